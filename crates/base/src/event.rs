@@ -1,0 +1,184 @@
+//! Waiting without a thread.
+//!
+//! Inside the engine an operation never sleeps: it acquires what it needs, and if something is missing it
+//! releases everything and returns [`Blocked::Wait`] with the [`Event`] that will tell when trying again makes
+//! sense. The caller awaits the event (holding no latch) and calls again. Whoever brings the awaited state about
+//! calls [`Event::complete`], once; it stays complete.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// A one-shot event, shared between those who wait and the one who completes it. It is itself the future.
+///
+/// Completing an event happens before every return from waiting on it.
+#[derive(Clone, Default)]
+pub struct Event(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    complete: AtomicBool,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Event {
+    /// An event that has not happened.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether it has happened.
+    pub fn is_complete(&self) -> bool {
+        self.0.complete.load(Ordering::Acquire)
+    }
+
+    /// It has happened: wakes everyone who waits. Calling it again changes nothing.
+    pub fn complete(&self) {
+        let woken = {
+            let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+            self.0.complete.store(true, Ordering::Release);
+            std::mem::take(&mut *wakers)
+        };
+        for waker in woken {
+            waker.wake();
+        }
+    }
+
+    /// Waits on the calling thread. For background threads and tests: a worker awaits the event instead.
+    pub fn wait_blocking(&self) {
+        struct Unpark(std::thread::Thread);
+        impl std::task::Wake for Unpark {
+            fn wake(self: Arc<Self>) {
+                self.0.unpark();
+            }
+        }
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let mut context = Context::from_waker(&waker);
+        let mut this = self.clone();
+        while Pin::new(&mut this).poll(&mut context).is_pending() {
+            std::thread::park();
+        }
+    }
+
+    /// Whether both are the same event.
+    pub fn same_as(&self, other: &Event) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Future for Event {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.is_complete() {
+            return Poll::Ready(());
+        }
+        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_complete() {
+            return Poll::Ready(());
+        }
+        if !wakers.iter().any(|known| known.will_wake(context.waker())) {
+            wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_complete() { "Event(complete)" } else { "Event(pending)" })
+    }
+}
+
+/// Why an operation did not finish: it must be called again after an event, or it failed.
+#[derive(Debug)]
+#[must_use]
+pub enum Blocked<E> {
+    /// Nothing was changed and nothing is held; call again once the event has happened.
+    Wait(Event),
+    /// It failed, for good.
+    Error(E),
+}
+
+impl<E> Blocked<E> {
+    /// The same, with the error converted.
+    pub fn map_err<F>(self, convert: impl FnOnce(E) -> F) -> Blocked<F> {
+        match self {
+            Blocked::Wait(event) => Blocked::Wait(event),
+            Blocked::Error(error) => Blocked::Error(convert(error)),
+        }
+    }
+
+    /// The same, with the error converted by [`From`]: `attempt.map_err(Blocked::up)?`.
+    pub fn up<F: From<E>>(self) -> Blocked<F> {
+        self.map_err(F::from)
+    }
+}
+
+impl<E> From<E> for Blocked<E> {
+    fn from(error: E) -> Self {
+        Blocked::Error(error)
+    }
+}
+
+/// The result of an operation that acquires before it applies; see [`Blocked`].
+pub type Attempt<T, E> = Result<T, Blocked<E>>;
+
+/// Calls `attempt` until it no longer asks to wait, parking the task in between.
+pub async fn retry<T, E>(mut attempt: impl FnMut() -> Attempt<T, E>) -> Result<T, E> {
+    loop {
+        match attempt() {
+            Ok(value) => return Ok(value),
+            Err(Blocked::Error(error)) => return Err(error),
+            Err(Blocked::Wait(event)) => event.await,
+        }
+    }
+}
+
+/// [`retry`] for background threads and tests: sleeps in between.
+pub fn retry_blocking<T, E>(mut attempt: impl FnMut() -> Attempt<T, E>) -> Result<T, E> {
+    loop {
+        match attempt() {
+            Ok(value) => return Ok(value),
+            Err(Blocked::Error(error)) => return Err(error),
+            Err(Blocked::Wait(event)) => event.wait_blocking(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiter_returns_after_completion_and_never_before() {
+        let event = Event::new();
+        let flag = Arc::new(AtomicBool::new(false));
+        let waiter = {
+            let (event, flag) = (event.clone(), flag.clone());
+            std::thread::spawn(move || {
+                event.wait_blocking();
+                assert!(flag.load(Ordering::Relaxed));
+            })
+        };
+        flag.store(true, Ordering::Relaxed);
+        event.complete();
+        event.complete();
+        waiter.join().unwrap();
+        event.wait_blocking();
+    }
+
+    #[test]
+    fn retry_calls_again_only_after_the_event() {
+        let event = Event::new();
+        event.complete();
+        let mut calls = 0;
+        let result: Result<i32, ()> = retry_blocking(|| {
+            calls += 1;
+            if calls == 1 { Err(Blocked::Wait(event.clone())) } else { Ok(calls) }
+        });
+        assert_eq!(result, Ok(2));
+    }
+}

@@ -1,0 +1,32 @@
+//! The ground floor: names of things, and nothing that acts.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`ids`] | [`Lsn`], [`SpaceId`], [`PageNo`], [`PageId`], [`TrxId`] |
+//! | [`event`] | [`Event`], the one-shot future everything waits on, and [`Blocked`], "release everything and wait for this" |
+//! | [`codec`] | little-endian and variable-length integers in byte slices; reading never panics |
+//! | [`checksum`] | CRC-32C |
+//! | [`clock`], [`prng`] | the seams through which time and randomness enter, so that a simulation can replay a seed |
+//! | [`error_code`], [`error_catalogue`] | the errors clients see: number, SQLSTATE and text, each declared once |
+//! | [`sysvar`], [`sysvar_catalogue`] | system variables, each declared once: options, SET, SHOW and --help follow |
+//! | [`metric`] | counters declared once, read by SHOW STATUS, INNODB_METRICS and Prometheus |
+//!
+//! Deliberately absent: I/O and threads.
+
+#![forbid(unsafe_code)]
+
+pub mod checksum;
+pub mod clock;
+pub mod codec;
+pub mod error_catalogue;
+pub mod error_code;
+pub mod event;
+pub mod ids;
+pub mod metric;
+pub mod prng;
+pub mod sysvar;
+pub mod sysvar_catalogue;
+
+pub use error_code::{ErrorCode, MysqlError};
+pub use event::{Attempt, Blocked, Event};
+pub use ids::{Lsn, PageId, PageNo, SpaceId, TrxId};

@@ -1,0 +1,100 @@
+use super::*;
+use crate::sysvar_catalogue::*;
+
+fn assign(name: &str, given: Given<'_>) -> Result<Assigned, MysqlError> {
+    VariableId::named(name)?.declaration().assign(given)
+}
+
+#[test]
+fn the_catalogue_is_by_name_and_documented() {
+    for pair in VARIABLES.windows(2) {
+        assert!(pair[0].name < pair[1].name, "{} is out of order", pair[1].name);
+    }
+    for variable in VARIABLES {
+        assert!(!variable.doc.is_empty() && variable.doc.ends_with('.'), "{}", variable.name);
+        let shown = variable.shown(&variable.default_setting());
+        if !matches!(variable.kind, Kind::Text(_)) {
+            let again = variable.from_option(&shown).unwrap();
+            assert_eq!(
+                again,
+                Assigned { setting: variable.default_setting(), warning: None },
+                "{}",
+                variable.name
+            );
+        }
+    }
+}
+
+#[test]
+fn names_are_found_in_any_case() {
+    assert_eq!(VariableId::named("Max_Connections"), Ok(MAX_CONNECTIONS));
+    let error = VariableId::named("nonsense").unwrap_err();
+    assert_eq!((error.number(), error.message.as_str()), (1193, "Unknown system variable 'nonsense'"));
+}
+
+#[test]
+fn options_take_sizes_and_words() {
+    let option = |name, text| VariableId::named(name).unwrap().declaration().from_option(text);
+    assert_eq!(option("max_allowed_packet", "64M").unwrap().setting, Setting::UInt(64 << 20));
+    assert_eq!(option("innodb_buffer_pool_size", "1g").unwrap().setting, Setting::UInt(1 << 30));
+    assert_eq!(option("autocommit", "off").unwrap().setting, Setting::Bool(false));
+    assert_eq!(option("innodb_doublewrite", "0").unwrap().setting, Setting::Enum(0));
+    assert_eq!(option("transaction_isolation", "read-committed").unwrap().setting, Setting::Enum(1));
+    let moved = option("max_connections", "0").unwrap();
+    assert_eq!(moved.setting, Setting::UInt(1));
+    assert_eq!(moved.warning.unwrap().message, "Truncated incorrect max_connections value: '0'");
+    assert!(option("max_connections", "many").is_err());
+    assert!(option("max_connections", "99999999999999999999E").is_err());
+    assert!(option("autocommit", "maybe").is_err());
+}
+
+#[test]
+fn set_follows_mysqls_rules() {
+    assert_eq!(assign("autocommit", Given::Int(0)).unwrap().setting, Setting::Bool(false));
+    assert_eq!(assign("autocommit", Given::Int(7)).unwrap_err().number(), 1231);
+    assert_eq!(
+        assign("autocommit", Given::Text("x")).unwrap_err().message,
+        "Variable 'autocommit' can't be set to the value of 'x'"
+    );
+    assert_eq!(assign("wait_timeout", Given::Text("5")).unwrap_err().number(), 1232);
+    assert_eq!(assign("wait_timeout", Given::Int(-1)).unwrap().setting, Setting::UInt(1));
+    assert_eq!(
+        assign("wait_timeout", Given::Int(-1)).unwrap().warning.unwrap().message,
+        "Truncated incorrect wait_timeout value: '-1'"
+    );
+    assert_eq!(assign("character_set_results", Given::Null).unwrap().setting, Setting::Null);
+    assert_eq!(assign("timestamp", Given::Double(1.5)).unwrap().setting, Setting::Double(1.5));
+    assert_eq!(assign("innodb_flush_log_at_trx_commit", Given::Int(5)).unwrap().setting, Setting::UInt(2));
+    assert_eq!(
+        SQL_MODE
+            .declaration()
+            .shown(&assign("sql_mode", Given::Text("ansi,STRICT_ALL_TABLES")).unwrap().setting),
+        "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY,ANSI,STRICT_ALL_TABLES"
+    );
+    assert_eq!(
+        assign("sql_mode", Given::Text("ANSI,NOPE")).unwrap_err().message,
+        "Variable 'sql_mode' can't be set to the value of 'NOPE'"
+    );
+}
+
+#[test]
+fn scopes_are_kept_apart() {
+    let check =
+        |id: VariableId, place| id.declaration().check_settable(place).map_err(|error| error.number());
+    assert_eq!(check(MAX_CONNECTIONS, Place::Session), Err(1229));
+    assert_eq!(check(TIMESTAMP, Place::Global), Err(1228));
+    assert_eq!(check(VERSION, Place::Global), Err(1238));
+    assert_eq!(check(SQL_MODE, Place::Global), Ok(()));
+    assert_eq!(MAX_CONNECTIONS.declaration().check_readable(Place::Session).unwrap_err().number(), 1238);
+}
+
+#[test]
+fn a_session_keeps_its_own_values_beside_the_global_ones() {
+    let mut session = SessionSettings::new(Arc::new(Settings::default()));
+    assert!(session.bool(AUTOCOMMIT));
+    session.set(AUTOCOMMIT, Setting::Bool(false));
+    assert!(!session.bool(AUTOCOMMIT));
+    assert_eq!(session.uint(WAIT_TIMEOUT), 28800);
+    session.reset(Arc::new(Settings::default()));
+    assert!(session.bool(AUTOCOMMIT));
+}

@@ -1,0 +1,141 @@
+//! Allocation against a set of page numbers.
+
+use std::collections::BTreeSet;
+
+use palisade_base::PageNo;
+use palisade_base::prng::{Prng, test_seed};
+
+use super::harness::{Store, with_cleaner};
+use crate::layout::space::{EXTENT_PAGES, GROUP_PAGES};
+use crate::verify::verify_space;
+use crate::{Error, Mtr, PageOp, alloc};
+
+const FORMAT: PageOp<'static> = PageOp::Format { page_type: 16 };
+
+fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Error> {
+    store.run(|| {
+        let mut mtr = Mtr::begin(&store.log, 40_000)?;
+        let mut reservation = alloc::reserve(&mut mtr, &store.space, near, count)?;
+        let pages = (0..count).map(|_| reservation.allocate(&mut mtr, FORMAT).0).collect();
+        mtr.commit(|_| {});
+        Ok(pages)
+    })
+}
+
+fn free(store: &Store, page: PageNo) -> Result<(), Error> {
+    store.run(|| {
+        let mut mtr = Mtr::begin(&store.log, 1000)?;
+        let freeing = alloc::prepare_free(&mut mtr, &store.space, page)?;
+        alloc::free(&mut mtr, freeing);
+        mtr.commit(|_| {});
+        Ok(())
+    })
+}
+
+fn check(store: &Store, used: &BTreeSet<PageNo>) {
+    let damage = with_cleaner(&store.pool, || verify_space(&store.space, used).unwrap());
+    assert_eq!(damage, []);
+    let usage = store.run(|| alloc::usage(&store.space)).unwrap();
+    let groups = usage.high_water.div_ceil(GROUP_PAGES);
+    assert_eq!(usage.high_water - usage.free, used.len() as u32 + groups);
+}
+
+#[test]
+fn no_page_is_given_twice_and_freed_ones_come_back() {
+    let mut prng = Prng::new(test_seed(61));
+    let store = Store::in_memory(300);
+    let mut used = BTreeSet::new();
+    for step in 0..1500u32 {
+        if prng.below(10) < if step / 300 % 2 == 0 { 3 } else { 7 } && !used.is_empty() {
+            let page = *used.iter().nth(prng.below(used.len() as u64) as usize).unwrap();
+            free(&store, page).unwrap();
+            used.remove(&page);
+            assert!(matches!(free(&store, page), Err(Error::Corrupted { .. })), "freed twice");
+        } else {
+            let near = used.iter().nth(prng.below(used.len().max(1) as u64) as usize).copied();
+            let count = 1 + if prng.one_in(10) { prng.below(8) as u32 } else { 0 };
+            for page in allocate(&store, near.unwrap_or_default(), count).unwrap() {
+                assert!(used.insert(page), "{page:?} given twice");
+            }
+        }
+        if step % 100 == 99 {
+            check(&store, &used);
+        }
+    }
+    for page in &used {
+        free(&store, *page).unwrap();
+    }
+    check(&store, &BTreeSet::new());
+}
+
+#[test]
+fn a_reservation_not_used_leaves_the_page_free() {
+    let store = Store::in_memory(50);
+    let first = allocate(&store, PageNo::NONE, 1).unwrap();
+    {
+        let mut mtr = Mtr::begin(&store.log, 1000).unwrap();
+        let reservation = store.run(|| alloc::reserve(&mut mtr, &store.space, first[0], 2)).unwrap();
+        assert_eq!(reservation.remaining(), 2);
+    }
+    check(&store, &first.into_iter().collect());
+}
+
+#[test]
+fn a_small_space_is_a_small_file_and_grows_by_extents() {
+    let store = Store::in_memory(300);
+    let mut marks = vec![];
+    for _ in 0..200 {
+        allocate(&store, PageNo::NONE, 1).unwrap();
+        let mark = store.run(|| alloc::usage(&store.space)).unwrap().high_water;
+        if marks.last() != Some(&mark) {
+            marks.push(mark);
+        }
+    }
+    assert_eq!(marks, [8, 16, 32, 64, 128, 192, 256]);
+}
+
+#[test]
+fn neighbours_stay_together_while_their_extents_last() {
+    let store = Store::in_memory(500);
+    let mut last = [PageNo::NONE; 2];
+    let mut extents = [BTreeSet::new(), BTreeSet::new()];
+    for round in 0..400 {
+        let tree = round % 2;
+        last[tree] = allocate(&store, last[tree], 1).unwrap()[0];
+        extents[tree].insert(last[tree].0 / EXTENT_PAGES);
+    }
+    let shared = extents[0].intersection(&extents[1]).count();
+    assert!(shared <= 1, "two trees that grow at once share {shared} extents: {extents:?}");
+    assert!(extents[0].len() <= 5);
+}
+
+/// Groups are 1 GiB: the space is grown by hand to just before the end of the first.
+#[test]
+fn the_second_group_has_its_own_map() {
+    let store = Store::in_memory(200);
+    let nearly = GROUP_PAGES - 3;
+    store.run(|| store.space.ensure_allocated(nearly).map_err(palisade_base::Blocked::up)).unwrap();
+    let pages: Vec<u16> = (1..nearly as u16).collect();
+    for some in pages.chunks(4000) {
+        let mut mtr = store.run(|| Mtr::begin(&store.log, 60_000)).unwrap();
+        let header = store.run(|| mtr.exclusive(&store.space, PageNo(0))).unwrap();
+        for page_in_group in some {
+            mtr.apply(header, PageOp::Allocate { page_in_group: *page_in_group });
+        }
+        mtr.apply(header, PageOp::SetHighWater { pages: nearly });
+        mtr.apply(header, PageOp::SetFirstFreeGroup { group: 1 });
+        mtr.commit(|_| {});
+    }
+    let mut used: BTreeSet<PageNo> = (1..nearly).map(PageNo).collect();
+    for count in [2, 5, 1, 1] {
+        used.extend(allocate(&store, PageNo(nearly - 1), count).unwrap());
+    }
+    assert!(used.contains(&PageNo(nearly)) && used.contains(&PageNo(GROUP_PAGES + 1)));
+    assert!(!used.contains(&PageNo(GROUP_PAGES)), "the map's own page");
+    check(&store, &used);
+    for page in used.split_off(&PageNo(nearly)) {
+        free(&store, page).unwrap();
+    }
+    check(&store, &used);
+    assert!(matches!(free(&store, PageNo(GROUP_PAGES)), Err(Error::Corrupted { .. })), "a map is not freed");
+}

@@ -1,0 +1,128 @@
+//! Threads that change a tree, and threads that read it meanwhile.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use palisade_base::event::retry_blocking;
+use palisade_base::prng::{Prng, test_seed};
+use palisade_io::{IoPool, MemFileSystem};
+
+use super::harness::{Store, put, remove};
+use crate::verify::{verify_space, verify_tree};
+use crate::{Direction, ScanEnd, Tree};
+
+const WRITERS: u64 = 3;
+
+/// Keys that stay: every scan must meet all of them, once.
+fn lasting(n: u64) -> [u8; 8] {
+    (n * 50).to_be_bytes()
+}
+const LASTING: u64 = 60;
+
+fn value_of(key: &[u8], prng: &mut Prng) -> Vec<u8> {
+    let mut value = key.to_vec();
+    value.resize(8 + prng.below(600) as usize, 1);
+    value
+}
+
+fn write(store: &Store, tree: &Tree, writer: u64, seed: u64, model: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+    let mut prng = Prng::new(seed);
+    for step in 0..1500 {
+        let n = prng.below(3000) / WRITERS * WRITERS + writer;
+        let key = n.to_be_bytes();
+        if n.is_multiple_of(50) {
+            continue;
+        }
+        let removing = if step / 250 % 2 == 0 { 2 } else { 8 };
+        if prng.below(10) < removing {
+            let removed = retry_blocking(|| remove(&store.log, tree, &key)).unwrap();
+            assert_eq!(removed.is_some(), model.remove(&key[..]).is_some());
+            retry_blocking(|| tree.shrink(&key)).unwrap();
+        } else {
+            let value = value_of(&key, &mut prng);
+            retry_blocking(|| put(&store.log, tree, &key, &value)).unwrap();
+            model.insert(key.to_vec(), value);
+        }
+    }
+}
+
+fn read(tree: &Tree, seed: u64, done: &AtomicBool) {
+    let mut prng = Prng::new(seed);
+    while !done.load(Ordering::Relaxed) {
+        let key = lasting(prng.below(LASTING));
+        let found =
+            retry_blocking(|| tree.get(&key, |value| value.is_some_and(|v| v.starts_with(&key)))).unwrap();
+        assert!(found, "{key:?} is gone");
+        scan_all(tree, *prng.pick(&[Direction::Forward, Direction::Backward]));
+    }
+}
+
+fn scan_all(tree: &Tree, direction: Direction) {
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut end: Option<ScanEnd> = None;
+    loop {
+        let from = end.as_ref().map_or(Bound::Unbounded, |end| end.next_bound().unwrap());
+        let next = retry_blocking(|| {
+            tree.scan(from, direction, |key, value| {
+                assert!(value.starts_with(key), "an entry is read whole");
+                keys.push(key.to_vec());
+                ControlFlow::Continue(())
+            })
+        });
+        match next.unwrap() {
+            ScanEnd::Exhausted => break,
+            next => end = Some(next),
+        }
+    }
+    if direction == Direction::Backward {
+        keys.reverse();
+    }
+    assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "each key once, in order");
+    let met = keys.iter().filter(|key| u64::from_be_bytes(key[..8].try_into().unwrap()) % 50 == 0).count();
+    assert_eq!(met as u64, LASTING, "no entry is missed");
+}
+
+#[test]
+fn readers_and_writers_do_not_disturb_each_other() {
+    let seed = test_seed(71);
+    let store = Store::create(Arc::new(MemFileSystem::new()), 64, IoPool::new(2).unwrap(), true);
+    store.pool.start().unwrap();
+    let tree = store.create_tree();
+    let mut prng = Prng::new(seed);
+    for n in 0..LASTING {
+        let value = value_of(&lasting(n), &mut prng);
+        retry_blocking(|| put(&store.log, &tree, &lasting(n), &value)).unwrap();
+    }
+    let done = AtomicBool::new(false);
+    let models = std::thread::scope(|scope| {
+        let (store, tree, done) = (&store, &tree, &done);
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                scope.spawn(move || {
+                    let mut model = BTreeMap::new();
+                    write(store, tree, writer, seed + writer, &mut model);
+                    model
+                })
+            })
+            .collect();
+        for reader in 0..2 {
+            scope.spawn(move || read(tree, seed + 100 + reader, done));
+        }
+        let models: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        done.store(true, Ordering::Relaxed);
+        models
+    });
+    let report = verify_tree(&tree).unwrap();
+    assert_eq!(report.damage, []);
+    assert_eq!(verify_space(&store.space, &report.pages).unwrap(), []);
+    let models: Vec<BTreeMap<_, _>> = models.into_iter().map(Result::unwrap).collect();
+    assert_eq!(report.entries, LASTING + models.iter().map(|model| model.len() as u64).sum::<u64>());
+    for (key, value) in models.iter().flatten() {
+        let same = retry_blocking(|| tree.get(key, |found| found == Some(&value[..]))).unwrap();
+        assert!(same);
+    }
+    store.pool.shutdown().unwrap();
+    store.log.shutdown().unwrap();
+}

@@ -1,0 +1,192 @@
+//! A tree against a `BTreeMap`.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use palisade_base::prng::{Prng, test_seed};
+
+use super::harness::{Store, with_cleaner};
+use crate::verify::{verify_space, verify_tree};
+use crate::{Direction, MAX_ENTRY, ScanEnd, Tree};
+
+pub(crate) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// What keys and values a run uses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shape {
+    /// Eight-byte numbers, mostly ascending.
+    Ascending,
+    /// Eight-byte numbers at random, rows of some hundred bytes.
+    Random,
+    /// Strings with long common prefixes, and some without.
+    Prefixes,
+    /// Keys and values up to the largest.
+    Large,
+}
+
+pub(crate) const SHAPES: [Shape; 4] = [Shape::Ascending, Shape::Random, Shape::Prefixes, Shape::Large];
+
+impl Shape {
+    pub(crate) fn key(self, prng: &mut Prng, step: u64) -> Vec<u8> {
+        match self {
+            Shape::Ascending => {
+                (1u64 << 63 | (step * 3).saturating_sub(prng.below(20))).to_be_bytes().to_vec()
+            }
+            Shape::Random => (1u64 << 63 | prng.below(5000)).to_be_bytes().to_vec(),
+            Shape::Prefixes => {
+                let group = prng.below(4);
+                let prefix = [&b""[..], b"a", &[b'g'; 300], b"https://palisade.example/"][group as usize];
+                [prefix, prng.below(900).to_string().as_bytes()].concat()
+            }
+            Shape::Large => {
+                let mut key = prng.below(200).to_be_bytes().to_vec();
+                key.resize(8 + prng.below(3900) as usize % [10, 300, 3900][prng.below(3) as usize], 7);
+                key
+            }
+        }
+    }
+
+    pub(crate) fn value(self, prng: &mut Prng, key: &[u8]) -> Vec<u8> {
+        let most = match self {
+            Shape::Ascending | Shape::Prefixes => 40,
+            Shape::Random => 400,
+            Shape::Large => (MAX_ENTRY - key.len()) as u64,
+        };
+        let mut value = vec![b'v'; prng.below(most + 1) as usize];
+        if let Some(byte) = value.first_mut() {
+            *byte = prng.next_u64() as u8;
+        }
+        value
+    }
+}
+
+/// Everything a tree holds, scanned leaf by leaf.
+pub(crate) fn contents(store: &Store, tree: &Tree, direction: Direction) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut all = Vec::new();
+    let mut end: Option<ScanEnd> = None;
+    loop {
+        let from = end.as_ref().map_or(Bound::Unbounded, |end| end.next_bound().unwrap());
+        let next = store
+            .run(|| {
+                let kept = all.len();
+                let scanned = tree.scan(from, direction, |key, value| {
+                    all.push((key.to_vec(), value.to_vec()));
+                    std::ops::ControlFlow::Continue(())
+                });
+                if scanned.is_err() {
+                    all.truncate(kept);
+                }
+                scanned
+            })
+            .unwrap();
+        if next == ScanEnd::Exhausted {
+            return all;
+        }
+        end = Some(next);
+    }
+}
+
+pub(crate) fn check(store: &Store, tree: &Tree, model: &Model) {
+    let (report, space_damage) = with_cleaner(&store.pool, || {
+        let report = verify_tree(tree).unwrap();
+        let space_damage = verify_space(&store.space, &report.pages).unwrap();
+        (report, space_damage)
+    });
+    assert_eq!(report.damage, []);
+    assert_eq!(space_damage, []);
+    assert_eq!(report.entries, model.len() as u64);
+    let mut all = contents(store, tree, Direction::Forward);
+    assert!(all.iter().map(|(k, v)| (k, v)).eq(model), "the tree holds what the model holds");
+    all.reverse();
+    assert_eq!(all, contents(store, tree, Direction::Backward));
+}
+
+/// One random change of tree and model.
+pub(crate) fn change(
+    store: &Store,
+    tree: &Tree,
+    model: &mut Model,
+    shape: Shape,
+    prng: &mut Prng,
+    step: u64,
+) {
+    let key = shape.key(prng, step);
+    let removing = if step / 1500 % 2 == 1 { 8 } else { 3 };
+    if prng.below(10) < removing {
+        // Something that is there, as a rule.
+        let key = model.range(key.clone()..).next().map_or(key, |entry| entry.0.clone());
+        let removed = store.remove(tree, &key).unwrap();
+        assert_eq!(removed.is_some(), model.remove(&key).is_some());
+        if prng.one_in(2) {
+            store.run(|| tree.shrink(&key)).unwrap();
+        }
+    } else {
+        let value = shape.value(prng, &key);
+        store.put(tree, &key, &value).unwrap();
+        model.insert(key, value);
+    }
+}
+
+fn check_reads(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &mut Prng, step: u64) {
+    let key = shape.key(prng, step);
+    assert_eq!(store.get(tree, &key), model.get(&key).cloned());
+    let bounds = [Bound::Included(&key[..]), Bound::Excluded(&key[..])];
+    let bound = *prng.pick(&bounds);
+    let mut seen = Vec::new();
+    let visit = |found: &mut Vec<Vec<u8>>, key: &[u8]| found.push(key.to_vec());
+    let end = store.run(|| {
+        seen.clear();
+        tree.scan(bound, Direction::Forward, |key, _| {
+            visit(&mut seen, key);
+            std::ops::ControlFlow::Continue(())
+        })
+    });
+    let expected: Vec<_> = model
+        .range::<[u8], _>((bound, Bound::Unbounded))
+        .take(seen.len())
+        .map(|entry| entry.0.clone())
+        .collect();
+    assert_eq!(seen, expected);
+    if end.unwrap() == ScanEnd::Exhausted {
+        assert_eq!(seen.len(), model.range::<[u8], _>((bound, Bound::Unbounded)).count());
+    }
+}
+
+#[test]
+fn a_tree_is_a_sorted_map() {
+    let seed = test_seed(21);
+    for (number, shape) in SHAPES.into_iter().enumerate() {
+        let mut prng = Prng::new(seed + number as u64);
+        let store = Store::in_memory(400);
+        let tree = store.create_tree();
+        let mut model = Model::new();
+        for step in 0..4500 {
+            change(&store, &tree, &mut model, shape, &mut prng, step);
+            if step % 16 == 0 {
+                check_reads(&store, &tree, &model, shape, &mut prng, step);
+            }
+            if step % 900 == 899 {
+                check(&store, &tree, &model);
+            }
+        }
+        // Down to nothing: one leaf is left, and every other page is free again.
+        for key in model.keys() {
+            store.remove(&tree, key).unwrap();
+            store.run(|| tree.shrink(key)).unwrap();
+        }
+        check(&store, &tree, &Model::new());
+        assert_eq!(verify_tree(&tree).unwrap().pages.len(), 1, "{shape:?}");
+    }
+}
+
+#[test]
+fn a_tree_larger_than_the_pool_is_the_same_tree() {
+    let mut prng = Prng::new(test_seed(22));
+    let store = Store::in_memory(24);
+    let tree = store.create_tree();
+    let mut model = Model::new();
+    for step in 0..1500 {
+        change(&store, &tree, &mut model, Shape::Random, &mut prng, step);
+    }
+    check(&store, &tree, &model);
+}

@@ -1,0 +1,193 @@
+//! Particular shapes of trees.
+
+use std::ops::Bound;
+
+use palisade_base::prng::{Prng, test_seed};
+
+use super::harness::{Store, with_cleaner};
+use super::model::{Model, check};
+use crate::verify::verify_tree;
+use crate::{Error, MAX_ENTRY, MAX_KEY};
+
+fn number(n: u64) -> [u8; 8] {
+    (1u64 << 63 | n).to_be_bytes()
+}
+
+#[test]
+fn ascending_inserts_fill_the_leaves_and_lie_in_a_row() {
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    let row = [7; 180];
+    for n in 0..10_000 {
+        store.put(&tree, &number(n), &row).unwrap();
+    }
+    let report = verify_tree(&tree).unwrap();
+    let fill = report.leaf_bytes as f64 / (report.leaf_pages * crate::layout::node::CAPACITY as u64) as f64;
+    assert!(fill > 0.90, "leaves are {fill:.2} full");
+    assert_eq!(report.levels, 2);
+    let pages: Vec<u32> = report.pages.iter().map(|page| page.0).collect();
+    let neighbours = pages.windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
+    assert!(
+        neighbours * 100 > pages.len() * 98,
+        "{neighbours} of {} pages follow their neighbour",
+        pages.len()
+    );
+}
+
+#[test]
+fn ascending_inserts_in_the_middle_fill_the_leaves_too() {
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    for user in 0..20u64 {
+        store.put(&tree, &[number(user), number(0)].concat(), &[1; 100]).unwrap();
+    }
+    for n in 1..5000 {
+        store.put(&tree, &[number(10), number(n)].concat(), &[1; 100]).unwrap();
+    }
+    let report = verify_tree(&tree).unwrap();
+    assert_eq!(report.damage, []);
+    let fill = report.leaf_bytes as f64 / (report.leaf_pages * crate::layout::node::CAPACITY as u64) as f64;
+    assert!(fill > 0.85, "leaves are {fill:.2} full");
+}
+
+#[test]
+fn the_prefix_of_ascending_numbers_is_kept_once() {
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    for n in 0..70_000u64 {
+        store.put(&tree, &number(n), b"").unwrap();
+    }
+    let report = verify_tree(&tree).unwrap();
+    assert_eq!((report.damage.len(), report.entries), (0, 70_000));
+    let per_entry = report.leaf_bytes as f64 / report.entries as f64;
+    assert!(per_entry < 10.6, "{per_entry:.2} bytes an entry: 8 for the slot, 2 for the value's length");
+}
+
+#[test]
+fn keys_without_the_common_prefix_split_off() {
+    let store = Store::in_memory(1000);
+    let tree = store.create_tree();
+    let mut model = Model::new();
+    let mut put = |key: Vec<u8>| {
+        store.put(&tree, &key, b"v").unwrap();
+        model.insert(key, b"v".to_vec());
+    };
+    let long = vec![b'm'; 3000];
+    for n in 0..2000u32 {
+        put([&long[..], &n.to_be_bytes()].concat());
+    }
+    for edge in [&b""[..], b"a", b"mm", b"mmmz", b"z", &[b'm'; 3500]] {
+        put(edge.to_vec());
+    }
+    for n in 2000..2500u32 {
+        put([&long[..], &n.to_be_bytes()].concat());
+    }
+    check(&store, &tree, &model);
+    let report = verify_tree(&tree).unwrap();
+    assert!(
+        report.leaf_pages < 12,
+        "{} leaves for 2500 entries of which all but six share 3000 bytes",
+        report.leaf_pages
+    );
+}
+
+#[test]
+fn an_entry_too_large_is_refused_and_the_largest_is_taken() {
+    let store = Store::in_memory(100);
+    let tree = store.create_tree();
+    let key = vec![1; MAX_KEY];
+    assert!(matches!(
+        store.put(&tree, &key, &[0; MAX_ENTRY - MAX_KEY + 1]),
+        Err(Error::EntryTooLarge { key: MAX_KEY, .. })
+    ));
+    assert!(matches!(store.put(&tree, &[1; MAX_KEY + 1], b""), Err(Error::EntryTooLarge { .. })));
+    store.put(&tree, &key, &[0; MAX_ENTRY - MAX_KEY]).unwrap();
+    store.put(&tree, b"", &[0; MAX_ENTRY]).unwrap();
+    assert_eq!(store.get(&tree, b"").unwrap().len(), MAX_ENTRY);
+    assert_eq!(store.get(&tree, &key).unwrap().len(), MAX_ENTRY - MAX_KEY);
+}
+
+#[test]
+fn a_disk_that_is_full_changes_nothing() {
+    let fs = std::sync::Arc::new(palisade_io::FaultFileSystem::new(1));
+    let store = Store::on_faulty_disk(&fs, 200);
+    let tree = store.create_tree();
+    let mut model = Model::new();
+    fs.limit_space(Some(20 << 20));
+    let mut refused = 0;
+    for n in 0..40_000u64 {
+        match store.put(&tree, &number(n), &[3; 900]) {
+            Ok(_) => drop(model.insert(number(n).to_vec(), vec![3; 900])),
+            Err(Error::NoSpace(_)) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+        if refused > 100 {
+            break;
+        }
+    }
+    assert!(refused > 100, "the disk was to become full");
+    check(&store, &tree, &model);
+    // What is there can be changed and removed, and what is freed can be used.
+    for n in 0..200 {
+        store.remove(&tree, &number(n)).unwrap();
+        store.run(|| tree.shrink(&number(n))).unwrap();
+        model.remove(&number(n)[..]);
+    }
+    for n in 0..100 {
+        store.put(&tree, &number(n), &[4; 900]).unwrap();
+        model.insert(number(n).to_vec(), vec![4; 900]);
+    }
+    check(&store, &tree, &model);
+}
+
+#[test]
+fn a_tree_is_given_back_page_by_page_and_can_be_used_again() {
+    let store = Store::in_memory(150);
+    let tree = store.create_tree();
+    // Separators within a group are long, so that inner nodes have few children.
+    let key = |n: u32| [&(n / 50).to_be_bytes()[..], &[b'k'; 1500], &n.to_be_bytes()].concat();
+    for round in 0..2 {
+        for n in 0..700u32 {
+            store.put(&tree, &key(n * 7919 % 700), &[round; 400]).unwrap();
+        }
+        assert!(with_cleaner(&store.pool, || verify_tree(&tree).unwrap().levels) >= 3);
+        let mut steps = 0;
+        while store.run(|| tree.clear_some()).unwrap() {
+            steps += 1;
+        }
+        assert!((3..100).contains(&steps), "{steps} steps");
+        check(&store, &tree, &Model::new());
+    }
+    assert!(!store.run(|| tree.clear_some()).unwrap(), "an empty tree stays one");
+    check(&store, &tree, &Model::new());
+}
+
+#[test]
+fn estimates_are_near_the_truth() {
+    let mut prng = Prng::new(test_seed(41));
+    let store = Store::in_memory(2000);
+    let tree = store.create_tree();
+    let keys = 60_000;
+    for n in 0..keys {
+        store.put(&tree, &number(n), &[1; 100]).unwrap();
+    }
+    let report = verify_tree(&tree).unwrap();
+    let statistics = store.run(|| tree.statistics(16, 1)).unwrap();
+    let near = |a: u64, b: u64| (a as f64 - b as f64).abs() <= b as f64 * 0.2 + 2.0;
+    assert_eq!(statistics.levels, report.levels);
+    assert!(near(statistics.leaf_pages, report.leaf_pages), "{statistics:?} {}", report.leaf_pages);
+    assert!(near(statistics.entries, report.entries), "{statistics:?}");
+    for _ in 0..200 {
+        let (a, b) = (prng.below(keys), prng.below(keys));
+        let (low, high) = (number(a), number(b));
+        let estimate =
+            store.run(|| tree.records_in_range(Bound::Included(&low), Bound::Excluded(&high))).unwrap();
+        assert!(near(estimate, b.saturating_sub(a)), "{a}..{b}: {estimate}");
+    }
+    let all = store.run(|| tree.records_in_range(Bound::Unbounded, Bound::Unbounded)).unwrap();
+    assert!(near(all, keys), "{all}");
+    let (low, high) = (number(1000), number(1003));
+    let four = store.run(|| tree.records_in_range(Bound::Included(&low), Bound::Included(&high))).unwrap();
+    let two = store.run(|| tree.records_in_range(Bound::Excluded(&low), Bound::Excluded(&high))).unwrap();
+    assert_eq!((four, two), (4, 2));
+}

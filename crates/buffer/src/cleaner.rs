@@ -1,0 +1,387 @@
+//! Cleaners: they keep frames free and write dirty pages back, so that no session ever does.
+//!
+//! # Eviction
+//!
+//! Second chance: a hand goes round the frames. A page accessed since it last came by is spared and marked cold; a cold
+//! clean page leaves memory; a cold dirty one is written and then leaves. The hand moves until
+//! `innodb_lru_scan_depth` frames are free.
+//!
+//! # Writing a page
+//!
+//! ```text
+//!  under the shared latch:  reserve the frame for writing, take its dirty mark, copy the page
+//!  then, without latch:     checksum ─► log durable up to the newest page LSN ─► sink writes the batch, durably
+//!  then:                    unregister the dirty marks from the log, give the frames back
+//! ```
+//!
+//! # Why it is right
+//!
+//! *The log comes first:* the copy's page LSN is durable in the log before the sink sees the copy.
+//! *A page is written by one cleaner at a time*, because reserving is a compare-and-swap, so copies reach disk in the order
+//! in which they were taken. *A page leaves memory only when what is on disk is what it is:* eviction holds the exclusive
+//! latch and finds neither a dirty mark nor a write under way. *The checkpoint waits:* a mark taken is unregistered only
+//! after the sink has said that the page is durable; a change made after the copy registered a mark of its own.
+//!
+//! A failed write or fsync leaves it unknown what is on disk, so the process aborts ([`FatalHook`](crate::FatalHook)). A full
+//! disk is no such failure: the marks are put back, the pages stay dirty and are tried again ([`Error::Full`]).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use palisade_base::metric::Metric;
+use palisade_base::{Lsn, PageId};
+
+use crate::error::Error;
+use crate::frames::CLEAN;
+use crate::metrics;
+use crate::pacing::{Limits, Observation, Pacer, Plan, Reason};
+use crate::pool::{BufferPool, Core};
+use crate::sink::Batch;
+use crate::space::{Space, is_no_space};
+use crate::table::COLD;
+
+/// Between two steps while there is something to pace.
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
+/// Between two steps otherwise.
+const QUIET_PAUSE: Duration = Duration::from_millis(500);
+/// Between two checkpoints, unless the log runs full.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// From this part of the log's capacity on, every step checkpoints.
+const EARLY_CHECKPOINT_AGE: f64 = 0.5;
+
+/// What a step did.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct StepReport {
+    /// Pages that left memory.
+    pub evicted: usize,
+    /// Pages written.
+    pub written: usize,
+}
+
+/// A page chosen to be written, by what the sweep saw without a latch.
+type Candidate = (PageId, u32);
+
+/// A page of the batch under way.
+struct Writing {
+    space: Arc<Space>,
+    id: PageId,
+    frame: u32,
+    oldest: Lsn,
+}
+
+/// What one cleaner owns: its lane, its batch.
+pub(crate) struct Cleaner {
+    lane: usize,
+    batch: Batch,
+    writing: Vec<Writing>,
+    candidates: Vec<Candidate>,
+}
+
+/// The cleaner that follows the log, too.
+pub(crate) struct Coordinator {
+    cleaner: Cleaner,
+    pacer: Pacer,
+    last_checkpoint: Duration,
+    /// Where the sweep for dirty pages goes on.
+    position: usize,
+}
+
+impl Cleaner {
+    pub(crate) fn new(lane: usize, batch_pages: usize) -> Self {
+        Cleaner {
+            lane,
+            batch: Batch::with_capacity(batch_pages),
+            writing: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Frees frames until the target is reached or the hand has gone round twice.
+    fn evict(&mut self, pool: &BufferPool) -> Result<StepReport, Error> {
+        let core = pool.core();
+        let (frames, target) = (&core.frames, core.free_target());
+        let mut report = StepReport::default();
+        let mut steps = 2 * frames.count();
+        while steps > 0 && frames.free_count() < target {
+            self.candidates.clear();
+            while steps > 0 && frames.free_count() + self.candidates.len() < target {
+                steps -= 1;
+                let frame = (core.hand.fetch_add(1, Ordering::Relaxed) % frames.count()) as u32;
+                let Some((id, space)) = pool.page_in(frame) else { continue };
+                let entry = space.owned_entry(id.page);
+                if entry.heat() != COLD {
+                    entry.set_heat(COLD);
+                } else if frames.oldest(frame) != CLEAN {
+                    self.candidates.push((id, frame));
+                    if self.candidates.len() == self.batch.capacity() {
+                        break;
+                    }
+                } else if evict_page(core, &space, id, frame) {
+                    report.evicted += 1;
+                }
+            }
+            let written = self.write_candidates(pool)?;
+            metrics::BUFFER_LRU_FLUSHED.add(written as u64);
+            report.written += written;
+            for &(id, frame) in &self.candidates {
+                if let Some(space) = pool.space(id.space) {
+                    report.evicted += usize::from(evict_page(core, &space, id, frame));
+                }
+            }
+        }
+        metrics::BUFFER_LRU_EVICTED.add(report.evicted as u64);
+        Ok(report)
+    }
+
+    /// Writes those of the candidates (at most a batch) that are still dirty, not being written, and whose latch is
+    /// free. How many they were.
+    fn write_candidates(&mut self, pool: &BufferPool) -> Result<usize, Error> {
+        let core = pool.core();
+        core.check_running()?;
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+        self.batch.clear();
+        for &(id, frame) in &self.candidates {
+            if let Some(space) = pool.space(id.space)
+                && let Some(oldest) = copy_page(core, &mut self.batch, &space, id, frame)
+            {
+                self.writing.push(Writing { space, id, frame, oldest });
+            }
+        }
+        if self.writing.is_empty() {
+            return Ok(0);
+        }
+        self.batch.seal();
+        if let Err(error) = core.log.flush_blocking(self.batch.newest_lsn()) {
+            return Err(core.stop(&format!("the log is not durable: {error}")));
+        }
+        let written = self.writing.len();
+        match core.sink.write(self.lane, &self.batch) {
+            Ok(()) => {
+                for page in self.writing.drain(..) {
+                    core.log.unregister_dirty(page.oldest);
+                    end_write(core, page.frame);
+                }
+                Ok(written)
+            }
+            Err(error) if is_no_space(&error) => {
+                self.writing.drain(..).for_each(|page| put_back(core, page));
+                Err(Error::Full { source: Arc::new(error) })
+            }
+            Err(error) => Err(core.stop(&format!("writing pages failed: {error}"))),
+        }
+    }
+}
+
+/// Copies a dirty page into the batch and takes its dirty mark.
+fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u32) -> Option<Lsn> {
+    let entry = space.owned_entry(id.page);
+    if !entry.latch.try_lock_shared() {
+        return None;
+    }
+    let mut oldest = None;
+    if entry.frame() == Some(frame) && core.frames.begin_write(frame) {
+        oldest = core.frames.take_dirty(frame);
+        if oldest.is_some() {
+            // SAFETY: a frame is `PAGE_SIZE` initialised bytes; the shared latch keeps writers away.
+            let page = unsafe {
+                std::slice::from_raw_parts(core.frames.memory.frame(frame).as_ptr(), crate::page::PAGE_SIZE)
+            };
+            batch.push(id, space.file(), page);
+        } else {
+            let discarded = core.frames.end_write(frame);
+            debug_assert!(!discarded, "a space is not detached under a shared latch of its page");
+        }
+    }
+    entry.latch.unlock_shared();
+    oldest
+}
+
+/// The write of a frame is over: frees it if it lost its page meanwhile.
+fn end_write(core: &Core, frame: u32) {
+    if core.frames.end_write(frame) {
+        core.frames.give_free(frame);
+    }
+}
+
+/// The disk was full: the page is as dirty as before.
+fn put_back(core: &Core, page: Writing) {
+    let entry = page.space.owned_entry(page.id.page);
+    entry.latch.lock_exclusive();
+    let mut registered = Some(page.oldest);
+    if entry.frame() == Some(page.frame) {
+        // The older mark covers a newer one.
+        let newer = core.frames.take_dirty(page.frame);
+        core.frames.make_dirty(page.frame, page.oldest);
+        registered = newer;
+    }
+    if let Some(lsn) = registered {
+        core.log.unregister_dirty(lsn);
+    }
+    end_write(core, page.frame);
+    entry.latch.unlock_exclusive(false);
+}
+
+/// Takes a page out of memory if it is clean and nobody holds it.
+fn evict_page(core: &Core, space: &Space, id: PageId, frame: u32) -> bool {
+    let frames = &core.frames;
+    let entry = space.owned_entry(id.page);
+    if !entry.latch.try_lock_exclusive() {
+        return false;
+    }
+    let evict = entry.frame() == Some(frame) && frames.oldest(frame) == CLEAN && !frames.is_writing(frame);
+    if evict {
+        entry.set_frame(None);
+        frames.set_owner(frame, None);
+    }
+    entry.latch.unlock_exclusive(evict);
+    if evict {
+        frames.give_free(frame);
+    }
+    evict
+}
+
+impl Coordinator {
+    pub(crate) fn new(cleaner: Cleaner) -> Self {
+        Coordinator { cleaner, pacer: Pacer::default(), last_checkpoint: Duration::ZERO, position: 0 }
+    }
+
+    /// Writes what the pacer asks for.
+    fn flush(&mut self, pool: &BufferPool) -> Result<usize, Error> {
+        let core = pool.core();
+        let seen = Observation {
+            now: core.clock.monotonic(),
+            oldest: core.log.checkpoint_candidate(),
+            tail: core.log.tail(),
+            log_capacity: log_capacity(core),
+            dirty: core.frames.dirty_count(),
+            frames: core.frames.count(),
+        };
+        let limits = Limits {
+            io_capacity: core.tuning.io_capacity.load(Ordering::Relaxed),
+            io_capacity_max: core.tuning.io_capacity_max.load(Ordering::Relaxed),
+            max_dirty: f64::from(core.tuning.max_dirty_pages_pct.load(Ordering::Relaxed)) / 100.0,
+        };
+        let Some(plan) = self.pacer.plan(seen, limits) else { return Ok(0) };
+        let metric = match plan.reason {
+            Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
+            Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,
+        };
+        self.write_below(pool, plan, metric)
+    }
+
+    /// One sweep over the frames, from where the last one ended: writes pages changed first before `plan.below`.
+    fn write_below(&mut self, pool: &BufferPool, plan: Plan, metric: &Metric) -> Result<usize, Error> {
+        let frames = &pool.core().frames;
+        let (mut chosen, mut written) = (0, 0);
+        self.cleaner.candidates.clear();
+        for _ in 0..frames.count() {
+            if chosen == plan.pages {
+                break;
+            }
+            let frame = self.position as u32;
+            self.position = (self.position + 1) % frames.count();
+            if frames.oldest(frame) >= plan.below.0 {
+                continue;
+            }
+            if let Some(id) = frames.owner(frame) {
+                self.cleaner.candidates.push((id, frame));
+                chosen += 1;
+            }
+            if self.cleaner.candidates.len() == self.cleaner.batch.capacity() {
+                written += self.cleaner.write_candidates(pool)?;
+                self.cleaner.candidates.clear();
+            }
+        }
+        written += self.cleaner.write_candidates(pool)?;
+        metric.add(written as u64);
+        Ok(written)
+    }
+
+    /// Writes a fuzzy checkpoint if one is due.
+    fn checkpoint(&mut self, core: &Core) -> Result<(), Error> {
+        let now = core.clock.monotonic();
+        let due = now.saturating_sub(self.last_checkpoint) >= CHECKPOINT_INTERVAL
+            || core.log.capacity_used() > EARLY_CHECKPOINT_AGE;
+        if due {
+            self.last_checkpoint = now;
+            write_checkpoint(core)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets recovery begin where the oldest change not on disk begins. Data files are durable up to there: marks are
+/// unregistered only after the sink's fsync.
+fn write_checkpoint(core: &Core) -> Result<(), Error> {
+    let candidate = core.log.checkpoint_candidate();
+    if candidate <= core.log.checkpoint_lsn() {
+        return Ok(());
+    }
+    match core.log.write_checkpoint(candidate) {
+        // While recovery runs, the checkpoint stays where it began.
+        Ok(()) | Err(palisade_log::Error::NotRunning) => Ok(()),
+        Err(error) => Err(core.stop(&format!("no checkpoint can be written: {error}"))),
+    }
+}
+
+/// Bytes of log that may lie between the oldest change not on disk and the tail, going by how much of the log's files the
+/// checkpoint's age takes up now: padding makes that more than the bytes themselves.
+fn log_capacity(core: &Core) -> u64 {
+    let (used, checkpoint) = (core.log.capacity_used(), core.log.checkpoint_lsn());
+    let age = core.log.tail().0.saturating_sub(checkpoint.0);
+    if used > 0.0 { (age as f64 / used) as u64 } else { u64::MAX }
+}
+
+impl BufferPool {
+    /// One round of all that the cleaner threads do, on this thread: frees frames, writes what the log wants written, writes
+    /// a checkpoint if it is due. For simulations, which have no threads.
+    pub fn step(&self) -> Result<StepReport, Error> {
+        let mut coordinator = self.coordinator.lock();
+        let mut report = coordinator.cleaner.evict(self)?;
+        report.written += coordinator.flush(self)?;
+        coordinator.checkpoint(self.core())?;
+        Ok(report)
+    }
+
+    /// The coordinator thread's round; how long to pause after it.
+    pub(crate) fn step_coordinator(&self) -> Result<Duration, Error> {
+        let mut coordinator = self.coordinator.lock();
+        if self.evictors.is_empty() {
+            coordinator.cleaner.evict(self)?;
+        }
+        coordinator.flush(self)?;
+        coordinator.checkpoint(self.core())?;
+        self.publish_metrics();
+        Ok(if self.dirty_pages() > 0 { BUSY_PAUSE } else { QUIET_PAUSE })
+    }
+
+    /// An evictor thread's round; how long to pause after it.
+    pub(crate) fn step_evictor(&self, lane: usize) -> Result<Duration, Error> {
+        self.evictors[lane - 1].lock().evict(self)?;
+        let short = self.free_frames() < self.core().free_target();
+        Ok(if short { BUSY_PAUSE } else { QUIET_PAUSE })
+    }
+
+    /// Writes every dirty page, then a checkpoint. Pages changed meanwhile are written, too: it ends when there are none.
+    pub fn checkpoint_sharply(&self) -> Result<(), Error> {
+        let mut coordinator = self.coordinator.lock();
+        while self.dirty_pages() > 0 {
+            let plan = Plan { below: Lsn(CLEAN), pages: usize::MAX, reason: Reason::Background };
+            if coordinator.write_below(self, plan, &metrics::BUFFER_FLUSH_SYNC)? == 0 {
+                // Latched, or being written by an evictor.
+                std::thread::yield_now();
+            }
+        }
+        self.core().check_running()?;
+        write_checkpoint(self.core())
+    }
+
+    /// The page in a frame and its space, if there is one and it is attached.
+    fn page_in(&self, frame: u32) -> Option<(PageId, Arc<Space>)> {
+        let id = self.core().frames.owner(frame)?;
+        Some((id, self.space(id.space)?))
+    }
+}

@@ -1,0 +1,210 @@
+//! The frames: memory for pages, and what is known of each frame.
+//!
+//! Of every frame three things are kept, each in its own array so that sweeps over one of them are sequential:
+//!
+//! | array | meaning | who changes it |
+//! |---|---|---|
+//! | `owner` | the page in the frame, or none | whoever holds that page's exclusive latch |
+//! | `oldest` | start of the first change not yet on its way to disk, or [`CLEAN`] | made dirty under the exclusive latch; taken by a cleaner under the shared latch |
+//! | `io` | [`WRITING`]: a cleaner has a copy on its way; [`DISCARDED`]: its space is gone, free the frame after the write | the cleaner; detaching a space |
+//!
+//! A frame is *free* (in the free list, no owner), *reserved* (taken from it, a read under way), or *resident*.
+//!
+//! # Dirty pages and the checkpoint
+//!
+//! The first change of a clean page registers the change's start in the log's LSN buckets, before the log's tail can
+//! pass it; a cleaner takes the mark (`oldest` becomes CLEAN) together with the copy it will write, under the shared
+//! latch, and unregisters it once the copy is durable. A change after that moment finds CLEAN and registers anew: so at
+//! every moment each change that is not durable in its page lies at or after a registered LSN, and the checkpoint, which
+//! is below all registered ones, never passes a change that is not on disk.
+
+use std::sync::atomic::{
+    AtomicU8, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
+
+use palisade_base::{Event, Lsn, PageId, PageNo, SpaceId};
+use parking_lot::Mutex;
+
+use crate::memory::FrameMemory;
+
+/// `oldest` of a page whose changes are all on disk or on their way there.
+pub(crate) const CLEAN: u64 = u64::MAX;
+const NO_OWNER: u64 = u64::MAX;
+
+/// A cleaner has a copy of the frame on its way to disk.
+pub(crate) const WRITING: u8 = 1;
+/// The page's space is gone: the cleaner that is writing frees the frame.
+pub(crate) const DISCARDED: u8 = 2;
+
+struct FreeList {
+    frames: Vec<u32>,
+    /// Completed when a frame becomes free.
+    waiting: Option<Event>,
+}
+
+/// All frames of the pool.
+pub(crate) struct Frames {
+    pub(crate) memory: FrameMemory,
+    owner: Box<[AtomicU64]>,
+    oldest: Box<[AtomicU64]>,
+    io: Box<[AtomicU8]>,
+    free: Mutex<FreeList>,
+    free_count: AtomicUsize,
+    dirty_count: AtomicUsize,
+}
+
+impl Frames {
+    pub(crate) fn new(count: usize) -> std::io::Result<Self> {
+        let memory = FrameMemory::map(count)?;
+        Ok(Frames {
+            memory,
+            owner: (0..count).map(|_| AtomicU64::new(NO_OWNER)).collect(),
+            oldest: (0..count).map(|_| AtomicU64::new(CLEAN)).collect(),
+            io: (0..count).map(|_| AtomicU8::new(0)).collect(),
+            // Low frames are used first.
+            free: Mutex::new(FreeList { frames: (0..count as u32).rev().collect(), waiting: None }),
+            free_count: AtomicUsize::new(count),
+            dirty_count: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.owner.len()
+    }
+
+    pub(crate) fn free_count(&self) -> usize {
+        self.free_count.load(Relaxed)
+    }
+
+    pub(crate) fn dirty_count(&self) -> usize {
+        self.dirty_count.load(Relaxed)
+    }
+
+    /// A free frame, or the event that one has become free.
+    pub(crate) fn take_free(&self) -> Result<u32, Event> {
+        let mut free = self.free.lock();
+        let Some(frame) = free.frames.pop() else {
+            return Err(free.waiting.get_or_insert_default().clone());
+        };
+        self.free_count.store(free.frames.len(), Relaxed);
+        Ok(frame)
+    }
+
+    /// Gives a frame without owner back.
+    pub(crate) fn give_free(&self, frame: u32) {
+        debug_assert!(self.owner(frame).is_none() && self.oldest(frame) == CLEAN);
+        let waiting = {
+            let mut free = self.free.lock();
+            free.frames.push(frame);
+            self.free_count.store(free.frames.len(), Relaxed);
+            free.waiting.take()
+        };
+        if let Some(event) = waiting {
+            event.complete();
+        }
+    }
+
+    /// The page in the frame. To be trusted only under that page's latch.
+    pub(crate) fn owner(&self, frame: u32) -> Option<PageId> {
+        let packed = self.owner[frame as usize].load(Relaxed);
+        let id = PageId { space: SpaceId((packed >> 32) as u32), page: PageNo(packed as u32) };
+        (packed != NO_OWNER).then_some(id)
+    }
+
+    pub(crate) fn set_owner(&self, frame: u32, owner: Option<PageId>) {
+        let packed = owner.map_or(NO_OWNER, |id| u64::from(id.space.0) << 32 | u64::from(id.page.0));
+        self.owner[frame as usize].store(packed, Relaxed);
+    }
+
+    /// Start of the oldest change not on its way to disk, or [`CLEAN`].
+    pub(crate) fn oldest(&self, frame: u32) -> u64 {
+        self.oldest[frame as usize].load(Relaxed)
+    }
+
+    /// A change that starts at `start` was made, under the exclusive latch. Whether the page was clean: then the
+    /// caller registers `start` in the log.
+    pub(crate) fn make_dirty(&self, frame: u32, start: Lsn) -> bool {
+        let oldest = &self.oldest[frame as usize];
+        debug_assert!(start.0 != CLEAN);
+        let was_clean = oldest.load(Relaxed) == CLEAN;
+        if was_clean {
+            oldest.store(start.0, Relaxed);
+            self.dirty_count.fetch_add(1, Relaxed);
+        }
+        was_clean
+    }
+
+    /// Takes the mark of a dirty page, under its shared or exclusive latch: from here on it counts as clean.
+    pub(crate) fn take_dirty(&self, frame: u32) -> Option<Lsn> {
+        let oldest = self.oldest[frame as usize].swap(CLEAN, Relaxed);
+        if oldest == CLEAN {
+            return None;
+        }
+        self.dirty_count.fetch_sub(1, Relaxed);
+        Some(Lsn(oldest))
+    }
+
+    /// Whether a cleaner has a copy on its way to disk.
+    pub(crate) fn is_writing(&self, frame: u32) -> bool {
+        self.io[frame as usize].load(Acquire) != 0
+    }
+
+    /// Reserves the right to write the frame; one cleaner has it.
+    pub(crate) fn begin_write(&self, frame: u32) -> bool {
+        self.io[frame as usize].compare_exchange(0, WRITING, Acquire, Relaxed).is_ok()
+    }
+
+    /// The write is over. Whether the frame was discarded meanwhile: then it is the caller's to free.
+    #[must_use]
+    pub(crate) fn end_write(&self, frame: u32) -> bool {
+        self.io[frame as usize].swap(0, Release) & DISCARDED != 0
+    }
+
+    /// The frame lost its page with its space. Whether a write is under way, so that its cleaner frees the frame.
+    #[must_use]
+    pub(crate) fn discard(&self, frame: u32) -> bool {
+        self.io[frame as usize].compare_exchange(WRITING, WRITING | DISCARDED, Acquire, Acquire).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_frame_taken_makes_the_next_caller_wait_until_one_is_given_back() {
+        let frames = Frames::new(2).unwrap();
+        let first = frames.take_free().unwrap();
+        let second = frames.take_free().unwrap();
+        assert_ne!(first, second);
+        let event = frames.take_free().unwrap_err();
+        assert!(event.same_as(&frames.take_free().unwrap_err()));
+        assert!(!event.is_complete());
+        frames.give_free(first);
+        assert!(event.is_complete());
+        assert_eq!(frames.take_free().unwrap(), first);
+    }
+
+    #[test]
+    fn a_page_changed_again_while_it_is_written_is_dirty_again() {
+        let frames = Frames::new(1).unwrap();
+        assert!(frames.make_dirty(0, Lsn(100)));
+        assert!(!frames.make_dirty(0, Lsn(200)));
+        assert!(frames.begin_write(0));
+        assert!(!frames.begin_write(0), "one write at a time");
+        assert_eq!(frames.take_dirty(0), Some(Lsn(100)));
+        assert!(frames.make_dirty(0, Lsn(300)));
+        assert!(!frames.end_write(0));
+        assert_eq!((frames.oldest(0), frames.dirty_count()), (300, 1));
+    }
+
+    #[test]
+    fn a_frame_discarded_while_it_is_written_is_freed_by_the_writer() {
+        let frames = Frames::new(1).unwrap();
+        assert!(!frames.discard(0));
+        assert!(frames.begin_write(0));
+        assert!(frames.discard(0));
+        assert!(frames.end_write(0));
+        assert!(!frames.is_writing(0));
+    }
+}

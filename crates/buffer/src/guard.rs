@@ -1,0 +1,279 @@
+//! Guards: a page under a latch.
+//!
+//! | guard | may | gives back |
+//! |---|---|---|
+//! | [`OptimisticPage`] | read through [`PageRead`], unvalidated; become another guard if nothing changed | nothing: it holds nothing |
+//! | [`SharedPage`] | read as [`Page`] | on drop |
+//! | [`ExclusivePage`] | change | on drop; optimistic readers restart if it was changed |
+//!
+//! Guards borrow their space and are `!Send`: a future that holds one across an `.await` is not `Send` and cannot be
+//! spawned, so a latch is never held across a wait.
+//!
+//! ```compile_fail
+//! fn spawnable<T: Send>() {}
+//! spawnable::<palisade_buffer::ExclusivePage<'static>>();
+//! ```
+//!
+//! # Lock order
+//!
+//! Whoever holds a latch may take the pool's mutexes (a miss, a new frame), but nobody takes a latch of a page in memory
+//! while holding one of them. Latches among each other are ordered by the B+tree: parent before child, left before right.
+//!
+//! # Changing a page
+//!
+//! A change becomes part of the page only with its log record: [`ExclusivePage::stamp`] records the record's LSN range
+//! in the page and registers the page as dirty, and must be called from inside the log's append, before the record is
+//! linked. Dropping a changed page unstamped would lose the change at the next eviction, so that aborts.
+
+use std::cmp::Ordering;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use palisade_base::PageId;
+use palisade_log::LsnRange;
+
+use crate::latch::Version;
+use crate::metrics;
+use crate::page::{Page, PageRead, ZERO_PAGE};
+use crate::racy::RacyBytes;
+use crate::space::Space;
+use crate::table::Entry;
+
+/// Which page, and where it is: common to all guards.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) space: &'a Space,
+    pub(crate) entry: &'a Entry,
+    pub(crate) id: PageId,
+    pub(crate) frame: u32,
+    /// Start of the frame's memory. Makes the guards `!Send`.
+    pub(crate) bytes: NonNull<u8>,
+}
+
+/// A page that others may be changing. Nothing read from it means anything before [`validate`](Self::validate)
+/// has said so; until then only `Copy` data may leave, and it must be used as if it were random.
+#[derive(Clone, Copy)]
+pub struct OptimisticPage<'a> {
+    place: Place<'a>,
+    version: Version,
+}
+
+/// A page that nobody changes meanwhile.
+pub struct SharedPage<'a> {
+    place: Place<'a>,
+}
+
+/// What an exclusive holder has done to its page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Nothing.
+    Unchanged,
+    /// Created and not yet written: reads as zeros; the frame still holds what the page was before.
+    Recreated,
+    /// Created in a frame that holds no page yet.
+    New,
+    /// Changed, with no log record yet.
+    Changed,
+    /// Changed, and all changes are stamped.
+    Stamped,
+}
+
+/// A page that nobody else sees.
+pub struct ExclusivePage<'a> {
+    place: Place<'a>,
+    content: Content,
+}
+
+impl<'a> OptimisticPage<'a> {
+    pub(crate) fn new(place: Place<'a>, version: Version) -> Self {
+        OptimisticPage { place, version }
+    }
+
+    /// The page's id: known, not read.
+    pub fn id(&self) -> PageId {
+        self.place.id
+    }
+
+    /// Whether everything read so far is one consistent state of the page.
+    #[inline]
+    #[must_use]
+    pub fn validate(&self) -> bool {
+        self.place.entry.latch.validate(self.version)
+    }
+
+    /// The same state of the page under a shared latch; `None` if it has changed.
+    #[inline]
+    #[must_use]
+    pub fn upgrade_shared(&self) -> Option<SharedPage<'a>> {
+        let place = self.place;
+        place.entry.latch.upgrade_shared(self.version).then(|| SharedPage { place })
+    }
+
+    /// The same state of the page under the exclusive latch; `None` if it has changed.
+    #[inline]
+    #[must_use]
+    pub fn upgrade_exclusive(&self) -> Option<ExclusivePage<'a>> {
+        let place = self.place;
+        place.entry.latch.upgrade_exclusive(self.version).then(|| ExclusivePage::existing(place))
+    }
+
+    #[inline]
+    fn racy(&self) -> RacyBytes {
+        // SAFETY: frames are page-aligned and live as long as the pool, which the space borrowed by `self` keeps.
+        unsafe { RacyBytes::new(self.place.bytes) }
+    }
+}
+
+impl PageRead for OptimisticPage<'_> {
+    #[inline]
+    fn u8_at(&self, offset: usize) -> u8 {
+        self.racy().u8_at(offset)
+    }
+
+    #[inline]
+    fn u16_at(&self, offset: usize) -> u16 {
+        self.racy().u16_at(offset)
+    }
+
+    #[inline]
+    fn u32_at(&self, offset: usize) -> u32 {
+        self.racy().u32_at(offset)
+    }
+
+    #[inline]
+    fn u64_at(&self, offset: usize) -> u64 {
+        self.racy().u64_at(offset)
+    }
+
+    fn copy(&self, offset: usize, out: &mut [u8]) {
+        self.racy().copy(offset, out);
+    }
+
+    #[inline]
+    fn compare(&self, offset: usize, len: usize, key: &[u8]) -> Ordering {
+        self.racy().compare(offset, len, key)
+    }
+}
+
+impl<'a> SharedPage<'a> {
+    /// The caller has taken the shared latch of `place`.
+    pub(crate) fn new(place: Place<'a>) -> Self {
+        SharedPage { place }
+    }
+
+    /// The page's id.
+    pub fn id(&self) -> PageId {
+        self.place.id
+    }
+}
+
+impl Deref for SharedPage<'_> {
+    type Target = Page;
+
+    #[inline]
+    fn deref(&self) -> &Page {
+        // SAFETY: a frame is an aligned page of initialised bytes that lives as long as the pool; the shared latch
+        // keeps every `&mut Page` to it away while `self` lives.
+        unsafe { self.place.bytes.cast::<Page>().as_ref() }
+    }
+}
+
+impl Drop for SharedPage<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.place.entry.latch.unlock_shared();
+    }
+}
+
+impl<'a> ExclusivePage<'a> {
+    /// The caller has taken the exclusive latch of `place`, a page in memory.
+    pub(crate) fn existing(place: Place<'a>) -> Self {
+        ExclusivePage { place, content: Content::Unchanged }
+    }
+
+    /// As [`existing`](Self::existing), for a page whose content is to be forgotten.
+    pub(crate) fn recreated(place: Place<'a>) -> Self {
+        ExclusivePage { place, content: Content::Recreated }
+    }
+
+    /// As [`existing`](Self::existing), for a page in a frame that holds nothing yet.
+    pub(crate) fn new(place: Place<'a>) -> Self {
+        ExclusivePage { place, content: Content::New }
+    }
+
+    /// The page's id.
+    pub fn id(&self) -> PageId {
+        self.place.id
+    }
+
+    /// Every change made so far is described by the log record at `range`: the page's LSN becomes its end, and the page
+    /// is dirty from its start on. To be called before the record is linked, so that no checkpoint can pass it.
+    pub fn stamp(&mut self, range: LsnRange) {
+        self.deref_mut().set_page_lsn(range.end);
+        self.content = Content::Stamped;
+        let core = self.place.space.core();
+        if core.frames.make_dirty(self.place.frame, range.start) {
+            core.log.register_dirty(range.start);
+        }
+        metrics::BUFFER_POOL_WRITE_REQUESTS.increment();
+    }
+
+    #[cold]
+    fn format(&mut self) {
+        if self.content == Content::New {
+            metrics::BUFFER_PAGES_CREATED.increment();
+        }
+        let id = self.place.id;
+        self.page_mut().format(id);
+    }
+
+    fn page_mut(&mut self) -> &mut Page {
+        // SAFETY: a frame is an aligned page of initialised bytes that lives as long as the pool; the exclusive latch
+        // keeps every other `&Page` and `&mut Page` to it away while `self` lives.
+        unsafe { self.place.bytes.cast::<Page>().as_mut() }
+    }
+}
+
+impl Deref for ExclusivePage<'_> {
+    type Target = Page;
+
+    #[inline]
+    fn deref(&self) -> &Page {
+        if matches!(self.content, Content::Recreated | Content::New) {
+            return &ZERO_PAGE;
+        }
+        // SAFETY: as in `page_mut`, with `&self`.
+        unsafe { self.place.bytes.cast::<Page>().as_ref() }
+    }
+}
+
+impl DerefMut for ExclusivePage<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Page {
+        if matches!(self.content, Content::Recreated | Content::New) {
+            self.format();
+        }
+        self.content = Content::Changed;
+        self.page_mut()
+    }
+}
+
+impl Drop for ExclusivePage<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let entry = self.place.entry;
+        match self.content {
+            Content::Unchanged | Content::Recreated => entry.latch.unlock_exclusive(false),
+            Content::Stamped => entry.latch.unlock_exclusive(true),
+            Content::New => self.place.space.abandon(entry, self.place.frame),
+            Content::Changed => {
+                entry.latch.unlock_exclusive(true);
+                assert!(
+                    std::thread::panicking(),
+                    "page {} was changed and its latch given back without a log record",
+                    self.place.id
+                );
+            }
+        }
+    }
+}

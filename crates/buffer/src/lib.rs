@@ -1,0 +1,47 @@
+//! The buffer pool: pages in memory.
+//!
+//! | module | its story |
+//! |---|---|
+//! | [`page`] | what a page is, its checksum, and [`PageRead`], the way a search reads one |
+//! | `latch` | the latch: one word, three modes |
+//! | `table`, [`space`] | from page number to page by arithmetic; misses, creation, growth of the file |
+//! | [`guard`] | pages under latches |
+//! | `frames`, `memory` | the memory and what is known of each piece of it |
+//! | [`cleaner`], `pacing` | eviction, writing back, checkpoints, and how fast |
+//! | [`sink`], [`doublewrite`] | how pages reach disk and survive torn writes |
+//! | [`pool`] | all of it together |
+//!
+//! A session that needs a page asks its [`Space`]: a page in memory costs an array index and the latch. One that is not
+//! is read by an I/O thread while the session is parked on an event. Cleaners, in the background, keep frames free and
+//! write changed pages back at the pace the log asks for; a session never writes a page.
+//!
+//! Deliberately absent: any knowledge of what the body of a page means.
+
+pub mod cleaner;
+pub mod doublewrite;
+mod error;
+mod frames;
+pub mod guard;
+mod latch;
+mod memory;
+pub mod metrics;
+mod pacing;
+pub mod page;
+pub mod pool;
+#[cfg(all(test, not(loom)))]
+mod pool_tests;
+mod racy;
+mod requests;
+pub mod sink;
+pub mod space;
+mod sync;
+mod table;
+
+pub use cleaner::StepReport;
+pub use doublewrite::Doublewrite;
+pub use error::{Corruption, Error};
+pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
+pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
+pub use pool::{BufferConfig, BufferPool, FatalHook};
+pub use sink::{Off, PageSink, Repaired};
+pub use space::Space;

@@ -1,0 +1,81 @@
+//! The memory of the frames: one mapping, huge pages where the kernel has them.
+
+use std::io;
+use std::ptr::NonNull;
+
+use crate::page::PAGE_SIZE;
+
+/// Room for a number of pages, zeroed, aligned to a page and never moved.
+pub(crate) struct FrameMemory {
+    base: NonNull<u8>,
+    frames: usize,
+}
+
+// SAFETY: `FrameMemory` only hands out addresses; who may touch the bytes there is decided by the latches.
+unsafe impl Send for FrameMemory {}
+// SAFETY: as above.
+unsafe impl Sync for FrameMemory {}
+
+impl FrameMemory {
+    /// Room for `frames` pages. The kernel supplies the memory when it is first touched.
+    pub(crate) fn map(frames: usize) -> io::Result<Self> {
+        let bytes =
+            frames.checked_mul(PAGE_SIZE).filter(|&bytes| bytes > 0).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(FrameMemory { base: Self::map_bytes(bytes)?, frames })
+    }
+
+    #[cfg(not(miri))]
+    fn map_bytes(bytes: usize) -> io::Result<NonNull<u8>> {
+        use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+        // SAFETY: an anonymous mapping at an address of the kernel's choice takes nothing from anybody.
+        let base = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        }?;
+        // Huge pages are a hint: a kernel without them refuses it, and nothing is lost.
+        // SAFETY: the range is the mapping just made; this advice does not change its contents.
+        let _ = unsafe { madvise(base, bytes, Advice::LinuxHugepage) };
+        // SAFETY: as above. Page frames in a core dump would be gigabytes of user data.
+        let _ = unsafe { madvise(base, bytes, Advice::LinuxDontDump) };
+        NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+    }
+
+    #[cfg(miri)]
+    fn map_bytes(bytes: usize) -> io::Result<NonNull<u8>> {
+        // SAFETY: the layout is not empty.
+        let base = unsafe { std::alloc::alloc_zeroed(Self::layout(bytes)) };
+        NonNull::new(base).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+    }
+
+    #[cfg(miri)]
+    fn layout(bytes: usize) -> std::alloc::Layout {
+        std::alloc::Layout::from_size_align(bytes, PAGE_SIZE).expect("a valid layout")
+    }
+
+    /// Where frame `index` begins.
+    #[inline]
+    pub(crate) fn frame(&self, index: u32) -> NonNull<u8> {
+        let index = index as usize;
+        assert!(index < self.frames, "there is no such frame");
+        // SAFETY: the offset lies within the mapping.
+        unsafe { self.base.add(index * PAGE_SIZE) }
+    }
+}
+
+impl Drop for FrameMemory {
+    fn drop(&mut self) {
+        let bytes = self.frames * PAGE_SIZE;
+        #[cfg(not(miri))]
+        // SAFETY: the mapping was made by `map` with this length, and guards borrow the pool that owns it.
+        let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), bytes) };
+        #[cfg(miri)]
+        // SAFETY: allocated by `map_bytes` with this layout.
+        unsafe {
+            std::alloc::dealloc(self.base.as_ptr(), Self::layout(bytes))
+        };
+    }
+}

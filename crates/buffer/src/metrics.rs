@@ -1,0 +1,53 @@
+//! The pool's counters, with the names InnoDB gives them.
+//!
+//! What the pool knows anyway (how many frames are free, how many pages are dirty) is not counted but copied here by
+//! [`BufferPool::publish_metrics`](crate::BufferPool::publish_metrics).
+
+palisade_base::metrics! {
+    /// Logical page accesses.
+    pub static BUFFER_POOL_READ_REQUESTS: Gauge = "buffer_pool_read_requests", "buffer", "Number of logical read requests";
+    /// Accesses that had to read the page from disk.
+    pub static BUFFER_POOL_READS: Counter = "buffer_pool_reads", "buffer", "Number of reads directly from disk";
+    /// Pages changed by mini-transactions.
+    pub static BUFFER_POOL_WRITE_REQUESTS: Counter = "buffer_pool_write_requests", "buffer", "Number of write requests";
+    /// Accesses that found no free frame.
+    pub static BUFFER_POOL_WAIT_FREE: Counter = "buffer_pool_wait_free", "buffer", "Number of times waited for a free frame";
+    /// Frames of the pool.
+    pub static BUFFER_POOL_PAGES_TOTAL: Gauge = "buffer_pool_pages_total", "buffer", "Total buffer pool size in pages";
+    /// Frames that hold a page.
+    pub static BUFFER_POOL_PAGES_DATA: Gauge = "buffer_pool_pages_data", "buffer", "Buffer pages containing data";
+    /// Frames that hold changes not yet on disk.
+    pub static BUFFER_POOL_PAGES_DIRTY: Gauge = "buffer_pool_pages_dirty", "buffer", "Buffer pages currently dirty";
+    /// Frames that hold nothing.
+    pub static BUFFER_POOL_PAGES_FREE: Gauge = "buffer_pool_pages_free", "buffer", "Buffer pages currently free";
+    /// Bytes in frames that hold a page.
+    pub static BUFFER_POOL_BYTES_DATA: Gauge = "buffer_pool_bytes_data", "buffer", "Buffer bytes containing data";
+    /// Bytes in frames that hold changes not yet on disk.
+    pub static BUFFER_POOL_BYTES_DIRTY: Gauge = "buffer_pool_bytes_dirty", "buffer", "Buffer bytes currently dirty";
+    /// Pages created.
+    pub static BUFFER_PAGES_CREATED: Counter = "buffer_pages_created", "buffer", "Number of pages created";
+    /// Pages read from disk.
+    pub static BUFFER_PAGES_READ: Counter = "buffer_pages_read", "buffer", "Number of pages read";
+    /// Pages written to their place on disk.
+    pub static BUFFER_PAGES_WRITTEN: Counter = "buffer_pages_written", "buffer", "Number of pages written";
+    /// Bytes read from data files.
+    pub static BUFFER_DATA_READS: Counter = "buffer_data_reads", "buffer", "Amount of data read in bytes";
+    /// Bytes written to data files.
+    pub static BUFFER_DATA_WRITTEN: Counter = "buffer_data_written", "buffer", "Amount of data written in bytes";
+    /// Pages refused because their bytes are not the page.
+    pub static BUFFER_PAGES_CORRUPTED: Counter = "buffer_pages_corrupted", "buffer", "Number of pages found corrupted";
+    /// Clean pages evicted.
+    pub static BUFFER_LRU_EVICTED: Counter = "buffer_LRU_batch_evict_total_pages", "buffer", "Pages evicted to keep frames free";
+    /// Dirty pages written to free their frames.
+    pub static BUFFER_LRU_FLUSHED: Counter = "buffer_LRU_batch_flush_total_pages", "buffer", "Pages flushed to keep frames free";
+    /// Dirty pages written because the log grew.
+    pub static BUFFER_FLUSH_ADAPTIVE: Counter = "buffer_flush_adaptive_total_pages", "buffer", "Pages flushed as part of adaptive flushing";
+    /// Dirty pages written because nothing else was to be done.
+    pub static BUFFER_FLUSH_BACKGROUND: Counter = "buffer_flush_background_total_pages", "buffer", "Pages flushed as part of background batches";
+    /// Dirty pages written because there were too many, or for a sharp checkpoint.
+    pub static BUFFER_FLUSH_SYNC: Counter = "buffer_flush_sync_total_pages", "buffer", "Pages flushed as part of sync batches";
+    /// Batches written through the doublewrite file.
+    pub static DBLWR_WRITES: Counter = "innodb_dblwr_writes", "buffer", "Number of doublewrite operations";
+    /// Pages written through the doublewrite file.
+    pub static DBLWR_PAGES_WRITTEN: Counter = "innodb_dblwr_pages_written", "buffer", "Number of pages written for doublewrite operations";
+}

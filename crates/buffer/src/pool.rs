@@ -1,0 +1,393 @@
+//! The pool: spaces attached to frames, a log and a sink.
+//!
+//! ```text
+//!  BufferPool ── spaces ──► Space (page table, file) ──┐
+//!      │                                               ▼
+//!      ├── cleaners ──────────────────────────────► Core (frames, log, I/O threads, sink)
+//! ```
+//!
+//! # Detaching a space
+//!
+//! [`BufferPool::detach_space`] is for tables that were dropped: their pages leave memory unwritten. First the space is
+//! marked, under its mutex: from then on no read is published and no page created. Then every frame that holds one of its
+//! pages is taken out of the page table under the page's exclusive latch; a dirty one is unregistered from the log. A
+//! frame whose copy a cleaner is writing is freed by that cleaner, and so is not given to another page while the cleaner
+//! still looks after it; the write itself goes to a file nobody will read. Spaces' ids are never reused.
+//!
+//! # Lock order
+//!
+//! the map of spaces, then a space's mutex, then the free list. Page latches: see [`guard`](crate::guard).
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use palisade_base::clock::{Clock, SystemClock};
+use palisade_base::{Event, SpaceId};
+use palisade_io::{File, IoPool};
+use palisade_log::Log;
+use parking_lot::{Condvar, Mutex, RwLock};
+
+use crate::cleaner::{Cleaner, Coordinator};
+use crate::error::Error;
+use crate::frames::Frames;
+use crate::page::PAGE_SIZE;
+use crate::sink::{PageSink, Repaired, SpaceFiles};
+use crate::space::Space;
+use crate::{metrics, requests};
+
+/// Between two attempts to write while the disk is full.
+const DISK_FULL_PAUSE: Duration = Duration::from_millis(500);
+
+/// What is done when the disk has failed in a way after which nothing more may be written. Gets the reason.
+pub type FatalHook = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Settings of the pool.
+#[derive(Clone)]
+pub struct BufferConfig {
+    /// Frames: `innodb_buffer_pool_size` divided by the page size.
+    pub frames: usize,
+    /// Frames to keep free (`innodb_lru_scan_depth`); at most a quarter of all.
+    pub lru_scan_depth: u32,
+    /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep frames free.
+    pub page_cleaners: usize,
+    /// Pages to write back per second when idle (`innodb_io_capacity`).
+    pub io_capacity: u32,
+    /// Pages to write back per second at most, unless the log is nearly full (`innodb_io_capacity_max`).
+    pub io_capacity_max: u32,
+    /// Dirty pages in percent of all frames at most (`innodb_max_dirty_pages_pct`).
+    pub max_dirty_pages_pct: u32,
+    /// How pages reach disk.
+    pub sink: Arc<dyn PageSink>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// What to do when a write or fsync fails. Aborts the process unless a simulation replaces it.
+    pub on_fatal: FatalHook,
+}
+
+impl BufferConfig {
+    /// MySQL's defaults, for a pool of `frames` frames.
+    pub fn new(frames: usize, sink: Arc<dyn PageSink>) -> Self {
+        BufferConfig {
+            frames,
+            lru_scan_depth: 1024,
+            page_cleaners: 2,
+            io_capacity: 10_000,
+            io_capacity_max: 20_000,
+            max_dirty_pages_pct: 90,
+            sink,
+            clock: Arc::new(SystemClock::default()),
+            on_fatal: Arc::new(abort),
+        }
+    }
+}
+
+/// The last words go to standard error; if even that fails, there is nobody left to tell.
+fn abort(reason: &str) {
+    let words = format!("palisade: {reason}; aborting, because what is on disk is no longer known\n");
+    let _ = std::io::stderr().write_all(words.as_bytes());
+    std::process::abort();
+}
+
+/// Settings that may change while the server runs.
+pub(crate) struct Tuning {
+    pub(crate) lru_scan_depth: AtomicU32,
+    pub(crate) io_capacity: AtomicU32,
+    pub(crate) io_capacity_max: AtomicU32,
+    pub(crate) max_dirty_pages_pct: AtomicU32,
+}
+
+/// What spaces and cleaners share.
+pub(crate) struct Core {
+    pub(crate) frames: Frames,
+    pub(crate) log: Arc<Log>,
+    pub(crate) io: Arc<IoPool>,
+    pub(crate) sink: Arc<dyn PageSink>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tuning: Tuning,
+    pub(crate) on_fatal: FatalHook,
+    /// A write has failed: nothing is written any more.
+    stopped: AtomicBool,
+    /// Where the eviction sweep is.
+    pub(crate) hand: AtomicUsize,
+    wanted: Wanted,
+}
+
+/// Wakes the cleaners when frames run short.
+#[derive(Default)]
+struct Wanted {
+    /// Set while a call for frames has not been answered, so that calls cost nothing until it is.
+    called: AtomicBool,
+    ending: Mutex<bool>,
+    /// Frames were called for, or the pool shuts down.
+    changed: Condvar,
+    /// The pool shuts down.
+    ended: Condvar,
+}
+
+impl Core {
+    /// A free frame; else the event that there is one.
+    pub(crate) fn take_frame(&self) -> Result<u32, Event> {
+        let taken = self.frames.take_free();
+        if taken.is_err() {
+            metrics::BUFFER_POOL_WAIT_FREE.increment();
+        }
+        if self.frames.free_count() < self.free_target() / 2 + 1 {
+            self.call_cleaners();
+        }
+        taken
+    }
+
+    /// Frames that the cleaners keep free.
+    pub(crate) fn free_target(&self) -> usize {
+        let depth = self.tuning.lru_scan_depth.load(Ordering::Relaxed) as usize;
+        depth.min(self.frames.count() / 4).max(1)
+    }
+
+    /// A write has failed: nothing is written any more, if the hook lets the process live at all.
+    pub(crate) fn stop(&self, reason: &str) -> Error {
+        self.stopped.store(true, Ordering::Relaxed);
+        (self.on_fatal)(reason);
+        Error::Stopped
+    }
+
+    /// Nothing is written after a write has failed.
+    pub(crate) fn check_running(&self) -> Result<(), Error> {
+        if self.stopped.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    fn call_cleaners(&self) {
+        if !self.wanted.called.swap(true, Ordering::Relaxed) {
+            drop(self.wanted.ending.lock());
+            self.wanted.changed.notify_all();
+        }
+    }
+
+    /// For a cleaner thread that frees frames: sleeps until it is called, at most for `longest`. `false` if the pool shuts
+    /// down.
+    fn sleep_until_called(&self, longest: Duration) -> bool {
+        let mut ending = self.wanted.ending.lock();
+        if !*ending && !self.wanted.called.swap(false, Ordering::Relaxed) {
+            self.wanted.changed.wait_for(&mut ending, longest);
+            self.wanted.called.store(false, Ordering::Relaxed);
+        }
+        !*ending
+    }
+
+    /// For a cleaner thread that does not: sleeps for `pause`. `false` if the pool shuts down.
+    fn sleep(&self, pause: Duration) -> bool {
+        let mut ending = self.wanted.ending.lock();
+        if !*ending {
+            self.wanted.ended.wait_for(&mut ending, pause);
+        }
+        !*ending
+    }
+
+    fn end_cleaners(&self) {
+        *self.wanted.ending.lock() = true;
+        self.wanted.changed.notify_all();
+        self.wanted.ended.notify_all();
+    }
+}
+
+/// The buffer pool.
+pub struct BufferPool {
+    core: Arc<Core>,
+    spaces: RwLock<HashMap<SpaceId, Arc<Space>>>,
+    pub(crate) coordinator: Mutex<Coordinator>,
+    /// The cleaners that keep frames free.
+    pub(crate) evictors: Vec<Mutex<Cleaner>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl BufferPool {
+    /// A pool without spaces, whose cleaners do not run yet.
+    pub fn new(config: BufferConfig, log: Arc<Log>, io: Arc<IoPool>) -> Result<Arc<Self>, Error> {
+        assert!(config.frames > 0, "a buffer pool has frames");
+        let frames = Frames::new(config.frames).map_err(|source| Error::Memory {
+            bytes: config.frames.saturating_mul(PAGE_SIZE),
+            source: Arc::new(source),
+        })?;
+        let cleaners = config.page_cleaners.clamp(1, config.sink.lanes());
+        let batch_pages = config.sink.batch_pages();
+        let core = Core {
+            frames,
+            log,
+            io,
+            sink: config.sink,
+            clock: config.clock,
+            tuning: Tuning {
+                lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
+                io_capacity: AtomicU32::new(config.io_capacity),
+                io_capacity_max: AtomicU32::new(config.io_capacity_max),
+                max_dirty_pages_pct: AtomicU32::new(config.max_dirty_pages_pct),
+            },
+            on_fatal: config.on_fatal,
+            stopped: AtomicBool::new(false),
+            hand: AtomicUsize::new(0),
+            wanted: Wanted::default(),
+        };
+        Ok(Arc::new(BufferPool {
+            core: Arc::new(core),
+            spaces: RwLock::default(),
+            coordinator: Mutex::new(Coordinator::new(Cleaner::new(0, batch_pages))),
+            evictors: (1..cleaners).map(|lane| Mutex::new(Cleaner::new(lane, batch_pages))).collect(),
+            threads: Mutex::default(),
+        }))
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// Starts the cleaner threads. Without them, [`step`](Self::step) must be called for frames to become free.
+    pub fn start(self: &Arc<Self>) -> std::io::Result<()> {
+        let mut threads = self.threads.lock();
+        assert!(threads.is_empty(), "cleaners are started once");
+        let lanes = 1 + self.evictors.len();
+        for lane in 0..lanes {
+            let (pool, core) = (Arc::downgrade(self), self.core.clone());
+            let thread = std::thread::Builder::new().name(format!("page-cleaner-{lane}"));
+            threads.push(thread.spawn(move || run_cleaner(&pool, &core, lane, lanes))?);
+        }
+        Ok(())
+    }
+
+    /// A sharp checkpoint: ends the cleaner threads, writes every dirty page, and a checkpoint after them. Nobody else uses
+    /// the pool any more. Afterwards the log holds nothing that a restart would need.
+    pub fn shutdown(&self) -> Result<(), Error> {
+        self.join_cleaners();
+        self.checkpoint_sharply()
+    }
+
+    fn join_cleaners(&self) {
+        self.core.end_cleaners();
+        for thread in self.threads.lock().drain(..) {
+            // The last owner of the pool may be a cleaner in its step; that thread ends by itself.
+            if thread.thread().id() != std::thread::current().id() {
+                thread.join().expect("a cleaner does not panic");
+            }
+        }
+    }
+
+    /// Attaches the file of a space, whose length says how many pages it has.
+    pub fn attach_space(&self, id: SpaceId, file: Arc<dyn File>) -> Result<Arc<Space>, Error> {
+        assert!(id.0 != u32::MAX, "space {} is reserved", id.0);
+        let space = Space::new(id, file, self.core.clone())
+            .map_err(|source| Error::Extend { space: id, source: Arc::new(source) })?;
+        let before = self.spaces.write().insert(id, space.clone());
+        assert!(before.is_none(), "space {} is attached already", id.0);
+        Ok(space)
+    }
+
+    /// The space, if it is attached.
+    pub fn space(&self, id: SpaceId) -> Option<Arc<Space>> {
+        self.spaces.read().get(&id).cloned()
+    }
+
+    /// Drops the pages of a space without writing them, and the space; its file may then be removed. What made it
+    /// superfluous must be durable: the checkpoint no longer waits for its pages. Accesses that come later fail with
+    /// [`Error::Detached`]; no one may hold a latch in it.
+    pub fn detach_space(&self, id: SpaceId) {
+        let Some(space) = self.spaces.write().remove(&id) else { return };
+        space.mark_detached();
+        let frames = &self.core.frames;
+        for frame in 0..frames.count() as u32 {
+            let Some(owner) = frames.owner(frame).filter(|owner| owner.space == id) else { continue };
+            let entry = space.owned_entry(owner.page);
+            entry.latch.lock_exclusive();
+            let mut free = false;
+            if entry.frame() == Some(frame) {
+                if let Some(oldest) = frames.take_dirty(frame) {
+                    self.core.log.unregister_dirty(oldest);
+                }
+                entry.set_frame(None);
+                frames.set_owner(frame, None);
+                free = !frames.discard(frame);
+            }
+            entry.latch.unlock_exclusive(true);
+            if free {
+                frames.give_free(frame);
+            }
+        }
+    }
+
+    /// After a crash, before redo and before any page is accessed: restores torn pages; see [`PageSink::repair`].
+    pub fn repair_torn_pages(&self, files: &mut SpaceFiles<'_>) -> Result<Repaired, Error> {
+        let checkpoint = self.core.log.checkpoint_lsn();
+        self.core.sink.repair(checkpoint, files).map_err(|source| Error::Doublewrite(Arc::new(source)))
+    }
+
+    /// Frames of the pool.
+    pub fn frames(&self) -> usize {
+        self.core.frames.count()
+    }
+
+    /// Frames that hold nothing.
+    pub fn free_frames(&self) -> usize {
+        self.core.frames.free_count()
+    }
+
+    /// Pages with changes that are not yet on their way to disk.
+    pub fn dirty_pages(&self) -> usize {
+        self.core.frames.dirty_count()
+    }
+
+    /// Changes `innodb_io_capacity`.
+    pub fn set_io_capacity(&self, pages_per_second: u32) {
+        self.core.tuning.io_capacity.store(pages_per_second, Ordering::Relaxed);
+    }
+
+    /// Changes `innodb_io_capacity_max`.
+    pub fn set_io_capacity_max(&self, pages_per_second: u32) {
+        self.core.tuning.io_capacity_max.store(pages_per_second, Ordering::Relaxed);
+    }
+
+    /// Changes `innodb_lru_scan_depth`.
+    pub fn set_lru_scan_depth(&self, frames: u32) {
+        self.core.tuning.lru_scan_depth.store(frames, Ordering::Relaxed);
+    }
+
+    /// Changes `innodb_max_dirty_pages_pct`.
+    pub fn set_max_dirty_pages_pct(&self, percent: u32) {
+        self.core.tuning.max_dirty_pages_pct.store(percent, Ordering::Relaxed);
+    }
+
+    /// Copies what the pool knows into the gauges of [`metrics`]. Whoever shows them calls this
+    /// first; the cleaners do it now and then.
+    pub fn publish_metrics(&self) {
+        let (total, free) = (self.frames() as u64, self.free_frames() as u64);
+        let dirty = self.dirty_pages() as u64;
+        metrics::BUFFER_POOL_PAGES_TOTAL.set(total);
+        metrics::BUFFER_POOL_PAGES_FREE.set(free);
+        metrics::BUFFER_POOL_PAGES_DATA.set(total - free);
+        metrics::BUFFER_POOL_BYTES_DATA.set((total - free) * PAGE_SIZE as u64);
+        metrics::BUFFER_POOL_PAGES_DIRTY.set(dirty);
+        metrics::BUFFER_POOL_BYTES_DIRTY.set(dirty * PAGE_SIZE as u64);
+        metrics::BUFFER_POOL_READ_REQUESTS.set(requests::total());
+    }
+}
+
+impl Drop for BufferPool {
+    fn drop(&mut self) {
+        self.join_cleaners();
+    }
+}
+
+/// A cleaner thread: steps until the pool shuts down or fails.
+fn run_cleaner(pool: &Weak<BufferPool>, core: &Core, lane: usize, lanes: usize) {
+    let frees_frames = lane > 0 || lanes == 1;
+    let mut pause = Duration::ZERO;
+    while if frees_frames { core.sleep_until_called(pause) } else { core.sleep(pause) } {
+        let Some(pool) = pool.upgrade() else { return };
+        let outcome = if lane == 0 { pool.step_coordinator() } else { pool.step_evictor(lane) };
+        match outcome {
+            Ok(next) => pause = next,
+            Err(Error::Full { .. }) => pause = DISK_FULL_PAUSE,
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The pool against a model, on a disk that can be made to fail.
+//!
+//! A [`World`] is a pool of a few frames over a log and one space, all in the fault-injecting file system. Changes are
+//! `(page, offset, eight bytes)`, logged as such; the history of them is the model: what a page must hold at an LSN is the
+//! replay of all changes that end at or before it.
+
+mod crash;
+mod model;
+mod threads;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use palisade_base::clock::Clock;
+use palisade_base::{Attempt, Blocked, Lsn, PageNo, SpaceId};
+use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode};
+use palisade_log::{Log, LogConfig, LogReader, LsnRange};
+
+use crate::{
+    BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Off, PAGE_HEADER, PAGE_SIZE, PageSink, Space,
+};
+
+const SPACE: SpaceId = SpaceId(3);
+
+/// A clock that tests move.
+#[derive(Default)]
+pub(super) struct StepClock(AtomicU64);
+
+impl StepClock {
+    pub(super) fn advance(&self, by: Duration) {
+        self.0.fetch_add(by.as_micros() as u64, Ordering::Relaxed);
+    }
+}
+
+impl Clock for StepClock {
+    fn monotonic(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
+
+    fn unix_micros(&self) -> i64 {
+        self.0.load(Ordering::Relaxed) as i64
+    }
+}
+
+/// One change of one page, as logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) page: PageNo,
+    /// The page is created: zeros, then the value.
+    pub(super) create: bool,
+    pub(super) offset: u16,
+    pub(super) value: u64,
+}
+
+impl Change {
+    fn encode(self) -> Vec<u8> {
+        let mut payload = self.page.0.to_le_bytes().to_vec();
+        payload.push(u8::from(self.create));
+        payload.extend(self.offset.to_le_bytes());
+        payload.extend(self.value.to_le_bytes());
+        payload
+    }
+
+    fn decode(payload: &[u8]) -> Self {
+        let mut reader = palisade_base::codec::Reader::new(payload);
+        Change {
+            page: PageNo(reader.u32().unwrap()),
+            create: reader.u8().unwrap() == 1,
+            offset: reader.u16().unwrap(),
+            value: reader.u64().unwrap(),
+        }
+    }
+
+    fn apply(self, page: &mut [u8]) {
+        let offset = usize::from(self.offset);
+        page[offset..offset + 8].copy_from_slice(&self.value.to_le_bytes());
+    }
+}
+
+/// The body of `page` after the changes of `history` that end at or before `upto`; `None` before it is created.
+pub(super) fn replay(history: &[(Lsn, Change)], page: PageNo, upto: Lsn) -> Option<Vec<u8>> {
+    let mut bytes = None;
+    for (_, change) in history.iter().filter(|(end, change)| change.page == page && *end <= upto) {
+        if change.create {
+            bytes = Some(vec![0; PAGE_SIZE]);
+        }
+        change.apply(bytes.as_mut().expect("a page is created before it is changed"));
+    }
+    bytes.map(|bytes| bytes[PAGE_HEADER..].to_vec())
+}
+
+/// Which sink a world writes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sink {
+    Doublewrite,
+    Off,
+}
+
+pub(super) struct World {
+    pub(super) fs: Arc<FaultFileSystem>,
+    pub(super) log: Arc<Log>,
+    pub(super) pool: Arc<BufferPool>,
+    pub(super) space: Arc<Space>,
+    pub(super) clock: Arc<StepClock>,
+    /// The pool said that the disk has failed.
+    pub(super) fatal: Arc<AtomicBool>,
+}
+
+fn log_config() -> LogConfig {
+    LogConfig {
+        log_id: 1,
+        capacity: 8 << 20,
+        buffer_size: 64 << 10,
+        block_size: 512,
+        background: false,
+        on_failure: Arc::new(|_| {}),
+        ..LogConfig::default()
+    }
+}
+
+fn space_file(fs: &FaultFileSystem) -> std::io::Result<Arc<dyn File>> {
+    fs.open(Path::new("data/space"), OpenMode::CREATE)
+}
+
+/// A log that cannot be read because the machine is down is no news; anything else is.
+fn unless_down(fs: &FaultFileSystem, error: palisade_log::Error) -> Error {
+    assert!(fs.is_down(), "{error}");
+    Error::Stopped
+}
+
+impl World {
+    /// An empty log and an empty space.
+    pub(super) fn create(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink) -> World {
+        fs.create_dir_all(Path::new("data")).unwrap();
+        space_file(&fs).unwrap();
+        fs.sync_dir(Path::new("data")).unwrap();
+        let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
+        Self::assemble(fs, log, frames, sink).unwrap()
+    }
+
+    /// What is on disk, before redo.
+    pub(super) fn open(
+        fs: Arc<FaultFileSystem>,
+        frames: usize,
+        sink: Sink,
+    ) -> Result<(World, LogReader), Error> {
+        let opened = Log::open(fs.clone(), Path::new("data"), log_config());
+        let (log, reader) = opened.map_err(|error| unless_down(&fs, error))?;
+        Ok((Self::assemble(fs, log, frames, sink)?, reader))
+    }
+
+    fn assemble(fs: Arc<FaultFileSystem>, log: Arc<Log>, frames: usize, sink: Sink) -> Result<World, Error> {
+        let directory: Arc<dyn FileSystem> = fs.clone();
+        let sink: Arc<dyn PageSink> = match sink {
+            Sink::Doublewrite => {
+                let opened = Doublewrite::open(&directory, Path::new("data"), 1, 4);
+                Arc::new(opened.map_err(|error| Error::Doublewrite(Arc::new(error)))?)
+            }
+            Sink::Off => Arc::new(Off),
+        };
+        let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
+        let hook = fatal.clone();
+        let config = BufferConfig {
+            page_cleaners: 1,
+            clock: clock.clone(),
+            on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
+            ..BufferConfig::new(frames, sink)
+        };
+        let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap();
+        let file =
+            space_file(&fs).map_err(|error| Error::Extend { space: SPACE, source: Arc::new(error) })?;
+        let space = pool.attach_space(SPACE, file)?;
+        Ok(World { fs, log, pool, space, clock, fatal })
+    }
+
+    /// Calls `attempt` until it answers, letting the cleaner step while it waits.
+    pub(super) fn retry<T>(&self, mut attempt: impl FnMut() -> Attempt<T, Error>) -> Result<T, Error> {
+        for _ in 0..100 {
+            match attempt() {
+                Ok(value) => return Ok(value),
+                Err(Blocked::Error(error)) => return Err(error),
+                Err(Blocked::Wait(event)) if event.is_complete() => {}
+                Err(Blocked::Wait(_)) => {
+                    self.pool.step()?;
+                }
+            }
+        }
+        panic!("an operation waits for ever");
+    }
+
+    /// Makes a change, logged. Where its record ends.
+    pub(super) fn change(&self, change: Change) -> Result<Lsn, Error> {
+        let payload = change.encode();
+        self.retry(|| self.space.ensure_allocated(change.page.0 + 1))?;
+        self.retry(|| {
+            let mut credit = match self.log.admit(payload.len()) {
+                Ok(credit) => credit,
+                Err(Blocked::Wait(event)) => return Err(Blocked::Wait(event)),
+                Err(Blocked::Error(_)) => return Err(Error::Stopped.into()),
+            };
+            let mut page = self.latch(change)?;
+            change.apply(&mut page);
+            let range = self.log.append(&mut credit, &payload, |range| page.stamp(range));
+            Ok(range.end)
+        })
+    }
+
+    fn latch(&self, change: Change) -> Attempt<ExclusivePage<'_>, Error> {
+        if change.create { self.space.create(change.page) } else { self.space.exclusive(change.page) }
+    }
+
+    /// The body of a page.
+    pub(super) fn body(&self, page: PageNo) -> Result<Vec<u8>, Error> {
+        self.retry(|| self.space.shared(page).map(|page| page[PAGE_HEADER..].to_vec()))
+    }
+
+    /// Redoes what the log says, as recovery does. Where it ends.
+    pub(super) fn redo(&self, reader: &mut LogReader) -> Result<Lsn, Error> {
+        let mut last = reader.checkpoint_lsn();
+        while let Some(record) = reader.next().map_err(|error| unless_down(&self.fs, error))? {
+            let (range, change) =
+                (LsnRange { start: record.start, end: record.end }, Change::decode(record.payload));
+            self.retry(|| self.space.ensure_allocated(change.page.0 + 1))?;
+            self.retry(|| {
+                let mut page = self.latch_to_redo(change, range.end)?;
+                if let Some(page) = &mut page {
+                    change.apply(page);
+                    page.stamp(range);
+                }
+                Ok(())
+            })?;
+            last = range.end;
+        }
+        Ok(last)
+    }
+
+    /// The page, if the change is not in it yet. A page about to be created may be anything on disk.
+    fn latch_to_redo(&self, change: Change, end: Lsn) -> Attempt<Option<ExclusivePage<'_>>, Error> {
+        use crate::PageRead;
+        match self.space.exclusive(change.page) {
+            Ok(page) if page.page_lsn() >= end => return Ok(None),
+            Ok(page) if !change.create => return Ok(Some(page)),
+            Err(Blocked::Wait(event)) => return Err(Blocked::Wait(event)),
+            Err(Blocked::Error(error)) if !change.create => return Err(error.into()),
+            Ok(_) | Err(Blocked::Error(_)) => {}
+        }
+        self.space.create(change.page).map(Some)
+    }
+}

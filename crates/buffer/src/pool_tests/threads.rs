@@ -1,0 +1,132 @@
+//! Many threads, few frames, running cleaners.
+
+use super::*;
+use crate::PageRead;
+use palisade_base::event::retry_blocking;
+use palisade_base::prng::{Prng, test_seed};
+
+const PAGES: u64 = 64;
+/// Two words of every page that must always be equal, far apart.
+const WORDS: [usize; 2] = [64, PAGE_SIZE - 16];
+
+fn pool(fs: &Arc<FaultFileSystem>, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
+    let config = LogConfig { background: true, ..log_config() };
+    let log = Log::create(fs.clone(), Path::new("data"), config, Lsn(4096)).unwrap();
+    let directory: Arc<dyn FileSystem> = fs.clone();
+    let sink = Arc::new(Doublewrite::open(&directory, Path::new("data"), 2, 8).unwrap());
+    let config = BufferConfig { page_cleaners: 2, ..BufferConfig::new(frames, sink) };
+    let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::new(2).unwrap())).unwrap();
+    pool.start().unwrap();
+    let space = pool.attach_space(SPACE, space_file(fs).unwrap()).unwrap();
+    (log, pool, space)
+}
+
+fn increment(log: &Log, space: &Space, page: PageNo, create: bool) {
+    let payload = [0; 8];
+    retry_blocking(|| {
+        let mut credit = log.admit(payload.len()).map_err(|blocked| blocked.map_err(|_| Error::Stopped))?;
+        let mut page = if create { space.create(page)? } else { space.exclusive(page)? };
+        for word in WORDS {
+            let value = page.u64_at(word);
+            page.put_u64(word, value + 1);
+        }
+        log.append(&mut credit, &payload, |range| page.stamp(range));
+        Ok::<_, Blocked<Error>>(())
+    })
+    .unwrap();
+}
+
+/// One word of each, read under no latch and under a shared one; they agree.
+fn read(space: &Space, page: PageNo, optimistic: bool) -> u64 {
+    loop {
+        let words = retry_blocking(|| {
+            if optimistic {
+                let page = space.optimistic(page)?;
+                let words = WORDS.map(|word| page.u64_at(word));
+                Ok::<_, Blocked<Error>>(page.validate().then_some(words))
+            } else {
+                let page = space.shared(page)?;
+                Ok(Some(WORDS.map(|word| page.u64_at(word))))
+            }
+        });
+        if let Some([first, last]) = words.unwrap() {
+            assert_eq!(first, last, "a torn read was validated");
+            return first;
+        }
+    }
+}
+
+#[test]
+fn readers_and_writers_of_few_frames_see_consistent_pages_and_lose_no_change() {
+    let seed = test_seed(31);
+    let fs = Arc::new(FaultFileSystem::new(seed));
+    fs.create_dir_all(Path::new("data")).unwrap();
+    let (log, pool, space) = pool(&fs, 24);
+    retry_blocking(|| space.ensure_allocated(PAGES as u32)).unwrap();
+    (0..PAGES as u32).for_each(|page| increment(&log, &space, PageNo(page), true));
+    let work = &|thread| {
+        let (mut random, mut increments) = (Prng::new(seed + thread), 0);
+        for _ in 0..1500 {
+            // Half the accesses go to four pages, so that they collide.
+            let pages = if random.one_in(2) { 4 } else { PAGES };
+            let page = PageNo(random.below(pages) as u32);
+            match random.below(3) {
+                0 => {
+                    increment(&log, &space, page, false);
+                    increments += 1;
+                }
+                kind => assert!(read(&space, page, kind == 1) > 0),
+            }
+        }
+        increments
+    };
+    let increments: u64 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|thread| scope.spawn(move || work(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    let total: u64 = (0..PAGES as u32).map(|page| read(&space, PageNo(page), false)).sum();
+    assert_eq!(total, PAGES + increments);
+    pool.shutdown().unwrap();
+    log.shutdown().unwrap();
+    assert_eq!(pool.dirty_pages(), 0);
+}
+
+#[test]
+fn a_space_may_be_detached_while_its_pages_are_read_written_and_cleaned() {
+    let seed = test_seed(41);
+    let fs = Arc::new(FaultFileSystem::new(seed));
+    fs.create_dir_all(Path::new("data")).unwrap();
+    let (log, pool, keep) = pool(&fs, 32);
+    retry_blocking(|| keep.ensure_allocated(8)).unwrap();
+    (0..8).for_each(|page| increment(&log, &keep, PageNo(page), true));
+    for round in 0..20 {
+        let id = SpaceId(100 + round);
+        let file = fs.open(Path::new(&format!("data/{round}")), OpenMode::CREATE).unwrap();
+        let space = pool.attach_space(id, file).unwrap();
+        retry_blocking(|| space.ensure_allocated(40)).unwrap();
+        (0..40).for_each(|page| increment(&log, &space, PageNo(page), true));
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                for page in (0..40).cycle() {
+                    let outcome =
+                        retry_blocking(|| space.shared(PageNo(page)).map(|page| page.u64_at(WORDS[0])));
+                    match outcome {
+                        Ok(value) => assert_eq!(value, 1),
+                        Err(error) => return error,
+                    }
+                }
+                unreachable!("the pages never end");
+            });
+            std::thread::sleep(Duration::from_millis(2));
+            pool.detach_space(id);
+            assert!(matches!(reader.join().unwrap(), Error::Detached { .. }));
+        });
+    }
+    (0..8).for_each(|page| assert_eq!(read(&keep, PageNo(page), true), 1));
+    pool.shutdown().unwrap();
+    assert_eq!(pool.dirty_pages(), 0);
+    assert_eq!(log.checkpoint_candidate(), log.tail());
+    // Every frame is free or holds one of the eight pages that are left.
+    let resident = (0..8).filter(|page| keep.owned_entry(PageNo(*page)).frame().is_some()).count();
+    assert_eq!(pool.free_frames(), 32 - resident);
+}

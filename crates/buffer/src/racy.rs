@@ -1,0 +1,138 @@
+//! Reading bytes that another thread may be writing.
+//!
+//! An optimistic reader reads a frame while a writer may change it, and throws away what it read when the latch's
+//! version says so. Every access is a relaxed atomic load of an aligned word; a value that straddles two words is put
+//! together from both and may be torn, which validation finds out. On x86-64 and AArch64 these are plain loads.
+//!
+//! The writer's stores are not atomic (it writes through `&mut Page`), so by the letter of the memory model the race
+//! is undefined, as it is for every seqlock over plain data (crossbeam's, the kernel's). What keeps it harmless is that
+//! the loads are atomic - the compiler may neither repeat nor invent them - and that nothing read is used for anything
+//! but comparisons, range-checked offsets and copies until it is validated.
+
+use std::cmp::Ordering;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::page::PAGE_SIZE;
+
+const WORD: usize = 8;
+const WORDS: usize = PAGE_SIZE / WORD;
+
+/// The bytes of a frame, to be read as described at the head of this module.
+#[derive(Clone, Copy)]
+pub(crate) struct RacyBytes(NonNull<u64>);
+
+macro_rules! read {
+    ($name:ident, $type:ty) => {
+        #[inline]
+        pub(crate) fn $name(self, offset: usize) -> $type {
+            if offset > PAGE_SIZE - size_of::<$type>() {
+                return 0;
+            }
+            let (index, shift) = (offset / WORD, (offset % WORD) * 8);
+            let low = self.word(index) >> shift;
+            if shift + <$type>::BITS as usize <= 64 {
+                low as $type
+            } else {
+                (low | self.word(index + 1) << (64 - shift)) as $type
+            }
+        }
+    };
+}
+
+impl RacyBytes {
+    /// # Safety
+    /// `frame` must be valid for reads of a page, aligned to 8, for as long as the result and its copies are used.
+    pub(crate) unsafe fn new(frame: NonNull<u8>) -> Self {
+        RacyBytes(frame.cast())
+    }
+
+    #[inline]
+    fn word(self, index: usize) -> u64 {
+        debug_assert!(index < WORDS);
+        // SAFETY: the callers keep `index` below WORDS (each checks its last byte against PAGE_SIZE), and `new`'s
+        // caller promised an aligned page that stays valid. The word may be written to meanwhile; see the module head.
+        u64::from_le(unsafe { AtomicU64::from_ptr(self.0.add(index).as_ptr()) }.load(Relaxed))
+    }
+
+    read!(u8_at, u8);
+    read!(u16_at, u16);
+    read!(u32_at, u32);
+    read!(u64_at, u64);
+
+    pub(crate) fn copy(self, offset: usize, out: &mut [u8]) {
+        let available = PAGE_SIZE.saturating_sub(offset).min(out.len());
+        let (inside, outside) = out.split_at_mut(available);
+        outside.fill(0);
+        let mut at = offset;
+        let mut chunks = inside.chunks_exact_mut(WORD);
+        for chunk in &mut chunks {
+            chunk.copy_from_slice(&self.u64_at(at).to_le_bytes());
+            at += WORD;
+        }
+        for byte in chunks.into_remainder() {
+            *byte = self.u8_at(at);
+            at += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn compare(self, offset: usize, len: usize, key: &[u8]) -> Ordering {
+        let len = len.min(PAGE_SIZE.saturating_sub(offset));
+        let common = len.min(key.len());
+        let mut at = 0;
+        while at + WORD <= common {
+            let ours = self.u64_at(offset + at).swap_bytes();
+            let theirs = u64::from_be_bytes(std::array::from_fn(|i| key[at + i]));
+            if ours != theirs {
+                return ours.cmp(&theirs);
+            }
+            at += WORD;
+        }
+        for (i, &theirs) in key[at..common].iter().enumerate() {
+            let ours = self.u8_at(offset + at + i);
+            if ours != theirs {
+                return ours.cmp(&theirs);
+            }
+        }
+        len.cmp(&key.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Page, PageRead};
+    use palisade_base::prng::{Prng, test_seed};
+
+    /// Every racy read agrees with the plain one, in range and out of it.
+    #[test]
+    fn racy_reads_agree_with_plain_reads() {
+        let mut random = Prng::new(test_seed(1));
+        let mut page = Page::zeroed();
+        random.fill(&mut page);
+        // SAFETY: the box outlives `racy` and is an aligned page.
+        let racy = unsafe { RacyBytes::new(NonNull::from(&mut **page).cast()) };
+        for round in 0..if cfg!(miri) { 60 } else { 20_000 } {
+            let offset = match round % 3 {
+                0 => random.below(PAGE_SIZE as u64 + 20) as usize,
+                1 => PAGE_SIZE - random.below(20) as usize,
+                _ => usize::MAX - random.below(20) as usize,
+            };
+            assert_eq!(racy.u8_at(offset), page.u8_at(offset));
+            assert_eq!(racy.u16_at(offset), page.u16_at(offset));
+            assert_eq!(racy.u32_at(offset), page.u32_at(offset));
+            assert_eq!(racy.u64_at(offset), page.u64_at(offset));
+            let len = random.below(40) as usize;
+            let (mut ours, mut theirs) = (vec![1; len], vec![2; len]);
+            racy.copy(offset, &mut ours);
+            page.copy(offset, &mut theirs);
+            assert_eq!(ours, theirs);
+            if len > 0 && random.one_in(2) {
+                ours[random.below(len as u64) as usize] ^= 1 << random.below(8);
+            }
+            ours.truncate(random.below(len as u64 + 1) as usize);
+            assert_eq!(racy.compare(offset, len, &ours), page.compare(offset, len, &ours));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How a page reaches disk and comes back.
+//!
+//! A cleaner collects copies of dirty pages into a [`Batch`] and gives it to the sink. What every sink promises:
+//!
+//! * when [`write`](PageSink::write) returns `Ok`, every page of the batch is durable at its place, whichever that is, and
+//!   the checkpoint may pass the changes in it;
+//! * if the machine stops at any moment in between, each page of the batch can afterwards be read as it was before or as it
+//!   is in the batch - after [`repair`](PageSink::repair), if the sink needs one - except with [`Off`], which promises
+//!   this only for devices that write a page whole.
+//!
+//! The log up to the batch's newest page LSN is durable before the sink sees it. The sink chooses places: an
+//! out-of-place sink writes elsewhere and answers [`read`](PageSink::read) from its map; one for devices with atomic
+//! writes writes in place with `RWF_ATOMIC`. A sink that stores other bytes than the page's (compressed ones) seals those.
+//!
+//! Lanes: each cleaner writes through a lane of its own, so that a sink with a place per lane needs no lock.
+
+use std::io;
+use std::sync::Arc;
+
+use palisade_base::{Lsn, PageId, SpaceId};
+use palisade_io::{AlignedBuf, File};
+
+use crate::metrics;
+use crate::page::{self, PAGE_SIZE};
+
+/// A page in a [`Batch`].
+pub struct BatchPage {
+    /// Which page.
+    pub id: PageId,
+    /// Its LSN.
+    pub lsn: Lsn,
+    /// The file of its space.
+    pub file: Arc<dyn File>,
+}
+
+/// Sealed copies of pages on their way to disk, in ascending order of page id, one behind the other in memory.
+pub struct Batch {
+    pages: Vec<BatchPage>,
+    bytes: AlignedBuf,
+}
+
+impl Batch {
+    /// An empty batch with room for `capacity` pages.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Batch { pages: Vec::with_capacity(capacity), bytes: AlignedBuf::zeroed(capacity * PAGE_SIZE) }
+    }
+
+    /// Pages the batch has room for.
+    pub fn capacity(&self) -> usize {
+        self.bytes.len() / PAGE_SIZE
+    }
+
+    /// The pages in the batch.
+    pub fn pages(&self) -> &[BatchPage] {
+        &self.pages
+    }
+
+    /// The copies of all pages, in the order of [`pages`](Self::pages).
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.pages.len() * PAGE_SIZE]
+    }
+
+    /// Adds a copy of a page, which the caller latches shared meanwhile.
+    pub(crate) fn push(&mut self, id: PageId, file: &Arc<dyn File>, page: &[u8]) {
+        assert!(
+            self.pages.last().is_none_or(|last| last.id < id),
+            "a batch is in ascending order of page id"
+        );
+        let start = self.pages.len() * PAGE_SIZE;
+        self.bytes[start..start + PAGE_SIZE].copy_from_slice(page);
+        self.pages.push(BatchPage { id, lsn: page::stored_lsn(page), file: file.clone() });
+    }
+
+    /// Computes the checksums.
+    pub(crate) fn seal(&mut self) {
+        for (entry, bytes) in self.pages.iter().zip(self.bytes.chunks_exact_mut(PAGE_SIZE)) {
+            page::seal(entry.id, bytes);
+        }
+    }
+
+    /// The newest page LSN in the batch.
+    pub(crate) fn newest_lsn(&self) -> Lsn {
+        self.pages.iter().map(|page| page.lsn).max().unwrap_or(Lsn::ZERO)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.pages.clear();
+    }
+
+    /// Writes every page to its place and makes the files durable. Neighbours go out in one write.
+    pub fn write_in_place(&self) -> io::Result<()> {
+        let mut start = 0;
+        for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
+            for run in space.chunk_by(|a, b| a.id.page.0 + 1 == b.id.page.0) {
+                let end = start + run.len() * PAGE_SIZE;
+                let place = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
+                run[0].file.write_at(&self.bytes[start..end], place)?;
+                start = end;
+            }
+            space[0].file.sync()?;
+        }
+        metrics::BUFFER_PAGES_WRITTEN.add(self.pages.len() as u64);
+        metrics::BUFFER_DATA_WRITTEN.add(self.bytes().len() as u64);
+        Ok(())
+    }
+}
+
+/// What a repair did.
+#[derive(Debug, Default)]
+pub struct Repaired {
+    /// Pages that were torn and have been restored.
+    pub pages: Vec<PageId>,
+    /// Copies that were looked at.
+    pub copies: usize,
+}
+
+/// Gives the file of a space, or `None` if the space is gone.
+pub type SpaceFiles<'a> = dyn FnMut(SpaceId) -> Option<Arc<dyn File>> + 'a;
+
+/// Decides how a page reaches disk; see the module head for what it promises.
+pub trait PageSink: Send + Sync {
+    /// Its name, as in `innodb_doublewrite`.
+    fn name(&self) -> &'static str;
+
+    /// Pages of a batch at most.
+    fn batch_pages(&self) -> usize;
+
+    /// Lanes there are: cleaners that can write at once.
+    fn lanes(&self) -> usize;
+
+    /// Makes the pages of `batch` durable, through `lane`, which nobody else uses meanwhile. An error means that it is
+    /// unknown what is on disk.
+    fn write(&self, lane: usize, batch: &Batch) -> io::Result<()>;
+
+    /// Reads page `id` of `file` into `bytes`, one page; the caller verifies it.
+    fn read(&self, file: &Arc<dyn File>, id: PageId, bytes: &mut [u8]) -> io::Result<()> {
+        file.read_at(bytes, u64::from(id.page.0) * PAGE_SIZE as u64)
+    }
+
+    /// After a crash and before redo: restores pages that were being written when the machine stopped. `checkpoint` is
+    /// where redo will begin; `space` gives the file of a space, or `None` if the space is gone.
+    fn repair(&self, checkpoint: Lsn, space: &mut SpaceFiles<'_>) -> io::Result<Repaired>;
+}
+
+/// In place, and a torn page stays torn: for measuring, and for devices that write a page whole.
+#[derive(Debug, Default)]
+pub struct Off;
+
+impl PageSink for Off {
+    fn name(&self) -> &'static str {
+        "OFF"
+    }
+
+    fn batch_pages(&self) -> usize {
+        128
+    }
+
+    fn lanes(&self) -> usize {
+        usize::MAX
+    }
+
+    fn write(&self, _lane: usize, batch: &Batch) -> io::Result<()> {
+        batch.write_in_place()
+    }
+
+    fn repair(&self, _checkpoint: Lsn, _space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {
+        Ok(Repaired::default())
+    }
+}

@@ -1,0 +1,416 @@
+//! A space: one file of pages, and the ways to a page.
+//!
+//! A hit is arithmetic: bounds check, page table entry, latch. Everything else is here:
+//!
+//! ```text
+//! miss:    frame from the free list ─► read job on an I/O thread ─► verify ─► publish: X latch, frame index, version+1
+//!          every caller meanwhile gets the same event and is called again after it
+//! failure: the error is kept for as many calls as were waiting, then forgotten: the next call reads again
+//! ```
+//!
+//! # Why it is right
+//!
+//! `slow` (a mutex per space) guards which reads are under way and whether the space is attached. A frame enters the page
+//! table only under it, so a page is never read twice at once, never read while it is created, and never enters a
+//! detached space. Under `slow` only the latch of a page that is *not* in memory is taken: such a latch is held by others
+//! for a few instructions (they find no frame, or have just removed it) and never while they want `slow`, so that this
+//! cannot deadlock. Nobody waits for I/O under it.
+//!
+//! A page's image on disk is current whenever the page is not in memory, because only clean pages leave
+//! ([`cleaner`](crate::cleaner)); a read that begins after the frame index was found empty therefore reads the newest.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+use palisade_base::{Attempt, Blocked, Event, PageId, PageNo, SpaceId};
+use palisade_io::File;
+use parking_lot::Mutex;
+
+use crate::error::{Corruption, Error};
+use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
+use crate::page::{self, PAGE_SIZE};
+use crate::pool::Core;
+use crate::table::{Entry, LOADED, PageTable};
+use crate::{metrics, requests};
+
+/// An extension adds at least this many pages (1 MiB) ...
+const MIN_EXTENSION: u32 = (1 << 20) / PAGE_SIZE as u32;
+/// ... and, as the file grows, an eighth of it up to this many (16 MiB).
+const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
+
+/// One file of pages, attached to the pool.
+pub struct Space {
+    id: SpaceId,
+    table: PageTable,
+    /// Pages the file has room for; 0 once detached.
+    pages: AtomicU32,
+    file: Arc<dyn File>,
+    core: Arc<Core>,
+    slow: Mutex<Slow>,
+    this: Weak<Space>,
+}
+
+#[derive(Default)]
+struct Slow {
+    detached: bool,
+    reads: HashMap<PageNo, Pending>,
+    extension: Option<Pending>,
+}
+
+/// Something an I/O thread does or did for callers that will come again.
+enum Pending {
+    UnderWay { event: Event, callers: u32 },
+    Failed { error: Error, callers: u32 },
+}
+
+impl Pending {
+    fn begin() -> (Self, Event) {
+        let event = Event::new();
+        (Pending::UnderWay { event: event.clone(), callers: 1 }, event)
+    }
+
+    /// What one more caller is told; `true` if this was the last one to be told of a failure.
+    fn ask(&mut self) -> (Blocked<Error>, bool) {
+        match self {
+            Pending::UnderWay { event, callers } => {
+                *callers += 1;
+                (Blocked::Wait(event.clone()), false)
+            }
+            Pending::Failed { error, callers } => {
+                *callers -= 1;
+                (Blocked::Error(error.clone()), *callers == 0)
+            }
+        }
+    }
+
+    /// It failed: from now on the callers are told so.
+    fn fail(&mut self, failure: Error) {
+        if let Pending::UnderWay { callers, .. } = *self {
+            *self = Pending::Failed { error: failure, callers };
+        }
+    }
+}
+
+impl Space {
+    pub(crate) fn new(id: SpaceId, file: Arc<dyn File>, core: Arc<Core>) -> io::Result<Arc<Self>> {
+        let pages = pages_in(file.len()?);
+        Ok(Arc::new_cyclic(|this| Space {
+            id,
+            table: PageTable::new(),
+            pages: AtomicU32::new(pages),
+            file,
+            core,
+            slow: Mutex::default(),
+            this: this.clone(),
+        }))
+    }
+
+    /// The space's id.
+    pub fn id(&self) -> SpaceId {
+        self.id
+    }
+
+    /// The file the pages live in.
+    pub fn file(&self) -> &Arc<dyn File> {
+        &self.file
+    }
+
+    /// Pages the file has room for.
+    pub fn pages(&self) -> u32 {
+        self.pages.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// The id of a page of this space.
+    pub fn page_id(&self, page: PageNo) -> PageId {
+        PageId { space: self.id, page }
+    }
+
+    /// The page without a latch, to be validated. Waits for: the page to be read.
+    #[inline]
+    pub fn optimistic(&self, page: PageNo) -> Attempt<OptimisticPage<'_>, Error> {
+        let entry = self.entry(page)?;
+        requests::count();
+        loop {
+            let version = entry.latch.optimistic();
+            if let Some(frame) = entry.frame() {
+                entry.touch();
+                return Ok(OptimisticPage::new(self.place(entry, page, frame), version));
+            }
+            self.miss(page, entry)?;
+        }
+    }
+
+    /// The page under a shared latch. Waits for: the page to be read.
+    #[inline]
+    pub fn shared(&self, page: PageNo) -> Attempt<SharedPage<'_>, Error> {
+        let entry = self.entry(page)?;
+        requests::count();
+        loop {
+            entry.latch.lock_shared();
+            if let Some(frame) = entry.frame() {
+                entry.touch();
+                return Ok(SharedPage::new(self.place(entry, page, frame)));
+            }
+            entry.latch.unlock_shared();
+            self.miss(page, entry)?;
+        }
+    }
+
+    /// The page under the exclusive latch. Waits for: the page to be read.
+    #[inline]
+    pub fn exclusive(&self, page: PageNo) -> Attempt<ExclusivePage<'_>, Error> {
+        let entry = self.entry(page)?;
+        requests::count();
+        loop {
+            entry.latch.lock_exclusive();
+            if let Some(frame) = entry.frame() {
+                entry.touch();
+                return Ok(ExclusivePage::existing(self.place(entry, page, frame)));
+            }
+            entry.latch.unlock_exclusive(false);
+            self.miss(page, entry)?;
+        }
+    }
+
+    /// The page under the exclusive latch, to be written anew: it reads as zeros, whatever it was before, and is not read
+    /// from disk. Nothing happens to it if the guard is dropped before the first change. Waits for: a free frame.
+    pub fn create(&self, page: PageNo) -> Attempt<ExclusivePage<'_>, Error> {
+        let entry = self.entry(page)?;
+        requests::count();
+        loop {
+            entry.latch.lock_exclusive();
+            if let Some(frame) = entry.frame() {
+                entry.touch();
+                return Ok(ExclusivePage::recreated(self.place(entry, page, frame)));
+            }
+            entry.latch.unlock_exclusive(false);
+
+            let mut slow = self.slow.lock();
+            self.check_attached(&slow)?;
+            match slow.reads.get(&page) {
+                Some(Pending::UnderWay { event, .. }) => return Err(Blocked::Wait(event.clone())),
+                Some(Pending::Failed { .. }) => drop(slow.reads.remove(&page)),
+                None => {}
+            }
+            if entry.frame().is_some() {
+                continue;
+            }
+            let frame = self.core.take_frame().map_err(Blocked::Wait)?;
+            entry.latch.lock_exclusive();
+            self.core.frames.set_owner(frame, Some(self.page_id(page)));
+            entry.set_frame(Some(frame));
+            entry.set_heat(LOADED);
+            return Ok(ExclusivePage::new(self.place(entry, page, frame)));
+        }
+    }
+
+    /// Makes room for at least `pages` pages in the file. Waits for: the file to be extended.
+    pub fn ensure_allocated(&self, pages: u32) -> Attempt<(), Error> {
+        if pages <= self.pages() {
+            return Ok(());
+        }
+        let mut slow = self.slow.lock();
+        self.check_attached(&slow)?;
+        if pages <= self.pages() {
+            return Ok(());
+        }
+        if let Some(extension) = &mut slow.extension {
+            let (answer, forget) = extension.ask();
+            if forget {
+                slow.extension = None;
+            }
+            return Err(answer);
+        }
+        let (pending, event) = Pending::begin();
+        slow.extension = Some(pending);
+        drop(slow);
+        let this = self.this();
+        self.core.io.submit(move || this.extend(pages));
+        Err(Blocked::Wait(event))
+    }
+
+    #[inline]
+    fn entry(&self, page: PageNo) -> Result<&Entry, Error> {
+        let pages = self.pages.load(Ordering::Acquire);
+        if page.0 < pages { Ok(self.table.entry(page)) } else { Err(self.no_such_page(page, pages)) }
+    }
+
+    #[cold]
+    fn no_such_page(&self, page: PageNo, pages: u32) -> Error {
+        if self.slow.lock().detached {
+            return Error::Detached { space: self.id };
+        }
+        Error::Corrupted { page: self.page_id(page), reason: Corruption::BeyondEnd { pages } }
+    }
+
+    /// The entry of a page that a frame claims to hold.
+    pub(crate) fn owned_entry(&self, page: PageNo) -> &Entry {
+        self.table.entry(page)
+    }
+
+    #[inline]
+    pub(crate) fn place<'a>(&'a self, entry: &'a Entry, page: PageNo, frame: u32) -> Place<'a> {
+        Place {
+            space: self,
+            entry,
+            id: self.page_id(page),
+            frame,
+            bytes: self.core.frames.memory.frame(frame),
+        }
+    }
+
+    fn this(&self) -> Arc<Space> {
+        self.this.upgrade().expect("a borrowed space is alive")
+    }
+
+    fn check_attached(&self, slow: &Slow) -> Result<(), Error> {
+        if slow.detached { Err(Error::Detached { space: self.id }) } else { Ok(()) }
+    }
+
+    /// The page is not in memory: has it read, and says what to wait for. `Ok` if it has come meanwhile.
+    #[cold]
+    fn miss(&self, page: PageNo, entry: &Entry) -> Attempt<(), Error> {
+        let mut slow = self.slow.lock();
+        self.check_attached(&slow)?;
+        if let Some(read) = slow.reads.get_mut(&page) {
+            let (answer, forget) = read.ask();
+            if forget {
+                slow.reads.remove(&page);
+            }
+            return Err(answer);
+        }
+        if entry.frame().is_some() {
+            return Ok(());
+        }
+        let frame = self.core.take_frame().map_err(Blocked::Wait)?;
+        let (pending, event) = Pending::begin();
+        slow.reads.insert(page, pending);
+        drop(slow);
+        metrics::BUFFER_POOL_READS.increment();
+        let this = self.this();
+        self.core.io.submit(move || this.read(page, frame));
+        Err(Blocked::Wait(event))
+    }
+
+    /// Reads `page` into `frame`, on an I/O thread, and publishes it or its failure.
+    fn read(&self, page: PageNo, frame: u32) {
+        let id = self.page_id(page);
+        // SAFETY: the frame came from the free list and is nobody else's until it is published below; optimistic readers
+        // of the page it held before only read it atomically and will find that page's version grown.
+        let bytes = unsafe {
+            std::slice::from_raw_parts_mut(self.core.frames.memory.frame(frame).as_ptr(), PAGE_SIZE)
+        };
+        let outcome = match self.core.sink.read(&self.file, id, bytes) {
+            Ok(()) => page::verify(id, bytes).map_err(|reason| Error::Corrupted { page: id, reason }),
+            Err(error) => Err(Error::Io { page: id, source: Arc::new(error) }),
+        };
+        metrics::BUFFER_PAGES_READ.increment();
+        metrics::BUFFER_DATA_READS.add(PAGE_SIZE as u64);
+        self.publish(page, frame, outcome);
+    }
+
+    fn publish(&self, page: PageNo, frame: u32, outcome: Result<(), Error>) {
+        let entry = self.table.entry(page);
+        let mut slow = self.slow.lock();
+        let read = slow.reads.remove(&page);
+        let Some(Pending::UnderWay { event, callers }) = read else {
+            panic!("a page is read only while its read is under way");
+        };
+        let publish = outcome.is_ok() && !slow.detached;
+        if publish {
+            entry.latch.lock_exclusive();
+            self.core.frames.set_owner(frame, Some(self.page_id(page)));
+            entry.set_frame(Some(frame));
+            entry.set_heat(LOADED);
+            entry.latch.unlock_exclusive(true);
+        }
+        if let Err(error) = outcome {
+            if matches!(error, Error::Corrupted { .. }) {
+                metrics::BUFFER_PAGES_CORRUPTED.increment();
+            }
+            slow.reads.insert(page, Pending::Failed { error, callers });
+        }
+        drop(slow);
+        if !publish {
+            self.core.frames.give_free(frame);
+        }
+        event.complete();
+    }
+
+    /// Takes a page that was created and never written out of memory again; the caller holds its exclusive latch.
+    #[cold]
+    pub(crate) fn abandon(&self, entry: &Entry, frame: u32) {
+        entry.set_frame(None);
+        self.core.frames.set_owner(frame, None);
+        entry.latch.unlock_exclusive(true);
+        self.core.frames.give_free(frame);
+    }
+
+    /// Extends the file, on an I/O thread.
+    fn extend(&self, pages: u32) {
+        let have = self.pages();
+        let wanted = pages.max(have.saturating_add((have / 8).clamp(MIN_EXTENSION, MAX_EXTENSION)));
+        let outcome = match self.allocate(wanted) {
+            // A step does not fit; what was asked for may.
+            Err(error) if is_no_space(&error) && wanted > pages => self.allocate(pages),
+            outcome => outcome,
+        };
+        let mut slow = self.slow.lock();
+        let Some(Pending::UnderWay { event, .. }) = &slow.extension else {
+            panic!("a file is extended only while its extension is under way");
+        };
+        let event = event.clone();
+        match outcome {
+            Ok(now) => {
+                if !slow.detached {
+                    self.pages.store(now, Ordering::Release);
+                }
+                slow.extension = None;
+            }
+            Err(error) => {
+                let failure = if is_no_space(&error) {
+                    Error::NoSpace { space: self.id, pages }
+                } else {
+                    Error::Extend { space: self.id, source: Arc::new(error) }
+                };
+                if let Some(extension) = &mut slow.extension {
+                    extension.fail(failure);
+                }
+            }
+        }
+        drop(slow);
+        event.complete();
+    }
+
+    fn allocate(&self, pages: u32) -> io::Result<u32> {
+        let (have, want) = (self.file.len()?, u64::from(pages) * PAGE_SIZE as u64);
+        if want > have {
+            self.file.allocate(have, want - have)?;
+        }
+        Ok(pages_in(self.file.len()?))
+    }
+
+    /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop.
+    pub(crate) fn mark_detached(&self) {
+        let mut slow = self.slow.lock();
+        slow.detached = true;
+        self.pages.store(0, Ordering::Release);
+    }
+}
+
+fn pages_in(bytes: u64) -> u32 {
+    u32::try_from(bytes / PAGE_SIZE as u64).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn is_no_space(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}

@@ -1,0 +1,163 @@
+//! LIKE and searching: character by character, never padded. Two characters match if their weights are equal.
+
+use super::{Collation, GeneralWeights, Order, UcaWeights};
+
+/// What a LIKE pattern begins with; see [`Collation::like_prefix`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LikePrefix {
+    /// The characters before the first wildcard, escapes resolved.
+    pub literal: Vec<u8>,
+    /// What follows them.
+    pub rest: LikeRest,
+}
+
+/// What follows the literal prefix of a LIKE pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LikeRest {
+    /// Nothing: LIKE is (almost) equality.
+    Nothing,
+    /// A single `%`: LIKE is a prefix search.
+    Anything,
+    /// More wildcards: the prefix only narrows.
+    Pattern,
+}
+
+/// An element of a LIKE pattern.
+enum Element<'a> {
+    /// `%`
+    AnyText,
+    /// `_`
+    AnyCharacter,
+    Character(&'a [u8]),
+}
+
+impl Collation {
+    /// The element at the start of `pattern`, which is not empty, and what follows it.
+    fn element<'p>(&self, pattern: &'p [u8], escape: &[u8]) -> (Element<'p>, &'p [u8]) {
+        let length = self.charset.char_len(pattern);
+        let (character, rest) = pattern.split_at(length);
+        if character == escape && !rest.is_empty() {
+            let (escaped, rest) = rest.split_at(self.charset.char_len(rest));
+            return (Element::Character(escaped), rest);
+        }
+        match character {
+            b"%" => (Element::AnyText, rest),
+            b"_" => (Element::AnyCharacter, rest),
+            _ => (Element::Character(character), rest),
+        }
+    }
+
+    fn same_character(&self, left: &[u8], right: &[u8]) -> bool {
+        left == right
+            || match self.order {
+                Order::Uca900 => UcaWeights::new(left).eq(UcaWeights::new(right)),
+                Order::General => GeneralWeights::new(left).eq(GeneralWeights::new(right)),
+                Order::Bytes(table) => match (left, right) {
+                    ([a], [b]) => table[usize::from(*a)] == table[usize::from(*b)],
+                    _ => false,
+                },
+                Order::Binary => false,
+            }
+    }
+
+    /// `text LIKE pattern ESCAPE escape`, character by character, without padding. `escape` is the character's
+    /// bytes; empty for none.
+    pub fn like(&self, text: &[u8], pattern: &[u8], escape: &[u8]) -> bool {
+        let (mut text, mut pattern) = (text, pattern);
+        // After the last `%` seen: the pattern that follows it, and the text it has not swallowed yet.
+        let mut retry: Option<(&[u8], &[u8])> = None;
+        loop {
+            if pattern.is_empty() {
+                if text.is_empty() {
+                    return true;
+                }
+            } else {
+                let (element, rest) = self.element(pattern, escape);
+                match element {
+                    Element::AnyText if rest.is_empty() => return true,
+                    Element::AnyText => {
+                        retry = Some((rest, text));
+                        pattern = rest;
+                        continue;
+                    }
+                    Element::AnyCharacter if !text.is_empty() => {
+                        text = &text[self.charset.char_len(text)..];
+                        pattern = rest;
+                        continue;
+                    }
+                    Element::Character(wanted) if !text.is_empty() => {
+                        let (character, after) = text.split_at(self.charset.char_len(text));
+                        if self.same_character(character, wanted) {
+                            text = after;
+                            pattern = rest;
+                            continue;
+                        }
+                    }
+                    Element::AnyCharacter | Element::Character(_) => {}
+                }
+            }
+            // The last `%` swallows one more character.
+            match retry {
+                Some((after, rest)) if !rest.is_empty() => {
+                    text = &rest[self.charset.char_len(rest)..];
+                    pattern = after;
+                    retry = Some((after, text));
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// The literal prefix of a LIKE pattern, and whether the pattern is just that prefix followed by `%` or nothing:
+    /// for range access with [`sort_key_prefix`](Self::sort_key_prefix).
+    pub fn like_prefix(&self, pattern: &[u8], escape: &[u8]) -> LikePrefix {
+        let mut literal = Vec::new();
+        let mut pattern = pattern;
+        while !pattern.is_empty() {
+            let (element, rest) = self.element(pattern, escape);
+            match element {
+                Element::Character(character) => literal.extend_from_slice(character),
+                Element::AnyText if rest.iter().all(|byte| *byte == b'%') => {
+                    return LikePrefix { literal, rest: LikeRest::Anything };
+                }
+                Element::AnyText | Element::AnyCharacter => {
+                    return LikePrefix { literal, rest: LikeRest::Pattern };
+                }
+            }
+            pattern = rest;
+        }
+        LikePrefix { literal, rest: LikeRest::Nothing }
+    }
+
+    /// Position in bytes of the first occurrence of `needle` at or after byte `from` that is equal under this
+    /// collation, and its length there (LOCATE, INSTR, POSITION). `from` must be the start of a character.
+    pub fn find(&self, text: &[u8], needle: &[u8], from: usize) -> Option<(usize, usize)> {
+        let mut at = from;
+        loop {
+            if let Some(length) = self.match_at(text.get(at..)?, needle) {
+                return Some((at, length));
+            }
+            if at >= text.len() {
+                return None;
+            }
+            at += self.charset.char_len(&text[at..]);
+        }
+    }
+
+    /// Length of the beginning of `text` that matches `needle`, character by character.
+    fn match_at(&self, text: &[u8], needle: &[u8]) -> Option<usize> {
+        let (mut rest, mut wanted) = (text, needle);
+        while !wanted.is_empty() {
+            if rest.is_empty() {
+                return None;
+            }
+            let (character, after) = rest.split_at(self.charset.char_len(rest));
+            let (expected, remaining) = wanted.split_at(self.charset.char_len(wanted));
+            if !self.same_character(character, expected) {
+                return None;
+            }
+            (rest, wanted) = (after, remaining);
+        }
+        Some(text.len() - rest.len())
+    }
+}

@@ -1,0 +1,392 @@
+//! Collations: how text compares, hashes, sorts and matches.
+//!
+//! A collation turns text into weights (`weights`); comparing, hashing and sort keys (`sort_key`) all follow from
+//! them, so that they cannot disagree. Texts with a common beginning are compared from where they differ: a weight
+//! never depends on the characters before it.
+//!
+//! Supported are the Unicode 9.0.0 collation (`utf8mb4_0900_ai_ci`), the `_general_ci` ones, the `_bin` ones, and
+//! those of latin1 and ascii. `utf8mb4_unicode_ci` and `_unicode_520_ci` exist with the weights of Unicode 9.0.0 and
+//! PAD SPACE, not those of their older versions. Collations that tell case or accents apart (`_as_cs`) do not exist.
+
+mod case;
+mod matching;
+mod sort_key;
+mod tables;
+mod weights;
+
+use std::cmp::Ordering;
+use std::hash::Hasher;
+
+pub use matching::{LikePrefix, LikeRest};
+use sort_key::Form;
+use weights::{ByteWeights, GeneralWeights, UCA_SPACE, UcaWeights};
+
+use crate::charset::Charset;
+
+/// A collation, by MySQL's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CollationId(pub u16);
+
+impl Default for CollationId {
+    fn default() -> Self {
+        CollationId::UTF8MB4_0900_AI_CI
+    }
+}
+
+#[allow(missing_docs)]
+impl CollationId {
+    pub const LATIN1_SWEDISH_CI: CollationId = CollationId(8);
+    pub const ASCII_GENERAL_CI: CollationId = CollationId(11);
+    pub const UTF8MB3_GENERAL_CI: CollationId = CollationId(33);
+    pub const UTF8MB4_GENERAL_CI: CollationId = CollationId(45);
+    pub const UTF8MB4_BIN: CollationId = CollationId(46);
+    pub const LATIN1_BIN: CollationId = CollationId(47);
+    pub const LATIN1_GENERAL_CI: CollationId = CollationId(48);
+    pub const LATIN1_GENERAL_CS: CollationId = CollationId(49);
+    pub const BINARY: CollationId = CollationId(63);
+    pub const ASCII_BIN: CollationId = CollationId(65);
+    pub const UTF8MB3_BIN: CollationId = CollationId(83);
+    pub const UTF8MB3_UNICODE_CI: CollationId = CollationId(192);
+    pub const UTF8MB4_UNICODE_CI: CollationId = CollationId(224);
+    pub const UTF8MB4_UNICODE_520_CI: CollationId = CollationId(246);
+    pub const UTF8MB4_0900_AI_CI: CollationId = CollationId(255);
+    pub const UTF8MB4_0900_BIN: CollationId = CollationId(309);
+}
+
+impl CollationId {
+    /// The collation.
+    ///
+    /// # Panics
+    /// If there is none with this number; numbers from outside go through [`Collation::by_id`].
+    pub fn get(self) -> &'static Collation {
+        Collation::by_id(self).expect("a collation id was checked when it was made")
+    }
+}
+
+/// How the weights of a collation are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Primary weights of the Unicode Collation Algorithm, version 9.0.0.
+    Uca900,
+    /// One weight per character: its upper-case base letter.
+    General,
+    /// One weight per byte, from a table.
+    Bytes(&'static [u8; 256]),
+    /// Bytes as they are; for UTF-8 that is the order of code points.
+    Binary,
+}
+
+/// A collation.
+#[derive(Debug)]
+pub struct Collation {
+    /// MySQL's number.
+    pub id: CollationId,
+    /// MySQL's name.
+    pub name: &'static str,
+    /// Its character set.
+    pub charset: Charset,
+    /// Whether it is its character set's default.
+    pub is_default: bool,
+    /// PAD SPACE: as if the shorter one were padded with spaces. Otherwise NO PAD.
+    pub pad_space: bool,
+    order: Order,
+}
+
+const fn collation(
+    id: CollationId,
+    name: &'static str,
+    charset: Charset,
+    is_default: bool,
+    pad_space: bool,
+    order: Order,
+) -> Collation {
+    Collation { id, name, charset, is_default, pad_space, order }
+}
+
+const PAD: bool = true;
+const NO_PAD: bool = false;
+const DEFAULT: bool = true;
+const OTHER: bool = false;
+
+/// By number.
+#[rustfmt::skip]
+static COLLATIONS: [Collation; 16] = [
+    collation(CollationId::LATIN1_SWEDISH_CI, "latin1_swedish_ci", Charset::Latin1, DEFAULT, PAD, Order::Bytes(&tables::LATIN1_SWEDISH_CI)),
+    collation(CollationId::ASCII_GENERAL_CI, "ascii_general_ci", Charset::Ascii, DEFAULT, PAD, Order::Bytes(&tables::ASCII_CI)),
+    collation(CollationId::UTF8MB3_GENERAL_CI, "utf8mb3_general_ci", Charset::Utf8mb3, DEFAULT, PAD, Order::General),
+    collation(CollationId::UTF8MB4_GENERAL_CI, "utf8mb4_general_ci", Charset::Utf8mb4, OTHER, PAD, Order::General),
+    collation(CollationId::UTF8MB4_BIN, "utf8mb4_bin", Charset::Utf8mb4, OTHER, PAD, Order::Binary),
+    collation(CollationId::LATIN1_BIN, "latin1_bin", Charset::Latin1, OTHER, PAD, Order::Binary),
+    collation(CollationId::LATIN1_GENERAL_CI, "latin1_general_ci", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_GENERAL_CI)),
+    collation(CollationId::LATIN1_GENERAL_CS, "latin1_general_cs", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_GENERAL_CS)),
+    collation(CollationId::BINARY, "binary", Charset::Binary, DEFAULT, NO_PAD, Order::Binary),
+    collation(CollationId::ASCII_BIN, "ascii_bin", Charset::Ascii, OTHER, PAD, Order::Binary),
+    collation(CollationId::UTF8MB3_BIN, "utf8mb3_bin", Charset::Utf8mb3, OTHER, PAD, Order::Binary),
+    collation(CollationId::UTF8MB3_UNICODE_CI, "utf8mb3_unicode_ci", Charset::Utf8mb3, OTHER, PAD, Order::Uca900),
+    collation(CollationId::UTF8MB4_UNICODE_CI, "utf8mb4_unicode_ci", Charset::Utf8mb4, OTHER, PAD, Order::Uca900),
+    collation(CollationId::UTF8MB4_UNICODE_520_CI, "utf8mb4_unicode_520_ci", Charset::Utf8mb4, OTHER, PAD, Order::Uca900),
+    collation(CollationId::UTF8MB4_0900_AI_CI, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, DEFAULT, NO_PAD, Order::Uca900),
+    collation(CollationId::UTF8MB4_0900_BIN, "utf8mb4_0900_bin", Charset::Utf8mb4, OTHER, NO_PAD, Order::Binary),
+];
+
+/// Position in [`COLLATIONS`] of each number; 255 for none.
+static POSITIONS: [u8; 320] = {
+    let mut positions = [255; 320];
+    let mut at = 0;
+    while at < COLLATIONS.len() {
+        positions[COLLATIONS[at].id.0 as usize] = at as u8;
+        at += 1;
+    }
+    positions
+};
+
+impl Collation {
+    /// All of them, by number.
+    pub fn all() -> &'static [Collation] {
+        &COLLATIONS
+    }
+
+    /// By number.
+    pub fn by_id(id: CollationId) -> Option<&'static Collation> {
+        COLLATIONS.get(usize::from(*POSITIONS.get(usize::from(id.0))?))
+    }
+
+    /// By name, without regard to case; `utf8_...` is `utf8mb3_...`.
+    pub fn by_name(name: &str) -> Option<&'static Collation> {
+        let same = |known: &str| match name.get(..5) {
+            Some(head) if head.eq_ignore_ascii_case("utf8_") => {
+                known.strip_prefix("utf8mb3_").is_some_and(|tail| tail.eq_ignore_ascii_case(&name[5..]))
+            }
+            _ => known.eq_ignore_ascii_case(name),
+        };
+        COLLATIONS.iter().find(|collation| same(collation.name))
+    }
+
+    /// The default collation of a character set.
+    pub fn default_of(charset: Charset) -> &'static Collation {
+        let mut candidates = COLLATIONS.iter().filter(|collation| collation.charset == charset);
+        candidates
+            .find(|collation| collation.is_default)
+            .expect("every character set has a default collation")
+    }
+
+    /// The `_bin` collation of a character set.
+    pub fn binary_of(charset: Charset) -> &'static Collation {
+        let mut candidates = COLLATIONS.iter().filter(|collation| collation.charset == charset);
+        candidates
+            .find(|collation| collation.order == Order::Binary)
+            .expect("every character set has a _bin collation")
+    }
+
+    /// Whether only identical text is equal (padding aside): `_bin` and `binary`.
+    pub fn is_binary_order(&self) -> bool {
+        self.order == Order::Binary
+    }
+
+    /// The weight of the space where texts are padded with it.
+    fn pad(&self) -> Option<u16> {
+        self.pad_space.then_some(match self.order {
+            Order::Uca900 => UCA_SPACE,
+            Order::General | Order::Binary => u16::from(b' '),
+            Order::Bytes(table) => u16::from(table[usize::from(b' ')]),
+        })
+    }
+
+    /// Compares two texts.
+    pub fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        if self.order == Order::Binary && !self.pad_space {
+            return left.cmp(right);
+        }
+        let mut same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+        if self.charset.is_utf8() {
+            // Back to where the character begins.
+            let continues = |text: &[u8], at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+            while same > 0 && (continues(left, same) || continues(right, same)) {
+                same -= 1;
+            }
+        }
+        let (left, right, pad) = (&left[same..], &right[same..], self.pad());
+        match self.order {
+            Order::Uca900 => compare_ascii_first(left, right, weights::uca_ascii, |left, right| {
+                compare_weights(UcaWeights::new(left), UcaWeights::new(right), pad)
+            }),
+            Order::General => compare_ascii_first(
+                left,
+                right,
+                |byte| u16::from(byte.to_ascii_uppercase()),
+                |left, right| compare_weights(GeneralWeights::new(left), GeneralWeights::new(right), pad),
+            ),
+            Order::Bytes(table) => {
+                compare_weights(ByteWeights::new(left, table), ByteWeights::new(right, table), pad)
+            }
+            Order::Binary => {
+                let table = &tables::IDENTITY;
+                compare_weights(ByteWeights::new(left, table), ByteWeights::new(right, table), pad)
+            }
+        }
+    }
+
+    /// Whether two texts are equal; faster than [`compare`](Self::compare) for identical ones.
+    pub fn equal(&self, left: &[u8], right: &[u8]) -> bool {
+        left == right || self.compare(left, right) == Ordering::Equal
+    }
+
+    /// Feeds a hasher so that equal texts hash equal.
+    pub fn hash(&self, text: &[u8], state: &mut impl Hasher) {
+        let pad = self.pad();
+        match self.order {
+            Order::Binary => {
+                let length = if pad.is_some() { length_without_spaces(text) } else { text.len() };
+                state.write(&text[..length]);
+                state.write_u8(0xff);
+            }
+            Order::Uca900 => hash_weights(UcaWeights::new(text), pad, state),
+            Order::General => hash_weights(GeneralWeights::new(text), pad, state),
+            Order::Bytes(table) => hash_weights(ByteWeights::new(text, table), pad, state),
+        }
+    }
+
+    /// What the sort keys of this collation look like.
+    fn form(&self) -> Form {
+        let wide = matches!(self.order, Order::Uca900 | Order::General);
+        match (self.pad(), self.order) {
+            (Some(space), _) => Form::Padded { space, wide },
+            (None, Order::Binary) => Form::BytesEscaped,
+            (None, Order::Uca900) => Form::WordsEnded,
+            (None, Order::General | Order::Bytes(_)) => unreachable!("these collations are PAD SPACE"),
+        }
+    }
+
+    /// Appends the sort key: self-delimiting bytes that compare as the texts do, also when more bytes follow.
+    pub fn sort_key(&self, text: &[u8], out: &mut Vec<u8>) {
+        match (self.form(), self.order) {
+            (Form::WordsEnded, _) => {
+                put_words(text, out);
+                out.push(0);
+            }
+            (Form::BytesEscaped, _) => sort_key::put_escaped(text, out),
+            (Form::Padded { space, wide }, Order::Uca900) => {
+                sort_key::put_padded(UcaWeights::new(text), space, wide, out);
+            }
+            (Form::Padded { space, wide }, Order::General) => {
+                sort_key::put_padded(GeneralWeights::new(text), space, wide, out);
+            }
+            (Form::Padded { space, wide }, Order::Bytes(table)) => {
+                sort_key::put_padded(ByteWeights::new(text, table), space, wide, out);
+            }
+            (Form::Padded { space, wide }, Order::Binary) => {
+                sort_key::put_padded(ByteWeights::new(text, &tables::IDENTITY), space, wide, out);
+            }
+        }
+    }
+
+    /// Appends bytes with which the sort key of every text begins that begins with `prefix` (LIKE 'abc%'). Other
+    /// sort keys may begin so too.
+    pub fn sort_key_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
+        match self.form() {
+            Form::WordsEnded => put_words(prefix, out),
+            Form::BytesEscaped => sort_key::put_escaped_prefix(prefix, out),
+            // The whole key without its end, which is where a trailing run of spaces would have to be told.
+            Form::Padded { wide, .. } => {
+                self.sort_key(prefix, out);
+                out.truncate(out.len() - 2 - usize::from(wide));
+            }
+        }
+    }
+
+    /// Whether [`sort_key`](Self::sort_key) can be read back: always for NO PAD bytes; but trailing spaces for
+    /// PAD SPACE.
+    pub(crate) fn is_decodable(&self) -> bool {
+        self.order == Order::Binary
+    }
+
+    /// Length of the sort key at the start of `bytes`, each XORed with `mask`; `None` if there is none.
+    pub(crate) fn sort_key_len(&self, bytes: &[u8], mask: u8) -> Option<usize> {
+        sort_key::length(self.form(), bytes, mask)
+    }
+
+    /// Reads the text of a [decodable](Self::is_decodable) sort key back; gives the key's length.
+    pub(crate) fn decode_sort_key(&self, bytes: &[u8], mask: u8, out: &mut Vec<u8>) -> Option<usize> {
+        sort_key::decode(self.form(), bytes, mask, out)
+    }
+}
+
+/// Length of a text without trailing spaces, which PAD SPACE does not see.
+fn length_without_spaces(text: &[u8]) -> usize {
+    text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)
+}
+
+/// Appends the Unicode weights of a text.
+fn put_words(text: &[u8], out: &mut Vec<u8>) {
+    out.reserve(2 * text.len() + 1);
+    let ascii = text.iter().take_while(|byte| byte.is_ascii()).count();
+    for weight in text[..ascii].iter().map(|byte| weights::uca_ascii(*byte)).filter(|weight| *weight != 0) {
+        out.extend_from_slice(&weight.to_be_bytes());
+    }
+    for weight in UcaWeights::new(&text[ascii..]) {
+        out.extend_from_slice(&weight.to_be_bytes());
+    }
+}
+
+/// Compares as long as both texts are ASCII and each character has a weight; `rest` compares from there on.
+fn compare_ascii_first(
+    left: &[u8],
+    right: &[u8],
+    weight: impl Fn(u8) -> u16,
+    rest: impl FnOnce(&[u8], &[u8]) -> Ordering,
+) -> Ordering {
+    let mut same = 0;
+    for (a, b) in left.iter().zip(right) {
+        if !a.is_ascii() || !b.is_ascii() {
+            break;
+        }
+        let (x, y) = (weight(*a), weight(*b));
+        if x == 0 || y == 0 {
+            break;
+        }
+        if x != y {
+            return x.cmp(&y);
+        }
+        same += 1;
+    }
+    rest(&left[same..], &right[same..])
+}
+
+fn compare_weights(
+    mut left: impl Iterator<Item = u16>,
+    mut right: impl Iterator<Item = u16>,
+    pad: Option<u16>,
+) -> Ordering {
+    loop {
+        let order = match (left.next(), right.next(), pad) {
+            (Some(a), Some(b), _) => a.cmp(&b),
+            (None, None, _) => return Ordering::Equal,
+            (Some(_), None, None) => return Ordering::Greater,
+            (None, Some(_), None) => return Ordering::Less,
+            (Some(a), None, Some(pad)) => a.cmp(&pad),
+            (None, Some(b), Some(pad)) => pad.cmp(&b),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+fn hash_weights(weights: impl Iterator<Item = u16>, pad: Option<u16>, state: &mut impl Hasher) {
+    let mut spaces = 0u32;
+    for weight in weights {
+        if Some(weight) == pad {
+            spaces += 1;
+            continue;
+        }
+        while spaces > 0 {
+            state.write_u16(pad.unwrap_or(0));
+            spaces -= 1;
+        }
+        state.write_u16(weight);
+    }
+    state.write_u8(0xff);
+}
+
+#[cfg(test)]
+mod tests;

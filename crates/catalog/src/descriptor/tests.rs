@@ -1,0 +1,136 @@
+//! Random descriptors there and back, damaged ones, and definitions that contradict themselves.
+
+use palisade_base::prng::{Prng, test_seed};
+
+use super::*;
+use crate::testing::{random_row, random_table};
+
+fn random_def(prng: &mut Prng) -> TableDef {
+    let mut def = random_table(prng);
+    let values = random_row(prng, &def);
+    for (column, value) in def.columns.iter_mut().zip(values) {
+        column.default = match prng.below(4) {
+            0 => DefaultValue::None,
+            1 => DefaultValue::CurrentTimestamp,
+            2 => DefaultValue::Expression("uuid()".into()),
+            _ => DefaultValue::Literal(value.clone()),
+        };
+        column.instant_default = value;
+        column.comment = "a column".into();
+        column.display_width = prng.one_in(2).then_some(11);
+    }
+    def.id = prng.next_u64();
+    def.space = SpaceId(prng.next_u64() as u32);
+    def.created_us = -1;
+    def.options.push(("ROW_FORMAT".into(), "COMPRESSED".into()));
+    def.checks.push(Check { name: "c".into(), expression: "a > 0".into(), enforced: true });
+    def.foreign_keys.push(ForeignKey {
+        name: "f".into(),
+        columns: vec![0],
+        referenced_schema: "s".into(),
+        referenced_table: "u".into(),
+        referenced_columns: vec!["id".into()],
+        on_delete: "CASCADE".into(),
+        on_update: String::new(),
+    });
+    def.engine_data = vec![1, 2, 3];
+    def
+}
+
+#[test]
+fn descriptors_round_trip() {
+    let mut prng = Prng::new(test_seed(60));
+    for _ in 0..300 {
+        let def = random_def(&mut prng);
+        let bytes = def.to_bytes();
+        assert_eq!(TableDef::from_bytes(&bytes).as_ref(), Ok(&def));
+        assert!(Table::new(def).is_ok());
+    }
+    let schema = Schema { name: "größe".into(), collation: CollationId::LATIN1_SWEDISH_CI };
+    assert_eq!(Schema::from_bytes(&schema.to_bytes()), Ok(schema));
+}
+
+#[test]
+fn garbage_is_an_error_and_never_a_panic() {
+    let mut prng = Prng::new(test_seed(61));
+    for _ in 0..4000 {
+        let mut bytes = random_def(&mut prng).to_bytes();
+        match prng.below(3) {
+            0 => bytes.truncate(prng.below(bytes.len() as u64) as usize),
+            1 => prng.fill(&mut bytes[1..]),
+            _ => {
+                for _ in 0..1 + prng.below(3) {
+                    let at = prng.below(bytes.len() as u64) as usize;
+                    bytes[at] = prng.next_u64() as u8;
+                }
+            }
+        }
+        if let Ok(def) = TableDef::from_bytes(&bytes) {
+            let _ = Table::new(def);
+        }
+    }
+    assert_eq!(TableDef::from_bytes(&[]), Err(DescriptorError::Damaged("it ends early")));
+    assert_eq!(TableDef::from_bytes(&[200]), Err(DescriptorError::UnknownVersion(200)));
+}
+
+#[test]
+fn the_clustered_index_is_chosen_as_innodb_does() {
+    let columns = vec![Column::new("a", SqlType::INT, 0), Column::new("b", SqlType::INT, 1).not_null()];
+    let mut def = TableDef { columns, ..TableDef::default() };
+    let unique = |name: &str, column| Index { unique: true, ..Index::new(name, vec![IndexPart::of(column)]) };
+    def.indexes = vec![unique("u1", 0), Index::new("k", vec![IndexPart::of(1)]), unique("u2", 1)];
+    let mut chosen = def.clone();
+    chosen.choose_clustered_index();
+    let names = |def: &TableDef| def.indexes.iter().map(|index| index.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&chosen), ["u2", "u1", "k"]);
+    assert!(Table::new(chosen).is_ok());
+    def.indexes.pop();
+    def.choose_clustered_index();
+    assert_eq!(names(&def), [GENERATED_CLUSTERED_INDEX, "u1", "k"]);
+    assert_eq!(def.row_id_column(), Some(2));
+    assert!(Table::new(def).is_ok());
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let columns = vec![Column::new("a", SqlType::INT, 0).not_null(), Column::new("b", SqlType::Json, 1)];
+    let indexes = vec![Index::primary(vec![IndexPart::of(0)])];
+    let sound = TableDef { columns, indexes, ..TableDef::default() };
+    assert!(Table::new(sound.clone()).is_ok());
+    let refused = |change: fn(&mut TableDef)| {
+        let mut def = sound.clone();
+        change(&mut def);
+        assert!(matches!(Table::new(def), Err(DescriptorError::Inconsistent(_))));
+    };
+    refused(|def| def.columns[1].ordinal = Some(0));
+    refused(|def| def.columns[1].ordinal = Some(9));
+    refused(|def| def.columns[1].ordinal = None);
+    refused(|def| def.columns[0].nullable = true);
+    refused(|def| def.columns[0].instant_default = Value::bytes("x"));
+    refused(|def| def.indexes.clear());
+    refused(|def| def.indexes[0].parts[0].column = 7);
+    refused(|def| def.indexes[0].parts[0].prefix = Some(3));
+    refused(|def| def.indexes[0].unique = false);
+    refused(|def| def.indexes.push(Index::new("j", vec![IndexPart::of(1)])));
+    refused(|def| def.indexes.push(Index::new("j", vec![IndexPart::of(0), IndexPart::of(0)])));
+}
+
+#[test]
+fn names_are_found_without_regard_to_case() {
+    let def = TableDef { columns: vec![Column::new("Größe", SqlType::INT, 0)], ..TableDef::default() };
+    assert_eq!(def.column_index("GRÖßE"), Some(0));
+    assert_eq!(def.column_index("grosse"), None);
+}
+
+#[test]
+fn widths_are_shown_where_mysql_shows_them() {
+    let width = crate::types::IntWidth::Tiny;
+    let mut column = Column::new("c", SqlType::Int { width, unsigned: false }, 0);
+    column.display_width = Some(4);
+    assert_eq!(column.type_text(), "tinyint");
+    column.display_width = Some(1);
+    assert_eq!(column.type_text(), "tinyint(1)");
+    let mut padded = Column::new("c", SqlType::Int { width: crate::types::IntWidth::Int, unsigned: true }, 0);
+    padded.zerofill = true;
+    assert_eq!(padded.type_text(), "int(10) unsigned zerofill");
+}

@@ -1,0 +1,386 @@
+//! The row format: every column in O(1), NULLs in a bitmap, columns added later absent.
+//!
+//! ```text
+//! flags u8 | columns u16 | null bitmap | fixed-width columns | end offsets | variable-width columns
+//! ```
+//!
+//! Columns are in order of their ordinals. The fixed part has room for a column also where it is NULL, so that a
+//! column's position does not depend on the row. An end offset is where a variable-width column ends, from the
+//! start of the first; 2 bytes each, or 4 if the flags say so.
+//!
+//! `columns` is the number of ordinals the table had when the row was written. A column beyond it was added later
+//! and has its [`instant_default`](crate::Column::instant_default) here. A dropped column stays in the layout; rows
+//! written since hold NULL there. So neither ADD COLUMN nor DROP COLUMN touches a row.
+//!
+//! Fixed-width columns are in the form that keys have (see `field`): a key is copied from a row.
+
+use crate::descriptor::{DescriptorError, Table, TableDef};
+use crate::field::{decode_fixed, encode_fixed, fixed_len};
+use crate::value::{Value, ValueRef};
+use smallvec::SmallVec;
+
+const HEADER: usize = 3;
+/// Flag: end offsets have 4 bytes.
+const WIDE_OFFSETS: u8 = 1;
+
+/// Where a column is.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// At `offset` in the fixed part, `length` bytes.
+    Fixed { ordinal: u16, offset: u32, length: u32 },
+    /// The `number`th of variable width.
+    Variable { ordinal: u16, number: u16 },
+    /// Not in the row.
+    Virtual,
+}
+
+/// A column that encoding comes to.
+#[derive(Debug)]
+struct Step {
+    ordinal: u16,
+    /// Its position in the table; `None` for a dropped column.
+    column: Option<u16>,
+    /// Its width; 0 if variable.
+    length: u32,
+}
+
+/// Where each column is in a row; derived from a [`TableDef`].
+#[derive(Debug)]
+pub struct RowLayout {
+    /// By position in the table.
+    places: Vec<Place>,
+    /// Columns of fixed width, by ordinal.
+    fixed: Vec<Step>,
+    /// Columns of variable width, by ordinal.
+    variable: Vec<Step>,
+    /// Width of the fixed part of a row of n ordinals, for n from 0.
+    fixed_lengths: Vec<u32>,
+    /// Columns of variable width in a row of n ordinals, for n from 0.
+    variable_counts: Vec<u16>,
+}
+
+impl RowLayout {
+    /// The layout of `def`'s rows.
+    pub(crate) fn new(def: &TableDef) -> Result<RowLayout, DescriptorError> {
+        let count = usize::from(def.next_ordinal());
+        let mut columns = vec![None; count];
+        let mut types = vec![None; count];
+        let stored = def.columns.iter().enumerate().filter_map(|(position, column)| {
+            column.ordinal.map(|ordinal| (ordinal, Some(position as u16), &column.sql_type))
+        });
+        let dropped = def.dropped.iter().map(|column| (column.ordinal, None, &column.sql_type));
+        for (ordinal, position, sql_type) in stored.chain(dropped) {
+            if types[usize::from(ordinal)].replace(sql_type).is_some() {
+                return Err(DescriptorError::Inconsistent(format!(
+                    "two columns have the row position {ordinal}"
+                )));
+            }
+            columns[usize::from(ordinal)] = position;
+        }
+        let mut layout = RowLayout {
+            places: vec![Place::Virtual; def.columns.len()],
+            fixed: Vec::new(),
+            variable: Vec::new(),
+            fixed_lengths: vec![0],
+            variable_counts: vec![0],
+        };
+        let (mut offset, mut number) = (0u32, 0u16);
+        for (ordinal, sql_type) in types.into_iter().enumerate() {
+            let Some(sql_type) = sql_type else {
+                return Err(DescriptorError::Inconsistent(format!(
+                    "no column has the row position {ordinal}"
+                )));
+            };
+            let column = columns[ordinal];
+            let ordinal = ordinal as u16;
+            let place = match fixed_len(sql_type).map(|length| length as u32) {
+                Some(length) => {
+                    layout.fixed.push(Step { ordinal, column, length });
+                    offset += length;
+                    Place::Fixed { ordinal, offset: offset - length, length }
+                }
+                None => {
+                    layout.variable.push(Step { ordinal, column, length: 0 });
+                    number += 1;
+                    Place::Variable { ordinal, number: number - 1 }
+                }
+            };
+            if let Some(position) = column {
+                layout.places[usize::from(position)] = place;
+            }
+            layout.fixed_lengths.push(offset);
+            layout.variable_counts.push(number);
+        }
+        Ok(layout)
+    }
+
+    fn ordinals(&self) -> usize {
+        self.fixed_lengths.len() - 1
+    }
+}
+
+/// Why values do not make a row, or bytes are none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RowError {
+    /// A value is not of its column's type (conversion belongs before encoding; see [`crate::store`]).
+    #[error("the value for column {column} is not of the column's type")]
+    Mismatch {
+        /// Position of the column.
+        column: usize,
+    },
+    /// The row would exceed 4 GiB.
+    #[error("the row is too long")]
+    TooLong,
+    /// The bytes do not parse as a row of this table.
+    #[error("the row is damaged")]
+    Damaged,
+}
+
+/// What a column of a new row is made of.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// A value, to be encoded.
+    Value(ValueRef<'a>),
+    /// A fixed-width field as it is in rows.
+    Field(&'a [u8]),
+}
+
+/// Appends the row that has `column(i)` in column i (in SQL order). VIRTUAL columns are not asked for.
+pub fn encode_with<'v>(
+    table: &Table,
+    column: impl Fn(usize) -> ValueRef<'v>,
+    out: &mut Vec<u8>,
+) -> Result<(), RowError> {
+    encode_from(table, |position| Source::Value(column(position)), out)
+}
+
+/// [`encode_with`], with fields that need no encoding.
+pub(crate) fn encode_from<'v>(
+    table: &Table,
+    column: impl Fn(usize) -> Source<'v>,
+    out: &mut Vec<u8>,
+) -> Result<(), RowError> {
+    let layout = table.layout();
+    let start = out.len();
+    let count = layout.ordinals();
+    let bitmap = start + HEADER;
+    let fixed_len = layout.fixed_lengths[count] as usize;
+    out.reserve(HEADER + count.div_ceil(8) + fixed_len + 2 * layout.variable.len());
+    out.push(0);
+    out.extend_from_slice(&(count as u16).to_le_bytes());
+    out.resize(bitmap + count.div_ceil(8), 0);
+    for step in &layout.fixed {
+        let source = step.column.map_or(Source::Value(ValueRef::Null), |position| column(position.into()));
+        match (source, step.column.map(usize::from)) {
+            (Source::Value(ValueRef::Null), _) | (_, None) => {
+                out[bitmap + usize::from(step.ordinal / 8)] |= 1 << (step.ordinal % 8);
+                // A NULL leaves its room, and so does a dropped column.
+                out.resize(out.len() + step.length as usize, 0);
+            }
+            (Source::Field(bytes), Some(position)) => {
+                if bytes.len() != step.length as usize {
+                    return Err(RowError::Mismatch { column: position });
+                }
+                out.extend_from_slice(bytes);
+            }
+            (Source::Value(value), Some(position)) => {
+                if !encode_fixed(&table.columns[position].sql_type, value, out) {
+                    return Err(RowError::Mismatch { column: position });
+                }
+            }
+        }
+    }
+    let mut texts: SmallVec<[&[u8]; 16]> = SmallVec::with_capacity(layout.variable.len());
+    let mut total = 0usize;
+    for step in &layout.variable {
+        let source = step.column.map_or(Source::Value(ValueRef::Null), |position| column(position.into()));
+        let text: &[u8] = match source {
+            Source::Value(ValueRef::Bytes(text)) => text,
+            Source::Value(ValueRef::Null) => {
+                out[bitmap + usize::from(step.ordinal / 8)] |= 1 << (step.ordinal % 8);
+                &[]
+            }
+            _ => return Err(RowError::Mismatch { column: step.column.unwrap_or_default().into() }),
+        };
+        total += text.len();
+        texts.push(text);
+    }
+    if u32::try_from(total).is_err() {
+        return Err(RowError::TooLong);
+    }
+    let wide = total > usize::from(u16::MAX);
+    if wide {
+        out[start] |= WIDE_OFFSETS;
+    }
+    // End offsets, then the bytes they bound.
+    let mut end = 0u32;
+    for text in &texts {
+        end += text.len() as u32;
+        if wide {
+            out.extend_from_slice(&end.to_le_bytes());
+        } else {
+            out.extend_from_slice(&(end as u16).to_le_bytes());
+        }
+    }
+    for text in &texts {
+        out.extend_from_slice(text);
+    }
+    Ok(())
+}
+
+/// The row of `values`, one per column in SQL order.
+pub fn encode(table: &Table, values: &[Value]) -> Result<Vec<u8>, RowError> {
+    let mut out = Vec::with_capacity(64);
+    encode_with(table, |column| values.get(column).map_or(ValueRef::Null, Value::as_ref), &mut out)?;
+    Ok(out)
+}
+
+/// A row, read in place.
+#[derive(Debug, Clone, Copy)]
+pub struct RowView<'a> {
+    table: &'a Table,
+    bytes: &'a [u8],
+    /// Ordinals this row was written with.
+    count: u16,
+    wide: bool,
+    /// Start of the fixed part.
+    fixed: u32,
+    /// Start of the end offsets.
+    offsets: u32,
+    /// Start of the variable part.
+    variable: u32,
+}
+
+impl<'a> RowView<'a> {
+    /// Looks at `bytes` as a row of `table`. The structure is checked once, here.
+    pub fn new(table: &'a Table, bytes: &'a [u8]) -> Result<RowView<'a>, RowError> {
+        let [flags, low, high, ..] = *bytes else { return Err(RowError::Damaged) };
+        let layout = table.layout();
+        let count = u16::from_le_bytes([low, high]);
+        if flags & !WIDE_OFFSETS != 0 || usize::from(count) > layout.ordinals() {
+            return Err(RowError::Damaged);
+        }
+        let wide = flags & WIDE_OFFSETS != 0;
+        let fixed = HEADER + usize::from(count).div_ceil(8);
+        let offsets = fixed + layout.fixed_lengths[usize::from(count)] as usize;
+        let variable_count = usize::from(layout.variable_counts[usize::from(count)]);
+        let variable = offsets + variable_count * if wide { 4 } else { 2 };
+        if variable > bytes.len() || u32::try_from(bytes.len()).is_err() {
+            return Err(RowError::Damaged);
+        }
+        let view = RowView {
+            table,
+            bytes,
+            count,
+            wide,
+            fixed: fixed as u32,
+            offsets: offsets as u32,
+            variable: variable as u32,
+        };
+        let mut last = 0;
+        for number in 0..variable_count {
+            let end = view.end_offset(number);
+            if end < last {
+                return Err(RowError::Damaged);
+            }
+            last = end;
+        }
+        if variable + last != bytes.len() {
+            return Err(RowError::Damaged);
+        }
+        Ok(view)
+    }
+
+    /// The table.
+    pub fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    fn end_offset(&self, number: usize) -> usize {
+        let offsets = &self.bytes[self.offsets as usize..self.variable as usize];
+        if self.wide {
+            let at = 4 * number;
+            u32::from_le_bytes([offsets[at], offsets[at + 1], offsets[at + 2], offsets[at + 3]]) as usize
+        } else {
+            usize::from(u16::from_le_bytes([offsets[2 * number], offsets[2 * number + 1]]))
+        }
+    }
+
+    fn is_null_at(&self, ordinal: u16) -> bool {
+        self.bytes[HEADER + usize::from(ordinal / 8)] >> (ordinal % 8) & 1 == 1
+    }
+
+    /// The value of column `column` (in SQL order); NULL for a VIRTUAL column, and where the bytes are no value of
+    /// the column's type (see [`check`](Self::check)).
+    pub fn column(&self, column: usize) -> ValueRef<'a> {
+        match self.field(column) {
+            Field::Fixed(bytes) => decode_fixed(&self.table.columns[column].sql_type, bytes),
+            Field::Variable(bytes) => ValueRef::Bytes(bytes),
+            Field::Null => ValueRef::Null,
+            Field::Absent => self.table.columns[column].instant_default.as_ref(),
+        }
+    }
+
+    /// Whether column `column` is NULL.
+    pub fn is_null(&self, column: usize) -> bool {
+        match self.field(column) {
+            Field::Null => true,
+            Field::Absent => self.table.columns[column].instant_default.is_null(),
+            _ => false,
+        }
+    }
+
+    /// The bytes of a column as they are in the row.
+    pub(crate) fn field(&self, column: usize) -> Field<'a> {
+        match self.table.layout().places[column] {
+            Place::Virtual => Field::Null,
+            Place::Fixed { ordinal, .. } | Place::Variable { ordinal, .. } if ordinal >= self.count => {
+                Field::Absent
+            }
+            Place::Fixed { ordinal, .. } | Place::Variable { ordinal, .. } if self.is_null_at(ordinal) => {
+                Field::Null
+            }
+            Place::Fixed { offset, length, .. } => {
+                let start = (self.fixed + offset) as usize;
+                Field::Fixed(&self.bytes[start..start + length as usize])
+            }
+            Place::Variable { number, .. } => {
+                let number = usize::from(number);
+                let start = if number == 0 { 0 } else { self.end_offset(number - 1) };
+                let variable = &self.bytes[self.variable as usize..];
+                Field::Variable(&variable[start..self.end_offset(number)])
+            }
+        }
+    }
+
+    /// All columns, owned.
+    pub fn to_values(&self) -> Vec<Value> {
+        (0..self.table.columns.len()).map(|column| self.column(column).to_owned()).collect()
+    }
+
+    /// Whether every field is a value of its column's type (CHECK TABLE).
+    pub fn check(&self) -> Result<(), RowError> {
+        let sound = (0..self.table.columns.len()).all(|column| match self.field(column) {
+            Field::Fixed(bytes) => !decode_fixed(&self.table.columns[column].sql_type, bytes).is_null(),
+            _ => true,
+        });
+        if sound { Ok(()) } else { Err(RowError::Damaged) }
+    }
+}
+
+/// A column's bytes in a row.
+pub(crate) enum Field<'a> {
+    Null,
+    /// The row is older than the column.
+    Absent,
+    Fixed(&'a [u8]),
+    Variable(&'a [u8]),
+}
+
+#[cfg(test)]
+mod tests;

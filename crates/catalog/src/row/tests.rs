@@ -1,0 +1,117 @@
+//! Random rows there and back, columns that come and go; the format byte for byte.
+
+use palisade_base::prng::{Prng, test_seed};
+
+use super::*;
+use crate::descriptor::{Column, DroppedColumn, Index, IndexPart};
+use crate::testing::{random_row, random_table, random_type, random_value};
+use crate::types::SqlType;
+
+#[test]
+fn rows_give_their_values_back() {
+    let mut prng = Prng::new(test_seed(40));
+    for _ in 0..2000 {
+        let table = Table::new(random_table(&mut prng)).unwrap();
+        let values = random_row(&mut prng, &table);
+        let bytes = encode(&table, &values).unwrap();
+        let row = RowView::new(&table, &bytes).unwrap();
+        assert_eq!(row.to_values(), values);
+        assert_eq!(row.check(), Ok(()));
+        for (position, value) in values.iter().enumerate() {
+            assert_eq!(row.is_null(position), value.is_null());
+        }
+    }
+}
+
+#[test]
+fn columns_come_and_go_without_touching_rows() {
+    let mut prng = Prng::new(test_seed(41));
+    for _ in 0..500 {
+        let mut def = random_table(&mut prng);
+        let first = Table::new(def.clone()).unwrap();
+        let mut expected = random_row(&mut prng, &def);
+        let bytes = encode(&first, &expected).unwrap();
+        // Drop a column that no index has, add one in the middle and one at the end.
+        let free = |def: &TableDef| {
+            (0..def.columns.len())
+                .find(|at| !def.indexes.iter().flat_map(|i| &i.parts).any(|p| usize::from(p.column) == *at))
+        };
+        let mut removed = None;
+        if let Some(at) = free(&def).filter(|at| *at == def.columns.len() - 1) {
+            let column = def.columns.remove(at);
+            if let Some(ordinal) = column.ordinal {
+                def.dropped.push(DroppedColumn { ordinal, sql_type: column.sql_type });
+            }
+            removed = Some(at);
+            expected.remove(at);
+        }
+        for _ in 0..2 {
+            let sql_type = random_type(&mut prng);
+            let default = random_value(&mut prng, &sql_type);
+            let mut column = Column::new("added", sql_type, def.next_ordinal());
+            column.instant_default = if prng.one_in(3) { Value::Null } else { default };
+            expected.push(column.instant_default.clone());
+            def.columns.push(column);
+        }
+        let second = Table::new(def).unwrap();
+        let old = RowView::new(&second, &bytes).unwrap();
+        assert_eq!(old.to_values(), expected, "removed {removed:?}");
+        // The same values, written now, read the same.
+        let rewritten = encode(&second, &expected).unwrap();
+        assert_eq!(RowView::new(&second, &rewritten).unwrap().to_values(), expected);
+    }
+}
+
+#[test]
+fn garbage_is_an_error_or_reads_as_something_and_never_panics() {
+    let mut prng = Prng::new(test_seed(42));
+    for _ in 0..3000 {
+        let table = Table::new(random_table(&mut prng)).unwrap();
+        let mut bytes = encode(&table, &random_row(&mut prng, &table)).unwrap();
+        match prng.below(3) {
+            0 => bytes.truncate(prng.below(bytes.len() as u64) as usize),
+            1 => {
+                let at = prng.below(bytes.len() as u64) as usize;
+                bytes[at] = prng.next_u64() as u8;
+            }
+            _ => prng.fill(&mut bytes[3..]),
+        }
+        if let Ok(row) = RowView::new(&table, &bytes) {
+            row.to_values();
+            let _ = row.check();
+        }
+    }
+}
+
+#[test]
+fn a_value_of_another_type_is_refused() {
+    let mut def = TableDef { name: "t".into(), ..TableDef::default() };
+    def.columns = vec![Column::new("a", SqlType::INT, 0).not_null(), Column::new("b", SqlType::Date, 1)];
+    def.indexes = vec![Index::primary(vec![IndexPart::of(0)])];
+    let table = Table::new(def).unwrap();
+    let mismatch = |values: &[Value]| encode(&table, values).unwrap_err();
+    assert_eq!(mismatch(&[Value::bytes("1"), Value::Null]), RowError::Mismatch { column: 0 });
+    assert_eq!(mismatch(&[Value::Int(1 << 40), Value::Null]), RowError::Mismatch { column: 0 });
+    assert_eq!(mismatch(&[Value::Int(1), Value::Int(2)]), RowError::Mismatch { column: 1 });
+}
+
+/// The format, byte for byte: changing it is changing files.
+#[test]
+fn the_format_is_what_it_was() {
+    let mut def = TableDef { name: "t".into(), ..TableDef::default() };
+    let text = SqlType::VarChar { length: 10, collation: crate::CollationId::default() };
+    def.columns = vec![
+        Column::new("id", SqlType::INT, 0).not_null(),
+        Column::new("a", text.clone(), 1),
+        Column::new("b", SqlType::Date, 2),
+        Column::new("c", text, 3),
+    ];
+    def.indexes = vec![Index::primary(vec![IndexPart::of(0)])];
+    let table = Table::new(def).unwrap();
+    let bytes = encode(&table, &[Value::Int(7), Value::bytes("xy"), Value::Null, Value::bytes("z")]).unwrap();
+    assert_eq!(bytes, [0, 4, 0, 0b0100, 0x80, 0, 0, 7, 0, 0, 0, 2, 0, 3, 0, b'x', b'y', b'z']);
+    let long =
+        encode(&table, &[Value::Int(7), Value::bytes(vec![b'x'; 70_000]), Value::Null, Value::Null]).unwrap();
+    assert_eq!(long[..19], [1, 4, 0, 0b1100, 0x80, 0, 0, 7, 0, 0, 0, 0x70, 0x11, 1, 0, 0x70, 0x11, 1, 0]);
+    assert_eq!(RowView::new(&table, &long).unwrap().column(1), ValueRef::Bytes(&vec![b'x'; 70_000]));
+}

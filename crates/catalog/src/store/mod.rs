@@ -1,0 +1,273 @@
+//! What happens to a value on its way into a column.
+//!
+//! [`coerce`] gives the value that the column stores: converted to its type, within its range, in its character set.
+//! What does not go smoothly is, in strict mode, an error; otherwise the nearest value is taken and a warning given.
+//! A few things are a note even in strict mode, as in MySQL: digits beyond a DECIMAL's scale, trailing spaces beyond
+//! a VARCHAR's length, the time of a value stored into a DATE.
+//!
+//! Each kind of target has a module; a `Store` carries what they share.
+
+mod number;
+mod temporal;
+mod text;
+
+use palisade_base::error_catalogue as catalogue;
+use palisade_base::error_code::MysqlError;
+
+use crate::charset::Charset;
+use crate::descriptor::Column;
+use crate::temporal::{Date, TemporalMode, Zone};
+use crate::types::SqlType;
+use crate::value::{EnumValue, Value, ValueRef};
+
+/// How strictly values are taken, and what they are converted with.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreContext<'a> {
+    /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES, without IGNORE: problems are errors; else warnings.
+    pub strict: bool,
+    /// Which dates are let through.
+    pub temporal: TemporalMode,
+    /// The session's time zone, for TIMESTAMP columns.
+    pub zone: &'a Zone,
+    /// Today in that zone, for TIME values stored into DATE and DATETIME columns.
+    pub today: Date,
+    /// The value's static type: its character set, digits of fractions.
+    pub source: &'a SqlType,
+}
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("MySQL error {} for a stored value", .kind.code())]
+pub struct StoreError {
+    /// What is wrong.
+    pub kind: StoreErrorKind,
+    /// The value as text, where the message shows it (1292, 1366); for 3140, what is wrong with it.
+    pub value: String,
+}
+
+/// Kinds of [`StoreError`], each one MySQL error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// 1048: NULL for a NOT NULL column.
+    NullNotAllowed,
+    /// 1264: beyond the type's range.
+    OutOfRange,
+    /// 1265: part of the value was lost.
+    Truncated,
+    /// 1292: not a date or time; with the type's name.
+    IncorrectTemporal(&'static str),
+    /// 1366: not a number, or not text in the column's character set; with the type's name.
+    IncorrectValue(&'static str),
+    /// 1406: longer than the column.
+    TooLong,
+    /// 3140: not JSON; with the byte position of the problem.
+    InvalidJson(usize),
+    /// 3144: binary data for a JSON column.
+    JsonFromBinary,
+}
+
+impl StoreErrorKind {
+    /// MySQL's error number.
+    pub fn code(self) -> u16 {
+        match self {
+            StoreErrorKind::NullNotAllowed => 1048,
+            StoreErrorKind::OutOfRange => 1264,
+            StoreErrorKind::Truncated => 1265,
+            StoreErrorKind::IncorrectTemporal(_) => 1292,
+            StoreErrorKind::IncorrectValue(_) => 1366,
+            StoreErrorKind::TooLong => 1406,
+            StoreErrorKind::InvalidJson(_) => 3140,
+            StoreErrorKind::JsonFromBinary => 3144,
+        }
+    }
+}
+
+impl StoreError {
+    fn new(kind: StoreErrorKind) -> StoreError {
+        StoreError { kind, value: String::new() }
+    }
+
+    /// What the client is told: `column` is the column's name, `row` the number of the row in the statement, from 1.
+    pub fn to_mysql(&self, column: &str, row: u64) -> MysqlError {
+        match self.kind {
+            StoreErrorKind::NullNotAllowed => MysqlError::new(&catalogue::ER_BAD_NULL_ERROR, &[&column]),
+            StoreErrorKind::OutOfRange => {
+                MysqlError::new(&catalogue::ER_WARN_DATA_OUT_OF_RANGE, &[&column, &row])
+            }
+            StoreErrorKind::Truncated => MysqlError::new(&catalogue::WARN_DATA_TRUNCATED, &[&column, &row]),
+            StoreErrorKind::IncorrectTemporal(name) => MysqlError::with_message(
+                &catalogue::ER_TRUNCATED_WRONG_VALUE,
+                format!("Incorrect {name} value: '{}' for column '{column}' at row {row}", self.value),
+            ),
+            StoreErrorKind::IncorrectValue(name) => MysqlError::new(
+                &catalogue::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD,
+                &[&name, &self.value, &column, &row],
+            ),
+            StoreErrorKind::TooLong => MysqlError::new(&catalogue::ER_DATA_TOO_LONG, &[&column, &row]),
+            StoreErrorKind::InvalidJson(position) => {
+                MysqlError::new(&catalogue::ER_INVALID_JSON_TEXT, &[&self.value, &position, &column])
+            }
+            StoreErrorKind::JsonFromBinary => {
+                MysqlError::new(&catalogue::ER_INVALID_JSON_CHARSET, &[&"binary"])
+            }
+        }
+    }
+}
+
+/// Severity of a [`Warning`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Level {
+    Note,
+    Warning,
+}
+
+/// Something the user should hear of although the value was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// How bad it is.
+    pub level: Level,
+    /// What it is.
+    pub error: StoreError,
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// One value on its way into a column.
+struct Store<'a> {
+    value: ValueRef<'a>,
+    context: &'a StoreContext<'a>,
+    warn: &'a mut dyn FnMut(Warning),
+}
+
+impl Store<'_> {
+    /// A problem: an error in strict mode, else a warning and `instead`.
+    fn problem<T>(&mut self, kind: StoreErrorKind, instead: T) -> Result<T> {
+        self.problem_or(kind, kind, instead)
+    }
+
+    /// A problem that has one name as an error and another as a warning.
+    fn problem_or<T>(&mut self, strict: StoreErrorKind, lax: StoreErrorKind, instead: T) -> Result<T> {
+        let kind = if self.context.strict { strict } else { lax };
+        let shows_value =
+            matches!(kind, StoreErrorKind::IncorrectTemporal(_) | StoreErrorKind::IncorrectValue(_));
+        let error = StoreError { kind, value: if shows_value { self.shown() } else { String::new() } };
+        if self.context.strict {
+            return Err(error);
+        }
+        (self.warn)(Warning { level: Level::Warning, error });
+        Ok(instead)
+    }
+
+    fn note(&mut self, kind: StoreErrorKind) {
+        (self.warn)(Warning { level: Level::Note, error: StoreError::new(kind) });
+    }
+
+    /// The value as text, in its own character set or ASCII.
+    fn text(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self.value {
+            ValueRef::Timestamp(value) => {
+                value.to_datetime(self.context.zone).format(self.context.source.fraction_digits(), &mut out);
+            }
+            other => other.append_text(self.context.source, &mut out),
+        }
+        out
+    }
+
+    /// The value as messages show it.
+    fn shown(&self) -> String {
+        let text = self.text();
+        let mut utf8 = Vec::new();
+        crate::charset::convert(&text, self.source_charset(), Charset::Utf8mb4, &mut utf8);
+        String::from_utf8_lossy(&utf8).into_owned()
+    }
+
+    /// Character set of a text value; `binary` for binary strings and BIT; ASCII is as good as any for the others.
+    fn source_charset(&self) -> Charset {
+        match self.value {
+            ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => {
+                self.context.source.collation().get().charset
+            }
+            ValueRef::Bit { .. } => Charset::Binary,
+            _ => Charset::Ascii,
+        }
+    }
+}
+
+/// Converts `value` to what `column` stores. A problem is an `Err` in strict mode; otherwise the nearest value is
+/// taken and the problem goes to `warn`. NULL for a NOT NULL column is an error in any mode: whether it becomes the
+/// [`implicit_default`] instead depends on the statement.
+pub fn coerce(
+    value: ValueRef<'_>,
+    column: &Column,
+    context: &StoreContext<'_>,
+    warn: &mut dyn FnMut(Warning),
+) -> Result<Value> {
+    // The short path: the value is what the column stores.
+    match (value, &column.sql_type) {
+        (ValueRef::Null, _) if column.nullable => return Ok(Value::Null),
+        (ValueRef::Null, _) => return Err(StoreError::new(StoreErrorKind::NullNotAllowed)),
+        (ValueRef::Int(number), SqlType::Int { width, unsigned: false }) => {
+            let (low, high) = width.signed_range();
+            if (low..=high).contains(&number) {
+                return Ok(Value::Int(number));
+            }
+        }
+        _ => {}
+    }
+    let mut store = Store { value, context, warn };
+    match &column.sql_type {
+        SqlType::Null => Ok(Value::Null),
+        SqlType::Int { width, unsigned } => store.integer(*width, *unsigned),
+        SqlType::Decimal { precision, scale, unsigned } => store.decimal(*precision, *scale, *unsigned),
+        SqlType::Float { unsigned, digits } => store.float(*unsigned, *digits),
+        SqlType::Double { unsigned, digits } => store.double(*unsigned, *digits),
+        SqlType::Bit { width } => store.bit(*width),
+        SqlType::Year => store.year(),
+        SqlType::Date => store.date(),
+        SqlType::Time { fsp } => store.time(*fsp),
+        SqlType::DateTime { fsp } => store.datetime(*fsp),
+        SqlType::Timestamp { fsp } => store.timestamp(*fsp),
+        SqlType::Char { length, collation } => store.char(*length, *collation),
+        SqlType::VarChar { length, collation } => store.varchar(*length, *collation),
+        SqlType::Text { size, collation } => store.text_lob(*size, *collation),
+        SqlType::Binary { length } => store.binary(*length),
+        SqlType::VarBinary { length } => store.bytes(u64::from(*length)),
+        SqlType::Blob { size } => store.bytes(size.max_bytes()),
+        SqlType::Enum { members, collation } => store.enumeration(members, *collation),
+        SqlType::Set { members, collation } => store.set(members, *collation),
+        SqlType::Json => store.json(),
+    }
+}
+
+/// The implicit default of a NOT NULL column: 0, the empty string, the zero date, the first ENUM member. What
+/// INSERT IGNORE and multi-row statements take for NULL.
+pub fn implicit_default(column: &Column) -> Value {
+    match &column.sql_type {
+        SqlType::Null => Value::Null,
+        SqlType::Int { unsigned: false, .. } => Value::Int(0),
+        SqlType::Int { .. } => Value::UInt(0),
+        SqlType::Decimal { scale, .. } => Value::Decimal(crate::Decimal::new(0, *scale)),
+        SqlType::Float { .. } => Value::Float(0.0),
+        SqlType::Double { .. } => Value::Double(0.0),
+        SqlType::Bit { width } => Value::Bit { bits: 0, width: *width },
+        SqlType::Year => Value::Year(0),
+        SqlType::Date => Value::Date(Date::ZERO),
+        SqlType::Time { .. } => Value::Time(crate::Time::default()),
+        SqlType::DateTime { .. } => Value::DateTime(crate::DateTime::ZERO),
+        SqlType::Timestamp { .. } => Value::Timestamp(crate::Timestamp::ZERO),
+        SqlType::Binary { length } => Value::bytes(vec![0; *length as usize]),
+        SqlType::Enum { members, .. } => {
+            Value::Enum(Box::new(EnumValue { index: 1, text: members.first().cloned().unwrap_or_default() }))
+        }
+        SqlType::Set { .. } => {
+            Value::Set(Box::new(crate::value::SetValue { bits: 0, text: Default::default() }))
+        }
+        SqlType::Json => Value::bytes("null"),
+        _ => Value::bytes(""),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! Storing into numeric columns.
+
+use super::{Result, Store, StoreErrorKind};
+use crate::decimal::{Decimal, ParseEnd};
+use crate::number;
+use crate::types::IntWidth;
+use crate::value::{Value, ValueRef};
+
+/// A value as a number, exact where it is.
+enum Number {
+    Int(i128),
+    Decimal(Decimal),
+    Double(f64),
+}
+
+/// What a text is in front of a numeric column.
+enum TextEnd {
+    Complete,
+    Trailing,
+    NoNumber,
+}
+
+impl Store<'_> {
+    /// The value as a number; `None` for text, which each column reads in its own way.
+    fn number(&self) -> Option<Number> {
+        let fraction = |whole: i64, micros: u32| {
+            if micros == 0 {
+                return Number::Int(whole.into());
+            }
+            let magnitude = i128::from(whole.unsigned_abs()) * 1_000_000 + i128::from(micros);
+            Number::Decimal(Decimal::new(if whole < 0 { -magnitude } else { magnitude }, 6))
+        };
+        let datetime = |value: crate::DateTime| {
+            let rounded = value.round(self.context.source.fraction_digits()).unwrap_or(value);
+            fraction(rounded.to_number() as i64, rounded.micros())
+        };
+        Some(match self.value {
+            ValueRef::Null | ValueRef::Bytes(_) => return None,
+            ValueRef::Int(value) => Number::Int(value.into()),
+            ValueRef::UInt(value) => Number::Int(value.into()),
+            ValueRef::Decimal(value) => Number::Decimal(value),
+            ValueRef::Float(value) => Number::Double(value.into()),
+            ValueRef::Double(value) => Number::Double(value),
+            ValueRef::Date(value) => Number::Int(value.to_number().into()),
+            ValueRef::Time(value) => {
+                let (negative, _, _, _, micros) = value.parts();
+                match value.to_number() {
+                    0 if negative => Number::Decimal(Decimal::new(-i128::from(micros), 6)),
+                    whole => fraction(whole, micros),
+                }
+            }
+            ValueRef::DateTime(value) => datetime(value),
+            ValueRef::Timestamp(value) => datetime(value.to_datetime(self.context.zone)),
+            ValueRef::Year(value) => Number::Int(value.into()),
+            ValueRef::Bit { bits, .. } => Number::Int(bits.into()),
+            ValueRef::Enum { index, .. } => Number::Int(index.into()),
+            ValueRef::Set { bits, .. } => Number::Int(bits.into()),
+        })
+    }
+
+    fn text_problem<T>(&mut self, end: TextEnd, type_name: &'static str, instead: T) -> Result<T> {
+        match end {
+            TextEnd::Complete => Ok(instead),
+            TextEnd::Trailing => self.problem(StoreErrorKind::Truncated, instead),
+            TextEnd::NoNumber => self.problem(StoreErrorKind::IncorrectValue(type_name), instead),
+        }
+    }
+
+    /// The value rounded to an integer, clamped far beyond every column's range.
+    fn nearest_integer(&mut self) -> Result<i128> {
+        let from_decimal = |value: Decimal| match (value.is_negative(), value.to_i64(), value.to_u64()) {
+            (true, Ok(exact), _) => i128::from(exact),
+            (true, Err(_), _) => i128::MIN,
+            (false, _, Ok(exact)) => i128::from(exact),
+            (false, _, Err(_)) => i128::MAX,
+        };
+        match self.number() {
+            Some(Number::Int(value)) => Ok(value),
+            Some(Number::Decimal(value)) => Ok(from_decimal(value)),
+            // A float cast saturates.
+            Some(Number::Double(value)) => Ok(value.round_ties_even() as i128),
+            None => {
+                let (value, end) = Decimal::parse(&self.text());
+                let end = match end {
+                    ParseEnd::Complete | ParseEnd::Overflow => TextEnd::Complete,
+                    ParseEnd::Trailing => TextEnd::Trailing,
+                    ParseEnd::NoNumber => TextEnd::NoNumber,
+                };
+                self.text_problem(end, "integer", from_decimal(value))
+            }
+        }
+    }
+
+    pub(super) fn integer(&mut self, width: IntWidth, unsigned: bool) -> Result<Value> {
+        let value = self.nearest_integer()?;
+        let (low, high) = match unsigned {
+            true => (0, i128::from(width.unsigned_max())),
+            false => (i128::from(width.signed_range().0), i128::from(width.signed_range().1)),
+        };
+        let clamped = value.clamp(low, high);
+        let stored = if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) };
+        if clamped == value { Ok(stored) } else { self.problem(StoreErrorKind::OutOfRange, stored) }
+    }
+
+    pub(super) fn decimal(&mut self, precision: u8, scale: u8, unsigned: bool) -> Result<Value> {
+        let largest = Decimal::largest(precision, scale);
+        let beyond = |negative: bool| match (negative, unsigned) {
+            (true, true) => Decimal::new(0, scale),
+            (true, false) => largest.negate(),
+            (false, _) => largest,
+        };
+        let number = match self.number() {
+            Some(Number::Int(value)) => Decimal::new(value, 0),
+            Some(Number::Decimal(value)) => value,
+            Some(Number::Double(value)) => match Decimal::from_f64(value) {
+                Ok(number) => number,
+                Err(_) => {
+                    return self.problem(StoreErrorKind::OutOfRange, Value::Decimal(beyond(value < 0.0)));
+                }
+            },
+            None => match Decimal::parse(&self.text()) {
+                (number, ParseEnd::Complete | ParseEnd::Overflow) => number,
+                (number, ParseEnd::Trailing) => self.text_problem(TextEnd::Trailing, "decimal", number)?,
+                (number, ParseEnd::NoNumber) => self.text_problem(TextEnd::NoNumber, "decimal", number)?,
+            },
+        };
+        if !number.fits(precision, scale) || (unsigned && number.is_negative()) {
+            return self.problem(StoreErrorKind::OutOfRange, Value::Decimal(beyond(number.is_negative())));
+        }
+        let rounded = number.round(scale.into()).unwrap_or(number);
+        // Digits lost are worth a note; a double's are nobody's intention.
+        if rounded != number && !matches!(self.value, ValueRef::Double(_) | ValueRef::Float(_)) {
+            self.note(StoreErrorKind::Truncated);
+        }
+        Ok(Value::Decimal(rounded))
+    }
+
+    /// The value as a double.
+    fn approximate(&mut self) -> Result<f64> {
+        match self.number() {
+            Some(Number::Int(value)) => Ok(value as f64),
+            Some(Number::Decimal(value)) => Ok(value.to_f64()),
+            Some(Number::Double(value)) => Ok(value),
+            None => {
+                let parsed = number::parse_f64(&self.text());
+                if parsed.overflow {
+                    return self.problem(StoreErrorKind::OutOfRange, parsed.value);
+                }
+                if parsed.complete {
+                    Ok(parsed.value)
+                } else {
+                    self.problem(StoreErrorKind::Truncated, parsed.value)
+                }
+            }
+        }
+    }
+
+    /// Rounds to (M,D), and checks the range that it and UNSIGNED leave.
+    fn bounded(&mut self, value: f64, unsigned: bool, digits: Option<(u8, u8)>, largest: f64) -> Result<f64> {
+        let mut low = -largest;
+        let mut high = largest;
+        let mut rounded = value;
+        if let Some((precision, scale)) = digits {
+            let bound = Decimal::largest(precision, scale).to_f64();
+            (low, high) = (low.max(-bound), high.min(bound));
+            let mut text = Vec::new();
+            number::format_fixed(value, scale, &mut text);
+            rounded = number::parse_f64(&text).value;
+        }
+        if unsigned {
+            low = 0.0;
+        }
+        if rounded.is_nan() {
+            return self.problem(StoreErrorKind::OutOfRange, 0.0);
+        }
+        let clamped = rounded.clamp(low, high);
+        if clamped == rounded { Ok(rounded) } else { self.problem(StoreErrorKind::OutOfRange, clamped) }
+    }
+
+    pub(super) fn float(&mut self, unsigned: bool, digits: Option<(u8, u8)>) -> Result<Value> {
+        let value = self.approximate()?;
+        // What rounds to the largest float is in range.
+        let value = if (value as f32).is_finite() { f64::from(value as f32) } else { value };
+        Ok(Value::Float(self.bounded(value, unsigned, digits, f32::MAX.into())? as f32))
+    }
+
+    pub(super) fn double(&mut self, unsigned: bool, digits: Option<(u8, u8)>) -> Result<Value> {
+        let value = self.approximate()?;
+        Ok(Value::Double(self.bounded(value, unsigned, digits, f64::MAX)?))
+    }
+
+    pub(super) fn bit(&mut self, width: u8) -> Result<Value> {
+        let most = u64::MAX >> (64 - width);
+        let bits = match self.value {
+            // Text is a binary string here, not a number.
+            ValueRef::Bytes(bytes) => {
+                let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+                let significant = &bytes[start..];
+                (significant.len() <= 8)
+                    .then(|| significant.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)))
+            }
+            _ => {
+                let value = self.nearest_integer()?;
+                i64::try_from(value).map(|value| value as u64).or_else(|_| u64::try_from(value)).ok()
+            }
+        };
+        match bits.filter(|bits| *bits <= most) {
+            Some(bits) => Ok(Value::Bit { bits, width }),
+            None => self.problem_or(
+                StoreErrorKind::TooLong,
+                StoreErrorKind::OutOfRange,
+                Value::Bit { bits: most, width },
+            ),
+        }
+    }
+
+    pub(super) fn year(&mut self) -> Result<Value> {
+        if let ValueRef::Year(year) = self.value {
+            return Ok(Value::Year(year));
+        }
+        let year = match self.value {
+            ValueRef::Date(date) => i128::from(date.year()),
+            ValueRef::DateTime(value) => i128::from(value.date().year()),
+            ValueRef::Timestamp(value) => i128::from(value.to_datetime(self.context.zone).date().year()),
+            _ => self.nearest_integer()?,
+        };
+        // The text '0' is 2000; the number 0 and the text '0000' are the zero year.
+        let zero_is_2000 = matches!(self.value, ValueRef::Bytes(text) if text.trim_ascii().len() != 4);
+        match year {
+            0 if !zero_is_2000 => Ok(Value::Year(0)),
+            0..=69 => Ok(Value::Year(2000 + year as u16)),
+            70..=99 => Ok(Value::Year(1900 + year as u16)),
+            1901..=2155 => Ok(Value::Year(year as u16)),
+            _ => self.problem(StoreErrorKind::OutOfRange, Value::Year(0)),
+        }
+    }
+}

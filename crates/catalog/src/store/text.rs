@@ -1,0 +1,263 @@
+//! Storing into text, binary, ENUM, SET and JSON columns.
+
+use super::{Result, Store, StoreError, StoreErrorKind};
+use crate::charset::{Charset, convert};
+use crate::collation::CollationId;
+use crate::json;
+use crate::number;
+use crate::types::LobSize;
+use crate::value::{Bytes, EnumValue, Members, SetText, SetValue, Value, ValueRef};
+
+impl Store<'_> {
+    /// The value as text in `charset`. Bytes that are no characters, and characters that the character set does not
+    /// have, are a problem (1366); the text before them is kept.
+    fn text_in(&mut self, charset: Charset) -> Result<Vec<u8>> {
+        let from = self.source_charset();
+        let text = self.text();
+        let mut converted = Vec::new();
+        let (kept, bad) = if from == charset || from == Charset::Binary || charset == Charset::Binary {
+            let valid = charset.valid_len(&text);
+            let bad = text[valid..].to_vec();
+            converted = text;
+            (valid, bad)
+        } else {
+            let valid = from.valid_len(&text);
+            let faithful = convert(&text[..valid], from, charset, &mut converted);
+            match (faithful, valid == text.len()) {
+                (true, true) => (converted.len(), Vec::new()),
+                (true, false) => (converted.len(), text[valid..].to_vec()),
+                (false, _) => {
+                    let at = first_unknown(&text, from, charset);
+                    (converted.len(), text[at..].to_vec())
+                }
+            }
+        };
+        converted.truncate(kept);
+        if bad.is_empty() {
+            return Ok(converted);
+        }
+        let error = StoreError { kind: StoreErrorKind::IncorrectValue("string"), value: show_bytes(&bad) };
+        if self.context.strict {
+            return Err(error);
+        }
+        (self.warn)(super::Warning { level: super::Level::Warning, error });
+        Ok(converted)
+    }
+
+    /// Cuts text to `length` characters. Only spaces lost: a note for VARCHAR, nothing for CHAR.
+    fn cut(
+        &mut self,
+        mut text: Vec<u8>,
+        charset: Charset,
+        length: u32,
+        note_spaces: bool,
+    ) -> Result<Vec<u8>> {
+        // A character has at least one byte.
+        if text.len() <= length as usize {
+            return Ok(text);
+        }
+        let kept = charset.prefix_len(&text, length as usize);
+        if kept == text.len() {
+            return Ok(text);
+        }
+        let only_spaces = text[kept..].iter().all(|byte| *byte == b' ');
+        text.truncate(kept);
+        match (only_spaces, note_spaces) {
+            (true, false) => Ok(text),
+            (true, true) => {
+                self.note(StoreErrorKind::Truncated);
+                Ok(text)
+            }
+            (false, _) => self.problem_or(StoreErrorKind::TooLong, StoreErrorKind::Truncated, text),
+        }
+    }
+
+    pub(super) fn char(&mut self, length: u32, collation: CollationId) -> Result<Value> {
+        let charset = collation.get().charset;
+        let text = self.text_in(charset)?;
+        let mut text = self.cut(text, charset, length, false)?;
+        let trimmed = text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+        text.truncate(trimmed);
+        Ok(Value::bytes(text))
+    }
+
+    pub(super) fn varchar(&mut self, length: u32, collation: CollationId) -> Result<Value> {
+        let charset = collation.get().charset;
+        // The short path: text of the right character set that fits.
+        if let ValueRef::Bytes(text) = self.value
+            && self.context.source.collation().get().charset == charset
+            && text.len() <= length as usize
+            && charset.valid_len(text) == text.len()
+        {
+            return Ok(Value::bytes(text));
+        }
+        let text = self.text_in(charset)?;
+        Ok(Value::bytes(self.cut(text, charset, length, true)?))
+    }
+
+    pub(super) fn text_lob(&mut self, size: LobSize, collation: CollationId) -> Result<Value> {
+        let charset = collation.get().charset;
+        let mut text = self.text_in(charset)?;
+        if text.len() as u64 > size.max_bytes() {
+            let mut kept = size.max_bytes() as usize;
+            while charset.is_utf8() && kept > 0 && text[kept] & 0xc0 == 0x80 {
+                kept -= 1;
+            }
+            text.truncate(kept);
+            return self.problem_or(StoreErrorKind::TooLong, StoreErrorKind::Truncated, Value::bytes(text));
+        }
+        Ok(Value::bytes(text))
+    }
+
+    /// VARBINARY and BLOB.
+    pub(super) fn bytes(&mut self, most: u64) -> Result<Value> {
+        let mut bytes = self.text();
+        if bytes.len() as u64 > most {
+            bytes.truncate(most as usize);
+            return self.problem_or(StoreErrorKind::TooLong, StoreErrorKind::Truncated, Value::bytes(bytes));
+        }
+        Ok(Value::bytes(bytes))
+    }
+
+    /// BINARY is padded with zero bytes.
+    pub(super) fn binary(&mut self, length: u32) -> Result<Value> {
+        let Value::Bytes(bytes) = self.bytes(length.into())? else { unreachable!("bytes() gives bytes") };
+        let mut bytes = bytes.into_vec();
+        bytes.resize(length as usize, 0);
+        Ok(Value::bytes(bytes))
+    }
+
+    /// The value as a number, if it is one rather than text.
+    fn index(&self) -> Option<u64> {
+        Some(match self.value {
+            ValueRef::Int(value) => u64::try_from(value).unwrap_or(u64::MAX),
+            ValueRef::UInt(value) => value,
+            ValueRef::Year(value) => value.into(),
+            ValueRef::Bit { bits, .. } => bits,
+            ValueRef::Decimal(value) => value.to_u64().unwrap_or(u64::MAX),
+            ValueRef::Double(value) if value >= 0.0 => value as u64,
+            ValueRef::Float(value) if value >= 0.0 => value as u64,
+            ValueRef::Double(_) | ValueRef::Float(_) => u64::MAX,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn enumeration(&mut self, members: &Members, collation: CollationId) -> Result<Value> {
+        let index = match self.index() {
+            Some(number) => usize::try_from(number).ok().filter(|index| (1..=members.len()).contains(index)),
+            None => {
+                let text = self.text_in(collation.get().charset)?;
+                position(members, trim_spaces(&text), collation).map(|position| position + 1).or_else(|| {
+                    // A text that is no member may be a member's number.
+                    let number = number::parse_u64(&text);
+                    let index =
+                        usize::try_from(number.value).ok().filter(|_| number.complete && !number.overflow);
+                    index.filter(|index| (1..=members.len()).contains(index))
+                })
+            }
+        };
+        match index {
+            Some(index) => {
+                Ok(Value::Enum(Box::new(EnumValue { index: index as u16, text: members[index - 1].clone() })))
+            }
+            None => {
+                let error = Value::Enum(Box::new(EnumValue { index: 0, text: Bytes::new() }));
+                self.problem(StoreErrorKind::Truncated, error)
+            }
+        }
+    }
+
+    pub(super) fn set(&mut self, members: &Members, collation: CollationId) -> Result<Value> {
+        let all = u64::MAX >> (64 - members.len().clamp(1, 64));
+        let (bits, sound) = match self.index() {
+            Some(number) => (number & all, number <= all),
+            None => {
+                let text = self.text_in(collation.get().charset)?;
+                let text = trim_spaces(&text);
+                let mut bits = 0u64;
+                let mut sound = true;
+                for part in text.split(|byte| *byte == b',').filter(|_| !text.is_empty()) {
+                    match position(members, part, collation) {
+                        Some(member) => bits |= 1 << member,
+                        None => sound = false,
+                    }
+                }
+                if bits == 0 && !sound {
+                    let number = number::parse_u64(text);
+                    if number.complete && !number.overflow && number.value <= all {
+                        (bits, sound) = (number.value, true);
+                    }
+                }
+                (bits, sound)
+            }
+        };
+        let mut text = Vec::new();
+        SetText::Members(members).append_to(bits, &mut text);
+        let value = Value::Set(Box::new(SetValue { bits, text: text.into() }));
+        if sound { Ok(value) } else { self.problem(StoreErrorKind::Truncated, value) }
+    }
+
+    pub(super) fn json(&mut self) -> Result<Value> {
+        let text = match self.value {
+            ValueRef::Bytes(_) => {
+                let binary =
+                    self.source_charset() == Charset::Binary && *self.context.source != crate::SqlType::Json;
+                if binary {
+                    return Err(StoreError::new(StoreErrorKind::JsonFromBinary));
+                }
+                self.text_in(Charset::Utf8mb4)?
+            }
+            ValueRef::Int(_)
+            | ValueRef::UInt(_)
+            | ValueRef::Decimal(_)
+            | ValueRef::Double(_)
+            | ValueRef::Float(_) => self.text(),
+            _ => {
+                let mut quoted = Vec::new();
+                json::quote(&self.shown(), &mut quoted);
+                quoted
+            }
+        };
+        // Not JSON is an error in every mode.
+        json::normalize(&text).map(Value::bytes).map_err(|error| StoreError {
+            kind: StoreErrorKind::InvalidJson(error.position),
+            value: error.reason,
+        })
+    }
+}
+
+fn trim_spaces(text: &[u8]) -> &[u8] {
+    &text[..text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)]
+}
+
+fn position(members: &Members, text: &[u8], collation: CollationId) -> Option<usize> {
+    members.iter().position(|member| collation.get().equal(member, text))
+}
+
+/// Byte position of the first character of `text` that `to` does not have.
+fn first_unknown(text: &[u8], from: Charset, to: Charset) -> usize {
+    let mut at = 0;
+    while at < text.len() {
+        let (character, length) = from.decode(&text[at..]);
+        if !character.is_some_and(|character| to.encode(character, &mut Vec::new())) {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+/// Bytes as error 1366 shows them: `\xF0\x9F\x98\x80...`, six at most, ASCII as it is.
+fn show_bytes(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in bytes.iter().take(6) {
+        match byte {
+            0x20..=0x7e => out.push(char::from(*byte)),
+            _ => out.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    if bytes.len() > 6 {
+        out.push_str("...");
+    }
+    out
+}

@@ -1,0 +1,353 @@
+//! Lenient reading of dates and times, as MySQL does it.
+//!
+//! Text is read as fields of digits. Delimited: any punctuation between them, white space or `T` between date and
+//! time. Undelimited: two digits a field, four for the year if there are 8 or at least 14 digits. A year of two
+//! digits is 2000..2069 or 1970..1999. A fraction may follow the second; after that an offset from UTC.
+
+use super::zone::parse_offset;
+use super::{Date, DateTime, Time};
+
+/// Which incomplete or impossible dates are let through (from sql_mode).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TemporalMode {
+    /// `0000-00-00` is refused (NO_ZERO_DATE).
+    pub no_zero_date: bool,
+    /// A zero month or day is refused (NO_ZERO_IN_DATE).
+    pub no_zero_in_date: bool,
+    /// Any day up to 31 is let through (ALLOW_INVALID_DATES).
+    pub allow_invalid_dates: bool,
+    /// Fractions beyond the wanted digits are cut, not rounded (TIME_TRUNCATE_FRACTIONAL).
+    pub truncate_fractional: bool,
+}
+
+/// What reading a text gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// Something followed that was ignored, or the value was clamped: warning 1292 or note 1265.
+    pub truncated: bool,
+}
+
+impl TemporalMode {
+    /// Whether this mode lets a date through.
+    pub fn allows(self, date: Date) -> bool {
+        if date == Date::ZERO {
+            return !self.no_zero_date;
+        }
+        if date.month() == 0 || date.day() == 0 {
+            return !self.no_zero_in_date;
+        }
+        self.allow_invalid_dates || date.is_valid()
+    }
+}
+
+/// A position in a text.
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl Cursor<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    fn skip(&mut self, wanted: impl Fn(u8) -> bool) -> usize {
+        let count = self.rest.iter().take_while(|byte| wanted(**byte)).count();
+        self.rest = &self.rest[count..];
+        count
+    }
+
+    fn digits_ahead(&self) -> usize {
+        self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    }
+
+    /// The number in the next digits, at most `most` of them; a large one stays large.
+    fn number(&mut self, most: usize) -> u32 {
+        let count = self.digits_ahead().min(most);
+        let (digits, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        digits
+            .iter()
+            .fold(0u32, |value, digit| value.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
+    }
+
+    /// A point and the fraction after it, if they are there: microseconds, rounded from the seventh digit unless
+    /// `truncate`; 1000000 if it rounds up to a second.
+    fn fraction(&mut self, truncate: bool) -> u32 {
+        if self.peek() != Some(b'.') {
+            return 0;
+        }
+        self.rest = &self.rest[1..];
+        let count = self.digits_ahead();
+        let kept = count.min(6);
+        let micros = self.number(kept) * 10u32.pow(6 - kept as u32);
+        let next = if count > 6 { self.rest[0] } else { b'0' };
+        self.skip(|byte| byte.is_ascii_digit());
+        micros + u32::from(!truncate && next >= b'5')
+    }
+}
+
+/// A year of two digits in full.
+fn full_year(year: u32) -> u32 {
+    match year {
+        0..=69 => 2000 + year,
+        70..=99 => 1900 + year,
+        _ => year,
+    }
+}
+
+/// Date and time as read, before it is known whether they make sense.
+struct Fields {
+    /// Year, month, day, hour, minute, second.
+    values: [u32; 6],
+    /// How many of them the text has.
+    count: usize,
+    /// 1000000 if the fraction rounds up to a second.
+    micros: u32,
+    offset: Option<i32>,
+    trailing: bool,
+}
+
+fn is_punctuation(byte: u8) -> bool {
+    byte.is_ascii_punctuation()
+}
+
+fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
+    let mut cursor = Cursor { rest: text };
+    cursor.skip(|byte| byte.is_ascii_whitespace());
+    let leading = cursor.digits_ahead();
+    if leading == 0 {
+        return None;
+    }
+    let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.' | b' ')) && leading > 4
+        || cursor.rest.get(leading) == Some(&b'T') && leading >= 5;
+    let mut fields = Fields { values: [0; 6], count: 0, micros: 0, offset: None, trailing: false };
+    let year_digits = match (undelimited, leading) {
+        (true, 8 | 14..) => 4,
+        (true, _) => 2,
+        (false, _) => usize::MAX,
+    };
+    let mut two_digit_year = false;
+    for field in 0..6 {
+        let before = cursor.digits_ahead();
+        if before == 0 {
+            break;
+        }
+        let most = match (undelimited, field) {
+            (_, 0) => year_digits,
+            (true, _) => 2,
+            (false, _) => usize::MAX,
+        };
+        let value = cursor.number(most);
+        if field == 0 {
+            two_digit_year = before.min(most) <= 2;
+        }
+        fields.values[field] = value;
+        fields.count = field + 1;
+        if field == 5 {
+            break;
+        }
+        if undelimited && cursor.digits_ahead() > 0 {
+            continue;
+        }
+        if field == 2 {
+            // Between date and time.
+            if matches!(cursor.peek(), Some(b'T' | b't'))
+                && cursor.rest.get(1).is_some_and(u8::is_ascii_digit)
+            {
+                cursor.rest = &cursor.rest[1..];
+            } else if !cursor.rest.is_empty() {
+                let mut lookahead = Cursor { rest: cursor.rest };
+                lookahead.skip(|byte| byte.is_ascii_whitespace() || is_punctuation(byte));
+                if lookahead.digits_ahead() == 0 {
+                    break;
+                }
+                cursor = lookahead;
+            }
+            continue;
+        }
+        if undelimited {
+            break;
+        }
+        // A fraction belongs to the second alone; elsewhere the point is a delimiter.
+        let mut lookahead = Cursor { rest: cursor.rest };
+        if lookahead.skip(is_punctuation) == 0 || lookahead.digits_ahead() == 0 {
+            break;
+        }
+        // An offset from UTC after the minute is no second.
+        if field >= 3 && parse_offset(cursor.rest.trim_ascii_end()).is_some() {
+            break;
+        }
+        cursor = lookahead;
+    }
+    if fields.count == 6 || undelimited {
+        fields.micros = cursor.fraction(truncate);
+    }
+    if fields.count > 3 && matches!(cursor.peek(), Some(b'+' | b'-')) {
+        fields.offset = parse_offset(cursor.rest.trim_ascii_end());
+        if fields.offset.is_some() {
+            cursor.rest = &[];
+        }
+    }
+    cursor.skip(|byte| byte.is_ascii_whitespace());
+    fields.trailing = !cursor.rest.is_empty();
+    if two_digit_year {
+        let all_zero = fields.values[..3].iter().all(|value| *value == 0);
+        if !all_zero {
+            fields.values[0] = full_year(fields.values[0]);
+        }
+    }
+    Some(fields)
+}
+
+/// A datetime of its fields, if each is in range; a fraction of 1000000 microseconds carries.
+fn from_fields(values: [u32; 6], micros: u32) -> Option<DateTime> {
+    let small = |value: u32| u8::try_from(value).ok();
+    let date = Date::new(u16::try_from(values[0]).ok()?, small(values[1])?, small(values[2])?)?;
+    let value =
+        DateTime::new(date, small(values[3])?, small(values[4])?, small(values[5])?, micros.min(999_999))?;
+    if micros > 999_999 { value.round(0) } else { Some(value) }
+}
+
+impl Date {
+    /// Reads a date. A time part is allowed and dropped: [`DateTime::parse`] tells whether there was one.
+    pub fn parse(text: &[u8], mode: TemporalMode) -> Option<Parsed<Date>> {
+        let (parsed, _) = DateTime::parse(text, TemporalMode { truncate_fractional: true, ..mode })?;
+        Some(Parsed { value: parsed.value.date(), truncated: parsed.truncated })
+    }
+
+    /// From a number: 20260131, 260131, 20260131235959.
+    pub fn from_number(number: i64, mode: TemporalMode) -> Option<Date> {
+        DateTime::from_number(number, 0, mode).map(DateTime::date)
+    }
+}
+
+impl DateTime {
+    /// Reads a date and time; an offset (`+02:00`) is given back apart, in seconds. Microseconds are rounded from
+    /// the seventh digit.
+    pub fn parse(text: &[u8], mode: TemporalMode) -> Option<(Parsed<DateTime>, Option<i32>)> {
+        let fields = read_fields(text, mode.truncate_fractional)?;
+        if fields.count < 3 {
+            return None;
+        }
+        let value = from_fields(fields.values, fields.micros)?;
+        let zero = value.date() == Date::ZERO && value != DateTime::ZERO;
+        if !mode.allows(value.date()) || (zero && mode.no_zero_in_date) {
+            return None;
+        }
+        Some((Parsed { value, truncated: fields.trailing }, fields.offset))
+    }
+
+    /// From a number: 20260131, 20260131235959; `micros` is the number's fraction (1000000 carries).
+    pub fn from_number(number: i64, micros: u32, mode: TemporalMode) -> Option<DateTime> {
+        let (mut date, mut time) = match number {
+            0 => (0, 0),
+            101..=99_991_231 => (number, 0),
+            101_000_000..=99_991_231_235_959 => (number / 1_000_000, number % 1_000_000),
+            _ => return None,
+        };
+        // A year of two digits.
+        match date {
+            101..=691_231 => date += 20_000_000,
+            700_101..=991_231 => date += 19_000_000,
+            0 | 10_000_101.. => {}
+            _ => return None,
+        }
+        let mut values = [0u32; 6];
+        for field in (1..3).rev() {
+            values[field] = (date % 100) as u32;
+            date /= 100;
+        }
+        values[0] = date as u32;
+        for field in (3..6).rev() {
+            values[field] = (time % 100) as u32;
+            time /= 100;
+        }
+        from_fields(values, micros).filter(|value| mode.allows(value.date()))
+    }
+}
+
+impl Time {
+    fn from_parts(negative: bool, seconds: u64, micros: u32) -> Parsed<Time> {
+        let magnitude = seconds.saturating_mul(1_000_000).saturating_add(micros.into());
+        let truncated = magnitude > Time::MAX.0 as u64;
+        let micros = magnitude.min(Time::MAX.0 as u64) as i64;
+        Parsed { value: Time(if negative { -micros } else { micros }), truncated }
+    }
+
+    /// Reads a time: `[-][D ]HH:MM:SS[.ffffff]`, `HHMMSS`, or the time of a full datetime. Beyond the range it is
+    /// clamped, and `truncated`.
+    pub fn parse(text: &[u8]) -> Option<Parsed<Time>> {
+        let trimmed = text.trim_ascii();
+        // With delimiters, a datetime has a space or a T between its halves; `01:02:03.004` is none.
+        let is_time_only = trimmed.contains(&b':')
+            && !trimmed.iter().any(|byte| byte.is_ascii_whitespace() || byte.eq_ignore_ascii_case(&b't'));
+        if trimmed.len() >= 12
+            && !is_time_only
+            && !matches!(trimmed.first(), Some(b'-'))
+            && let Some(fields) = read_fields(trimmed, false).filter(|fields| fields.count > 3)
+            && let Some(value) = from_fields(fields.values, fields.micros)
+            && (value.date() != Date::ZERO || fields.count == 6)
+        {
+            return Some(Parsed { value: value.time(), truncated: fields.trailing });
+        }
+        let mut cursor = Cursor { rest: trimmed };
+        let negative = cursor.peek() == Some(b'-');
+        if negative {
+            cursor.rest = &cursor.rest[1..];
+        }
+        if cursor.digits_ahead() == 0 && cursor.peek() != Some(b'.') {
+            return None;
+        }
+        let (digits, first) = (cursor.digits_ahead(), cursor.number(usize::MAX));
+        let mut parts = [0u32; 3];
+        let mut days = 0;
+        let spaces = cursor.rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let day_part = digits > 0 && spaces > 0 && cursor.rest.get(spaces).is_some_and(u8::is_ascii_digit);
+        if day_part {
+            days = first;
+            cursor.rest = &cursor.rest[spaces..];
+            parts[0] = cursor.number(usize::MAX);
+        } else {
+            parts[0] = first;
+        }
+        let mut fields = 1;
+        while fields < 3 && cursor.peek() == Some(b':') && cursor.rest.get(1).is_some_and(u8::is_ascii_digit)
+        {
+            cursor.rest = &cursor.rest[1..];
+            parts[fields] = cursor.number(usize::MAX);
+            fields += 1;
+        }
+        if fields == 1 && !day_part {
+            // Undelimited: HHMMSS.
+            parts = [first / 10_000, first / 100 % 100, first % 100];
+        }
+        let micros = cursor.fraction(false);
+        if parts[1] > 59 || parts[2] > 59 {
+            return None;
+        }
+        let hours = u64::from(days) * 24 + u64::from(parts[0]);
+        let seconds = hours * 3600 + u64::from(parts[1]) * 60 + u64::from(parts[2]);
+        let mut parsed = Time::from_parts(negative, seconds, micros);
+        parsed.truncated |= !cursor.rest.is_empty();
+        Some(parsed)
+    }
+
+    /// From a number: 235959; `micros` is the number's fraction. Ten digits and more are a datetime's time.
+    pub fn from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
+        if number >= 10_000_000_000 {
+            let value = DateTime::from_number(number, micros, TemporalMode::default())?;
+            return Some(Parsed { value: value.time(), truncated: false });
+        }
+        let magnitude = number.unsigned_abs();
+        if magnitude > 8_385_959 {
+            return Some(Time::from_parts(number < 0, u64::MAX, 0));
+        }
+        let (hours, minutes, seconds) = (magnitude / 10_000, magnitude / 100 % 100, magnitude % 100);
+        if minutes > 59 || seconds > 59 {
+            return None;
+        }
+        Some(Time::from_parts(number < 0, hours * 3600 + minutes * 60 + seconds, micros))
+    }
+}

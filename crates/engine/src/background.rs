@@ -1,0 +1,186 @@
+//! What happens when nobody asks for it: purge, and rolling back what nobody will.
+//!
+//! The threads hold the transaction system, not the engine: an engine that is dropped is gone, and its threads find out
+//! at their next step.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use palisade_base::event::retry_blocking;
+use palisade_txn::{Trx, TrxSystem};
+use parking_lot::{Condvar, Mutex};
+
+use crate::Error;
+use crate::engine::Engine;
+use crate::metadata::MetadataLocks;
+
+/// How long purge rests when it found nothing to do.
+const REST: Duration = Duration::from_millis(20);
+/// The longest rest, after nothing was found many times.
+const LONG_REST: Duration = Duration::from_millis(200);
+/// The rest after a failure.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// The background threads, and what they are given.
+pub(crate) struct Background {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+struct Shared {
+    stop: AtomicBool,
+    /// Transactions to be rolled back. They keep their metadata locks until then.
+    abandoned: Mutex<Vec<Trx>>,
+    metadata: Arc<MetadataLocks>,
+    changed: Condvar,
+}
+
+impl Background {
+    pub(crate) fn new(metadata: Arc<MetadataLocks>) -> Self {
+        let abandoned = Mutex::default();
+        let shared = Shared { stop: AtomicBool::new(false), abandoned, metadata, changed: Condvar::new() };
+        Background { shared: Arc::new(shared), threads: Mutex::default() }
+    }
+
+    /// Starts `purgers` purge threads and the rollback thread; with 0 none at all.
+    pub(crate) fn start(&self, trx: &Arc<TrxSystem>, purgers: usize) -> Result<(), Error> {
+        let mut threads = self.threads.lock();
+        for number in 0..purgers {
+            let (shared, trx) = (self.shared.clone(), trx.clone());
+            let thread = std::thread::Builder::new().name(format!("purge-{number}"));
+            threads.push(thread.spawn(move || purge(&shared, &trx))?);
+        }
+        if purgers > 0 {
+            let (shared, trx) = (self.shared.clone(), trx.clone());
+            let thread = std::thread::Builder::new().name("rollback".to_owned());
+            threads.push(thread.spawn(move || roll_back_abandoned(&shared, &trx))?);
+        }
+        Ok(())
+    }
+
+    /// Has a transaction rolled back.
+    pub(crate) fn abandon(&self, trx: Trx) {
+        self.shared.abandoned.lock().push(trx);
+        self.shared.changed.notify_all();
+    }
+
+    /// Rolls back what has been abandoned, on the calling thread.
+    pub(crate) fn roll_back(&self, trx: &TrxSystem) -> Result<usize, Error> {
+        self.shared.roll_back(trx)
+    }
+
+    /// Ends the threads.
+    pub(crate) fn stop(&self) {
+        self.shared.end();
+        for thread in self.threads.lock().drain(..) {
+            thread.join().expect("a background thread does not panic");
+        }
+    }
+}
+
+impl Engine {
+    /// One round of page cleaning on the calling thread: frees frames, writes dirty pages, and a checkpoint if one is
+    /// due. For engines without [threads](crate::EngineConfig::background).
+    pub fn clean_step(&self) -> Result<(), Error> {
+        self.pool.step()?;
+        Ok(())
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn end(&self) {
+        self.stop.store(true, Ordering::Release);
+        let _held = self.abandoned.lock();
+        self.changed.notify_all();
+    }
+
+    fn is_ending(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    fn roll_back(&self, system: &TrxSystem) -> Result<usize, Error> {
+        let mut count = 0;
+        loop {
+            let next = self.abandoned.lock().pop();
+            let Some(mut trx) = next else { return Ok(count) };
+            let session = trx.session();
+            let mut outcome = Ok(true);
+            while let Ok(true) = outcome
+                && !self.is_ending()
+            {
+                outcome = retry_blocking(|| trx.rollback_step());
+            }
+            if let Ok(false) = outcome {
+                outcome = system.roll_back_blocking(&mut trx).map(|()| false);
+            }
+            if !matches!(outcome, Ok(false)) {
+                // Its rows stay locked until a later attempt succeeds, or until the next start.
+                self.abandoned.lock().insert(0, trx);
+                return outcome.map(|_| count).map_err(Error::from);
+            }
+            self.metadata.unpin_everything(session);
+            count += 1;
+        }
+    }
+
+    /// Rests, at most for `time`, or until there is something to do. Says whether to go on.
+    fn rest(&self, time: Duration, until: impl Fn(&[Trx]) -> bool) -> bool {
+        let mut abandoned = self.abandoned.lock();
+        if !self.is_ending() && !until(&abandoned) {
+            self.changed.wait_for(&mut abandoned, time);
+        }
+        !self.is_ending()
+    }
+}
+
+fn purge(shared: &Shared, system: &TrxSystem) {
+    let mut time = REST;
+    let mut last_error = None;
+    while !shared.is_ending() {
+        time = match system.purge_step() {
+            Ok(true) => REST,
+            Ok(false) => (time * 2).min(LONG_REST),
+            Err(error) if shared.is_ending() => return drop(error),
+            Err(error) => {
+                report("purge", &mut last_error, error.to_string());
+                AFTER_FAILURE
+            }
+        };
+        if time > REST && !shared.rest(time, |_| false) {
+            return;
+        }
+    }
+}
+
+fn roll_back_abandoned(shared: &Shared, system: &TrxSystem) {
+    let mut last_error = None;
+    loop {
+        let time = match shared.roll_back(system) {
+            Ok(_) => LONG_REST,
+            Err(error) if shared.is_ending() => return drop(error),
+            Err(error) => {
+                report("rollback of an abandoned transaction", &mut last_error, error.to_string());
+                AFTER_FAILURE
+            }
+        };
+        if !shared.rest(time, |abandoned| time == LONG_REST && !abandoned.is_empty()) {
+            return;
+        }
+    }
+}
+
+/// Says once what goes wrong again and again.
+fn report(what: &str, last: &mut Option<String>, error: String) {
+    if last.as_ref() != Some(&error) {
+        tracing::error!("{what} fails, and will be tried again: {error}");
+        *last = Some(error);
+    }
+}

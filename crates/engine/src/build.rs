@@ -1,0 +1,378 @@
+//! Building indexes and rebuilding tables, under an exclusive metadata lock: nobody reads or writes the table.
+//!
+//! Entries go into the new trees without undo, and with no writer: whoever may use the table afterwards sees them. What keeps
+//! this crash-atomic is that no definition names the trees before they are complete. A new index is a *loose tree*
+//! (see [`info`]) of the table's space until then, a rebuilt table a file without a dictionary row.
+//!
+//! Entries are sorted in memory in runs, and each run is inserted in order.
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use palisade_base::event::{retry, retry_blocking};
+use palisade_base::{Blocked, PageNo, TrxId};
+use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
+use palisade_btree::{Direction, Mtr, ScanEnd, Tree, overflow};
+use palisade_buffer::Space;
+use palisade_catalog::{Index, RowView, TableDef, Value, key, row};
+use palisade_log::Log;
+use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, UndoPtr};
+
+use crate::ddl::RowMapper;
+use crate::engine::Engine;
+use crate::info::{self, LooseTree};
+use crate::metadata::{ExclusiveLock, TableName};
+use crate::rows::name_table;
+use crate::store::{How, RowStore, is_external};
+use crate::table::Table;
+use crate::transaction::yield_now;
+use crate::{Attempt, Error};
+
+/// Bytes of entries sorted at once.
+const RUN_BYTES: usize = 32 << 20;
+
+impl Engine {
+    /// Adds secondary indexes to a table and builds them. [`Error::DuplicateKey`] (index: its number in the new
+    /// definition) if a unique one finds duplicates.
+    pub async fn add_indexes(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        indexes: Vec<Index>,
+    ) -> Result<Arc<Table>, Error> {
+        let old = self.locked_table(lock, name)?;
+        let mut def = old.def().clone();
+        for index in &indexes {
+            if def.index_number(&index.name).is_some() {
+                return Err(Error::IndexExists(index.name.clone()));
+            }
+            def.indexes.push(index.clone());
+        }
+        let from = old.indexes.len();
+        self.under(lock, move |engine| {
+            let first = engine.new_ids((def.indexes.len() - from) as u64)?;
+            for (index, id) in def.indexes[from..].iter_mut().zip(first..) {
+                index.id = id;
+            }
+            palisade_catalog::Table::new(def.clone())?;
+            let def = engine.build_indexes(&old, def, from)?;
+            let new = engine.redefine(&old, def);
+            let table = new.as_ref().unwrap_or(&old);
+            free_loose_trees(&engine.log, &table.runtime().space, table)?;
+            new
+        })
+        .await
+    }
+
+    /// Builds the trees of the indexes from number `from` on. Blocks.
+    fn build_indexes(&self, table: &Table, mut def: TableDef, from: usize) -> Result<TableDef, Error> {
+        let space = &table.runtime().space;
+        for index in &mut def.indexes[from..] {
+            index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
+        }
+        let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
+        let built = (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number));
+        if built.is_err() {
+            free_loose_trees(&self.log, space, table)?;
+        }
+        built.map(|()| def).map_err(|error| name_table(error, table))
+    }
+
+    /// Drops secondary indexes by name. The clustered one needs [`rebuild_table`](Self::rebuild_table).
+    pub async fn drop_indexes(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        indexes: &[String],
+    ) -> Result<Arc<Table>, Error> {
+        let old = self.locked_table(lock, name)?;
+        let mut def = old.def().clone();
+        let mut loose = Vec::new();
+        for name in indexes {
+            let number = def.index_number(name).filter(|number| *number > 0);
+            let number = number.ok_or_else(|| Error::UnknownIndex(name.clone()))?;
+            let index = def.indexes.remove(number);
+            loose.push(LooseTree { root: index.root, index: index.id });
+        }
+        self.under(lock, move |engine| {
+            let space = &old.runtime().space;
+            retry_blocking(|| info::note_loose(&engine.log, space, &loose))?;
+            let new = engine.redefine(&old, def);
+            let table = new.as_ref().unwrap_or(&old);
+            let is_gone = |tree: &&Tree| table.indexes.iter().all(|index| index.id != tree.index_id());
+            engine.registry.remove(old.trees().iter().filter(is_gone));
+            engine.trx.wait_for_undo_users();
+            free_loose_trees(&engine.log, space, table)?;
+            new
+        })
+        .await
+    }
+
+    /// Writes all rows of a table, mapped, into a new one of definition `def`, which takes its place. `def` may have
+    /// another name (the lock then covers both).
+    pub async fn rebuild_table(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        def: TableDef,
+        map: &mut RowMapper<'_>,
+    ) -> Result<Arc<Table>, Error> {
+        let old = self.locked_table(lock, name)?;
+        let to = TableName::new(&def.schema, &def.name);
+        lock.assert_covers(&to);
+        if to != *name {
+            self.check_absent(&to)?;
+        }
+        let auto_increment = old.auto_increment().max(def.auto_increment);
+        let def = TableDef { auto_increment, ..def };
+        let unborn = self.under(lock, move |engine| engine.make_table(def)).await?;
+        let made = unborn.table();
+        self.copy_rows(&old, &made, map).await.map_err(|error| name_table(error, &old))?;
+        self.under(lock, move |engine| {
+            let indexes = 1..made.indexes.len();
+            let built = indexes.into_iter().try_for_each(|number| build_index(&engine.log, &made, number));
+            built.map_err(|error| name_table(error, &old))?;
+            if made.auto_increment_column().is_some() && auto_increment > 1 {
+                retry_blocking(|| made.note_auto_increment(auto_increment - 1))?;
+            }
+            engine.replace_table(&old, unborn, &to)
+        })
+        .await
+    }
+
+    async fn copy_rows(
+        self: &Arc<Self>,
+        old: &Table,
+        new: &Arc<Table>,
+        map: &mut RowMapper<'_>,
+    ) -> Result<(), Error> {
+        let mut cursor = Cursor::new();
+        let mut values = Vec::new();
+        let row_id = new.row_id_column();
+        let keeps_row_id = row_id.is_some() && old.row_id_column().is_some();
+        while retry(|| cursor.next_leaf(old.tree(0))).await? {
+            for number in 0..cursor.rows.len() {
+                let bytes = retry(|| cursor.row(old.tree(0), number)).await?;
+                let view = RowView::new(old, &bytes).map_err(|_| damaged_row(old))?;
+                values.clear();
+                map(&view, &mut values)?;
+                if let (Some(column), false) = (row_id, keeps_row_id) {
+                    let id = Value::UInt(retry(|| new.next_row_id()).await?);
+                    match values.get_mut(column) {
+                        Some(value) => *value = id,
+                        None => values.push(id),
+                    }
+                } else if let Some(Value::UInt(id)) = row_id.and_then(|column| values.get(column)) {
+                    let id = *id;
+                    retry(|| new.note_row_id(id)).await?;
+                }
+                let row = row::encode(new, &values).map_err(|error| Error::Definition(error.to_string()))?;
+                self.insert_built(new, &row).await?;
+            }
+            yield_now().await;
+        }
+        Ok(())
+    }
+
+    /// Puts a row into the clustered tree of a table being built.
+    async fn insert_built(&self, table: &Table, row: &[u8]) -> Result<(), Error> {
+        let view = RowView::new(table, row).map_err(|_| damaged_row(table))?;
+        let mut key = Vec::new();
+        key::entry_key(table, 0, &view, &mut key);
+        let (mut flags, mut reference) = (0, None);
+        if is_external(key.len(), row.len()) {
+            flags = EXTERNAL;
+            reference = Some(self.write_built_chain(&table.runtime().space, row).await?);
+        }
+        let mut value = Vec::new();
+        ClusteredHeader { writer: TrxId::NONE, roll: UndoPtr::NONE, flags }.put(&mut value);
+        value.extend_from_slice(reference.as_ref().map_or(row, |reference| reference));
+        let tree = table.tree(0);
+        match retry(|| insert_new(&self.log, tree, &key, &value)).await? {
+            true => Ok(()),
+            false => Err(Error::DuplicateKey { index: 0 }),
+        }
+    }
+
+    async fn write_built_chain(&self, space: &Arc<Space>, row: &[u8]) -> Result<[u8; 8], Error> {
+        let len = u32::try_from(row.len()).map_err(|_| Error::RowTooLarge)?;
+        let (mut first, mut last) = (None, None);
+        for chunk in row.chunks(overflow::CHUNK) {
+            let page = retry(|| write_link(&self.log, space, last, chunk)).await?;
+            first = first.or(Some(page));
+            last = Some(page);
+        }
+        let mut reference = [0; 8];
+        reference[..4].copy_from_slice(&first.unwrap_or(PageNo::NONE).0.to_le_bytes());
+        reference[4..].copy_from_slice(&len.to_le_bytes());
+        Ok(reference)
+    }
+}
+
+fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
+    let mut mtr = Mtr::begin(log, overflow::MAX_WRITE_BYTES).map_err(Blocked::up)?;
+    let page = overflow::write_chunk(&mut mtr, space, last, chunk).map_err(Blocked::up)?;
+    mtr.commit(|_| {});
+    Ok(page)
+}
+
+/// Inserts an entry; false if there is one.
+fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<bool> {
+    let mut mtr = Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES).map_err(Blocked::up)?;
+    let position = tree.acquire(&mut mtr, key, value.len()).map_err(Blocked::up)?;
+    if position.exists() {
+        return Ok(false);
+    }
+    tree.insert(&mut mtr, position, value);
+    mtr.commit(|_| {});
+    Ok(true)
+}
+
+/// Fills the empty tree of index `number` from the table's rows. Blocks.
+fn build_index(log: &Arc<Log>, table: &Table, number: usize) -> Result<(), Error> {
+    let mut cursor = Cursor::new();
+    let mut run = Run::default();
+    while retry_blocking(|| cursor.next_leaf(table.tree(0)))? {
+        for row in 0..cursor.rows.len() {
+            let bytes = retry_blocking(|| cursor.row(table.tree(0), row))?;
+            let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
+            run.push(table, number, &view);
+            if run.bytes.len() >= RUN_BYTES {
+                run.insert(log, table, number)?;
+            }
+        }
+    }
+    run.insert(log, table, number)
+}
+
+/// Entries to be sorted.
+#[derive(Default)]
+struct Run {
+    bytes: Vec<u8>,
+    /// Where each key and value begin and end.
+    entries: Vec<(u32, u32, u32)>,
+}
+
+impl Run {
+    fn push(&mut self, table: &Table, number: usize, row: &RowView<'_>) {
+        let start = self.bytes.len() as u32;
+        key::entry_key(table, number, row, &mut self.bytes);
+        let middle = self.bytes.len() as u32;
+        SecondaryHeader { writer: TrxId::NONE, flags: 0 }.put(&mut self.bytes);
+        key::entry_payload(table, number, row, &mut self.bytes);
+        self.entries.push((start, middle, self.bytes.len() as u32));
+    }
+
+    /// Inserts the entries in order, and empties the run. Blocks.
+    fn insert(&mut self, log: &Arc<Log>, table: &Table, number: usize) -> Result<(), Error> {
+        let bytes = &self.bytes;
+        let tree = table.tree(number);
+        let key = |entry: &(u32, u32, u32)| &bytes[entry.0 as usize..entry.1 as usize];
+        self.entries.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        for entry in &self.entries {
+            let (key, value) = (key(entry), &bytes[entry.1 as usize..entry.2 as usize]);
+            if table.indexes[number].unique
+                && let Some(prefix) = key::unique_prefix(table, number, key)
+                && !prefix.has_null
+                && retry_blocking(|| begins_with(tree, &key[..prefix.length]))?
+            {
+                return Err(Error::DuplicateKey { index: number });
+            }
+            if !retry_blocking(|| insert_new(log, tree, key, value))? {
+                return Err(Error::Inconsistent(format!("two rows of '{}' have one key", table.name)));
+            }
+        }
+        self.bytes.clear();
+        self.entries.clear();
+        Ok(())
+    }
+}
+
+/// Whether there is an entry whose key begins with `prefix`.
+fn begins_with(tree: &Tree, prefix: &[u8]) -> Attempt<bool> {
+    let mut from = prefix.to_vec();
+    loop {
+        let mut first = None;
+        let end = tree.scan(Bound::Included(&from), Direction::Forward, |key, _| {
+            first = Some(key.starts_with(prefix));
+            ControlFlow::Break(())
+        });
+        match (first, end.map_err(Blocked::up)?) {
+            (Some(begins), _) => return Ok(begins),
+            (None, ScanEnd::Continue { separator, .. }) => from = separator.to_vec(),
+            (None, _) => return Ok(false),
+        }
+    }
+}
+
+/// Reads the latest rows of a table that nobody changes, a leaf at a time.
+struct Cursor {
+    from: Option<Bound<Vec<u8>>>,
+    /// Keys, and rows or references to them.
+    rows: Vec<(Vec<u8>, ClusteredHeader, Vec<u8>)>,
+}
+
+impl Cursor {
+    fn new() -> Self {
+        Cursor { from: Some(Bound::Unbounded), rows: Vec::new() }
+    }
+
+    /// Goes to the next leaf; false at the end.
+    fn next_leaf(&mut self, tree: &Tree) -> Attempt<bool> {
+        let Some(from) = &self.from else { return Ok(false) };
+        let rows = &mut self.rows;
+        rows.clear();
+        let mut damaged = false;
+        let from = from.as_ref().map(Vec::as_slice);
+        let end = tree.scan(from, Direction::Forward, |key, value| {
+            match ClusteredHeader::split(value) {
+                Some((header, row)) if !header.is_deleted() => {
+                    rows.push((key.to_vec(), header, row.to_vec()))
+                }
+                Some(_) => {}
+                None => damaged = true,
+            }
+            ControlFlow::Continue(())
+        });
+        let end = end.map_err(Blocked::up)?;
+        if damaged {
+            return Err(Error::Inconsistent("an entry too short for its header".to_owned()).into());
+        }
+        self.from = match end {
+            ScanEnd::Continue { separator, .. } => Some(Bound::Included(separator.to_vec())),
+            ScanEnd::Exhausted | ScanEnd::Stopped => None,
+        };
+        Ok(true)
+    }
+
+    /// Row `number` of the leaf.
+    fn row(&self, tree: &Tree, number: usize) -> Attempt<Vec<u8>> {
+        let (key, header, row) = &self.rows[number];
+        let mut row = row.clone();
+        if header.flags & EXTERNAL != 0 && !RowStore::new(tree).fetch(key, How::Current, header, &mut row)? {
+            return Err(Error::Inconsistent("a row changed under an exclusive lock".to_owned()).into());
+        }
+        Ok(row)
+    }
+}
+
+/// Frees the trees of a space that `def` does not name. Blocks.
+pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDef) -> Result<(), Error> {
+    let loose = retry_blocking(|| info::loose_trees(space))?;
+    if loose.is_empty() {
+        return Ok(());
+    }
+    for tree in &loose {
+        if def.indexes.iter().all(|index| index.id != tree.index) {
+            let dead = Tree::open(log.clone(), space.clone(), tree.root, tree.index);
+            while retry_blocking(|| dead.clear_some())? {}
+            retry_blocking(|| info::free_loose_root(log, space, *tree))?;
+        }
+    }
+    // The others have become parts of the definition.
+    retry_blocking(|| info::note_loose(log, space, &[]))
+}
+
+fn damaged_row(table: &Table) -> Error {
+    Error::Inconsistent(format!("a row of '{}' does not parse", table.name))
+}

@@ -1,0 +1,107 @@
+//! How an engine is set up.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palisade_base::clock::{Clock, SystemClock};
+
+/// When a commit is answered: `innodb_flush_log_at_trx_commit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum FlushAtCommit {
+    /// 0: at once; the log is written and flushed every second.
+    Lazy = 0,
+    /// 1: when it is durable.
+    #[default]
+    Durable = 1,
+    /// 2: when the operating system has it; the log is flushed every second.
+    Written = 2,
+}
+
+impl FlushAtCommit {
+    /// The variable's number as a value of this type.
+    pub fn from_number(number: u64) -> Option<Self> {
+        [FlushAtCommit::Lazy, FlushAtCommit::Durable, FlushAtCommit::Written]
+            .into_iter()
+            .nth(usize::try_from(number).ok()?)
+    }
+}
+
+/// Who writes and flushes the log: `innodb_log_writer_threads`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogWriterThreads {
+    /// Chosen for each flush.
+    #[default]
+    Auto,
+    /// Dedicated threads.
+    On,
+    /// The committing session's worker.
+    Off,
+}
+
+/// How an engine is set up. `Default` is right for tests and small servers.
+#[derive(Clone)]
+pub struct EngineConfig {
+    /// Where everything is: `#log/`, `spaces/`, `doublewrite`.
+    pub datadir: PathBuf,
+    /// `innodb_buffer_pool_size`, bytes.
+    pub buffer_pool_size: u64,
+    /// `innodb_redo_log_capacity`, bytes.
+    pub redo_log_capacity: u64,
+    /// `innodb_log_buffer_size`, bytes.
+    pub log_buffer_size: u64,
+    /// `innodb_flush_log_at_trx_commit` to begin with; see [`Engine::set_flush_at_commit`](crate::Engine::set_flush_at_commit).
+    pub flush_at_commit: FlushAtCommit,
+    /// `innodb_log_writer_threads` to begin with.
+    pub log_writer_threads: LogWriterThreads,
+    /// `innodb_doublewrite`.
+    pub doublewrite: bool,
+    /// Bypass the operating system's cache for data files (`innodb_flush_method=O_DIRECT`).
+    pub direct_io: bool,
+    /// `innodb_read_io_threads`.
+    pub io_threads: usize,
+    /// `innodb_page_cleaners`.
+    pub page_cleaners: usize,
+    /// `innodb_lru_scan_depth`, pages.
+    pub lru_scan_depth: usize,
+    /// `innodb_io_capacity`, pages per second.
+    pub io_capacity: u32,
+    /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
+    /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
+    pub purge_threads: usize,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Whether there are threads for the log, for reading and for cleaning pages. Without (deterministic simulations)
+    /// everything happens on the calling thread, and pages are written when [`Engine::clean_step`](crate::Engine::clean_step)
+    /// is called; [`purge_threads`](Self::purge_threads) should then be 0.
+    pub background: bool,
+    /// What is called, with the reason, when a write or sync has failed and nothing may be promised any more. `None`
+    /// prints the reason and aborts the process; only a simulation does anything else.
+    pub on_fatal: Option<FatalHook>,
+}
+
+/// See [`EngineConfig::on_fatal`].
+pub type FatalHook = Arc<dyn Fn(&str) + Send + Sync>;
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        EngineConfig {
+            datadir: PathBuf::from("data"),
+            buffer_pool_size: 128 << 20,
+            redo_log_capacity: 100 << 20,
+            log_buffer_size: 16 << 20,
+            flush_at_commit: FlushAtCommit::default(),
+            log_writer_threads: LogWriterThreads::default(),
+            doublewrite: true,
+            direct_io: false,
+            io_threads: 4,
+            page_cleaners: 1,
+            lru_scan_depth: 1024,
+            io_capacity: 10_000,
+            purge_threads: 1,
+            clock: Arc::new(SystemClock::default()),
+            background: true,
+            on_fatal: None,
+        }
+    }
+}

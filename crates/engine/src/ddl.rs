@@ -1,0 +1,225 @@
+//! What changes the dictionary. Each function is one dictionary transaction: after a crash all of it happened, or
+//! nothing. Every one takes the [`ExclusiveLock`] that covers the names it touches, already acquired.
+//!
+//! The part that changes something runs on a thread for that (see `definition`), and goes on to its end, under the lock,
+//! even if the future here is dropped.
+
+use std::sync::Arc;
+
+use palisade_base::event::retry_blocking;
+use palisade_catalog::{RowView, Schema, TableDef, Value};
+
+use crate::Error;
+use crate::definition::{RowEdit, drop_of};
+use crate::dictionary::{Change, schema_key, table_key};
+use crate::engine::Engine;
+use crate::metadata::{ExclusiveLock, TableName};
+use crate::table::Table;
+
+/// Makes a row of the new definition from one of the old: pushes one value per new column, in SQL order.
+pub type RowMapper<'a> = dyn FnMut(&RowView<'_>, &mut Vec<Value>) -> Result<(), Error> + Send + 'a;
+
+impl Engine {
+    /// CREATE DATABASE.
+    pub async fn create_schema(self: &Arc<Self>, schema: Schema) -> Result<(), Error> {
+        if self.dictionary().schema(&schema.name).is_some() {
+            return Err(Error::SchemaExists(schema.name));
+        }
+        self.put_schema(schema).await
+    }
+
+    /// ALTER DATABASE: replaces the schema of that name.
+    pub async fn alter_schema(self: &Arc<Self>, schema: Schema) -> Result<(), Error> {
+        if self.dictionary().schema(&schema.name).is_none() {
+            return Err(Error::UnknownSchema(schema.name));
+        }
+        self.put_schema(schema).await
+    }
+
+    async fn put_schema(self: &Arc<Self>, schema: Schema) -> Result<(), Error> {
+        let row = RowEdit::Put(schema_key(&schema.name), schema.to_bytes());
+        let change = Change::PutSchema(Arc::new(schema));
+        let engine = self.clone();
+        self.blocking(move || engine.change_dictionary(&[row], &[change])).await
+    }
+
+    /// DROP DATABASE with all its tables; the lock is [`ExclusiveLock::of_schema`]. Gives the number of tables.
+    pub async fn drop_schema(self: &Arc<Self>, lock: &ExclusiveLock, name: &str) -> Result<usize, Error> {
+        lock.assert_covers(&TableName::new(name, ""));
+        let dictionary = self.dictionary();
+        if dictionary.schema(name).is_none() {
+            return Err(Error::UnknownSchema(name.to_owned()));
+        }
+        let tables: Vec<_> = dictionary.tables(name).cloned().collect();
+        let mut rows: Vec<_> = tables.iter().map(|table| RowEdit::Delete(table_key(table.id))).collect();
+        rows.push(RowEdit::Delete(schema_key(name)));
+        let change = Change::DropSchema(name.to_owned());
+        self.under(lock, move |engine| {
+            engine.change_dictionary(&rows, &[change])?;
+            tables.iter().try_for_each(|table| engine.forget_table(table))?;
+            Ok(tables.len())
+        })
+        .await
+    }
+
+    /// CREATE TABLE. The engine chooses the clustered index
+    /// ([`choose_clustered_index`](TableDef::choose_clustered_index)) and fills in ids, space and roots.
+    pub async fn create_table(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        def: TableDef,
+    ) -> Result<Arc<Table>, Error> {
+        let name = TableName::new(&def.schema, &def.name);
+        lock.assert_covers(&name);
+        self.check_absent(&name)?;
+        self.under(lock, move |engine| {
+            let mut unborn = engine.make_table(def)?;
+            let table = unborn.table();
+            let row = RowEdit::Put(table_key(table.id), table.to_bytes());
+            engine.change_dictionary(&[row], &[Change::PutTable(table.clone())])?;
+            unborn.is_born();
+            Ok(table)
+        })
+        .await
+    }
+
+    /// DROP TABLE: all of `names`, or none.
+    pub async fn drop_tables(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        names: &[TableName],
+    ) -> Result<(), Error> {
+        let tables = names.iter().map(|name| self.locked_table(lock, name)).collect::<Result<Vec<_>, _>>()?;
+        self.under(lock, move |engine| {
+            let rows: Vec<_> = tables.iter().map(|table| RowEdit::Delete(table_key(table.id))).collect();
+            let drops: Vec<_> = tables.iter().map(|table| drop_of(table)).collect();
+            engine.change_dictionary(&rows, &drops)?;
+            tables.iter().try_for_each(|table| engine.forget_table(table))
+        })
+        .await
+    }
+
+    /// TRUNCATE TABLE: an empty table of the same definition takes its place; AUTO_INCREMENT begins anew.
+    pub async fn truncate_table(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+    ) -> Result<(), Error> {
+        let old = self.locked_table(lock, name)?;
+        let name = name.clone();
+        self.under(lock, move |engine| {
+            let new = engine.make_table(TableDef { auto_increment: 0, ..old.def().clone() })?;
+            engine.replace_table(&old, new, &name).map(|_| ())
+        })
+        .await
+    }
+
+    /// RENAME TABLE: all of `renames` (from, to) in order, or none. The lock covers both names of each.
+    pub async fn rename_tables(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        renames: &[(TableName, TableName)],
+    ) -> Result<(), Error> {
+        let mut rows = Vec::new();
+        let mut changes = Vec::new();
+        let mut old_tables = Vec::new();
+        // Each rename sees the ones before it: `a TO tmp, b TO a, tmp TO b`.
+        let mut dictionary = (*self.dictionary()).clone();
+        for (from, to) in renames {
+            lock.assert_covers(from);
+            lock.assert_covers(to);
+            let old = dictionary.table(&from.schema, &from.table)?.clone();
+            match dictionary.table(&to.schema, &to.table) {
+                Ok(_) => return Err(Error::TableExists(to.table.clone())),
+                Err(Error::UnknownTable { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            let def = TableDef { schema: to.schema.clone(), name: to.table.clone(), ..old.def().clone() };
+            rows.push(RowEdit::Put(table_key(def.id), def.to_bytes()));
+            let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
+            let new = Arc::new(new.readable_from(old.readable_since()));
+            let step = [drop_of(&old), Change::PutTable(new)];
+            dictionary = dictionary.with(&step);
+            changes.extend(step);
+            old_tables.push(old);
+        }
+        self.under(lock, move |engine| {
+            engine.change_dictionary(&rows, &changes)?;
+            old_tables.iter().for_each(|old| old.retire());
+            Ok(())
+        })
+        .await
+    }
+
+    /// Replaces a definition without touching rows: names, defaults, comments, options, instant ADD COLUMN (nullable or
+    /// with `instant_default`), instant DROP COLUMN (into `dropped`). Rows and index entries must mean the same under
+    /// both; ids, space and roots are kept. `def.auto_increment`, if not 0, raises the counter.
+    pub async fn alter_definition(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        def: TableDef,
+    ) -> Result<Arc<Table>, Error> {
+        let old = self.locked_table(lock, name)?;
+        let to = TableName::new(&def.schema, &def.name);
+        lock.assert_covers(&to);
+        if to != *name {
+            self.check_absent(&to)?;
+        }
+        let def = TableDef { id: old.id, space: old.space, created_us: old.created_us, ..def };
+        self.under(lock, move |engine| {
+            if def.auto_increment > 1 {
+                retry_blocking(|| old.note_auto_increment(def.auto_increment - 1))?;
+            }
+            engine.redefine(&old, def)
+        })
+        .await
+    }
+
+    /// Runs the part of a statement that may not end half-way: under the lock, on a thread of its own, and to its end even
+    /// if the session gives up waiting for it.
+    pub(crate) async fn under<T: Send + 'static>(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        job: impl FnOnce(&Arc<Engine>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (engine, held) = (self.clone(), lock.share());
+        self.blocking(move || {
+            let result = job(&engine);
+            drop(held);
+            result
+        })
+        .await
+    }
+
+    /// Runs something that blocks on a thread for that.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let result = Arc::new(parking_lot::Mutex::new(None));
+        let event = palisade_base::Event::new();
+        let (slot, done) = (result.clone(), event.clone());
+        self.ddl.submit(move || {
+            *slot.lock() = Some(job());
+            done.complete();
+        });
+        event.await;
+        let result = result.lock().take();
+        result.unwrap_or_else(|| Err(Error::Inconsistent("a background job did not finish".to_owned())))
+    }
+
+    /// The table of a name that `lock` covers.
+    pub(crate) fn locked_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
+        lock.assert_covers(name);
+        self.dictionary().table(&name.schema, &name.table).cloned()
+    }
+
+    pub(crate) fn check_absent(&self, name: &TableName) -> Result<(), Error> {
+        match self.dictionary().table(&name.schema, &name.table) {
+            Ok(_) => Err(Error::TableExists(name.table.clone())),
+            Err(Error::UnknownTable { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

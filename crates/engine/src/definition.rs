@@ -1,0 +1,256 @@
+//! How tables come into being, change and go: the part of data definition that blocks.
+//!
+//! Order of events when a table comes into being: its file, durably; its pages, logged; the dictionary row, committed
+//! and durable; the snapshot that statements see. When one goes: the row, durably; the snapshot; its pages in memory;
+//! its file. In whatever place a crash falls, the row decides, and a file without one is removed at the next open.
+
+use std::sync::Arc;
+
+use palisade_base::event::retry_blocking;
+use palisade_base::{Blocked, PageNo, SpaceId};
+use palisade_catalog::TableDef;
+use palisade_txn::{EXTERNAL, RowChange, RowOutcome, Stamp, Trx};
+
+use crate::dictionary::{Change, table_key};
+use crate::engine::Engine;
+use crate::info;
+use crate::metadata::TableName;
+use crate::open::create_tree;
+use crate::store::{ChainProgress, How, RowStore, is_external, write_chain};
+use crate::table::{Runtime, Table};
+use crate::{Attempt, Error};
+
+/// A change of a stored row.
+pub(crate) enum RowEdit {
+    Put(Vec<u8>, Vec<u8>),
+    Delete(Vec<u8>),
+}
+
+/// A table leaves the snapshot.
+pub(crate) fn drop_of(table: &Table) -> Change {
+    Change::DropTable(table.schema.clone(), table.name.clone())
+}
+
+impl Engine {
+    /// Writes the new definition of a table that keeps its space. Gives the table.
+    pub(crate) fn redefine(self: &Arc<Self>, old: &Arc<Table>, def: TableDef) -> Result<Arc<Table>, Error> {
+        let row = RowEdit::Put(table_key(def.id), def.to_bytes());
+        let same_trees =
+            def.indexes.iter().map(|index| index.id).eq(old.indexes.iter().map(|index| index.id));
+        let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
+        let since = if same_trees { old.readable_since() } else { self.log.tail() };
+        let new = Arc::new(new.readable_from(since));
+        self.registry.add(new.trees());
+        self.change_dictionary(&[row], &[drop_of(old), Change::PutTable(new.clone())])?;
+        old.retire();
+        Ok(new)
+    }
+
+    /// Puts `new` in the place of `old`, which goes. Gives the table.
+    pub(crate) fn replace_table(
+        self: &Arc<Self>,
+        old: &Arc<Table>,
+        mut new: Unborn,
+        name: &TableName,
+    ) -> Result<Arc<Table>, Error> {
+        let made = new.table();
+        let def = TableDef { schema: name.schema.clone(), name: name.table.clone(), ..made.def().clone() };
+        let table = Table::new(palisade_catalog::Table::new(def)?, made.runtime().clone());
+        let table = Arc::new(table.readable_from(self.log.tail()));
+        let rows = [RowEdit::Delete(table_key(old.id)), RowEdit::Put(table_key(table.id), table.to_bytes())];
+        self.change_dictionary(&rows, &[drop_of(old), Change::PutTable(table.clone())])?;
+        new.is_born();
+        self.forget_table(old)?;
+        Ok(table)
+    }
+
+    /// Numbers for spaces, tables and indexes, never given again.
+    pub(crate) fn new_ids(&self, count: u64) -> Result<u64, Error> {
+        let system = self.dictionary_tree.space();
+        retry_blocking(|| self.ids.take(&self.log, system, count, Some))
+    }
+
+    /// Makes file, space and trees of a new table, which is in no dictionary yet.
+    pub(crate) fn make_table(self: &Arc<Self>, mut def: TableDef) -> Result<Unborn, Error> {
+        if !def.indexes.first().is_some_and(|index| index.hidden) {
+            def.choose_clustered_index();
+        }
+        let first = self.new_ids(2 + def.indexes.len() as u64)?;
+        def.id = first;
+        def.space =
+            SpaceId(u32::try_from(first + 1).map_err(|_| Error::Definition("no space ids left".into()))?);
+        def.created_us = self.config.clock.unix_micros();
+        for (index, id) in def.indexes.iter_mut().zip(first + 2..) {
+            index.id = id;
+        }
+        // Checked before anything is made of it.
+        palisade_catalog::Table::new(def.clone())?;
+        let name = def.name.clone();
+        let made = self.make_space(def).map_err(|error| match error {
+            Error::DiskFull => Error::TableFull(name),
+            other => other,
+        })?;
+        Ok(Unborn { engine: self.clone(), table: Some(made) })
+    }
+
+    fn make_space(&self, mut def: TableDef) -> Result<Arc<Table>, Error> {
+        let file = self.files.create_space(def.space)?;
+        let space = self.pool.attach_space(def.space, file)?;
+        let made = (|| {
+            info::format(&self.log, &space)?;
+            for index in &mut def.indexes {
+                index.root = create_tree(&self.log, &space, index.id)?;
+            }
+            let runtime = Runtime::open(self.log.clone(), space.clone(), def.auto_increment)?;
+            Ok(Arc::new(Table::new(palisade_catalog::Table::new(def.clone())?, Arc::new(runtime))))
+        })();
+        match &made {
+            Ok(table) => self.registry.add(table.trees()),
+            Err(_) => {
+                self.pool.detach_space(def.space);
+                self.files.remove_space(def.space)?;
+            }
+        }
+        made
+    }
+
+    /// Removes what is left of a table that no dictionary names any more.
+    pub(crate) fn forget_table(&self, table: &Table) -> Result<(), Error> {
+        table.retire();
+        self.registry.remove(table.trees());
+        self.trx.wait_for_undo_users();
+        self.pool.detach_space(table.space);
+        self.files.remove_space(table.space)?;
+        Ok(())
+    }
+
+    /// Changes rows of the dictionary in one transaction, durably, and then what statements see.
+    pub(crate) fn change_dictionary(
+        self: &Arc<Self>,
+        rows: &[RowEdit],
+        changes: &[Change],
+    ) -> Result<(), Error> {
+        let mut change = DictionaryChange { engine: self, trx: Some(self.trx.begin()) };
+        for row in rows {
+            match row {
+                RowEdit::Put(key, row) => change.put(key, row)?,
+                RowEdit::Delete(key) => change.delete(key)?,
+            }
+        }
+        change.commit()?;
+        self.dictionary.rcu(|dictionary| dictionary.with(changes));
+        Ok(())
+    }
+}
+
+/// A table that has been made and that no dictionary names yet: removed again when dropped so.
+pub(crate) struct Unborn {
+    engine: Arc<Engine>,
+    table: Option<Arc<Table>>,
+}
+
+impl Unborn {
+    pub(crate) fn table(&self) -> Arc<Table> {
+        self.table.clone().expect("not born yet")
+    }
+
+    /// The dictionary names it.
+    pub(crate) fn is_born(&mut self) {
+        self.table = None;
+    }
+}
+
+impl Drop for Unborn {
+    fn drop(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        let engine = self.engine.clone();
+        self.engine.ddl.submit(move || {
+            // If it fails, the next open removes the file.
+            let _ = engine.forget_table(&table);
+        });
+    }
+}
+
+/// A transaction on the dictionary's rows. Rolled back in the background if it is dropped before its end.
+struct DictionaryChange<'a> {
+    engine: &'a Arc<Engine>,
+    trx: Option<Trx>,
+}
+
+impl DictionaryChange<'_> {
+    fn trx(&mut self) -> &mut Trx {
+        self.trx.as_mut().expect("there until dropped")
+    }
+
+    fn old(&mut self, key: &[u8]) -> Result<Option<(Stamp, Vec<u8>)>, Error> {
+        let tree = &self.engine.dictionary_tree;
+        let mut row = Vec::new();
+        let stamp = retry_blocking(|| RowStore::new(tree).read(self.trx(), key, How::Current, &mut row))?;
+        Ok(stamp.map(|stamp| (stamp, row)))
+    }
+
+    fn released(&self, key: &[u8], stamp: Stamp, old: &[u8]) -> Attempt<Option<(SpaceId, PageNo)>> {
+        let tree = &self.engine.dictionary_tree;
+        if !is_external(key.len(), old.len()) {
+            return Ok(None);
+        }
+        let chain = RowStore::new(tree).chain_of(key, stamp)?;
+        Ok(chain.map(|first| (tree.space().id(), first)))
+    }
+
+    fn put(&mut self, key: &[u8], row: &[u8]) -> Result<(), Error> {
+        let tree = &self.engine.dictionary_tree;
+        let mut progress = ChainProgress::default();
+        let mut reference = None;
+        if is_external(key.len(), row.len()) {
+            reference = Some(retry_blocking(|| write_chain(self.trx(), tree.space(), row, &mut progress))?);
+        }
+        let flags = if reference.is_some() { EXTERNAL } else { 0 };
+        let row = reference.as_ref().map_or(row, |reference| reference);
+        let change = match self.old(key)? {
+            Some((expected, old)) => {
+                let released = retry_blocking(|| self.released(key, expected, &old))?;
+                RowChange::Update { expected, flags, row, released }
+            }
+            None => RowChange::Insert { flags, row },
+        };
+        self.change(key, change)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<(), Error> {
+        let Some((expected, old)) = self.old(key)? else {
+            return Err(Error::Inconsistent("a dictionary row is missing".to_owned()));
+        };
+        let released = retry_blocking(|| self.released(key, expected, &old))?;
+        self.change(key, RowChange::Delete { expected, released })
+    }
+
+    fn change(&mut self, key: &[u8], change: RowChange<'_>) -> Result<(), Error> {
+        let tree = &self.engine.dictionary_tree;
+        let outcome =
+            retry_blocking(|| self.trx().change_row(tree, key, change).map_err(Blocked::up::<Error>))?;
+        match outcome {
+            RowOutcome::Done(_) => Ok(()),
+            RowOutcome::Duplicate | RowOutcome::Changed => {
+                Err(Error::Inconsistent("a dictionary row was changed by two statements at once".to_owned()))
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        let lsn = retry_blocking(|| self.trx().commit().map_err(Blocked::up::<Error>))?;
+        if let Some(lsn) = lsn {
+            self.engine.log.flush_blocking(lsn)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for DictionaryChange<'_> {
+    fn drop(&mut self) {
+        if let Some(mut trx) = self.trx.take().filter(|trx| trx.id().is_some()) {
+            trx.cancel_wait();
+            self.engine.background.abandon(trx);
+        }
+    }
+}

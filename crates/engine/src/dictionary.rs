@@ -1,0 +1,129 @@
+//! The dictionary: as statements see it, and as it is stored.
+//!
+//! Statements see an immutable snapshot, replaced as a whole by every change. It is stored in a tree of space 0, one row per
+//! schema (key `1`, name) and per table (key `2`, id big-endian), written by transactions like any other rows. After a
+//! crash the committed state of these rows is what exists; space files that no row names are removed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use palisade_catalog::Schema;
+
+use crate::Error;
+use crate::table::Table;
+
+/// The index that the dictionary is.
+pub(crate) const DICTIONARY_INDEX: u64 = 1;
+
+/// All schemas and tables at one moment. Names compare as with `lower_case_table_names=0`: byte for byte; index and
+/// column names do not.
+#[derive(Debug, Default, Clone)]
+pub struct Dictionary {
+    version: u64,
+    schemas: BTreeMap<String, Arc<SchemaEntry>>,
+}
+
+#[derive(Debug, Clone)]
+struct SchemaEntry {
+    schema: Arc<Schema>,
+    tables: BTreeMap<String, Arc<Table>>,
+}
+
+/// A change of the snapshot.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    PutSchema(Arc<Schema>),
+    DropSchema(String),
+    PutTable(Arc<Table>),
+    DropTable(String, String),
+}
+
+impl Dictionary {
+    /// Grows with every change: what was planned under the same version is still right.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// A schema.
+    pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.schemas.get(name).map(|entry| &entry.schema)
+    }
+
+    /// All schemas in order of name.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.schemas.values().map(|entry| &entry.schema)
+    }
+
+    /// A table: [`Error::UnknownSchema`] or [`Error::UnknownTable`] if there is none.
+    pub fn table(&self, schema: &str, table: &str) -> Result<&Arc<Table>, Error> {
+        let entry = self.schemas.get(schema).ok_or_else(|| Error::UnknownSchema(schema.to_owned()))?;
+        entry
+            .tables
+            .get(table)
+            .ok_or_else(|| Error::UnknownTable { schema: schema.to_owned(), table: table.to_owned() })
+    }
+
+    /// The tables of a schema in order of name; none if there is no such schema.
+    pub fn tables(&self, schema: &str) -> impl Iterator<Item = &Arc<Table>> {
+        self.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values())
+    }
+
+    /// All tables.
+    pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.schemas.values().flat_map(|entry| entry.tables.values())
+    }
+
+    /// The dictionary after `changes`.
+    pub(crate) fn with(&self, changes: &[Change]) -> Dictionary {
+        let mut next = self.clone();
+        next.version += 1;
+        for change in changes {
+            match change {
+                Change::PutSchema(schema) => {
+                    let tables = next.schemas.get(&schema.name).map(|entry| entry.tables.clone());
+                    let entry = SchemaEntry { schema: schema.clone(), tables: tables.unwrap_or_default() };
+                    next.schemas.insert(schema.name.clone(), Arc::new(entry));
+                }
+                Change::DropSchema(name) => {
+                    next.schemas.remove(name);
+                }
+                Change::PutTable(table) => {
+                    if let Some(entry) = next.schemas.get_mut(&table.schema) {
+                        Arc::make_mut(entry).tables.insert(table.name.clone(), table.clone());
+                    }
+                }
+                Change::DropTable(schema, name) => {
+                    if let Some(entry) = next.schemas.get_mut(schema) {
+                        Arc::make_mut(entry).tables.remove(name);
+                    }
+                }
+            }
+        }
+        next
+    }
+}
+
+/// Key of a schema's row.
+pub(crate) fn schema_key(name: &str) -> Vec<u8> {
+    [&[1], name.as_bytes()].concat()
+}
+
+/// Key of a table's row.
+pub(crate) fn table_key(id: u64) -> Vec<u8> {
+    [&[2][..], &id.to_be_bytes()].concat()
+}
+
+/// What a row of the dictionary is about.
+pub(crate) enum RowKind {
+    Schema,
+    Table,
+}
+
+/// Takes a key apart.
+pub(crate) fn row_kind(key: &[u8]) -> Option<RowKind> {
+    match key.first()? {
+        1 => Some(RowKind::Schema),
+        2 if key.len() == 9 => Some(RowKind::Table),
+        _ => None,
+    }
+}

@@ -1,0 +1,275 @@
+//! The engine as a whole: what it is made of, and what is asked of it from outside.
+//!
+//! Opening and recovering are in `open`, threads in `background`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use arc_swap::ArcSwap;
+use palisade_base::event::retry_blocking;
+use palisade_base::metric::Metric;
+use palisade_base::{SpaceId, TrxId};
+use palisade_btree::Tree;
+use palisade_buffer::{BufferPool, Space};
+use palisade_io::{DirLock, IoPool};
+use palisade_log::{Log, WorkerInbox, WriterThreads};
+use palisade_txn::{Trees, TrxSystem};
+use parking_lot::RwLock;
+
+use crate::Error;
+use crate::background::Background;
+use crate::config::{EngineConfig, FlushAtCommit, LogWriterThreads};
+use crate::dictionary::Dictionary;
+use crate::files::Files;
+use crate::info::Counter;
+use crate::metadata::MetadataLocks;
+use crate::transaction::{AccessMode, IsolationLevel, Transaction};
+
+/// A status counter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusValue {
+    /// Name as in SHOW STATUS: `Innodb_buffer_pool_pages_total`.
+    pub name: &'static str,
+    /// Value.
+    pub value: u64,
+}
+
+/// An open transaction, for INNODB_TRX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveTransaction {
+    /// Its id.
+    pub id: TrxId,
+    /// When it first changed something, microseconds since the epoch.
+    pub started_us: i64,
+    /// Undo records it has written.
+    pub changes: u64,
+    /// Explicit row locks it holds.
+    pub row_locks: u64,
+    /// Whether it waits for a row lock.
+    pub waiting: bool,
+}
+
+/// The storage engine. One per data directory.
+pub struct Engine {
+    pub(crate) config: EngineConfig,
+    pub(crate) files: Files,
+    pub(crate) log: Arc<Log>,
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) io: Arc<IoPool>,
+    /// Runs the blocking parts of data definition.
+    pub(crate) ddl: IoPool,
+    pub(crate) trx: Arc<TrxSystem>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) dictionary: ArcSwap<Dictionary>,
+    pub(crate) dictionary_tree: Tree,
+    /// Ids of spaces, tables and indexes.
+    pub(crate) ids: Counter,
+    pub(crate) metadata: Arc<MetadataLocks>,
+    pub(crate) flush_at_commit: AtomicU8,
+    pub(crate) background: Background,
+    /// Held as long as the engine lives.
+    pub(crate) _directory: DirLock,
+}
+
+/// Finds the trees that undo records name.
+pub(crate) struct Registry {
+    trees: RwLock<HashMap<u64, Tree>>,
+    pool: Arc<BufferPool>,
+}
+
+impl Registry {
+    pub(crate) fn new(pool: Arc<BufferPool>) -> Arc<Self> {
+        Arc::new(Registry { trees: RwLock::default(), pool })
+    }
+
+    pub(crate) fn add<'a>(&self, trees: impl IntoIterator<Item = &'a Tree>) {
+        let mut known = self.trees.write();
+        known.extend(trees.into_iter().map(|tree| (tree.index_id(), tree.clone())));
+    }
+
+    pub(crate) fn remove<'a>(&self, trees: impl IntoIterator<Item = &'a Tree>) {
+        let mut known = self.trees.write();
+        for tree in trees {
+            known.remove(&tree.index_id());
+        }
+    }
+}
+
+/// What the transaction system holds of the registry.
+pub(crate) struct Finder(pub(crate) Arc<Registry>);
+
+impl Trees for Finder {
+    fn tree(&self, index: u64) -> Option<Tree> {
+        self.0.trees.read().get(&index).cloned()
+    }
+
+    fn space(&self, space: SpaceId) -> Option<Arc<Space>> {
+        self.0.pool.space(space)
+    }
+}
+
+impl Engine {
+    /// Writes everything back and stops the background threads. Blocks. No transaction may be running. The engine can
+    /// also just be dropped - as in a crash: the next open recovers.
+    pub fn shutdown(&self) -> Result<(), Error> {
+        self.background.stop();
+        for table in self.dictionary().all_tables() {
+            let runtime = table.runtime();
+            if runtime.check().is_err() {
+                continue;
+            }
+            retry_blocking(|| runtime.auto_increment.save(&self.log, &runtime.space))?;
+            retry_blocking(|| runtime.row_id.save(&self.log, &runtime.space))?;
+        }
+        self.pool.shutdown()?;
+        self.log.shutdown()?;
+        self.ddl.shutdown();
+        self.io.shutdown();
+        Ok(())
+    }
+
+    /// How it was set up.
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// The dictionary as of now.
+    pub fn dictionary(&self) -> Arc<Dictionary> {
+        self.dictionary.load_full()
+    }
+
+    /// The dictionary's version, without touching anything shared but one word: while it is the same, so is the dictionary.
+    pub fn dictionary_version(&self) -> u64 {
+        self.dictionary.load().version()
+    }
+
+    /// Begins a transaction. Cheap; [`Transaction::restart`] is cheaper.
+    pub fn begin(self: &Arc<Self>, isolation: IsolationLevel, access: AccessMode) -> Transaction {
+        Transaction::new(self.clone(), isolation, access)
+    }
+
+    /// Makes the calling thread a worker: commits that wait for durability on it are completed by the inbox's
+    /// [pump](WorkerInbox::pump), which must run as a task of the worker for as long as it lives.
+    pub fn register_worker(&self) -> WorkerInbox {
+        self.log.register_worker()
+    }
+
+    /// `innodb_flush_log_at_trx_commit`.
+    #[inline]
+    pub fn flush_at_commit(&self) -> FlushAtCommit {
+        match self.flush_at_commit.load(Ordering::Relaxed) {
+            0 => FlushAtCommit::Lazy,
+            2 => FlushAtCommit::Written,
+            _ => FlushAtCommit::Durable,
+        }
+    }
+
+    /// Sets `innodb_flush_log_at_trx_commit`, at once and for everyone.
+    pub fn set_flush_at_commit(&self, value: FlushAtCommit) {
+        self.flush_at_commit.store(value as u8, Ordering::Relaxed);
+    }
+
+    /// Sets `innodb_log_writer_threads`.
+    pub fn set_log_writer_threads(&self, value: LogWriterThreads) {
+        self.log.set_writer_threads(writer_threads(value));
+    }
+
+    /// Sets `innodb_io_capacity`.
+    pub fn set_io_capacity(&self, pages_per_second: u32) {
+        self.pool.set_io_capacity(pages_per_second);
+    }
+
+    /// Every counter of the engine and the floors below, for INNODB_METRICS.
+    pub fn metrics(&self) -> Vec<&'static Metric> {
+        self.pool.publish_metrics();
+        let lists = [
+            palisade_buffer::metrics::METRICS,
+            palisade_log::METRICS,
+            palisade_btree::METRICS,
+            palisade_txn::METRICS,
+        ];
+        lists.into_iter().flatten().copied().collect()
+    }
+
+    /// The counters of SHOW STATUS that come from the engine.
+    pub fn status(&self) -> Vec<StatusValue> {
+        let metrics = self.metrics();
+        let value =
+            |metric: &str| metrics.iter().find(|known| known.name == metric).map(|known| known.value());
+        STATUS
+            .iter()
+            .filter_map(|&(name, metric)| Some(StatusValue { name, value: value(metric)? }))
+            .collect()
+    }
+
+    /// Transactions that have changed something and have not ended, oldest first.
+    pub fn active_transactions(&self) -> Vec<ActiveTransaction> {
+        let active = self.trx.active().into_iter();
+        active
+            .map(|trx| ActiveTransaction {
+                id: trx.id,
+                started_us: trx.started_us,
+                changes: trx.changes,
+                row_locks: trx.locks as u64,
+                waiting: trx.waiting,
+            })
+            .collect()
+    }
+
+    /// Committed transactions whose undo has not been purged: `trx_rseg_history_len`.
+    pub fn history_length(&self) -> u64 {
+        self.trx.history_length()
+    }
+
+    /// Purges a little on the calling thread; false if there was nothing to do. For tests without purge threads.
+    pub fn purge_step(&self) -> Result<bool, Error> {
+        Ok(self.trx.purge_step()?)
+    }
+
+    /// Rolls back, on the calling thread, the transactions that were in flight at a crash or have been dropped. For tests
+    /// without background threads. Gives their number.
+    pub fn rollback_step(&self) -> Result<usize, Error> {
+        self.background.roll_back(&self.trx)
+    }
+}
+
+/// Names in SHOW STATUS of metrics.
+const STATUS: &[(&str, &str)] = &[
+    ("Innodb_buffer_pool_bytes_data", "buffer_pool_bytes_data"),
+    ("Innodb_buffer_pool_bytes_dirty", "buffer_pool_bytes_dirty"),
+    ("Innodb_buffer_pool_pages_data", "buffer_pool_pages_data"),
+    ("Innodb_buffer_pool_pages_dirty", "buffer_pool_pages_dirty"),
+    ("Innodb_buffer_pool_pages_free", "buffer_pool_pages_free"),
+    ("Innodb_buffer_pool_pages_total", "buffer_pool_pages_total"),
+    ("Innodb_buffer_pool_read_requests", "buffer_pool_read_requests"),
+    ("Innodb_buffer_pool_reads", "buffer_pool_reads"),
+    ("Innodb_buffer_pool_wait_free", "buffer_pool_wait_free"),
+    ("Innodb_buffer_pool_write_requests", "buffer_pool_write_requests"),
+    ("Innodb_data_read", "buffer_data_reads"),
+    ("Innodb_data_written", "buffer_data_written"),
+    ("Innodb_dblwr_pages_written", "innodb_dblwr_pages_written"),
+    ("Innodb_dblwr_writes", "innodb_dblwr_writes"),
+    ("Innodb_history_list_length", "trx_rseg_history_len"),
+    ("Innodb_log_waits", "log_waits"),
+    ("Innodb_log_write_requests", "log_write_requests"),
+    ("Innodb_log_writes", "log_writes"),
+    ("Innodb_os_log_fsyncs", "os_log_fsyncs"),
+    ("Innodb_os_log_written", "os_log_bytes_written"),
+    ("Innodb_pages_created", "buffer_pages_created"),
+    ("Innodb_pages_read", "buffer_pages_read"),
+    ("Innodb_pages_written", "buffer_pages_written"),
+    ("Innodb_redo_log_checkpoint_lsn", "log_lsn_last_checkpoint"),
+    ("Innodb_redo_log_current_lsn", "log_lsn_current"),
+    ("Innodb_redo_log_flushed_to_disk_lsn", "log_lsn_last_flush"),
+    ("Innodb_row_lock_waits", "lock_rec_lock_waits"),
+    ("Innodb_deadlocks", "lock_deadlocks"),
+];
+
+pub(crate) fn writer_threads(value: LogWriterThreads) -> WriterThreads {
+    match value {
+        LogWriterThreads::Auto => WriterThreads::Auto,
+        LogWriterThreads::On => WriterThreads::On,
+        LogWriterThreads::Off => WriterThreads::Off,
+    }
+}

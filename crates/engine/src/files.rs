@@ -1,0 +1,130 @@
+//! Which files there are in a data directory.
+//!
+//! ```text
+//! palisade.data      written last when the directory is made: without it, nothing in there has been promised
+//! doublewrite
+//! #log/              the redo log
+//! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palisade_base::SpaceId;
+use palisade_io::{File, FileSystem, OpenMode};
+
+/// The file that makes a directory a data directory.
+const MARKER: &str = "palisade.data";
+/// What is in it.
+const MARKER_TEXT: &[u8] = b"Palisade data directory, format 1\n";
+
+/// The files of one data directory.
+#[derive(Clone)]
+pub(crate) struct Files {
+    pub(crate) fs: Arc<dyn FileSystem>,
+    pub(crate) datadir: PathBuf,
+    direct: bool,
+}
+
+/// What state a directory is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A data directory.
+    Data,
+    /// Nothing, or what an interrupted creation left.
+    Nothing,
+    /// A data directory of another version, or somebody else's files.
+    Foreign,
+}
+
+impl Files {
+    pub(crate) fn new(fs: Arc<dyn FileSystem>, datadir: &Path, direct: bool) -> Self {
+        Files { fs, datadir: datadir.to_owned(), direct }
+    }
+
+    pub(crate) fn log_dir(&self) -> PathBuf {
+        self.datadir.join("#log")
+    }
+
+    fn spaces_dir(&self) -> PathBuf {
+        self.datadir.join("spaces")
+    }
+
+    fn space_path(&self, space: SpaceId) -> PathBuf {
+        self.spaces_dir().join(format!("{:06}.pal", space.0))
+    }
+
+    pub(crate) fn look(&self) -> io::Result<Found> {
+        if !self.fs.exists(&self.datadir.join(MARKER))? {
+            let tables = self.list_spaces()?.into_iter().any(|space| space.0 > 1);
+            return Ok(if tables { Found::Foreign } else { Found::Nothing });
+        }
+        let file = self.fs.open(&self.datadir.join(MARKER), OpenMode::EXISTING)?;
+        let mut text = vec![0; (file.len()? as usize).min(MARKER_TEXT.len() + 1)];
+        file.read_at(&mut text, 0)?;
+        Ok(if text == MARKER_TEXT { Found::Data } else { Found::Foreign })
+    }
+
+    /// Makes the directories, without what an interrupted creation left in them.
+    pub(crate) fn make_directories(&self) -> io::Result<()> {
+        for dir in [self.log_dir(), self.spaces_dir()] {
+            self.fs.create_dir_all(&dir)?;
+            for file in self.fs.list(&dir)? {
+                self.fs.remove(&file)?;
+            }
+            self.fs.sync_dir(&dir)?;
+        }
+        self.fs.sync_dir(&self.datadir)
+    }
+
+    pub(crate) fn write_marker(&self) -> io::Result<()> {
+        let temporary = self.datadir.join("palisade.data.new");
+        let file = self.fs.open(&temporary, OpenMode::CREATE)?;
+        file.set_len(0)?;
+        file.write_at(MARKER_TEXT, 0)?;
+        file.sync()?;
+        self.fs.rename(&temporary, &self.datadir.join(MARKER))?;
+        self.fs.sync_dir(&self.datadir)
+    }
+
+    /// Ids of the space files that there are.
+    pub(crate) fn list_spaces(&self) -> io::Result<Vec<SpaceId>> {
+        if !self.fs.exists(&self.spaces_dir())? {
+            return Ok(Vec::new());
+        }
+        let id = |path: PathBuf| {
+            let name = path.file_name()?.to_str()?.strip_suffix(".pal")?.to_owned();
+            name.parse().ok().map(SpaceId)
+        };
+        Ok(self.fs.list(&self.spaces_dir())?.into_iter().filter_map(id).collect())
+    }
+
+    fn mode(&self, mode: OpenMode) -> OpenMode {
+        if self.direct { mode.direct() } else { mode }
+    }
+
+    /// Creates a space's file, durably.
+    pub(crate) fn create_space(&self, space: SpaceId) -> io::Result<Arc<dyn File>> {
+        let file = self.fs.open(&self.space_path(space), self.mode(OpenMode::CREATE_NEW))?;
+        self.fs.sync_dir(&self.spaces_dir())?;
+        Ok(file)
+    }
+
+    /// Opens a space's file; `None` if there is none.
+    pub(crate) fn open_space(&self, space: SpaceId) -> io::Result<Option<Arc<dyn File>>> {
+        match self.fs.open(&self.space_path(space), self.mode(OpenMode::EXISTING)) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes a space's file. Not durably: what is left over is removed at the next open.
+    pub(crate) fn remove_space(&self, space: SpaceId) -> io::Result<()> {
+        match self.fs.remove(&self.space_path(space)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        }
+    }
+}

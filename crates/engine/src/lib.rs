@@ -1,0 +1,63 @@
+//! The embeddable storage engine: tables, rows, transactions, recovery. No SQL, no network, no runtime.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`engine`] | [`Engine`]: open or create a data directory, recover it, shut it down |
+//! | [`config`] | [`EngineConfig`], and the settings that change while the engine runs |
+//! | [`dictionary`] | [`Dictionary`]: an immutable snapshot of schemas and tables |
+//! | [`table`] | [`Table`]: a descriptor with its trees, counters and statistics |
+//! | [`transaction`] | [`Transaction`]: begin, savepoints, reading and changing rows, commit |
+//! | [`scan`] | [`Scan`] and [`RowBatch`]: reading ranges, a leaf's worth at a time |
+//! | [`check`] | CHECK TABLE |
+//! | [`metadata`] | metadata locks: a table in use is not dropped |
+//! | [`ddl`] | what changes the dictionary, each change crash-atomic |
+//! | [`statistics`] | row counts and selectivities for the planner |
+//! | [`error`] | [`Error`], and what MySQL calls it |
+//!
+//! Operations come in two kinds. Those that return [`Attempt`](palisade_base::Attempt) are synchronous: they do all of
+//! their work, or give back the event after which they must be called again *with the same arguments*. Row changes keep
+//! their progress in the transaction between the calls; to give up instead, call [`Transaction::cancel_wait`] and roll
+//! back to a savepoint. Those that are `async` are such calls in a loop.
+
+#![forbid(unsafe_code)]
+
+mod background;
+mod build;
+pub mod check;
+pub mod config;
+pub mod ddl;
+mod definition;
+pub mod dictionary;
+pub mod engine;
+pub mod error;
+mod files;
+mod info;
+pub mod metadata;
+mod open;
+mod rows;
+pub mod scan;
+pub mod statistics;
+mod store;
+pub mod table;
+pub mod transaction;
+
+pub use check::TableCheck;
+pub use config::{EngineConfig, FlushAtCommit, LogWriterThreads};
+pub use ddl::RowMapper;
+pub use dictionary::Dictionary;
+pub use engine::{ActiveTransaction, Engine, StatusValue};
+pub use error::Error;
+pub use metadata::{ExclusiveLock, TableName};
+pub use palisade_log::{OtherWork, WorkerInbox};
+pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
+pub use statistics::TableStatistics;
+pub use table::Table;
+pub use transaction::{
+    AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Transaction, UpdateOutcome,
+};
+
+/// The result of an operation that may ask to be called again after an event.
+pub type Attempt<T> = palisade_base::Attempt<T, Error>;
+
+#[cfg(test)]
+mod tests;

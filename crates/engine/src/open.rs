@@ -1,0 +1,283 @@
+//! Opening a data directory: making a new one, or recovering what a crash or a shutdown has left.
+//!
+//! ```text
+//! lock the directory ─► repair torn pages ─► redo ─► undo space: who was in flight, what is history
+//!     ─► dictionary, as committed ─► remove files that no row names ─► serve; roll back and purge meanwhile
+//! ```
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+
+use arc_swap::ArcSwap;
+use palisade_base::event::retry_blocking;
+use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
+use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
+use palisade_btree::{Mtr, Tree, alloc, recovery};
+use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Off, PAGE_SIZE, PageSink, Space};
+use palisade_catalog::{Schema, TableDef};
+use palisade_io::{FileSystem, IoPool};
+use palisade_log::{Log, LogConfig};
+use palisade_txn::undo::segment::UNDO_SPACE;
+use palisade_txn::{Trx, TrxSystem};
+
+use crate::Error;
+use crate::background::Background;
+use crate::build::free_loose_trees;
+use crate::config::EngineConfig;
+use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind};
+use crate::engine::{Engine, Finder, Registry, writer_threads};
+use crate::files::{Files, Found};
+use crate::info::{self, Counter, Field};
+use crate::metadata::MetadataLocks;
+use crate::store::RowStore;
+use crate::table::{Runtime, Table};
+
+/// The space of the dictionary.
+pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
+/// Ids below belong to the engine itself.
+const FIRST_ID: u64 = 16;
+/// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
+const DOUBLEWRITE_PAGES: usize = 128;
+/// Statements of data definition that can run at once.
+const DDL_THREADS: usize = 4;
+/// Where the log begins.
+const FIRST_LSN: Lsn = Lsn(8192);
+
+/// The floors below, running.
+struct Base {
+    config: EngineConfig,
+    files: Files,
+    log: Arc<Log>,
+    pool: Arc<BufferPool>,
+    io: Arc<IoPool>,
+}
+
+impl Engine {
+    /// Opens the data directory, creating or recovering it. Blocks. Transactions that were in flight at a crash are
+    /// rolled back in the background afterwards. Refuses a directory that another engine has open.
+    pub fn open(config: EngineConfig, fs: Arc<dyn FileSystem>) -> Result<Arc<Engine>, Error> {
+        fs.create_dir_all(&config.datadir)?;
+        let directory = fs.lock_dir(&config.datadir).map_err(|error| {
+            Error::Unusable(format!("cannot use data directory {}: {error}", config.datadir.display()))
+        })?;
+        let files = Files::new(fs, &config.datadir, config.direct_io);
+        let (base, trx, in_flight) = match files.look()? {
+            Found::Data => recover(config, files)?,
+            Found::Nothing => {
+                let (base, trx) = create(config, files)?;
+                (base, trx, Vec::new())
+            }
+            Found::Foreign => {
+                return Err(Error::Unusable(format!(
+                    "{} holds something else than a data directory of this version",
+                    config.datadir.display()
+                )));
+            }
+        };
+        let registry = Registry::new(base.pool.clone());
+        trx.set_trees(Box::new(Finder(registry.clone())));
+        let system = attached(&base.pool, SYSTEM_SPACE)?;
+        let root = retry_blocking(|| info::read(&system, Field::DictionaryRoot))? as u32;
+        let dictionary_tree = Tree::open(base.log.clone(), system.clone(), PageNo(root), DICTIONARY_INDEX);
+        registry.add([&dictionary_tree]);
+        let dictionary = load_dictionary(&base, &trx, &dictionary_tree, &registry)?;
+        remove_orphans(&base, &dictionary)?;
+
+        let metadata = Arc::new(MetadataLocks::default());
+        let engine = Arc::new(Engine {
+            flush_at_commit: AtomicU8::new(base.config.flush_at_commit as u8),
+            ids: Counter::open(&system, Field::NextId, FIRST_ID)?,
+            ddl: if base.config.background { IoPool::new(DDL_THREADS)? } else { IoPool::inline() },
+            config: base.config,
+            files: base.files,
+            log: base.log,
+            pool: base.pool,
+            io: base.io,
+            trx,
+            registry,
+            dictionary: ArcSwap::from_pointee(dictionary),
+            dictionary_tree,
+            background: Background::new(metadata.clone()),
+            metadata,
+            _directory: directory,
+        });
+        for trx in in_flight {
+            engine.metadata.pin_any(trx.session());
+            engine.background.abandon(trx);
+        }
+        engine.background.start(&engine.trx, engine.config.purge_threads)?;
+        Ok(engine)
+    }
+}
+
+fn log_config(config: &EngineConfig) -> LogConfig {
+    let default = LogConfig::default();
+    LogConfig {
+        background: config.background,
+        on_failure: config.on_fatal.clone().unwrap_or(default.on_failure.clone()),
+        log_id: config.clock.unix_micros() as u64,
+        capacity: config.redo_log_capacity,
+        buffer_size: config.log_buffer_size as usize,
+        direct: config.direct_io,
+        writer_threads: writer_threads(config.log_writer_threads),
+        clock: config.clock.clone(),
+        ..default
+    }
+}
+
+fn start_pool(
+    config: &EngineConfig,
+    files: &Files,
+    log: &Arc<Log>,
+) -> Result<(Arc<BufferPool>, Arc<IoPool>), Error> {
+    let io = Arc::new(match config.background {
+        true => IoPool::new(config.io_threads.max(1))?,
+        false => IoPool::inline(),
+    });
+    let cleaners = config.page_cleaners.max(1);
+    let sink: Arc<dyn PageSink> = match config.doublewrite {
+        true => Arc::new(Doublewrite::open(&files.fs, &files.datadir, cleaners, DOUBLEWRITE_PAGES)?),
+        false => Arc::new(Off),
+    };
+    let frames = (config.buffer_pool_size / PAGE_SIZE as u64).max(64) as usize;
+    let mut pool = BufferConfig::new(frames, sink);
+    pool.lru_scan_depth = config.lru_scan_depth as u32;
+    pool.page_cleaners = cleaners;
+    pool.io_capacity = config.io_capacity;
+    pool.io_capacity_max = config.io_capacity.saturating_mul(2);
+    pool.clock = config.clock.clone();
+    if let Some(on_fatal) = &config.on_fatal {
+        pool.on_fatal = on_fatal.clone();
+    }
+    Ok((BufferPool::new(pool, log.clone(), io.clone())?, io))
+}
+
+fn attached(pool: &BufferPool, space: SpaceId) -> Result<Arc<Space>, Error> {
+    pool.space(space).ok_or_else(|| Error::Unusable(format!("the file of space {} is missing", space.0)))
+}
+
+/// Makes a new data directory.
+fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), Error> {
+    files.make_directories()?;
+    let log = Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?;
+    let (pool, io) = start_pool(&config, &files, &log)?;
+    if config.background {
+        pool.start()?;
+    }
+    let system = pool.attach_space(SYSTEM_SPACE, files.create_space(SYSTEM_SPACE)?)?;
+    info::format(&log, &system)?;
+    let root = create_tree(&log, &system, DICTIONARY_INDEX)?;
+    retry_blocking(|| info::write(&log, &system, Field::DictionaryRoot, root.0.into()))?;
+    let undo = pool.attach_space(UNDO_SPACE, files.create_space(UNDO_SPACE)?)?;
+    retry_blocking(|| alloc::format_space(&log, &undo))?;
+    let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
+    log.flush_blocking(log.tail())?;
+    files.write_marker()?;
+    Ok((Base { config, files, log, pool, io }, trx))
+}
+
+/// Makes an empty tree. Blocks.
+pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Result<PageNo, Error> {
+    let root = retry_blocking(|| {
+        let mut mtr = Mtr::begin(log, MAX_ALLOCATION_BYTES + OP_OVERHEAD)?;
+        let mut reservation = alloc::reserve(&mut mtr, space, PageNo::NONE, 1)?;
+        let root = Tree::create(&mut mtr, &mut reservation, index);
+        mtr.commit(|_| {});
+        Ok::<_, Blocked<palisade_btree::Error>>(root)
+    })?;
+    Ok(root)
+}
+
+/// Brings a data directory to the state of the end of its log.
+fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>), Error> {
+    let (log, mut reader) = Log::open(files.fs.clone(), &files.log_dir(), log_config(&config))?;
+    let (pool, io) = start_pool(&config, &files, &log)?;
+    let mut open_files = HashMap::new();
+    for space in files.list_spaces()? {
+        if let Some(file) = files.open_space(space)? {
+            open_files.insert(space, file);
+        }
+    }
+    pool.repair_torn_pages(&mut |space| open_files.get(&space).cloned())?;
+    if config.background {
+        pool.start()?;
+    }
+    for (space, file) in open_files {
+        pool.attach_space(space, file)?;
+    }
+    let threads = match config.background {
+        true => std::thread::available_parallelism().map_or(1, usize::from),
+        false => 1,
+    };
+    recovery::apply(&mut reader, threads, &mut |space| Ok(pool.space(space)))?;
+    log.start_after_recovery(reader)?;
+    let undo = attached(&pool, UNDO_SPACE)?;
+    restore_length(&undo)?;
+    restore_length(&attached(&pool, SYSTEM_SPACE)?)?;
+    let (trx, in_flight) = TrxSystem::open(log.clone(), undo, config.clock.clone())?;
+    Ok((Base { config, files, log, pool, io }, trx, in_flight))
+}
+
+fn load_dictionary(
+    base: &Base,
+    system: &Arc<TrxSystem>,
+    tree: &Tree,
+    registry: &Registry,
+) -> Result<Dictionary, Error> {
+    let rows = RowStore::new(tree).read_all(system)?;
+    let mut schemas = Vec::new();
+    let mut tables = Vec::new();
+    for (key, row) in rows {
+        match row_kind(&key) {
+            Some(RowKind::Schema) => schemas.push(Change::PutSchema(Arc::new(Schema::from_bytes(&row)?))),
+            Some(RowKind::Table) => {
+                let table = open_table(base, TableDef::from_bytes(&row)?)?;
+                registry.add(table.trees());
+                tables.push(Change::PutTable(Arc::new(table)));
+            }
+            None => return Err(Error::Inconsistent("a dictionary row of unknown kind".to_owned())),
+        }
+    }
+    Ok(Dictionary::default().with(&schemas).with(&tables))
+}
+
+/// Gives a file the length back that its header speaks of. A power cut may have taken pages from its end that were
+/// allocated and never written; recovery makes only those again that the log speaks of.
+fn restore_length(space: &Arc<Space>) -> Result<(), Error> {
+    let usage = retry_blocking(|| alloc::usage(space))?;
+    retry_blocking(|| space.ensure_allocated(usage.high_water))?;
+    Ok(())
+}
+
+/// Opens a table. One whose first pages are damaged is opened all the same: the others must be served, and it can be
+/// dropped. Every other use of it is answered with what is wrong.
+fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
+    let space = attached(&base.pool, def.space)?;
+    let runtime = open_runtime(base, &space, &def).or_else(|error| match error {
+        Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_) => {
+            Ok(Runtime::damaged(base.log.clone(), space.clone(), error))
+        }
+        other => Err(other),
+    })?;
+    Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
+}
+
+fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runtime, Error> {
+    retry_blocking(|| alloc::open_space(space))?;
+    restore_length(space)?;
+    free_loose_trees(&base.log, space, def)?;
+    Runtime::open(base.log.clone(), space.clone(), def.auto_increment)
+}
+
+/// Removes the files of tables whose creation did not, or whose dropping did commit.
+fn remove_orphans(base: &Base, dictionary: &Dictionary) -> Result<(), Error> {
+    for space in base.files.list_spaces()? {
+        let owned = space == SYSTEM_SPACE || space == UNDO_SPACE;
+        if !owned && !dictionary.all_tables().any(|table| table.space == space) {
+            base.pool.detach_space(space);
+            base.files.remove_space(space)?;
+        }
+    }
+    Ok(())
+}

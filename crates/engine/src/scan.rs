@@ -1,0 +1,497 @@
+//! Reading ranges of an index, about a leaf at a time.
+//!
+//! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for each of the
+//! others - an older version is wanted, the row is off its leaf, a lock is needed, a secondary entry does not say
+//! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up one by
+//! one; that may have to wait, and goes on where it was.
+//!
+//! # Secondary entries
+//!
+//! An entry says who last changed it and whether that was a delete mark. If the snapshot sees that change, the entry is
+//! as the snapshot should find it. If not, the row decides: the version that the snapshot sees either has this very key, or
+//! does not belong here.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use palisade_base::Blocked;
+use palisade_btree::{ScanEnd, Tree};
+use palisade_catalog::{RowView, key};
+use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
+
+use crate::store::{How, RowStore};
+use crate::table::Table;
+use crate::transaction::{ReadMode, RowStamp, Transaction};
+use crate::{Attempt, Error};
+
+/// One end of a range. Bytes compare (memcmp) with whole entry keys as the tree stores them, see
+/// [`palisade_catalog::key`]; for "begins with", use a search key and its `prefix_successor`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Bound {
+    /// No bound.
+    #[default]
+    Unbounded,
+    /// This key is in.
+    Included(Vec<u8>),
+    /// This key is out.
+    Excluded(Vec<u8>),
+}
+
+/// A range of keys.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeyRange {
+    /// Where it begins.
+    pub lower: Bound,
+    /// Where it ends.
+    pub upper: Bound,
+}
+
+/// Which way a range is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// From the lowest key.
+    #[default]
+    Forward,
+    /// From the highest key.
+    Backward,
+}
+
+/// Where a scan is.
+pub struct Scan {
+    pub(crate) table: Arc<Table>,
+    index: usize,
+    /// Where the scan ends.
+    end: Bound,
+    direction: Direction,
+    mode: ReadMode,
+    covering: bool,
+    rows_wanted: usize,
+    /// Where to go on; `None` at the end.
+    from: Option<Bound>,
+    /// The batch being made.
+    batch: RowBatch,
+    pending: Pending,
+    buffers: Buffers,
+}
+
+/// Rows of the batch being made that need a second look.
+#[derive(Default)]
+struct Pending {
+    rows: Vec<PendingRow>,
+    /// How many of them are done.
+    done: usize,
+    /// Their keys.
+    keys: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Buffers {
+    row: Vec<u8>,
+    key: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct PendingRow {
+    /// Its place in the batch.
+    place: usize,
+    /// Its key in `keys`.
+    key: (u32, u32),
+    /// What is left to do.
+    wanted: Wanted,
+}
+
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// The row at this clustered key.
+    Row,
+    /// The row of which this version, whose bytes are in the batch, is the latest: it is off its leaf, or an older version
+    /// is wanted.
+    Version(ClusteredHeader),
+    /// The row that belongs to this secondary entry; whether it must be made sure that it does.
+    Entry { verify: bool },
+}
+
+/// Rows of a batch at most.
+const MAX_ROWS: usize = 1024;
+
+impl Scan {
+    /// A scan of index `index` before its first row. With `covering` the rows of a secondary index are made from its
+    /// entries alone: the columns that are not in the index are NULL.
+    pub fn new(
+        table: Arc<Table>,
+        index: usize,
+        range: KeyRange,
+        direction: Direction,
+        mode: ReadMode,
+        covering: bool,
+    ) -> Self {
+        let (from, end) = match direction {
+            Direction::Forward => (range.lower, range.upper),
+            Direction::Backward => (range.upper, range.lower),
+        };
+        Scan {
+            table,
+            index,
+            end,
+            direction,
+            mode,
+            covering: covering && index > 0,
+            rows_wanted: usize::MAX,
+            from: Some(from),
+            batch: RowBatch::new(),
+            pending: Pending::default(),
+            buffers: Buffers::default(),
+        }
+    }
+
+    /// The caller will not want more than `rows` rows altogether: a batch need not hold more. A hint, which
+    /// matters for `LIMIT` and for how many rows are locked.
+    #[must_use]
+    pub fn with_rows_wanted(mut self, rows: usize) -> Self {
+        self.rows_wanted = rows.max(1);
+        self
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// The index.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+}
+
+/// Rows, one behind the other in one buffer.
+#[derive(Debug, Clone, Default)]
+pub struct RowBatch {
+    bytes: Vec<u8>,
+    rows: Vec<(u32, u32, RowStamp)>,
+}
+
+/// Start of a row that turned out not to be there.
+const GONE: u32 = u32::MAX;
+
+/// A row of a [`RowBatch`].
+#[derive(Debug, Clone, Copy)]
+pub struct ScannedRow<'a> {
+    /// Its bytes; see [`palisade_catalog::row`].
+    pub row: &'a [u8],
+    /// Its version.
+    pub stamp: RowStamp,
+}
+
+impl RowBatch {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many rows it holds.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Row `number`, in the scan's order.
+    #[inline]
+    pub fn row(&self, number: usize) -> ScannedRow<'_> {
+        let (from, to, stamp) = self.rows[number];
+        ScannedRow { row: &self.bytes[from as usize..to as usize], stamp }
+    }
+
+    /// The rows in order.
+    pub fn iter(&self) -> impl Iterator<Item = ScannedRow<'_>> {
+        (0..self.len()).map(|number| self.row(number))
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
+    }
+
+    #[inline]
+    fn push(&mut self, row: &[u8], stamp: RowStamp) {
+        let from = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(row);
+        self.rows.push((from, self.bytes.len() as u32, stamp));
+    }
+
+    fn replace(&mut self, place: usize, row: &[u8], stamp: RowStamp) {
+        let from = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(row);
+        self.rows[place] = (from, self.bytes.len() as u32, stamp);
+    }
+}
+
+impl Pending {
+    fn push(&mut self, place: usize, key: &[u8], wanted: Wanted) {
+        let from = self.keys.len() as u32;
+        self.keys.extend_from_slice(key);
+        self.rows.push(PendingRow { place, key: (from, self.keys.len() as u32), wanted });
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.keys.clear();
+        self.done = 0;
+    }
+}
+
+impl Bound {
+    fn as_ops(&self) -> std::ops::Bound<&[u8]> {
+        match self {
+            Bound::Unbounded => std::ops::Bound::Unbounded,
+            Bound::Included(key) => std::ops::Bound::Included(key),
+            Bound::Excluded(key) => std::ops::Bound::Excluded(key),
+        }
+    }
+
+    /// Whether a scan in `direction` that ends here has passed its end at `key`.
+    #[inline]
+    fn is_passed_by(&self, key: &[u8], direction: Direction) -> bool {
+        match (self, direction) {
+            (Bound::Unbounded, _) => false,
+            (Bound::Included(end), Direction::Forward) => key > &end[..],
+            (Bound::Excluded(end), Direction::Forward) => key >= &end[..],
+            (Bound::Included(end), Direction::Backward) => key < &end[..],
+            (Bound::Excluded(end), Direction::Backward) => key <= &end[..],
+        }
+    }
+}
+
+impl Transaction {
+    /// Replaces the content of `batch` by the next rows of `scan`: about a leaf's worth. False, and an empty batch, at
+    /// the end.
+    pub fn scan_next(&mut self, scan: &mut Scan, batch: &mut RowBatch) -> Attempt<bool> {
+        self.use_table(&scan.table)?;
+        let how = self.how(scan.mode);
+        let trx = self.trx();
+        if how == How::Snapshot {
+            trx.open_snapshot();
+        }
+        loop {
+            if scan.pending.done == scan.pending.rows.len() {
+                if scan.from.is_none() {
+                    batch.clear();
+                    return Ok(false);
+                }
+                scan.read_leaf(trx, how)?;
+            }
+            scan.resolve(trx, how)?;
+            scan.pending.clear();
+            if scan.batch.rows.iter().any(|(from, ..)| *from == GONE) {
+                scan.batch.rows.retain(|(from, ..)| *from != GONE);
+            }
+            if !scan.batch.is_empty() {
+                scan.rows_wanted = scan.rows_wanted.saturating_sub(scan.batch.len());
+                if scan.rows_wanted == 0 {
+                    scan.from = None;
+                }
+                std::mem::swap(batch, &mut scan.batch);
+                scan.batch.clear();
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// What a visit of one leaf needs to know and changes.
+struct Visit<'a> {
+    trx: &'a Trx,
+    table: &'a Table,
+    index: usize,
+    how: How,
+    covering: bool,
+    batch: &'a mut RowBatch,
+    pending: &'a mut Pending,
+    damaged: bool,
+}
+
+impl Scan {
+    /// Visits one leaf: fills the batch and the list of rows that need a second look.
+    fn read_leaf(&mut self, trx: &Trx, how: How) -> Attempt<()> {
+        let Some(from) = &self.from else { return Ok(()) };
+        self.batch.clear();
+        self.pending.clear();
+        let tree = self.table.tree(self.index);
+        let (end, direction) = (&self.end, self.direction);
+        let most = self.rows_wanted.min(MAX_ROWS);
+        let mut visit = Visit {
+            trx,
+            table: &self.table,
+            index: self.index,
+            how,
+            covering: self.covering,
+            batch: &mut self.batch,
+            pending: &mut self.pending,
+            damaged: false,
+        };
+        let mut passed_end = false;
+        let mut stopped_at = Vec::new();
+        let outcome = tree.scan(from.as_ops(), direction.into(), |key, value| {
+            if end.is_passed_by(key, direction) {
+                passed_end = true;
+                return ControlFlow::Break(());
+            }
+            match visit.index {
+                0 => visit.row(key, value),
+                _ => visit.entry(key, value),
+            }
+            if visit.damaged {
+                return ControlFlow::Break(());
+            }
+            if visit.batch.len() >= most {
+                stopped_at = key.to_vec();
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if visit.damaged {
+            return Err(damaged(tree).into());
+        }
+        self.from = match outcome.map_err(Blocked::up)? {
+            ScanEnd::Exhausted => None,
+            ScanEnd::Stopped if passed_end => None,
+            ScanEnd::Stopped => Some(Bound::Excluded(stopped_at)),
+            ScanEnd::Continue { separator, .. } => {
+                let separator = separator.to_vec();
+                match direction {
+                    // The next leaf begins at the separator.
+                    Direction::Forward if self.end.is_passed_by(&separator, direction) => None,
+                    Direction::Forward => Some(Bound::Included(separator)),
+                    Direction::Backward => Some(Bound::Excluded(separator)),
+                }
+            }
+        };
+        Ok(())
+    }
+
+    /// Looks up the rows that need it, from where the last call had to wait.
+    fn resolve(&mut self, trx: &mut Trx, how: How) -> Attempt<()> {
+        let Scan { table, index, batch, pending, buffers, .. } = self;
+        let store = RowStore::new(table.tree(0));
+        while let Some(&row) = pending.rows.get(pending.done) {
+            let key = &pending.keys[row.key.0 as usize..row.key.1 as usize];
+            let (from, to, _) = batch.rows[row.place];
+            let bytes = &mut buffers.row;
+            let stamp = match row.wanted {
+                Wanted::Row => store.read(trx, key, how, bytes)?,
+                Wanted::Version(mut header) => {
+                    bytes.clear();
+                    bytes.extend_from_slice(&batch.bytes[from as usize..to as usize]);
+                    match how {
+                        How::Snapshot if !trx.older_version(&mut header, bytes).map_err(Blocked::up)? => None,
+                        _ if header.flags & EXTERNAL == 0 => Some(header.stamp()),
+                        _ if store.fetch(key, how, &header, bytes)? => Some(header.stamp()),
+                        _ => store.read(trx, key, how, bytes)?,
+                    }
+                }
+                Wanted::Entry { verify } => {
+                    buffers.key.clear();
+                    key::clustered_key(table, *index, key, &mut buffers.key)
+                        .map_err(|_| damaged(table.tree(*index)))?;
+                    let stamp = store.read(trx, &buffers.key, how, bytes)?;
+                    match stamp {
+                        Some(_) if verify => {
+                            let view = RowView::new(table, bytes).map_err(|_| damaged(table.tree(0)))?;
+                            buffers.key.clear();
+                            key::entry_key(table, *index, &view, &mut buffers.key);
+                            stamp.filter(|_| buffers.key == key)
+                        }
+                        _ => stamp,
+                    }
+                }
+            };
+            match stamp {
+                Some(stamp) => batch.replace(row.place, bytes, stamp.into()),
+                None => batch.rows[row.place].0 = GONE,
+            }
+            pending.done += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Visit<'_> {
+    /// An entry of the clustered index.
+    #[inline]
+    fn row(&mut self, key: &[u8], value: &[u8]) {
+        let Some((header, row)) = ClusteredHeader::split(value) else {
+            self.damaged = true;
+            return;
+        };
+        let is_final = match self.how {
+            How::Snapshot => self.trx.sees(header.writer),
+            How::Latest => true,
+            How::Current => self.trx.other_writer(header.writer).is_none(),
+            How::Locked(_) => false,
+        };
+        if is_final {
+            if header.is_deleted() {
+                return;
+            }
+            if header.flags & EXTERNAL == 0 {
+                self.batch.push(row, header.stamp().into());
+                return;
+            }
+        }
+        match self.how {
+            How::Snapshot | How::Latest => self.postpone(row, key, Wanted::Version(header)),
+            How::Locked(_) if header.is_deleted() && self.trx.other_writer(header.writer).is_none() => {}
+            How::Current | How::Locked(_) => self.postpone(&[], key, Wanted::Row),
+        }
+    }
+
+    /// An entry of a secondary index.
+    fn entry(&mut self, key: &[u8], value: &[u8]) {
+        let Some((header, payload)) = SecondaryHeader::split(value) else {
+            self.damaged = true;
+            return;
+        };
+        let is_final = match self.how {
+            How::Snapshot => self.trx.sees(header.writer),
+            How::Latest => true,
+            How::Current | How::Locked(_) => self.trx.other_writer(header.writer).is_none(),
+        };
+        if is_final && header.is_deleted() {
+            return;
+        }
+        let reads_only = matches!(self.how, How::Snapshot | How::Latest);
+        if !(is_final && self.covering && reads_only) {
+            let verify = !(is_final && self.how == How::Snapshot);
+            self.postpone(&[], key, Wanted::Entry { verify });
+            return;
+        }
+        let from = self.batch.bytes.len() as u32;
+        match key::entry_to_row(self.table, self.index, key, payload, &mut self.batch.bytes) {
+            Ok(()) => self.batch.rows.push((from, self.batch.bytes.len() as u32, RowStamp::default())),
+            Err(_) => self.damaged = true,
+        }
+    }
+
+    fn postpone(&mut self, row: &[u8], key: &[u8], wanted: Wanted) {
+        self.pending.push(self.batch.rows.len(), key, wanted);
+        self.batch.push(row, RowStamp::default());
+    }
+}
+
+impl From<Direction> for palisade_btree::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Forward => palisade_btree::Direction::Forward,
+            Direction::Backward => palisade_btree::Direction::Backward,
+        }
+    }
+}
+
+fn damaged(tree: &Tree) -> Error {
+    let (space, page) = (tree.space().id(), tree.root());
+    Error::Corrupted { space, page, what: "an entry of the index with this root makes no sense".to_owned() }
+}

@@ -1,0 +1,134 @@
+//! What the planner knows of a table's size and keys.
+//!
+//! Sampled by a few random descents ([`palisade_btree::tree::estimate`]) when a statement plans, and sampled again when a
+//! tenth of the table has changed since. How many rows share a key is estimated from random entries: a row with a frequent
+//! key is as likely to be asked for as it is to be met. If a page that is needed for it is not in memory, the old numbers stay.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use palisade_base::prng::Prng;
+use palisade_buffer::PAGE_SIZE;
+use palisade_catalog::key;
+use palisade_txn::sessions::thread_shard;
+use parking_lot::Mutex;
+
+use crate::table::Table;
+
+/// Estimates for a table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TableStatistics {
+    /// Rows, about.
+    pub rows: u64,
+    /// Bytes of the clustered index, about.
+    pub data_bytes: u64,
+    /// Bytes of the other indexes, about.
+    pub index_bytes: u64,
+    /// Average bytes of a row.
+    pub row_bytes: u64,
+    /// For each index and each number of leading parts (the first entry is for one part): how many rows have the same
+    /// values there, on average. 1.0 for all parts of a unique index.
+    pub rows_per_key: Vec<Vec<f64>>,
+}
+
+/// Random descents per index.
+const SAMPLES: u32 = 8;
+
+/// A cache line of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct Shard(AtomicU64);
+
+/// Keeps a table's statistics.
+#[derive(Default)]
+pub(crate) struct Sampler {
+    /// Rows changed since the last sample, counted by thread.
+    modified: [Shard; 16],
+    state: Mutex<Option<Arc<TableStatistics>>>,
+}
+
+impl Sampler {
+    /// A row was inserted, updated or deleted.
+    #[inline]
+    pub(crate) fn note_change(&self) {
+        self.modified[thread_shard()].0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn modified(&self) -> u64 {
+        self.modified.iter().map(|shard| shard.0.load(Ordering::Relaxed)).sum()
+    }
+
+    pub(crate) fn statistics(&self, table: &Table) -> Arc<TableStatistics> {
+        let modified = self.modified();
+        let mut state = self.state.lock();
+        let known = state
+            .as_ref()
+            .filter(|known| modified <= known.rows / 10 && known.rows_per_key.len() == table.indexes.len());
+        if let Some(known) = known {
+            return known.clone();
+        }
+        match sample(table, modified) {
+            Some(fresh) => {
+                self.modified.iter().for_each(|shard| shard.0.store(0, Ordering::Relaxed));
+                let fresh = Arc::new(fresh);
+                *state = Some(fresh.clone());
+                fresh
+            }
+            None => state.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// `None` if a page is not in memory.
+fn sample(table: &Table, seed: u64) -> Option<TableStatistics> {
+    let clustered = table.tree(0).statistics(SAMPLES, seed).ok()?;
+    let rows = clustered.entries;
+    let data_bytes = clustered.leaf_pages * PAGE_SIZE as u64;
+    let mut index_bytes = 0;
+    let mut rows_per_key = Vec::new();
+    for number in 0..table.indexes.len() {
+        if number > 0 {
+            let pages = table.tree(number).statistics(SAMPLES, seed).ok()?.leaf_pages;
+            index_bytes += pages * PAGE_SIZE as u64;
+        }
+        rows_per_key.push(sample_keys(table, number, seed)?);
+    }
+    let row_bytes = data_bytes.checked_div(rows).unwrap_or(0);
+    Some(TableStatistics { rows, data_bytes, index_bytes, row_bytes, rows_per_key })
+}
+
+/// Takes a few random entries, and estimates for each how many others have the same leading parts.
+fn sample_keys(table: &Table, number: usize, seed: u64) -> Option<Vec<f64>> {
+    let (tree, index) = (table.tree(number), &table.indexes[number]);
+    let mut prng = Prng::new(seed ^ index.id);
+    let mut sums = vec![0.0; index.parts.len()];
+    let mut taken = 0.0;
+    let (mut key, mut upper) = (Vec::new(), Vec::new());
+    for _ in 0..SAMPLES {
+        if !tree.random_key(prng.next_u64(), &mut key).ok()? {
+            continue;
+        }
+        let ends = key::part_ends(table, number, &key);
+        if ends.len() != sums.len() {
+            continue;
+        }
+        taken += 1.0;
+        for (part, end) in ends.into_iter().enumerate() {
+            let is_unique = index.unique && part + 1 == sums.len();
+            let prefix = &key[..end];
+            upper.clear();
+            upper.extend_from_slice(prefix);
+            let upper = match key::prefix_successor(&mut upper) {
+                true => Bound::Excluded(&upper[..]),
+                false => Bound::Unbounded,
+            };
+            let same = match is_unique {
+                true => 1,
+                false => tree.records_in_range(Bound::Included(prefix), upper).ok()?,
+            };
+            sums[part] += same.max(1) as f64;
+        }
+    }
+    Some(sums.into_iter().map(|sum| if taken > 0.0 { sum / taken } else { 1.0 }).collect())
+}

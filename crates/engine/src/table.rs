@@ -1,0 +1,207 @@
+//! A table as the engine runs it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use palisade_base::Lsn;
+use palisade_btree::Tree;
+use palisade_buffer::Space;
+use palisade_log::Log;
+
+use crate::info::{Counter, Field};
+use crate::statistics::{Sampler, TableStatistics};
+use crate::{Attempt, Error};
+
+/// A descriptor (to which it derefs) with its trees, counters and statistics. ALTER makes a new one; the old one then
+/// answers every operation with [`Error::TableChanged`].
+pub struct Table {
+    descriptor: palisade_catalog::Table,
+    trees: Vec<Tree>,
+    runtime: Arc<Runtime>,
+    current: AtomicBool,
+    wanted_alone: AtomicBool,
+    /// Snapshots from before do not find in it what they should see.
+    readable_since: Lsn,
+}
+
+/// What stays the same when only the definition changes.
+pub(crate) struct Runtime {
+    pub(crate) log: Arc<Log>,
+    pub(crate) space: Arc<Space>,
+    pub(crate) auto_increment: Counter,
+    pub(crate) row_id: Counter,
+    pub(crate) sampler: Sampler,
+    /// Why the table cannot be used.
+    damage: Option<Error>,
+}
+
+impl Runtime {
+    /// For a space that has its information page. Blocks.
+    pub(crate) fn open(log: Arc<Log>, space: Arc<Space>, auto_increment: u64) -> Result<Self, Error> {
+        Ok(Runtime {
+            auto_increment: Counter::open(&space, Field::AutoIncrement, auto_increment.max(1))?,
+            row_id: Counter::open(&space, Field::RowId, 1)?,
+            sampler: Sampler::default(),
+            damage: None,
+            log,
+            space,
+        })
+    }
+
+    /// For a space that cannot be used because of `damage`.
+    pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Error) -> Self {
+        let counter = |field| Counter::at(field, u64::MAX);
+        Runtime {
+            auto_increment: counter(Field::AutoIncrement),
+            row_id: counter(Field::RowId),
+            sampler: Sampler::default(),
+            damage: Some(damage),
+            log,
+            space,
+        }
+    }
+
+    /// What is wrong with the space, if anything.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.damage {
+            None => Ok(()),
+            Some(damage) => Err(damage.clone()),
+        }
+    }
+}
+
+impl Table {
+    pub(crate) fn new(descriptor: palisade_catalog::Table, runtime: Arc<Runtime>) -> Self {
+        let tree = |index: &palisade_catalog::Index| {
+            Tree::open(runtime.log.clone(), runtime.space.clone(), index.root, index.id)
+        };
+        let trees = descriptor.indexes.iter().map(tree).collect();
+        Table {
+            descriptor,
+            trees,
+            runtime,
+            current: AtomicBool::new(true),
+            wanted_alone: AtomicBool::new(false),
+            readable_since: Lsn::ZERO,
+        }
+    }
+
+    /// The same table, which snapshots from before `lsn` must not read.
+    pub(crate) fn readable_from(mut self, lsn: Lsn) -> Self {
+        self.readable_since = lsn;
+        self
+    }
+
+    pub(crate) fn readable_since(&self) -> Lsn {
+        self.readable_since
+    }
+
+    /// The descriptor.
+    pub fn descriptor(&self) -> &palisade_catalog::Table {
+        &self.descriptor
+    }
+
+    /// Whether it is still the table of that name.
+    #[inline]
+    pub fn is_current(&self) -> bool {
+        self.current.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn retire(&self) {
+        self.current.store(false, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn is_wanted_alone(&self) -> bool {
+        self.wanted_alone.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn want_alone(&self, wanted: bool) {
+        self.wanted_alone.store(wanted, Ordering::SeqCst);
+    }
+
+    /// The tree of index `number`.
+    #[inline]
+    pub(crate) fn tree(&self, number: usize) -> &Tree {
+        &self.trees[number]
+    }
+
+    pub(crate) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    pub(crate) fn runtime(&self) -> &Arc<Runtime> {
+        &self.runtime
+    }
+
+    /// Reserves `count` consecutive AUTO_INCREMENT values of the series `offset + n * increment` and gives the first.
+    /// They are never given again, whatever becomes of the transaction or the server.
+    pub fn reserve_auto_increment(&self, count: u64, increment: u64, offset: u64) -> Attempt<u64> {
+        self.runtime.check()?;
+        let Runtime { log, space, auto_increment, .. } = &*self.runtime;
+        let increment = increment.max(1);
+        // MySQL ignores an offset that is larger than the increment.
+        let offset = if offset > increment { 1 } else { offset };
+        let Some(span) = (count.max(1) - 1).checked_mul(increment).and_then(|span| span.checked_add(1))
+        else {
+            return Err(Error::AutoIncrementExhausted.into());
+        };
+        let first = |next: u64| {
+            let next = next.max(1);
+            if next <= offset {
+                return Some(offset.max(1));
+            }
+            let steps = (next - offset).div_ceil(increment);
+            steps.checked_mul(increment)?.checked_add(offset)
+        };
+        auto_increment.take(log, space, span, first)
+    }
+
+    /// A row with `value` in the AUTO_INCREMENT column is about to be inserted: later values will be greater.
+    pub fn note_auto_increment(&self, value: u64) -> Attempt<()> {
+        self.runtime.check()?;
+        let Runtime { log, space, auto_increment, .. } = &*self.runtime;
+        auto_increment.pass(log, space, value)
+    }
+
+    /// The next AUTO_INCREMENT value, without reserving it: for SHOW.
+    pub fn auto_increment(&self) -> u64 {
+        self.runtime.auto_increment.next()
+    }
+
+    /// The value of the hidden row id column for a new row of a table without a usable key
+    /// ([`row_id_column`](palisade_catalog::TableDef::row_id_column)).
+    pub fn next_row_id(&self) -> Attempt<u64> {
+        self.runtime.check()?;
+        let Runtime { log, space, row_id, .. } = &*self.runtime;
+        row_id.take(log, space, 1, Some)
+    }
+
+    /// A row with this hidden row id is about to be inserted.
+    pub(crate) fn note_row_id(&self, id: u64) -> Attempt<()> {
+        self.runtime.check()?;
+        let Runtime { log, space, row_id, .. } = &*self.runtime;
+        row_id.pass(log, space, id)
+    }
+
+    /// What is known of its size and keys. Never waits; sampled lazily and therefore possibly stale.
+    pub fn statistics(&self) -> Arc<TableStatistics> {
+        self.runtime.sampler.statistics(self)
+    }
+}
+
+impl Deref for Table {
+    type Target = palisade_catalog::Table;
+
+    fn deref(&self) -> &palisade_catalog::Table {
+        &self.descriptor
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Table({}.{}, id {})", self.schema, self.name, self.id)
+    }
+}

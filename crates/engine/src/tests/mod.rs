@@ -1,0 +1,8 @@
+//! The engine from outside, in memory.
+
+mod ddl;
+mod ddl_crash;
+mod harness;
+mod recovery;
+mod rows;
+mod stress;

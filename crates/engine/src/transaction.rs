@@ -1,0 +1,448 @@
+//! Transactions: beginning, savepoints, ending; reading one row. Changing rows is in `rows`, reading
+//! ranges in [`scan`](crate::scan).
+
+use std::sync::Arc;
+use std::task::Poll;
+
+use palisade_base::event::retry;
+use palisade_base::{Blocked, Lsn, TrxId};
+use palisade_txn::{Mode, SavePoint, Stamp, Trx, UndoPtr};
+
+use crate::config::FlushAtCommit;
+use crate::engine::Engine;
+use crate::rows::RowWork;
+use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
+use crate::store::{How, RowStore};
+use crate::table::Table;
+use crate::{Attempt, Error};
+
+/// What a transaction sees of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IsolationLevel {
+    /// The latest version of every row, committed or not.
+    ReadUncommitted,
+    /// What was committed when the statement began.
+    ReadCommitted,
+    /// What was committed when the transaction first read.
+    #[default]
+    RepeatableRead,
+    /// As `RepeatableRead`, but every read locks what it reads.
+    Serializable,
+}
+
+/// Whether a transaction may change anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AccessMode {
+    /// It may.
+    #[default]
+    ReadWrite,
+    /// It may not.
+    ReadOnly,
+}
+
+/// The strength of a row lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockMode {
+    /// Others may read, not change.
+    Shared,
+    /// Others may neither lock nor change.
+    Exclusive,
+}
+
+impl From<LockMode> for Mode {
+    fn from(mode: LockMode) -> Mode {
+        match mode {
+            LockMode::Shared => Mode::Shared,
+            LockMode::Exclusive => Mode::Exclusive,
+        }
+    }
+}
+
+/// Which version of a row is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadMode {
+    /// What the isolation level shows. Never waits for another transaction (but see [`IsolationLevel::Serializable`]).
+    Snapshot,
+    /// The latest version, after its writer has ended. Takes no lock: change it with the [`RowStamp`] it came with.
+    Current,
+    /// The latest version, locked until the transaction ends.
+    Locked(LockMode),
+}
+
+/// Names a version of a row: who wrote it, and where its predecessor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowStamp {
+    writer: TrxId,
+    roll: u64,
+}
+
+impl From<Stamp> for RowStamp {
+    #[inline]
+    fn from(stamp: Stamp) -> Self {
+        RowStamp { writer: stamp.writer, roll: stamp.roll.to_u64() }
+    }
+}
+
+impl From<RowStamp> for Stamp {
+    #[inline]
+    fn from(stamp: RowStamp) -> Self {
+        Stamp { writer: stamp.writer, roll: UndoPtr::from_u64(stamp.roll) }
+    }
+}
+
+/// A row, read.
+#[derive(Debug, Clone, Default)]
+pub struct RowBuf {
+    pub(crate) row: Vec<u8>,
+    pub(crate) stamp: RowStamp,
+}
+
+impl RowBuf {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The row's bytes; see [`palisade_catalog::row`].
+    pub fn row(&self) -> &[u8] {
+        &self.row
+    }
+
+    /// Its version.
+    pub fn stamp(&self) -> RowStamp {
+        self.stamp
+    }
+}
+
+/// What became of an update or delete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum UpdateOutcome {
+    /// Done.
+    Done,
+    /// The row is no longer the version that was read: read it again.
+    Changed,
+}
+
+/// Changes undone before the worker's other tasks get their turn.
+const STEPS_AT_ONCE: u64 = 128;
+
+/// A point in a transaction to which it can be rolled back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Savepoint {
+    pub(crate) changes: SavePoint,
+}
+
+/// A transaction. It takes an id, undo space and locks only when it first changes something. Dropping one that has not
+/// ended rolls it back in the background.
+pub struct Transaction {
+    pub(crate) engine: Arc<Engine>,
+    /// There until the transaction is dropped.
+    trx: Option<Trx>,
+    isolation: IsolationLevel,
+    access: AccessMode,
+    /// Ids of the tables it uses.
+    pinned: Vec<u64>,
+    pub(crate) work: RowWork,
+    /// Where the row changes of the running row operation began.
+    secondary_read: Option<Box<(Scan, RowBatch)>>,
+}
+
+impl Transaction {
+    pub(crate) fn new(engine: Arc<Engine>, isolation: IsolationLevel, access: AccessMode) -> Self {
+        let trx = Some(engine.trx.begin());
+        Transaction {
+            engine,
+            trx,
+            isolation,
+            access,
+            pinned: Vec::new(),
+            work: RowWork::default(),
+            secondary_read: None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn trx(&mut self) -> &mut Trx {
+        self.trx.as_mut().expect("there until the transaction is dropped")
+    }
+
+    fn trx_ref(&self) -> &Trx {
+        self.trx.as_ref().expect("there until the transaction is dropped")
+    }
+
+    /// The transaction below and the progress of a row operation.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&mut Trx, &mut RowWork) {
+        (self.trx.as_mut().expect("there until the transaction is dropped"), &mut self.work)
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// Begins the next transaction with this one's buffers, after it has been committed or rolled back.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub fn restart(&mut self, isolation: IsolationLevel, access: AccessMode) {
+        assert!(!self.trx_ref().is_open(), "a transaction is ended before the next one begins");
+        self.isolation = isolation;
+        self.access = access;
+    }
+
+    /// Its isolation level.
+    pub fn isolation(&self) -> IsolationLevel {
+        self.isolation
+    }
+
+    /// Its access mode.
+    pub fn access(&self) -> AccessMode {
+        self.access
+    }
+
+    /// Its id, once it has changed something.
+    pub fn id(&self) -> Option<TrxId> {
+        self.trx_ref().id()
+    }
+
+    /// Whether it has changed anything that has not been undone.
+    pub fn has_changes(&self) -> bool {
+        self.trx_ref().savepoint() != SavePoint::default()
+    }
+
+    /// A statement begins. READ COMMITTED takes a new snapshot at its first read. Gives the point to roll back to if
+    /// the statement fails.
+    pub fn start_statement(&mut self) -> Savepoint {
+        if self.isolation <= IsolationLevel::ReadCommitted {
+            self.trx().close_snapshot();
+        }
+        self.savepoint()
+    }
+
+    /// Takes the snapshot now instead of at the first read: START TRANSACTION WITH CONSISTENT SNAPSHOT.
+    pub fn open_snapshot(&mut self) {
+        self.trx().open_snapshot();
+    }
+
+    /// The point that has been reached.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { changes: self.trx_ref().savepoint() }
+    }
+
+    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
+        self.work.reset();
+        self.trx().rollback_to(savepoint.changes).map_err(Blocked::up)
+    }
+
+    /// Commits. Returns when the commit is as durable as `innodb_flush_log_at_trx_commit` demands. Afterwards the
+    /// transaction has ended; see [`restart`](Self::restart). After an error it is still open: roll it back.
+    pub async fn commit(&mut self) -> Result<(), Error> {
+        match retry(|| self.try_commit()).await? {
+            Some(lsn) => self.engine.wait_committed(lsn).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The first half of [`commit`](Self::commit): the transaction ends, others see it and its locks are gone; it
+    /// may be acknowledged after [`Engine::wait_committed`]. `None` if it had changed nothing.
+    pub fn try_commit(&mut self) -> Attempt<Option<Lsn>> {
+        let lsn = self.trx().commit().map_err(Blocked::up)?;
+        self.end();
+        Ok(lsn)
+    }
+
+    /// Undoes everything and ends the transaction.
+    pub async fn rollback(&mut self) -> Result<(), Error> {
+        self.work.reset();
+        self.trx().cancel_wait();
+        for step in 1u64.. {
+            if !retry(|| self.trx().rollback_step().map_err(Blocked::up::<Error>)).await? {
+                break;
+            }
+            if step.is_multiple_of(STEPS_AT_ONCE) {
+                yield_now().await;
+            }
+        }
+        retry(|| self.try_rollback()).await
+    }
+
+    /// [`rollback`](Self::rollback) in steps.
+    pub fn try_rollback(&mut self) -> Attempt<()> {
+        self.work.reset();
+        self.trx().rollback().map_err(Blocked::up)?;
+        self.end();
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.work.reset();
+        self.secondary_read = None;
+        if !self.pinned.is_empty() {
+            let session = self.trx_ref().session();
+            self.engine.metadata.unpin_all(session, self.pinned.len());
+            self.pinned.clear();
+        }
+    }
+
+    /// Gives up the lock that an operation waits for (lock wait timeout, KILL). The operation must not be called again;
+    /// what it has done is undone by [`rollback_to`](Self::rollback_to).
+    pub fn cancel_wait(&mut self) {
+        self.trx().cancel_wait();
+        self.secondary_read = None;
+    }
+
+    /// Takes the metadata lock of `table`, which the transaction keeps to its end. Every operation on a table does this
+    /// by itself. [`Error::TableChanged`] if `table` is not the current definition.
+    #[inline]
+    pub fn use_table(&mut self, table: &Arc<Table>) -> Attempt<()> {
+        if self.pinned.contains(&table.id) && table.is_current() {
+            return Ok(());
+        }
+        self.pin(table)
+    }
+
+    fn pin(&mut self, table: &Table) -> Attempt<()> {
+        if !table.is_current() {
+            return Err(Error::TableChanged.into());
+        }
+        table.runtime().check()?;
+        if self.trx_ref().snapshot().is_some_and(|snapshot| snapshot.lsn < table.readable_since()) {
+            return Err(Error::TableNewer.into());
+        }
+        let session = self.trx_ref().session();
+        self.engine.metadata.pin(session, self.pinned.len(), table)?;
+        self.pinned.push(table.id);
+        Ok(())
+    }
+
+    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        match self.access {
+            AccessMode::ReadWrite => Ok(()),
+            AccessMode::ReadOnly => Err(Error::ReadOnly),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn how(&self, mode: ReadMode) -> How {
+        match (mode, self.isolation) {
+            (ReadMode::Snapshot, IsolationLevel::ReadUncommitted) => How::Latest,
+            (ReadMode::Snapshot, IsolationLevel::Serializable) => How::Locked(Mode::Shared),
+            (ReadMode::Snapshot, _) => How::Snapshot,
+            (ReadMode::Current, _) => How::Current,
+            (ReadMode::Locked(mode), _) => How::Locked(mode.into()),
+        }
+    }
+
+    /// Reads one row by index `index`: the row whose clustered key is `key` (index 0), or the first whose entry key
+    /// begins with `key` (secondary indexes: meant for unique ones). Gives the whole row. False if there is none.
+    pub fn point_read(
+        &mut self,
+        table: &Arc<Table>,
+        index: usize,
+        key: &[u8],
+        mode: ReadMode,
+        out: &mut RowBuf,
+    ) -> Attempt<bool> {
+        self.use_table(table)?;
+        if index > 0 {
+            return self.point_read_secondary(table, index, key, mode, out);
+        }
+        let how = self.how(mode);
+        let stamp = RowStore::new(table.tree(0)).read(self.trx(), key, how, &mut out.row)?;
+        out.stamp = stamp.unwrap_or_default().into();
+        Ok(stamp.is_some())
+    }
+
+    fn point_read_secondary(
+        &mut self,
+        table: &Arc<Table>,
+        index: usize,
+        key: &[u8],
+        mode: ReadMode,
+        out: &mut RowBuf,
+    ) -> Attempt<bool> {
+        let mut read = match self.secondary_read.take() {
+            Some(read) => read,
+            None => {
+                let mut successor = key.to_vec();
+                let upper = match palisade_catalog::key::prefix_successor(&mut successor) {
+                    true => Bound::Excluded(successor),
+                    false => Bound::Unbounded,
+                };
+                let range = KeyRange { lower: Bound::Included(key.to_vec()), upper };
+                let scan = Scan::new(table.clone(), index, range, Direction::Forward, mode, false);
+                Box::new((scan.with_rows_wanted(1), RowBatch::new()))
+            }
+        };
+        let (scan, batch) = &mut *read;
+        let outcome = self.scan_next(scan, batch);
+        if let Err(Blocked::Wait(event)) = outcome {
+            self.secondary_read = Some(read);
+            return Err(Blocked::Wait(event));
+        }
+        if !outcome? {
+            return Ok(false);
+        }
+        let found = batch.row(0);
+        out.row.clear();
+        out.row.extend_from_slice(found.row);
+        out.stamp = found.stamp;
+        Ok(true)
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.id().is_none() {
+            self.trx().cancel_wait();
+            self.end();
+        } else if let Some(mut trx) = self.trx.take() {
+            trx.cancel_wait();
+            self.engine.background.abandon(trx);
+        }
+    }
+}
+
+impl Engine {
+    /// Waits until a commit that [`Transaction::try_commit`] gave may be acknowledged.
+    pub async fn wait_committed(&self, lsn: Lsn) -> Result<(), Error> {
+        match self.flush_at_commit() {
+            FlushAtCommit::Durable => self.log.wait_durable(lsn).await?,
+            // Seen by the session's next snapshot, at least.
+            FlushAtCommit::Lazy | FlushAtCommit::Written => self.log.wait_tail(lsn).await?,
+        }
+        Ok(())
+    }
+}
+
+/// Lets the worker's other tasks run.
+pub(crate) async fn yield_now() {
+    let mut yielded = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Sessions move between tasks, and tasks between threads.
+const _: () = {
+    const fn is_send<T: Send>() {}
+    is_send::<Transaction>();
+    is_send::<Scan>();
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Engine>();
+    is_shared::<Table>();
+};
+
+impl PartialOrd for IsolationLevel {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        (*self as u8).partial_cmp(&(*other as u8))
+    }
+}

@@ -1,0 +1,571 @@
+//! A disk that misbehaves on demand, deterministically.
+//!
+//! Every file has two images: what the operating system shows, and what the platter holds. A change goes to the
+//! first and is *pending*; [`File::sync`] brings a file's pending changes to the second, in order. Names work alike:
+//! creating, removing and renaming are pending until [`FileSystem::sync_dir`].
+//!
+//! ```text
+//!   write ──> shown image ──┬─ sync ───────────────────> durable image
+//!             pending list ─┴─ crash: each 512-byte sector of each pending write
+//!                              is kept or lost, by the seed ──> both images
+//! ```
+//!
+//! [`FaultFileSystem::crash`] is the power cut: sector writes are atomic, nothing else is; of the pending names of a
+//! directory a prefix survives, as from a journal. Handles opened before a crash are dead after it. A sync that fails
+//! drops the pending changes to chance, and a later sync will not bring them back, as on Linux.
+//!
+//! [`FaultFileSystem::fail`] makes the n-th call of a kind fail; with [`Fault::Crash`] that call and all later ones
+//! fail until [`FaultFileSystem::crash`], so a test can stop a workload at each of its changes in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palisade_base::prng::Prng;
+use parking_lot::Mutex;
+
+use crate::file::{Creation, DirLock, File, FileSystem, OpenMode, past_the_end};
+use crate::mem::{already_exists, lock_in, not_found};
+use crate::sparse::SparseBytes;
+
+/// What a disk writes atomically, in bytes.
+const SECTOR: u64 = 512;
+
+/// A kind of call that can be made to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    /// [`File::read_at`].
+    Read,
+    /// [`File::write_at`].
+    Write,
+    /// [`File::sync`].
+    Sync,
+    /// [`File::set_len`], [`File::allocate`] and [`File::punch_hole`].
+    Resize,
+    /// Creating, removing and renaming files.
+    Name,
+    /// [`FileSystem::sync_dir`].
+    SyncDir,
+    /// Any call but [`Call::Read`].
+    Change,
+}
+
+/// How a call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// EIO, once.
+    Io,
+    /// ENOSPC, once.
+    NoSpace,
+    /// The power is cut during the call: its change is pending, it returns an error, and so does every later call
+    /// until [`FaultFileSystem::crash`].
+    Crash,
+}
+
+/// What a crash leaves of pending changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrashKeeps {
+    /// Nothing: the disk lost all that was not synced.
+    Synced,
+    /// Everything: the process was killed, the operating system lives.
+    Everything,
+    /// Any part, by the seed: whole changes or single sectors of them.
+    Random,
+}
+
+/// [`FileSystem`] in memory with seeded faults.
+pub struct FaultFileSystem {
+    state: Arc<Mutex<State>>,
+    locked: Arc<Mutex<BTreeSet<PathBuf>>>,
+}
+
+struct State {
+    random: Prng,
+    names: Names,
+    durable_names: Names,
+    pending_names: Vec<NameChange>,
+    files: BTreeMap<FileId, Images>,
+    next_file: FileId,
+    faults: Vec<PlannedFault>,
+    changes: u64,
+    space: Option<u64>,
+    down: bool,
+    /// Crashes so far; a handle is of the life in which it was opened.
+    life: u64,
+    trace: Option<String>,
+}
+
+type FileId = u64;
+type Names = BTreeMap<PathBuf, FileId>;
+
+struct PlannedFault {
+    call: Call,
+    remaining: u64,
+    fault: Fault,
+}
+
+#[derive(Default)]
+struct Images {
+    shown: SparseBytes,
+    durable: SparseBytes,
+    pending: Vec<Change>,
+}
+
+enum Change {
+    Write { offset: u64, bytes: Vec<u8> },
+    SetLen { len: u64 },
+    ExtendTo { len: u64 },
+    PunchHole { offset: u64, len: u64 },
+}
+
+#[derive(Clone)]
+enum NameChange {
+    Create { path: PathBuf, file: FileId },
+    Remove { path: PathBuf },
+    Rename { from: PathBuf, to: PathBuf },
+}
+
+impl FaultFileSystem {
+    /// An empty file system whose crashes follow `seed`.
+    pub fn new(seed: u64) -> Self {
+        let state = State {
+            random: Prng::new(seed),
+            names: Names::new(),
+            durable_names: Names::new(),
+            pending_names: Vec::new(),
+            files: BTreeMap::new(),
+            next_file: 0,
+            faults: Vec::new(),
+            changes: 0,
+            space: None,
+            down: false,
+            life: 0,
+            trace: None,
+        };
+        FaultFileSystem { state: Arc::new(Mutex::new(state)), locked: Arc::default() }
+    }
+
+    /// Makes the `nth` call of a kind from now (1 is the next) fail.
+    pub fn fail(&self, call: Call, nth: u64, fault: Fault) {
+        assert!(nth > 0, "calls are counted from 1");
+        self.state.lock().faults.push(PlannedFault { call, remaining: nth, fault });
+    }
+
+    /// Forgets planned faults that have not happened.
+    pub fn clear_faults(&self) {
+        self.state.lock().faults.clear();
+    }
+
+    /// Calls of kind [`Call::Change`] so far.
+    pub fn changes(&self) -> u64 {
+        self.state.lock().changes
+    }
+
+    /// Whether a [`Fault::Crash`] has happened and [`FaultFileSystem::crash`] has not been called since.
+    pub fn is_down(&self) -> bool {
+        self.state.lock().down
+    }
+
+    /// Limits the sum of all file lengths to `bytes`: what would exceed it fails with ENOSPC.
+    pub fn limit_space(&self, bytes: Option<u64>) {
+        self.state.lock().space = bytes;
+    }
+
+    /// The power cut and the restart: decides what is left of pending changes, and kills all open handles and locks.
+    pub fn crash(&self, keeps: CrashKeeps) {
+        self.state.lock().crash(keeps);
+        self.locked.lock().clear();
+    }
+
+    /// Starts the list of calls, as text; changes only.
+    pub fn start_trace(&self) {
+        self.state.lock().trace = Some(String::new());
+    }
+
+    /// The list of calls since [`FaultFileSystem::start_trace`] or the last take: one line each.
+    pub fn take_trace(&self) -> String {
+        self.state.lock().trace.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Flips one bit of a file, on the platter too.
+    pub fn flip_bit(&self, path: &Path, bit: u64) {
+        let mut state = self.state.lock();
+        let id = state.names[path];
+        let images = state.files.get_mut(&id).expect("a name leads to a file");
+        for image in [&mut images.shown, &mut images.durable] {
+            let mut byte = [0];
+            image.read(&mut byte, bit / 8);
+            byte[0] ^= 1 << (bit % 8);
+            image.write(&byte, bit / 8);
+        }
+    }
+}
+
+impl State {
+    /// Counts the call and decides whether it fails. `Ok(true)`: make the change pending, then the power is cut.
+    fn enter(&mut self, call: Call, life: u64, describe: impl FnOnce() -> String) -> io::Result<bool> {
+        if self.down || life != self.life {
+            return Err(io::Error::other("the machine is down"));
+        }
+        let is_change = call != Call::Read;
+        self.changes += u64::from(is_change);
+        let mut hit = None;
+        self.faults.retain_mut(|planned| {
+            if planned.call != call && !(is_change && planned.call == Call::Change) {
+                return true;
+            }
+            planned.remaining -= 1;
+            if planned.remaining == 0 {
+                hit = Some(planned.fault);
+            }
+            planned.remaining > 0
+        });
+        if is_change && let Some(trace) = &mut self.trace {
+            let failed = match hit {
+                None => "",
+                Some(Fault::Io) => ": EIO",
+                Some(Fault::NoSpace) => ": ENOSPC",
+                Some(Fault::Crash) => ": crash",
+            };
+            let _ = writeln!(trace, "{}{failed}", describe());
+        }
+        match hit {
+            None => Ok(false),
+            Some(Fault::Io) => Err(io::Error::from_raw_os_error(libc::EIO)),
+            Some(Fault::NoSpace) => Err(no_space()),
+            Some(Fault::Crash) => {
+                self.down = true;
+                Ok(true)
+            }
+        }
+    }
+
+    fn images(&mut self, file: FileId) -> &mut Images {
+        self.files.get_mut(&file).expect("a live handle leads to a file")
+    }
+
+    /// What the file is called now, for the trace.
+    fn name_of(&self, file: FileId) -> String {
+        if self.trace.is_none() {
+            return String::new();
+        }
+        let name = self.names.iter().find(|(_, id)| **id == file);
+        name.map_or("(removed)".to_owned(), |(path, _)| path.display().to_string())
+    }
+
+    fn check_space(&self, file: FileId, end: u64) -> io::Result<()> {
+        let Some(limit) = self.space else { return Ok(()) };
+        let used: u64 = self.names.values().map(|id| self.files[id].shown.len()).sum();
+        let growth = end.saturating_sub(self.files[&file].shown.len());
+        if growth > 0 && used + growth > limit { Err(no_space()) } else { Ok(()) }
+    }
+
+    fn rename_pending(&mut self, change: NameChange) {
+        change.apply(&mut self.names);
+        self.pending_names.push(change);
+    }
+
+    fn crash(&mut self, keeps: CrashKeeps) {
+        let random = &mut self.random;
+        let mut by_dir: BTreeMap<PathBuf, Vec<NameChange>> = BTreeMap::new();
+        for change in self.pending_names.drain(..) {
+            by_dir.entry(change.dir().to_owned()).or_default().push(change);
+        }
+        for changes in by_dir.values() {
+            let kept = match keeps {
+                CrashKeeps::Synced => 0,
+                CrashKeeps::Everything => changes.len(),
+                CrashKeeps::Random => random.below(changes.len() as u64 + 1) as usize,
+            };
+            for change in &changes[..kept] {
+                change.apply(&mut self.durable_names);
+            }
+        }
+        for images in self.files.values_mut() {
+            images.crash(keeps, random);
+        }
+        let reachable: BTreeSet<FileId> = self.durable_names.values().copied().collect();
+        self.files.retain(|id, _| reachable.contains(id));
+        self.names = self.durable_names.clone();
+        self.faults.clear();
+        self.down = false;
+        self.life += 1;
+        if let Some(trace) = &mut self.trace {
+            let _ = writeln!(trace, "crash");
+        }
+    }
+}
+
+impl Images {
+    fn change(&mut self, change: Change) {
+        change.apply(&mut self.shown);
+        self.pending.push(change);
+    }
+
+    fn sync(&mut self) {
+        for change in self.pending.drain(..) {
+            change.apply(&mut self.durable);
+        }
+    }
+
+    /// Settles pending changes by chance without bringing the shown image in line: a failed sync.
+    fn fail_sync(&mut self, random: &mut Prng) {
+        for change in self.pending.drain(..) {
+            change.apply_partly(&mut self.durable, random);
+        }
+    }
+
+    fn crash(&mut self, keeps: CrashKeeps, random: &mut Prng) {
+        match keeps {
+            CrashKeeps::Synced => self.pending.clear(),
+            CrashKeeps::Everything => self.sync(),
+            CrashKeeps::Random => self.fail_sync(random),
+        }
+        self.shown = self.durable.clone();
+    }
+}
+
+impl Change {
+    fn apply(&self, image: &mut SparseBytes) {
+        match self {
+            Change::Write { offset, bytes } => image.write(bytes, *offset),
+            Change::SetLen { len } => image.set_len(*len),
+            Change::ExtendTo { len } => image.extend_to(*len),
+            Change::PunchHole { offset, len } => image.punch_hole(*offset, *len),
+        }
+    }
+
+    /// Kept, lost, or (writes) torn: each sector kept or lost.
+    fn apply_partly(&self, image: &mut SparseBytes, random: &mut Prng) {
+        match (random.below(3), self) {
+            (0, _) => {}
+            (1, Change::Write { offset, bytes }) => {
+                let end = offset + bytes.len() as u64;
+                let mut start = *offset;
+                while start < end {
+                    let next = (start / SECTOR * SECTOR + SECTOR).min(end);
+                    if random.one_in(2) {
+                        image.write(&bytes[(start - offset) as usize..(next - offset) as usize], start);
+                    }
+                    start = next;
+                }
+            }
+            _ => self.apply(image),
+        }
+    }
+}
+
+impl NameChange {
+    fn dir(&self) -> &Path {
+        let (NameChange::Create { path, .. }
+        | NameChange::Remove { path }
+        | NameChange::Rename { to: path, .. }) = self;
+        path.parent().unwrap_or(Path::new(""))
+    }
+
+    fn apply(&self, names: &mut Names) {
+        match self {
+            NameChange::Create { path, file } => {
+                names.insert(path.clone(), *file);
+            }
+            NameChange::Remove { path } => {
+                names.remove(path);
+            }
+            NameChange::Rename { from, to } => {
+                if let Some(file) = names.remove(from) {
+                    names.insert(to.clone(), file);
+                }
+            }
+        }
+    }
+}
+
+fn no_space() -> io::Error {
+    io::Error::from_raw_os_error(libc::ENOSPC)
+}
+
+fn power_cut() -> io::Error {
+    io::Error::other("the power was cut")
+}
+
+impl FileSystem for FaultFileSystem {
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+        let mut state = self.state.lock();
+        let life = state.life;
+        let file = match (state.names.get(path), mode.creation()) {
+            (Some(_), Creation::CreateNew) => return Err(already_exists(path)),
+            (None, Creation::Existing) => return Err(not_found(path)),
+            (Some(file), _) => *file,
+            (None, _) => {
+                let crash = state.enter(Call::Name, life, || format!("create {}", path.display()))?;
+                let file = state.next_file;
+                state.next_file += 1;
+                state.files.insert(file, Images::default());
+                state.rename_pending(NameChange::Create { path: path.to_owned(), file });
+                if crash {
+                    return Err(power_cut());
+                }
+                file
+            }
+        };
+        if state.down {
+            return Err(power_cut());
+        }
+        Ok(Arc::new(FaultFile { state: self.state.clone(), file, life }))
+    }
+
+    fn create_dir_all(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        if !state.names.contains_key(path) {
+            return Err(not_found(path));
+        }
+        let life = state.life;
+        let crash = state.enter(Call::Name, life, || format!("remove {}", path.display()))?;
+        state.rename_pending(NameChange::Remove { path: path.to_owned() });
+        if crash { Err(power_cut()) } else { Ok(()) }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        assert_eq!(from.parent(), to.parent(), "files are renamed within their directory");
+        let mut state = self.state.lock();
+        if !state.names.contains_key(from) {
+            return Err(not_found(from));
+        }
+        let life = state.life;
+        let crash =
+            state.enter(Call::Name, life, || format!("rename {} {}", from.display(), to.display()))?;
+        state.rename_pending(NameChange::Rename { from: from.to_owned(), to: to.to_owned() });
+        if crash { Err(power_cut()) } else { Ok(()) }
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.state.lock().names.keys().any(|name| name.starts_with(path)))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        Ok(self.state.lock().names.keys().filter(|name| name.parent() == Some(dir)).cloned().collect())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        let life = state.life;
+        if state.enter(Call::SyncDir, life, || format!("sync_dir {}", dir.display()))? {
+            return Err(power_cut());
+        }
+        let State { pending_names, durable_names, .. } = &mut *state;
+        pending_names.retain(|change| {
+            let here = change.dir() == dir;
+            if here {
+                change.apply(durable_names);
+            }
+            !here
+        });
+        Ok(())
+    }
+
+    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
+        lock_in(&self.locked, dir)
+    }
+}
+
+struct FaultFile {
+    state: Arc<Mutex<State>>,
+    file: FileId,
+    life: u64,
+}
+
+impl FaultFile {
+    fn change(
+        &self,
+        call: Call,
+        change: Change,
+        grows_to: u64,
+        describe: impl FnOnce(&str) -> String,
+    ) -> io::Result<()> {
+        let mut state = self.state.lock();
+        let name = state.name_of(self.file);
+        let crash = state.enter(call, self.life, || describe(&name))?;
+        state.check_space(self.file, grows_to)?;
+        state.images(self.file).change(change);
+        if crash { Err(power_cut()) } else { Ok(()) }
+    }
+}
+
+impl File for FaultFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        if state.enter(Call::Read, self.life, String::new)? {
+            return Err(power_cut());
+        }
+        let shown = &state.images(self.file).shown;
+        if offset + buf.len() as u64 > shown.len() {
+            return Err(past_the_end(offset, buf.len(), shown.len()));
+        }
+        shown.read(buf, offset);
+        Ok(())
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let change = Change::Write { offset, bytes: bytes.to_vec() };
+        let len = bytes.len();
+        self.change(Call::Write, change, offset + len as u64, |path| format!("write {path} {offset}+{len}"))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.state.lock();
+        let name = state.name_of(self.file);
+        match state.enter(Call::Sync, self.life, || format!("sync {name}")) {
+            Ok(false) => {
+                state.images(self.file).sync();
+                Ok(())
+            }
+            Ok(true) => Err(power_cut()),
+            Err(error) => {
+                if !state.down && self.life == state.life {
+                    let State { files, random, .. } = &mut *state;
+                    files.get_mut(&self.file).expect("a live handle leads to a file").fail_sync(random);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        let mut state = self.state.lock();
+        if state.down || self.life != state.life {
+            return Err(power_cut());
+        }
+        Ok(state.images(self.file).shown.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(Call::Resize, Change::SetLen { len }, len, |path| format!("set_len {path} {len}"))
+    }
+
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        let end = offset + len;
+        self.change(Call::Resize, Change::ExtendTo { len: end }, end, |path| {
+            format!("allocate {path} {offset}+{len}")
+        })
+    }
+
+    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.change(Call::Resize, Change::PunchHole { offset, len }, 0, |path| {
+            format!("punch_hole {path} {offset}+{len}")
+        })
+    }
+
+    fn alignment(&self) -> usize {
+        1
+    }
+}
+
+#[cfg(test)]
+#[path = "fault_tests.rs"]
+mod tests;

@@ -1,0 +1,131 @@
+//! What the layers above may do to storage: the [`File`] and [`FileSystem`] traits.
+
+use std::any::Any;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a file is opened. Files are always opened for reading and writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenMode {
+    creation: Creation,
+    direct: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Creation {
+    Existing,
+    Create,
+    CreateNew,
+}
+
+impl OpenMode {
+    /// The file must exist.
+    pub const EXISTING: OpenMode = OpenMode { creation: Creation::Existing, direct: false };
+    /// The file is created if it does not exist.
+    pub const CREATE: OpenMode = OpenMode { creation: Creation::Create, direct: false };
+    /// The file is created, and must not exist.
+    pub const CREATE_NEW: OpenMode = OpenMode { creation: Creation::CreateNew, direct: false };
+
+    /// The same, past the operating system's page cache where the file system can. Offsets, lengths and buffers
+    /// must then be multiples of [`File::alignment`].
+    #[must_use]
+    pub const fn direct(mut self) -> OpenMode {
+        self.direct = true;
+        self
+    }
+
+    pub(crate) fn creation(self) -> Creation {
+        self.creation
+    }
+
+    pub(crate) fn is_direct(self) -> bool {
+        self.direct
+    }
+}
+
+/// An open file. Calls are positioned and may come from any number of threads; they block.
+pub trait File: Send + Sync {
+    /// Fills `buf` from `offset` on. Reading past the end is [`io::ErrorKind::UnexpectedEof`].
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Writes all of `bytes` at `offset`, extending the file if it ends before. Not durable until [`File::sync`].
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Makes everything written before the call durable, and the length needed to read it (`fdatasync`). After an
+    /// error nothing is known about what was written: it must not be called again in the hope that it succeeds.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether the length is 0.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Cuts the file off at `len`, or extends it with zeros that take no space.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Takes the space for `[offset, offset + len)` from the disk, extending the file if it ends before. What was
+    /// not written before reads as zeros. A full disk is reported here, not by later writes to the range.
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
+
+    /// Gives the space of `[offset, offset + len)` back; the range reads as zeros. The length does not change.
+    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()>;
+
+    /// What offsets, lengths and buffer addresses must be multiples of, in bytes: 1 unless opened
+    /// [direct](OpenMode::direct).
+    fn alignment(&self) -> usize;
+}
+
+/// Holds a directory for this process until dropped; see [`FileSystem::lock_dir`].
+pub struct DirLock(#[expect(dead_code, reason = "held for its Drop")] Box<dyn Any + Send + Sync>);
+
+impl DirLock {
+    pub(crate) fn new(held: impl Any + Send + Sync) -> Self {
+        DirLock(Box::new(held))
+    }
+}
+
+impl std::fmt::Debug for DirLock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DirLock")
+    }
+}
+
+/// A tree of files. Creating, removing and renaming is durable after [`FileSystem::sync_dir`] of the directory.
+pub trait FileSystem: Send + Sync {
+    /// Opens a file.
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>>;
+
+    /// Creates a directory and its missing parents; durably, where the file system distinguishes.
+    fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes a file. Whoever has it open may go on using it.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Renames a file, replacing what has the new name. Atomic: a crash leaves the old or the new state.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Whether there is a file or directory of this name.
+    fn exists(&self, path: &Path) -> io::Result<bool>;
+
+    /// The files directly in a directory, by full path, sorted.
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+
+    /// Takes a directory for this server alone. If another has it, the error's kind is
+    /// [`io::ErrorKind::ResourceBusy`] and its text says who.
+    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock>;
+}
+
+/// `UnexpectedEof`, in the words that all file systems here use.
+pub(crate) fn past_the_end(offset: u64, len: usize, file_len: u64) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        format!("read of {len} bytes at {offset} in a file of {file_len} bytes"),
+    )
+}

@@ -1,0 +1,28 @@
+//! The seam to the disk: files, directories, and the threads that wait for them.
+//!
+//! Everything above reaches storage through [`FileSystem`] and [`File`], so that one and the same engine runs on
+//!
+//! | implementation | for |
+//! |---|---|
+//! | [`OsFileSystem`] | the server: positioned reads and writes, `fdatasync`, optionally `O_DIRECT` |
+//! | [`MemFileSystem`] | tests that want speed |
+//! | [`FaultFileSystem`] | tests that want trouble: crashes that keep, lose or tear what was not synced, errors at the n-th call, a full disk |
+//!
+//! [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
+//!
+//! Deliberately absent: any knowledge of pages or of the log.
+
+mod aligned;
+mod fault;
+mod file;
+mod mem;
+mod os;
+mod pool;
+mod sparse;
+
+pub use aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
+pub use fault::{Call, CrashKeeps, Fault, FaultFileSystem};
+pub use file::{DirLock, File, FileSystem, OpenMode};
+pub use mem::MemFileSystem;
+pub use os::OsFileSystem;
+pub use pool::IoPool;

@@ -1,0 +1,285 @@
+//! The operating system's files.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::FallocateFlags;
+
+use crate::aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
+use crate::file::{Creation, DirLock, File, FileSystem, OpenMode, past_the_end};
+
+/// The file whose lock means "this directory has a server".
+const LOCK_FILE: &str = "palisade.lock";
+
+/// [`FileSystem`] on the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsFileSystem;
+
+impl OsFileSystem {
+    /// The file system.
+    pub fn new() -> Self {
+        OsFileSystem
+    }
+}
+
+impl FileSystem for OsFileSystem {
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+        let file = open(path, mode, mode.is_direct()).map_err(|error| about("open", path, &error))?;
+        Ok(Arc::new(file))
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> =
+            path.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists()).collect();
+        fs::create_dir_all(path).map_err(|error| about("create directory", path, &error))?;
+        for dir in missing {
+            self.sync_dir(parent(dir))?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path).map_err(|error| about("remove", path, &error))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to).map_err(|error| about("rename", from, &error))
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        path.try_exists().map_err(|error| about("look for", path, &error))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(dir).map_err(|error| about("list", dir, &error))? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let synced = fs::File::open(dir).and_then(|dir| dir.sync_all());
+        synced.map_err(|error| about("sync directory", dir, &error))
+    }
+
+    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
+        let path = dir.join(LOCK_FILE);
+        let mut file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|error| about("open", &path, &error))?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.seek(SeekFrom::Start(0))?;
+                writeln!(file, "{}", std::process::id())?;
+                Ok(DirLock::new(file))
+            }
+            Err(fs::TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let _ = file.read_to_string(&mut holder);
+                let holder = match holder.trim() {
+                    "" => String::new(),
+                    process => format!(" (process {process})"),
+                };
+                Err(io::Error::new(
+                    io::ErrorKind::ResourceBusy,
+                    format!("the directory {} is in use by another server{holder}", dir.display()),
+                ))
+            }
+            Err(fs::TryLockError::Error(error)) => Err(about("lock", &path, &error)),
+        }
+    }
+}
+
+/// The directory a file is in, as a path that can be opened.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The same error, saying what was attempted on which file.
+fn about(action: &str, path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot {action} {}: {error}", path.display()))
+}
+
+fn open(path: &Path, mode: OpenMode, direct: bool) -> io::Result<OsFile> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true);
+    match mode.creation() {
+        Creation::Existing => {}
+        Creation::Create => {
+            options.create(true);
+        }
+        Creation::CreateNew => {
+            options.create_new(true);
+        }
+    }
+    if direct {
+        options.custom_flags(libc::O_DIRECT);
+    }
+    match options.open(path) {
+        Ok(file) => Ok(OsFile { file, alignment: if direct { DIRECT_IO_ALIGNMENT } else { 1 } }),
+        // A file system without direct I/O says EINVAL, after creating the file.
+        Err(error) if direct && error.raw_os_error() == Some(libc::EINVAL) => {
+            let existing = if mode.creation() == Creation::CreateNew { OpenMode::CREATE } else { mode };
+            open(path, existing, false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+struct OsFile {
+    file: fs::File,
+    alignment: usize,
+}
+
+impl OsFile {
+    /// Whether direct I/O needs a detour through an aligned buffer for this one.
+    fn is_misaligned(&self, buf: &[u8]) -> bool {
+        self.alignment > 1 && !(buf.as_ptr() as usize).is_multiple_of(self.alignment)
+    }
+}
+
+impl File for OsFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let read = if self.is_misaligned(buf) {
+            let mut aligned = AlignedBuf::zeroed(buf.len());
+            let read = self.file.read_exact_at(&mut aligned, offset);
+            buf.copy_from_slice(&aligned);
+            read
+        } else {
+            self.file.read_exact_at(buf, offset)
+        };
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => past_the_end(offset, buf.len(), self.len().unwrap_or(0)),
+            _ => error,
+        })
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.is_misaligned(bytes) {
+            let mut aligned = AlignedBuf::zeroed(bytes.len());
+            aligned.copy_from_slice(bytes);
+            return self.file.write_all_at(&aligned, offset);
+        }
+        self.file.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, len) {
+            // Without fallocate, writing zeros past the end takes the space; what is there stays.
+            Err(rustix::io::Errno::OPNOTSUPP) => self.write_zeros_past_end(offset + len),
+            result => Ok(result?),
+        }
+    }
+
+    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        Ok(rustix::fs::fallocate(&self.file, flags, offset, len)?)
+    }
+
+    fn alignment(&self) -> usize {
+        self.alignment
+    }
+}
+
+impl OsFile {
+    fn write_zeros_past_end(&self, end: u64) -> io::Result<()> {
+        let zeros = AlignedBuf::zeroed(1 << 20);
+        let mut offset = self.len()?;
+        while offset < end {
+            let step = (end - offset).min(zeros.len() as u64);
+            self.write_at(&zeros[..step as usize], offset)?;
+            offset += step;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn temporary() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[test]
+    fn a_file_reads_back_what_was_written_with_and_without_direct_io() {
+        let dir = temporary();
+        for (name, mode) in [("plain", OpenMode::CREATE_NEW), ("direct", OpenMode::CREATE_NEW.direct())] {
+            let path = dir.path().join(name);
+            let file = OsFileSystem.open(&path, mode).unwrap();
+            let bytes: Vec<u8> = (0..8192u32).map(|i| i as u8).collect();
+            file.allocate(0, 16384).unwrap();
+            file.write_at(&bytes, 4096).unwrap();
+            file.sync().unwrap();
+            assert_eq!(file.len().unwrap(), 16384);
+            let mut read = vec![1u8; 16384];
+            file.read_at(&mut read, 0).unwrap();
+            assert!(read[..4096].iter().all(|byte| *byte == 0));
+            assert_eq!(read[4096..12288], bytes);
+            file.punch_hole(4096, 4096).unwrap();
+            file.read_at(&mut read[..4096], 4096).unwrap();
+            assert!(read[..4096].iter().all(|byte| *byte == 0));
+            let error = file.read_at(&mut read, 4096).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+            assert!(OsFileSystem.open(&path, OpenMode::CREATE_NEW).is_err());
+        }
+        assert_eq!(OsFileSystem.list(dir.path()).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_locked_directory_is_refused_with_the_name_of_the_holder_until_released() {
+        let dir = temporary();
+        let lock = OsFileSystem.lock_dir(dir.path()).unwrap();
+        let error = OsFileSystem.lock_dir(dir.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        assert!(
+            error.to_string().contains(&format!("in use by another server (process {})", std::process::id()))
+        );
+        drop(lock);
+        OsFileSystem.lock_dir(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn an_error_names_the_file() {
+        let Err(error) = OsFileSystem.open(Path::new("/nonexistent/file"), OpenMode::EXISTING) else {
+            panic!("opened a file that does not exist");
+        };
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().contains("/nonexistent/file"));
+    }
+}

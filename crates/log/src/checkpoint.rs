@@ -1,0 +1,225 @@
+//! Where recovery starts: the checkpoint file.
+//!
+//! Two slots, written in turn, so that a torn write leaves the one before. A slot:
+//!
+//! | at | bytes | field |
+//! |---|---|---|
+//! | 0 | 4 | CRC-32C of the rest |
+//! | 4 | 4 | format version |
+//! | 8 | 8 | "PALISADE" |
+//! | 16 | 8 | log id |
+//! | 24 | 8 | sequence number of this record; the higher one counts |
+//! | 32 | 4 | epoch |
+//! | 36 | 4 | block size |
+//! | 40 | 8 | LSN at which reading starts, where a mini-transaction begins |
+//! | 48 | 8 | physical position of the group that begins there |
+//! | 56 | 8 | durable LSN when it was written |
+//! | 64 | 8 | segment size |
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palisade_base::Lsn;
+use palisade_base::checksum::crc32c;
+use palisade_base::codec::{Reader, Truncated};
+use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
+
+use crate::Error;
+use crate::group::FORMAT;
+
+/// Bytes of a slot that mean something.
+pub(crate) const RECORD: usize = 72;
+/// Distance of the slots; more than any device writes at once.
+pub(crate) const SLOT: usize = 16384;
+const SLOTS: u64 = 2;
+const MAGIC: &[u8; 8] = b"PALISADE";
+const NAME: &str = "checkpoint";
+
+/// A checkpoint record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    pub(crate) log_id: u64,
+    pub(crate) sequence: u64,
+    pub(crate) epoch: u32,
+    pub(crate) block_size: u32,
+    pub(crate) lsn: Lsn,
+    pub(crate) position: u64,
+    pub(crate) durable: Lsn,
+    pub(crate) segment_size: u64,
+}
+
+impl Checkpoint {
+    fn encode(&self, slot: &mut [u8]) {
+        slot[4..8].copy_from_slice(&FORMAT.to_le_bytes());
+        slot[8..16].copy_from_slice(MAGIC);
+        slot[16..24].copy_from_slice(&self.log_id.to_le_bytes());
+        slot[24..32].copy_from_slice(&self.sequence.to_le_bytes());
+        slot[32..36].copy_from_slice(&self.epoch.to_le_bytes());
+        slot[36..40].copy_from_slice(&self.block_size.to_le_bytes());
+        slot[40..48].copy_from_slice(&self.lsn.0.to_le_bytes());
+        slot[48..56].copy_from_slice(&self.position.to_le_bytes());
+        slot[56..64].copy_from_slice(&self.durable.0.to_le_bytes());
+        slot[64..72].copy_from_slice(&self.segment_size.to_le_bytes());
+        let checksum = crc32c(&slot[4..RECORD]);
+        slot[..4].copy_from_slice(&checksum.to_le_bytes());
+    }
+
+    /// The record in a slot, if it is one and consistent.
+    fn decode(slot: &[u8]) -> Result<Option<Checkpoint>, Truncated> {
+        let mut reader = Reader::new(slot);
+        let checksum = reader.u32()?;
+        if crc32c(Reader::new(reader.rest()).bytes(RECORD - 4)?) != checksum {
+            return Ok(None);
+        }
+        if reader.u32()? != FORMAT || reader.array()? != *MAGIC {
+            return Ok(None);
+        }
+        let record = Checkpoint {
+            log_id: reader.u64()?,
+            sequence: reader.u64()?,
+            epoch: reader.u32()?,
+            block_size: reader.u32()?,
+            lsn: Lsn(reader.u64()?),
+            position: reader.u64()?,
+            durable: Lsn(reader.u64()?),
+            segment_size: reader.u64()?,
+        };
+        Ok(record.is_sound().then_some(record))
+    }
+
+    fn is_sound(&self) -> bool {
+        let block = u64::from(self.block_size);
+        (512..=16384).contains(&block)
+            && block.is_power_of_two()
+            && self.segment_size >= 2 * block
+            && self.segment_size.is_multiple_of(block)
+            && self.position.is_multiple_of(block)
+            && self.lsn.0.is_multiple_of(8)
+            && self.lsn.0 > 0
+            && self.durable >= self.lsn
+    }
+}
+
+/// The file and the record it holds.
+pub(crate) struct CheckpointFile {
+    file: Arc<dyn File>,
+    current: Checkpoint,
+}
+
+fn path(dir: &Path) -> PathBuf {
+    dir.join(NAME)
+}
+
+pub(crate) fn exists(fs: &dyn FileSystem, dir: &Path) -> std::io::Result<bool> {
+    fs.exists(&path(dir))
+}
+
+impl CheckpointFile {
+    /// Creates the file, durably; it appears with `first` in it or not at all.
+    pub(crate) fn create(
+        fs: &dyn FileSystem,
+        dir: &Path,
+        first: Checkpoint,
+    ) -> std::io::Result<CheckpointFile> {
+        let temporary = dir.join("checkpoint.new");
+        let file = fs.open(&temporary, OpenMode::CREATE)?;
+        let mut slots = AlignedBuf::zeroed(SLOT * SLOTS as usize);
+        first.encode(&mut slots[slot_of(first.sequence) as usize..]);
+        file.write_at(&slots, 0)?;
+        file.sync()?;
+        fs.rename(&temporary, &path(dir))?;
+        fs.sync_dir(dir)?;
+        Ok(CheckpointFile { file, current: first })
+    }
+
+    /// Opens the file and finds the newest record.
+    pub(crate) fn open(fs: &dyn FileSystem, dir: &Path) -> Result<CheckpointFile, Error> {
+        if !exists(fs, dir).map_err(Error::io("look for the checkpoint file"))? {
+            return Err(Error::Missing(dir.to_owned()));
+        }
+        let read = || {
+            let file = fs.open(&path(dir), OpenMode::EXISTING)?;
+            let mut slots = AlignedBuf::zeroed(SLOT * SLOTS as usize);
+            let len = (file.len()?).min(slots.len() as u64);
+            file.read_at(&mut slots[..len as usize], 0)?;
+            Ok((file, slots))
+        };
+        let (file, slots) = read().map_err(Error::io("read the checkpoint file"))?;
+        let records = slots.chunks(SLOT).filter_map(|slot| Checkpoint::decode(slot).ok().flatten());
+        let Some(current) = records.max_by_key(|record| record.sequence) else {
+            return Err(Error::Corrupted {
+                lsn: Lsn::ZERO,
+                position: 0,
+                reason: "neither slot of the checkpoint file holds a record".to_owned(),
+            });
+        };
+        Ok(CheckpointFile { file, current })
+    }
+
+    pub(crate) fn current(&self) -> &Checkpoint {
+        &self.current
+    }
+
+    /// Writes `next` over the older slot, durably; its sequence number is given here.
+    pub(crate) fn write(&mut self, next: Checkpoint) -> std::io::Result<()> {
+        let next = Checkpoint { sequence: self.current.sequence + 1, ..next };
+        assert!(next.is_sound(), "a checkpoint record can be read back: {next:?}");
+        let mut slot = AlignedBuf::zeroed(SLOT);
+        next.encode(&mut slot);
+        self.file.write_at(&slot, slot_of(next.sequence))?;
+        self.file.sync()?;
+        self.current = next;
+        Ok(())
+    }
+}
+
+fn slot_of(sequence: u64) -> u64 {
+    sequence % SLOTS * SLOT as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use palisade_io::{CrashKeeps, FaultFileSystem};
+
+    fn first() -> Checkpoint {
+        Checkpoint {
+            log_id: 9,
+            sequence: 1,
+            epoch: 1,
+            block_size: 512,
+            lsn: Lsn(8),
+            position: 0,
+            durable: Lsn(8),
+            segment_size: 65536,
+        }
+    }
+
+    #[test]
+    fn a_torn_checkpoint_write_leaves_the_one_before() {
+        let dir = Path::new("log");
+        for seed in 0..50 {
+            let fs = FaultFileSystem::new(seed);
+            let mut file = CheckpointFile::create(&fs, dir, first()).unwrap();
+            file.write(Checkpoint { lsn: Lsn(16), durable: Lsn(16), ..first() }).unwrap();
+            fs.fail(palisade_io::Call::Sync, 1, palisade_io::Fault::Crash);
+            assert!(file.write(Checkpoint { lsn: Lsn(24), durable: Lsn(24), ..first() }).is_err());
+            fs.crash(CrashKeeps::Random);
+            let found = CheckpointFile::open(&fs, dir).unwrap().current;
+            assert!([Lsn(16), Lsn(24)].contains(&found.lsn));
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_falls_back_to_the_other_slot_and_two_are_corruption() {
+        let dir = Path::new("log");
+        let fs = FaultFileSystem::new(1);
+        let mut file = CheckpointFile::create(&fs, dir, first()).unwrap();
+        file.write(Checkpoint { lsn: Lsn(16), durable: Lsn(16), ..first() }).unwrap();
+        fs.flip_bit(&path(dir), 40 * 8 + 3);
+        assert_eq!(CheckpointFile::open(&fs, dir).unwrap().current.lsn, Lsn(8));
+        fs.flip_bit(&path(dir), slot_of(1) * 8 + 300);
+        assert!(matches!(CheckpointFile::open(&fs, dir), Err(Error::Corrupted { .. })));
+        assert!(matches!(CheckpointFile::open(&fs, Path::new("elsewhere")), Err(Error::Missing(_))));
+    }
+}

@@ -1,0 +1,73 @@
+//! How a log is set up.
+
+use std::sync::Arc;
+
+use palisade_base::clock::{Clock, SystemClock};
+
+/// Who writes and flushes the log (`innodb_log_writer_threads`). Can be changed while the log runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum WriterThreads {
+    /// The committing session's worker writes and flushes for everyone who waits.
+    Off = 0,
+    /// A dedicated writer and a dedicated flusher thread.
+    On = 1,
+    /// Chosen per flush: a worker with nothing else to do flushes by itself, a busy one hands over to the log's
+    /// thread.
+    #[default]
+    Auto = 2,
+}
+
+/// Called with the reason when a log write or sync has failed and nothing may be promised any more.
+pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How a log is set up.
+#[derive(Clone)]
+pub struct LogConfig {
+    /// Identifies this log among all logs; random, given when it is created.
+    pub log_id: u64,
+    /// `innodb_redo_log_capacity`: bytes on disk.
+    pub capacity: u64,
+    /// Size of one segment file in bytes; 0 is a 32nd of the capacity. Fixed when the log is created.
+    pub segment_size: u64,
+    /// `innodb_log_buffer_size`: bytes of the ring; rounded to a power of two.
+    pub buffer_size: usize,
+    /// `innodb_log_write_ahead_size`: every write starts and ends at a multiple of it: 512 to 16384, a power of two.
+    /// Fixed when the log is created.
+    pub block_size: usize,
+    /// Whether segment files bypass the page cache.
+    pub direct: bool,
+    /// `innodb_log_writer_threads`.
+    pub writer_threads: WriterThreads,
+    /// Whether the log has threads at all. Without, every flush is done by its caller: for simulations.
+    pub background: bool,
+    /// Milliseconds between background flushes of what no-one waits for.
+    pub background_flush_interval_ms: u64,
+    /// What to do when a log write or sync has failed: print and abort, unless a simulation wants to look.
+    pub on_failure: FailureHook,
+    /// The clock for the metrics of time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        LogConfig {
+            log_id: 0,
+            capacity: 100 << 20,
+            segment_size: 0,
+            buffer_size: 16 << 20,
+            block_size: 4096,
+            direct: false,
+            writer_threads: WriterThreads::Auto,
+            background: true,
+            background_flush_interval_ms: 1000,
+            on_failure: Arc::new(abort),
+            clock: Arc::new(SystemClock::default()),
+        }
+    }
+}
+
+fn abort(reason: &str) {
+    eprintln!("palisade: redo log: {reason}; aborting, because nothing can be promised durable any more");
+    std::process::abort();
+}

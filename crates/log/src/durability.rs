@@ -1,0 +1,756 @@
+//! From written to durable: who flushes, and who is told.
+//!
+//! There is one flush at a time, claimed by [`Durability::claim`]. Whoever claims it writes what is below the tail,
+//! syncs, publishes `durable_lsn`, gives the claim back and then looks at every inbox:
+//!
+//! ```text
+//!   session: register in its worker's inbox ── look at durable_lsn ── want a flush ── park
+//!   flusher: claim ── write ── sync ── publish durable_lsn ── release ── look at inboxes ── call workers
+//!   worker's pump: called ── wake covered sessions ── if some are not covered and nobody flushes: see to it
+//! ```
+//!
+//! A wait is registered before `durable_lsn` and the claim are looked at, and inboxes are looked at after
+//! `durable_lsn` and the claim were published, all in one total order. So either the session sees that it is covered
+//! or that nobody flushes, or the flusher sees the session.
+//!
+//! Who flushes, by [`WriterThreads`]:
+//!
+//! * `Off`: the pump of the worker that wants it (the *leader*), for everyone;
+//! * `On`: the log's writer and flusher threads, which overlap writing with syncing;
+//! * `Auto`: a pump whose worker has nothing else to do leads; one that has asks the flusher thread. Decided anew for
+//!   each flush, and nobody needs to know what was decided before. Where [trials](crate::choice) show that the
+//!   threads come further, they do as with `On`.
+//!
+//! A pump first lets the other tasks of its worker run, and again for as long as that brings commits: they are in the
+//! same flush then, and a flush costs more processor time than a commit. There is no timer and no delay: with nothing
+//! else to run, the next flush starts when the last one has ended and someone waits.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::atomic::AtomicU8;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+
+use palisade_base::Lsn;
+use parking_lot::RwLock;
+
+use crate::choice::Choice;
+use crate::log::State;
+use crate::sync::{AtomicBool, AtomicU64, CachePadded, Ordering, load_ordered, store_ordered};
+use crate::waits::{Inbox, WaitId, WaitList};
+use crate::{Error, Log, WriterThreads, metrics};
+
+/// Whether the caller's worker has something else to do than to wait for a flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherWork {
+    /// The worker would go to sleep.
+    None,
+    /// Other sessions of the worker can run.
+    Runnable,
+}
+
+/// How often a pump lets other tasks run before it sees to a flush, at most.
+const MOST_ROUNDS: u32 = 8;
+
+/// What is durable, who wants more, and who is working on it.
+pub(crate) struct Durability {
+    durable: CachePadded<AtomicU64>,
+    flushing: AtomicBool,
+    /// The furthest LSN anyone has waited for.
+    wanted: CachePadded<AtomicU64>,
+    /// The furthest LSN the log's threads were asked for.
+    asked: AtomicU64,
+    writer_threads: AtomicU8,
+    choice: Choice,
+    inboxes: RwLock<Vec<Arc<Inbox>>>,
+    /// For waits on threads that are no workers.
+    others: Arc<Inbox>,
+    writer: Caller,
+    flusher: Caller,
+}
+
+impl Durability {
+    pub(crate) fn new(writer_threads: WriterThreads, durable: Lsn) -> Durability {
+        Durability {
+            durable: CachePadded(AtomicU64::new(durable.0)),
+            flushing: AtomicBool::new(false),
+            wanted: CachePadded(AtomicU64::new(0)),
+            asked: AtomicU64::new(0),
+            writer_threads: AtomicU8::new(writer_threads as u8),
+            choice: Choice::new(),
+            inboxes: RwLock::default(),
+            others: Arc::new(Inbox::new()),
+            writer: Caller::default(),
+            flusher: Caller::default(),
+        }
+    }
+
+    pub(crate) fn reset(&self, durable: Lsn) {
+        store_ordered(&self.durable.0, durable.0);
+    }
+
+    pub(crate) fn durable(&self) -> Lsn {
+        Lsn(load_ordered(&self.durable.0))
+    }
+
+    fn wanted(&self) -> Lsn {
+        Lsn(load_ordered(&self.wanted.0))
+    }
+
+    fn asked(&self) -> Lsn {
+        Lsn(load_ordered(&self.asked))
+    }
+
+    fn is_flushing(&self) -> bool {
+        self.flushing.load(Ordering::SeqCst)
+    }
+
+    /// Takes the right to flush, if nobody has it.
+    fn claim(&self) -> bool {
+        !self.flushing.swap(true, Ordering::SeqCst)
+    }
+
+    /// As it was set.
+    fn setting(&self) -> WriterThreads {
+        match self.writer_threads.load(Ordering::SeqCst) {
+            0 => WriterThreads::Off,
+            1 => WriterThreads::On,
+            _ => WriterThreads::Auto,
+        }
+    }
+
+    /// As it is done now.
+    fn writer_threads(&self) -> WriterThreads {
+        match self.setting() {
+            WriterThreads::Auto if self.choice.uses_threads() => WriterThreads::On,
+            setting => setting,
+        }
+    }
+}
+
+/// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
+#[derive(Default)]
+struct Caller {
+    called: std::sync::atomic::AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Caller {
+    fn call(&self) {
+        if !self.called.load(Ordering::SeqCst)
+            && !self.called.swap(true, Ordering::SeqCst)
+            && let Some(thread) = self.thread.get()
+        {
+            thread.unpark();
+        }
+    }
+
+    /// Sleeps until called, or for `limit`; whether it was called.
+    fn wait(&self, limit: Duration) -> bool {
+        if !self.called.load(Ordering::SeqCst) {
+            std::thread::park_timeout(limit);
+        }
+        self.called.load(Ordering::SeqCst)
+    }
+
+    /// Calls from now on are new ones.
+    fn listen(&self) {
+        self.called.store(false, Ordering::SeqCst);
+    }
+}
+
+thread_local! {
+    /// The inbox of the worker that runs on this thread, and the address of its log.
+    static OWN_INBOX: RefCell<Option<(usize, Arc<Inbox>)>> = const { RefCell::new(None) };
+}
+
+impl Log {
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
+    fn own_inbox(&self) -> Arc<Inbox> {
+        let own = OWN_INBOX.with_borrow(|own| match own {
+            Some((log, inbox)) if *log == self.address() => Some(inbox.clone()),
+            _ => None,
+        });
+        own.unwrap_or_else(|| self.durability.others.clone())
+    }
+
+    /// Who writes and flushes now; [`WriterThreads::Auto`] may be doing as `On` does.
+    pub fn writer_threads(&self) -> WriterThreads {
+        if self.config.background { self.durability.writer_threads() } else { WriterThreads::Off }
+    }
+
+    /// Changes who writes and flushes; takes effect with the next flush.
+    pub fn set_writer_threads(&self, writer_threads: WriterThreads) {
+        self.durability.choice.reset();
+        self.durability.writer_threads.store(writer_threads as u8, Ordering::SeqCst);
+        // Who was relied on for the present waits may not feel responsible any more: the log's threads are.
+        self.ask(self.durability.wanted());
+    }
+
+    /// Makes the calling thread a worker: waits for durability on it are completed by the inbox's
+    /// [pump](WorkerInbox::pump), which must run. Dropping the inbox ends that.
+    pub fn register_worker(self: &Arc<Self>) -> WorkerInbox {
+        let inbox = Arc::new(Inbox::new());
+        inbox.has_pump.store(true, Ordering::SeqCst);
+        self.durability.inboxes.write().push(inbox.clone());
+        OWN_INBOX.set(Some((self.address(), inbox.clone())));
+        WorkerInbox { log: self.clone(), inbox }
+    }
+
+    /// Waits until everything below `lsn` is durable. On a [worker](Log::register_worker) the wait is completed by
+    /// the worker itself, together with its others.
+    pub fn wait_durable(&self, lsn: Lsn) -> WaitDurable<'_> {
+        WaitDurable { log: self, lsn, leads: false, registered: None }
+    }
+
+    /// Waits until [`Log::tail`] has reached `lsn`: everything before, and the append that ends there, is visible.
+    pub fn wait_tail(&self, lsn: Lsn) -> WaitTail<'_> {
+        WaitTail { log: self, lsn, registered: None }
+    }
+
+    /// Makes everything below `lsn` durable, on the calling thread's time. For background threads.
+    pub fn flush_blocking(&self, lsn: Lsn) -> Result<(), Error> {
+        if self.durable_lsn() >= lsn {
+            return Ok(());
+        }
+        assert!(self.state() != State::Recovering, "{lsn:?} has not been recovered");
+        if !self.config.background {
+            // Nobody else flushes; what is missing is another thread's link.
+            while self.durable_lsn() < lsn && self.state() != State::Failed {
+                self.lead(None);
+                std::thread::yield_now();
+            }
+        }
+        block_on(WaitDurable { log: self, lsn, leads: true, registered: None })
+    }
+
+    /// Someone waits for `lsn` in `inbox`, registered there: sees to it that a flush comes.
+    fn want(&self, lsn: Lsn, inbox: &Inbox, leads: bool) {
+        self.durability.wanted.0.fetch_max(lsn.0, Ordering::SeqCst);
+        match self.writer_threads() {
+            WriterThreads::On => self.durability.writer.call(),
+            // The flush that is running ends by looking at the inboxes.
+            _ if self.durability.is_flushing() => {}
+            _ if inbox.has_pump.load(Ordering::SeqCst) => {
+                inbox.signal.raise();
+            }
+            WriterThreads::Auto if !leads => self.ask(lsn),
+            _ => {
+                self.lead(None);
+                // What is still missing lies behind an append that is not linked: the thread waits for that.
+                if self.durable_lsn() < lsn {
+                    self.ask(lsn);
+                }
+            }
+        }
+    }
+
+    /// Asks the log's threads to make everything below `lsn` durable.
+    fn ask(&self, lsn: Lsn) {
+        self.durability.asked.fetch_max(lsn.0, Ordering::SeqCst);
+        match self.writer_threads() {
+            WriterThreads::On => self.durability.writer.call(),
+            _ => self.durability.flusher.call(),
+        }
+    }
+
+    /// Flushes on the calling thread, for everyone, unless someone is flushing. The worker whose pump calls this need
+    /// not be called.
+    fn lead(&self, caller: Option<&Inbox>) {
+        if self.durability.claim() {
+            metrics::LEADER_FLUSHES.increment();
+            self.flush_claimed();
+            self.release(Lead::Sought, caller);
+        }
+    }
+
+    /// Writes and syncs, holding the claim.
+    fn flush_claimed(&self) {
+        if self.state() == State::Failed {
+            return;
+        }
+        let mut writer = self.writer.lock();
+        let durable = self.durable_lsn();
+        // With a writer thread, syncing what it has written comes first: it writes the rest meanwhile.
+        if self.writer_threads() != WriterThreads::On || writer.written() == durable {
+            match writer.write(&self.ring, durable) {
+                Ok(false) => {}
+                Ok(true) => self.publish(&writer),
+                Err(error) => {
+                    drop(writer);
+                    self.fail("write to the log", error);
+                    return;
+                }
+            }
+        }
+        let (written, unsynced) = (writer.written(), writer.take_unsynced());
+        drop(writer);
+        if written == durable {
+            return;
+        }
+        let before = self.config.clock.monotonic();
+        for (_, file) in unsynced {
+            metrics::SYNCS.increment();
+            if let Err(error) = file.sync() {
+                self.fail("sync the log", error);
+                return;
+            }
+        }
+        let after = self.config.clock.monotonic();
+        let micros = (after - before).as_micros() as u64;
+        metrics::FLUSHES.increment();
+        metrics::FLUSH_TIME.add(micros);
+        metrics::FLUSH_MAX_TIME.raise_to(micros);
+        store_ordered(&self.durability.durable.0, written.0);
+        let is_auto = self.config.background && self.durability.setting() == WriterThreads::Auto;
+        if is_auto && self.durability.choice.note(after, written) {
+            // As when it is set: who was relied on may not feel responsible any more.
+            self.ask(self.durability.wanted());
+        }
+        metrics::LSN_LAST_FLUSH.set(written.0);
+        metrics::LSN_CURRENT.set(self.ring.next().0);
+        metrics::CHECKPOINT_AGE.set(written.0.saturating_sub(self.checkpoint_lsn().0));
+    }
+
+    /// Ends the claim and calls every worker that has something to do because of it, once; but not the caller's own.
+    fn release(&self, lead: Lead, caller: Option<&Inbox>) {
+        self.durability.flushing.store(false, Ordering::SeqCst);
+        let durable = self.durable_lsn();
+        let concerns = |waits: &WaitList| match waits.first() {
+            Lsn::MAX => false,
+            first => first <= durable || lead == Lead::Sought,
+        };
+        for inbox in self.durability.inboxes.read().iter() {
+            let is_own = caller.is_some_and(|own| std::ptr::eq(own, &**inbox));
+            if !is_own && concerns(&inbox.waits) {
+                if inbox.has_pump.load(Ordering::SeqCst) {
+                    metrics::WAKEUPS.add(u64::from(inbox.signal.raise()));
+                } else {
+                    complete(inbox, durable, lead);
+                }
+            }
+        }
+        if concerns(&self.durability.others.waits) {
+            complete(&self.durability.others, durable, lead);
+        }
+        if lead == Lead::Sought && self.durability.asked() > durable {
+            self.durability.flusher.call();
+        }
+        if self.writer_threads() == WriterThreads::On {
+            self.call_threads();
+        }
+    }
+
+    /// The log has failed: everyone who waits is to see it.
+    pub(crate) fn wake_everyone(&self) {
+        for inbox in self.durability.inboxes.read().iter().chain([&self.durability.others]) {
+            complete(inbox, Lsn::MAX, Lead::Taken);
+        }
+        self.call_threads();
+    }
+
+    /// Lets the log's threads look whether there is something for them to do.
+    pub(crate) fn call_threads(&self) {
+        self.durability.writer.call();
+        self.durability.flusher.call();
+    }
+
+    /// Admission is refused: sees to it that the ring is written.
+    pub(crate) fn make_room(&self) {
+        if self.config.background {
+            self.ask(self.tail());
+        } else {
+            self.lead(None);
+        }
+    }
+
+    /// Has the ring written before it is half full.
+    pub(crate) fn write_early(&self) {
+        let quarter = self.ring.capacity() / 4;
+        if self.ring.next().0 + quarter > self.admission.until() && self.config.background {
+            let tail = self.tail();
+            if self.durability.asked() < self.written_lsn() {
+                self.ask(tail);
+            }
+        }
+    }
+
+    pub(crate) fn start_threads(self: &Arc<Self>) -> std::io::Result<()> {
+        let spawn = |name: &str, run: fn(&Log)| {
+            let log = self.clone();
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&log))
+        };
+        let mut threads = self.threads.lock();
+        threads.push(spawn("log-writer", Log::run_writer)?);
+        threads.push(spawn("log-flusher", Log::run_flusher)?);
+        Ok(())
+    }
+
+    /// The writer thread: with `On`, writes while someone waits for more than is written.
+    fn run_writer(&self) {
+        let _ = self.durability.writer.thread.set(std::thread::current());
+        loop {
+            self.durability.writer.listen();
+            if !self.is_working() {
+                return;
+            }
+            let goal = self.durability.wanted().max(self.durability.asked());
+            if self.writer_threads() == WriterThreads::On && goal > self.written_lsn() {
+                if !self.write_for_flusher() {
+                    self.sleep_until_tail_moves(&self.durability.writer);
+                }
+                continue;
+            }
+            self.durability.writer.wait(self.background_interval());
+        }
+    }
+
+    /// Writes what there is; whether there was anything.
+    fn write_for_flusher(&self) -> bool {
+        let mut writer = self.writer.lock();
+        match writer.write(&self.ring, self.durable_lsn()) {
+            Ok(false) => false,
+            Ok(true) => {
+                self.publish(&writer);
+                drop(writer);
+                self.durability.flusher.call();
+                true
+            }
+            Err(error) => {
+                drop(writer);
+                self.fail("write to the log", error);
+                true
+            }
+        }
+    }
+
+    /// The flusher thread: flushes what it was asked for, with `On` all that is written, and now and then what nobody
+    /// waits for.
+    fn run_flusher(&self) {
+        let _ = self.durability.flusher.thread.set(std::thread::current());
+        let mut is_due = false;
+        // After a flush that left those who are not covered to this thread.
+        let mut goes_on = false;
+        loop {
+            self.durability.flusher.listen();
+            if !self.is_working() {
+                return;
+            }
+            let durable = self.durable_lsn();
+            let mut goal = self.durability.asked();
+            if goes_on {
+                goal = goal.max(self.durability.wanted());
+            }
+            if self.writer_threads() == WriterThreads::On {
+                goal = goal.max(self.written_lsn());
+            }
+            let has_unflushed = self.tail() > durable;
+            if (goal > durable || is_due) && has_unflushed {
+                is_due = false;
+                let flushed = self.flush_as_thread();
+                goes_on = flushed == Some(Lead::Taken);
+                if flushed.is_some() {
+                    continue;
+                }
+            } else if goal > durable {
+                self.sleep_until_tail_moves(&self.durability.flusher);
+                continue;
+            }
+            is_due = !self.durability.flusher.wait(self.background_interval());
+        }
+    }
+
+    /// Flushes if nobody else does (who does calls this thread afterwards if it is still needed); whether this thread
+    /// is to go on.
+    fn flush_as_thread(&self) -> Option<Lead> {
+        if !self.durability.claim() {
+            return None;
+        }
+        metrics::THREAD_FLUSHES.increment();
+        self.flush_claimed();
+        let lead = match self.writer_threads() {
+            WriterThreads::Off | WriterThreads::Auto => Lead::Sought,
+            WriterThreads::On => Lead::Taken,
+        };
+        self.release(lead, None);
+        Some(lead)
+    }
+
+    fn is_working(&self) -> bool {
+        matches!(self.state(), State::Running | State::Stopping)
+    }
+
+    fn background_interval(&self) -> Duration {
+        Duration::from_millis(self.config.background_flush_interval_ms)
+    }
+
+    /// Someone waits for an append behind one that is not linked yet: sleeps until it is, or until called.
+    fn sleep_until_tail_moves(&self, caller: &Caller) {
+        let tail = self.ring.tail_ordered();
+        let unpark = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let lsn = tail.advance(1);
+        let id = self.tail_waits.register(lsn, &unpark);
+        if self.ring.tail_ordered() == tail {
+            caller.wait(self.background_interval());
+        }
+        self.tail_waits.cancel(lsn, id);
+    }
+}
+
+/// Whether someone among those who wait should flush next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    /// Those who are not covered see to it themselves.
+    Sought,
+    /// One of the log's threads goes on.
+    Taken,
+}
+
+/// Wakes the covered waits of an inbox without a pump, and one that is to lead.
+fn complete(inbox: &Inbox, durable: Lsn, lead: Lead) {
+    for waker in inbox.waits.take_covered(durable) {
+        waker.wake();
+    }
+    if lead == Lead::Sought {
+        inbox.waits.nominate_first();
+    }
+    if durable == Lsn::MAX {
+        inbox.signal.raise();
+    }
+}
+
+/// Future of [`Log::wait_durable`]. Allocates nothing if the range is durable already.
+#[must_use]
+pub struct WaitDurable<'a> {
+    log: &'a Log,
+    lsn: Lsn,
+    /// Whether the polling thread may flush by itself.
+    leads: bool,
+    registered: Option<(Arc<Inbox>, WaitId)>,
+}
+
+impl WaitDurable<'_> {
+    fn outcome(&self) -> Option<Result<(), Error>> {
+        if self.log.durable_lsn() >= self.lsn {
+            return Some(Ok(()));
+        }
+        match self.log.state() {
+            State::Failed => Some(Err(Error::Failed)),
+            State::Stopped => Some(Err(Error::NotRunning)),
+            State::Running | State::Stopping | State::Recovering => None,
+        }
+    }
+
+    /// Is in an inbox when this returns.
+    fn register(&mut self, waker: &Waker) -> Arc<Inbox> {
+        if let Some((inbox, id)) = &self.registered
+            && inbox.waits.renew(self.lsn, *id, waker)
+        {
+            return inbox.clone();
+        }
+        // A thread that sleeps until it is woken cannot run a pump.
+        let inbox = if self.leads { self.log.durability.others.clone() } else { self.log.own_inbox() };
+        let id = inbox.waits.register(self.lsn, waker);
+        if self.registered.replace((inbox.clone(), id)).is_none() {
+            metrics::FLUSH_WAITS.increment();
+        }
+        inbox
+    }
+}
+
+impl Future for WaitDurable<'_> {
+    type Output = Result<(), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(outcome) = self.outcome() {
+            return Poll::Ready(outcome);
+        }
+        let inbox = self.register(context.waker());
+        if let Some(outcome) = self.outcome() {
+            return Poll::Ready(outcome);
+        }
+        self.log.want(self.lsn, &inbox, self.leads);
+        // A flush may have been led just now.
+        match self.outcome() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for WaitDurable<'_> {
+    fn drop(&mut self) {
+        if let Some((inbox, id)) = self.registered.take() {
+            inbox.waits.cancel(self.lsn, id);
+            // It may have been the one nominated to lead; the log's thread then does.
+            if inbox.waits.first() != Lsn::MAX && self.outcome().is_none() {
+                self.log.ask(self.lsn);
+            }
+        }
+    }
+}
+
+/// Future of [`Log::wait_tail`]; fails only if the log has.
+#[must_use]
+pub struct WaitTail<'a> {
+    log: &'a Log,
+    lsn: Lsn,
+    registered: Option<WaitId>,
+}
+
+impl Future for WaitTail<'_> {
+    type Output = Result<(), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.log.ring.tail_ordered() >= self.lsn {
+            return Poll::Ready(Ok(()));
+        }
+        if self.log.state() == State::Failed {
+            return Poll::Ready(Err(Error::Failed));
+        }
+        let waits = &self.log.tail_waits;
+        let is_listed = self.registered.is_some_and(|id| waits.renew(self.lsn, id, context.waker()));
+        if !is_listed {
+            metrics::TAIL_WAITS.increment();
+            self.registered = Some(waits.register(self.lsn, context.waker()));
+        }
+        if self.log.ring.tail_ordered() >= self.lsn { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+}
+
+impl Drop for WaitTail<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.registered {
+            self.log.tail_waits.cancel(self.lsn, id);
+        }
+    }
+}
+
+/// A worker's waits for durability; see [`Log::register_worker`].
+pub struct WorkerInbox {
+    log: Arc<Log>,
+    inbox: Arc<Inbox>,
+}
+
+impl WorkerInbox {
+    /// Runs for as long as the worker does, as one task of it: completes waits that a flush has covered, and sees to
+    /// it that a flush happens while someone waits. `yield_now` lets the worker's other tasks run, as
+    /// [`yield_once`] does; if the executor has a way that also looks for new input, that is better. `other_work`, asked
+    /// before each flush, says whether other tasks of the worker can run or soon will.
+    pub async fn pump(&self, mut yield_now: impl AsyncFnMut(), mut other_work: impl FnMut() -> OtherWork) {
+        loop {
+            std::future::poll_fn(|context| self.inbox.signal.poll(context)).await;
+            self.complete_covered();
+            while self.has_uncovered() {
+                self.gather(&mut yield_now).await;
+                if !self.see_to_flush(other_work()) {
+                    break;
+                }
+                if !self.complete_covered() {
+                    // What is waited for lies behind an append that is not linked yet.
+                    let tail = self.log.ring.tail_ordered();
+                    if tail == self.log.durable_lsn() {
+                        let _ = self.log.wait_tail(tail.advance(1)).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets the other tasks run while they bring more commits to be flushed together.
+    async fn gather(&self, yield_now: &mut impl AsyncFnMut()) {
+        for _ in 0..MOST_ROUNDS {
+            let before = self.inbox.waits.registrations();
+            yield_now().await;
+            if self.inbox.waits.registrations() == before {
+                break;
+            }
+        }
+    }
+
+    fn has_uncovered(&self) -> bool {
+        self.inbox.waits.first() != Lsn::MAX
+    }
+
+    /// Wakes the sessions whose LSN is durable; whether there were any.
+    fn complete_covered(&self) -> bool {
+        let wakers = self.inbox.waits.take_covered(self.log.durable_lsn());
+        let any = !wakers.is_empty();
+        for waker in wakers {
+            waker.wake();
+        }
+        any
+    }
+
+    /// Flushes, or leaves it to someone who will call this inbox afterwards; whether it flushed.
+    fn see_to_flush(&self, other_work: OtherWork) -> bool {
+        let log = &*self.log;
+        let (writer_threads, state) = (log.writer_threads(), log.state());
+        if state == State::Failed || log.durability.is_flushing() {
+            return false;
+        }
+        match (writer_threads, other_work) {
+            (WriterThreads::On, _) => log.durability.writer.call(),
+            (WriterThreads::Auto, OtherWork::Runnable) => log.ask(log.durability.wanted()),
+            (WriterThreads::Off, _) | (WriterThreads::Auto, OtherWork::None) => {
+                log.lead(Some(&*self.inbox));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Drop for WorkerInbox {
+    fn drop(&mut self) {
+        self.log.durability.inboxes.write().retain(|inbox| !Arc::ptr_eq(inbox, &self.inbox));
+        self.inbox.has_pump.store(false, Ordering::SeqCst);
+        OWN_INBOX.with_borrow_mut(|own| {
+            if own.as_ref().is_some_and(|(_, inbox)| Arc::ptr_eq(inbox, &self.inbox)) {
+                *own = None;
+            }
+        });
+        // Who still waits here is woken and registers elsewhere.
+        complete(&self.inbox, Lsn::MAX, Lead::Taken);
+    }
+}
+
+/// Lets the other tasks of the executor run first; for [`WorkerInbox::pump`] on any executor.
+pub async fn yield_once() {
+    let mut has_yielded = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on the calling thread, which sleeps meanwhile.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Reading a log back.
+//!
+//! The reader follows the groups from the checkpoint's physical position, puts their ranges together and cuts frames
+//! off. The log ends at the first group that cannot be read or does not belong: of another log or position, of an
+//! earlier epoch, or not continuing where the last ended. A group of a *later* epoch continues at the end of the last
+//! whole frame: there the recovery before it found the end.
+//!
+//! Whether an end may be believed: everything below the *known durable LSN* was readable once. That LSN is in the
+//! checkpoint record; and if behind the end there is a readable group that was written when more was durable, it is
+//! known from there. An end below it is [`Error::Corrupted`].
+
+use std::sync::Arc;
+
+use palisade_base::Lsn;
+use palisade_base::codec::Reader;
+use palisade_io::AlignedBuf;
+
+use crate::group::{self, GroupHeader};
+use crate::log::Log;
+use crate::writer::{Start, Starts};
+use crate::{Error, frame};
+
+/// Read from the files at once, in bytes.
+const CHUNK: usize = 1 << 20;
+/// How far behind the end witnesses are looked for, in bytes: more than is ever written and not durable.
+const LOOK_AHEAD: u64 = 64 << 20;
+
+/// What one [`append`](crate::Log::append) wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MtrRecord<'a> {
+    /// Where it begins.
+    pub start: Lsn,
+    /// Where the next one begins.
+    pub end: Lsn,
+    /// The bytes given to `append`.
+    pub payload: &'a [u8],
+}
+
+/// Reads the log from the checkpoint to its end; see [`Log::open`].
+pub struct LogReader {
+    log: Arc<Log>,
+    files: Files,
+    log_id: u64,
+    block_size: u64,
+    known_durable: Lsn,
+    checkpoint: Start,
+    epoch: u32,
+    /// Where the next group should be.
+    position: u64,
+    /// The LSN at which it should start.
+    expected: Lsn,
+    /// Log bytes that were read, and how many of them were returned as frames.
+    bytes: Vec<u8>,
+    consumed: usize,
+    /// LSN of `bytes[consumed]`: a frame begins here.
+    lsn: Lsn,
+    starts: Starts,
+    ended: bool,
+}
+
+/// What recovery leaves to the writer.
+pub(crate) struct RecoveredEnd {
+    pub(crate) epoch: u32,
+    pub(crate) end: Start,
+    pub(crate) starts: Starts,
+}
+
+impl LogReader {
+    pub(crate) fn new(log: Arc<Log>, record: &crate::checkpoint::Checkpoint) -> LogReader {
+        let checkpoint = Start { lsn: record.lsn, position: record.position };
+        LogReader {
+            files: Files::new(log.clone(), record.segment_size),
+            log,
+            log_id: record.log_id,
+            block_size: u64::from(record.block_size),
+            known_durable: record.durable,
+            checkpoint,
+            epoch: 0,
+            position: checkpoint.position,
+            expected: checkpoint.lsn,
+            bytes: Vec::new(),
+            consumed: 0,
+            lsn: checkpoint.lsn,
+            starts: Starts::default(),
+            ended: false,
+        }
+    }
+
+    /// Where reading starts: a mini-transaction's beginning at or before the checkpoint.
+    pub fn checkpoint_lsn(&self) -> Lsn {
+        self.checkpoint.lsn
+    }
+
+    /// The next mini-transaction; `None` at the end of the log. Everything below the known durable LSN is there or
+    /// the answer is [`Error::Corrupted`].
+    #[expect(clippy::should_implement_trait, reason = "the record borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<MtrRecord<'_>>, Error> {
+        let len = loop {
+            match self.frame_payload_len()? {
+                Some(len) => break len,
+                None if self.ended || !self.read_group()? => return Ok(None),
+                None => {}
+            }
+        };
+        let payload = self.consumed + frame::HEADER..self.consumed + frame::HEADER + len;
+        let start = self.lsn;
+        self.lsn = start.advance(frame::size(len));
+        self.consumed += frame::size(len) as usize;
+        self.log.recovered_to(self.lsn);
+        Ok(Some(MtrRecord { start, end: self.lsn, payload: &self.bytes[payload] }))
+    }
+
+    /// Reads to the end and tells what the writer needs to go on.
+    pub(crate) fn finish(mut self) -> Result<RecoveredEnd, Error> {
+        while self.next()?.is_some() {}
+        self.log.recovered_to(self.lsn);
+        let end = Start { lsn: self.lsn, position: self.position };
+        Ok(RecoveredEnd { epoch: self.epoch, end, starts: self.starts })
+    }
+
+    pub(crate) fn is_of(&self, log: &Arc<Log>) -> bool {
+        Arc::ptr_eq(&self.log, log)
+    }
+
+    /// The payload length of the frame at `lsn`, if all of it has been read.
+    fn frame_payload_len(&self) -> Result<Option<usize>, Error> {
+        let mut reader = Reader::new(&self.bytes[self.consumed..]);
+        let Ok(header) = reader.u64() else { return Ok(None) };
+        let Some(len) = frame::payload_len(header, self.lsn) else {
+            return Err(self.corrupted("no mini-transaction begins here"));
+        };
+        let whole = self.bytes.len() - self.consumed >= frame::size(len) as usize;
+        Ok(whole.then_some(len))
+    }
+
+    fn corrupted(&self, reason: impl Into<String>) -> Error {
+        Error::Corrupted { lsn: self.lsn, position: self.position, reason: reason.into() }
+    }
+
+    /// Appends the next group's range to `bytes`; false at the end of the log.
+    fn read_group(&mut self) -> Result<bool, Error> {
+        let found =
+            self.group_at(self.position)?.and_then(|header| self.place(&header).map(|from| (header, from)));
+        let Some((header, from)) = found else {
+            self.end()?;
+            return Ok(false);
+        };
+        self.bytes.drain(..self.consumed);
+        self.consumed = 0;
+        self.bytes.truncate(from.since(self.lsn) as usize);
+        if from == self.lsn {
+            self.starts.note(Start { lsn: from, position: self.position });
+        }
+        self.bytes.extend_from_slice(self.files.range(group::HEADER, header.len as usize));
+        self.epoch = header.epoch;
+        self.expected = from.advance(u64::from(header.len));
+        self.position += (group::HEADER as u64 + u64::from(header.len)).next_multiple_of(self.block_size);
+        Ok(true)
+    }
+
+    /// The LSN from which the group's range counts, if the log continues with it.
+    fn place(&self, header: &GroupHeader) -> Option<Lsn> {
+        let continues = header.epoch == self.epoch && header.start == self.expected;
+        let begins_epoch = header.epoch > self.epoch && header.start == self.lsn;
+        (continues || begins_epoch).then_some(header.start)
+    }
+
+    /// The intact group of this log at `position`, left in `files`; `None` if there is none.
+    fn group_at(&mut self, position: u64) -> Result<Option<GroupHeader>, Error> {
+        let room = self.files.room(position);
+        if !self.files.load(position, group::HEADER)? {
+            return Ok(None);
+        }
+        let Ok(Some((header, checksum))) = GroupHeader::parse(self.files.range(0, group::HEADER)) else {
+            return Ok(None);
+        };
+        let len = u64::from(header.len);
+        let possible = header.log_id == self.log_id
+            && header.position == position
+            && len > 0
+            && len.is_multiple_of(frame::ALIGNMENT as u64)
+            && group::HEADER as u64 + len <= room.min(self.files.buffer.len() as u64)
+            && header.start.0.checked_add(len).is_some();
+        if !possible || !self.files.load(position, group::HEADER + header.len as usize)? {
+            return Ok(None);
+        }
+        let group = self.files.range(0, group::HEADER + header.len as usize);
+        Ok(group::checksum_is(group, checksum).then_some(header))
+    }
+
+    /// The log ends here, unless something says that more was durable.
+    fn end(&mut self) -> Result<(), Error> {
+        self.ended = true;
+        let end = self.position;
+        let mut position = end;
+        while self.known_durable <= self.lsn && position < end + LOOK_AHEAD && self.files.is_present(position)
+        {
+            if let Some(header) = self.group_at(position)? {
+                self.known_durable = self.known_durable.max(header.durable);
+            }
+            position += self.block_size;
+        }
+        if self.known_durable > self.lsn {
+            let reason = format!("the log ends here, but was durable up to {}", self.known_durable);
+            return Err(self.corrupted(reason));
+        }
+        Ok(())
+    }
+}
+
+/// The segments as one sequence of positions, read through a buffer.
+struct Files {
+    log: Arc<Log>,
+    segment_size: u64,
+    buffer: AlignedBuf,
+    /// What is in the buffer.
+    start: u64,
+    len: usize,
+    /// The position last asked for, relative to `start`.
+    at: usize,
+}
+
+impl Files {
+    fn new(log: Arc<Log>, segment_size: u64) -> Files {
+        let buffer = AlignedBuf::zeroed(2 * CHUNK.min(segment_size as usize));
+        Files { log, segment_size, buffer, start: 0, len: 0, at: 0 }
+    }
+
+    /// Bytes from `position` to the end of its segment.
+    fn room(&self, position: u64) -> u64 {
+        self.segment_size - position % self.segment_size
+    }
+
+    fn is_present(&self, position: u64) -> bool {
+        self.log.segment(position / self.segment_size).is_some()
+    }
+
+    /// Brings `[position, position + len)`, within a segment, into the buffer; false if there is no such segment.
+    /// `position` is a multiple of the block size.
+    fn load(&mut self, position: u64, len: usize) -> Result<bool, Error> {
+        let buffered = self.start <= position && position + len as u64 <= self.start + self.len as u64;
+        if !buffered {
+            let Some(file) = self.log.segment(position / self.segment_size) else { return Ok(false) };
+            let len = (self.buffer.len() as u64).min(self.room(position)) as usize;
+            file.read_at(&mut self.buffer[..len], position % self.segment_size)
+                .map_err(Error::io("read a segment"))?;
+            (self.start, self.len) = (position, len);
+        }
+        self.at = (position - self.start) as usize;
+        Ok(true)
+    }
+
+    /// `len` bytes at `offset` from the position last loaded.
+    fn range(&self, offset: usize, len: usize) -> &[u8] {
+        &self.buffer[self.at + offset..self.at + offset + len]
+    }
+}

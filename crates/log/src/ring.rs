@@ -1,0 +1,158 @@
+//! The log buffer: a ring of words into which appends are copied concurrently, and from which they are written.
+//!
+//! ```text
+//!            written                tail               next
+//!   ....0000 |AAAA|BBBBBB|CC|DDDDDDD|0.....|EEEE|0.....|0000....
+//!            └ complete, to be written ┘    └ linked   └ free: all zero
+//!                                    └ reserved, being copied
+//! ```
+//!
+//! * **reserve** - one `fetch_add` on `next`;
+//! * **copy** - the payload, everything but the frame's header;
+//! * **link** - the header word is stored last. A zero word where a frame should begin means "not yet", so the headers
+//!   are the link ring, and there is no second array;
+//! * **tail** - whoever links also advances `tail` over the frames that are linked without a gap.
+//!
+//! Why nobody is forgotten: a linker stores its header and then looks at `tail`; an advancer stores `tail` and then
+//! looks at the header there. Both in one total order ([`store_ordered`], [`load_ordered`]), so either the linker
+//! finds `tail` at its own frame or the advancer finds the header.
+//!
+//! Why a header is never a leftover of the lap before: [`Ring::clear`] zeroes what was written before `written` is
+//! published, and [admission](crate::admission) keeps `next` strictly below `written` + capacity. A slow advancer may
+//! read a word that meanwhile belongs to the next lap, but then `tail` has moved and its exchange fails.
+//!
+//! Every word is an atomic, also those of payloads: that slow advancer's read would otherwise be a data race. A
+//! relaxed store costs what a store costs.
+
+use palisade_base::Lsn;
+
+use crate::frame;
+use crate::sync::{AtomicU64, CachePadded, Ordering, compare_exchange_ordered, load_ordered, store_ordered};
+
+const WORD: usize = 8;
+
+pub(crate) struct Ring {
+    words: Box<[AtomicU64]>,
+    next: CachePadded<AtomicU64>,
+    tail: CachePadded<AtomicU64>,
+}
+
+impl Ring {
+    /// A ring of `bytes`, a power of two, with all its memory touched.
+    pub(crate) fn new(bytes: usize) -> Ring {
+        assert!(bytes.is_power_of_two() && bytes >= WORD, "the ring is addressed by masking");
+        Ring {
+            words: (0..bytes / WORD).map(|_| AtomicU64::new(0)).collect(),
+            next: CachePadded(AtomicU64::new(0)),
+            tail: CachePadded(AtomicU64::new(0)),
+        }
+    }
+
+    /// Starts the empty ring at `lsn`. Nobody appends meanwhile.
+    pub(crate) fn reset(&self, lsn: Lsn) {
+        assert!(lsn.0.is_multiple_of(frame::ALIGNMENT as u64), "{lsn:?} is not where a frame can begin");
+        store_ordered(&self.next.0, lsn.0);
+        store_ordered(&self.tail.0, lsn.0);
+    }
+
+    pub(crate) fn capacity(&self) -> u64 {
+        (self.words.len() * WORD) as u64
+    }
+
+    /// Where the next frame will begin.
+    pub(crate) fn next(&self) -> Lsn {
+        Lsn(load_ordered(&self.next.0))
+    }
+
+    /// Every frame below is complete.
+    pub(crate) fn tail(&self) -> Lsn {
+        Lsn(self.tail.0.load(Ordering::Acquire))
+    }
+
+    /// [`Ring::tail`], in the total order of waiting.
+    pub(crate) fn tail_ordered(&self) -> Lsn {
+        Lsn(load_ordered(&self.tail.0))
+    }
+
+    /// Takes `bytes`, a whole number of frames' alignment, for a frame. There must be credit.
+    pub(crate) fn reserve(&self, bytes: u64) -> Lsn {
+        Lsn(self.next.0.fetch_add(bytes, Ordering::SeqCst))
+    }
+
+    fn word(&self, lsn: u64) -> &AtomicU64 {
+        &self.words[(lsn / WORD as u64) as usize & (self.words.len() - 1)]
+    }
+
+    /// The words of `[lsn, lsn + count words)`: up to the end of the ring, and from its start.
+    fn span(&self, lsn: u64, count: usize) -> (&[AtomicU64], &[AtomicU64]) {
+        let first = (lsn / WORD as u64) as usize & (self.words.len() - 1);
+        let to_end = count.min(self.words.len() - first);
+        (&self.words[first..first + to_end], &self.words[..count - to_end])
+    }
+
+    /// Copies the payload of the frame reserved at `start`.
+    pub(crate) fn copy_in(&self, start: Lsn, payload: &[u8]) {
+        let (head, rest) = self.span(start.0 + frame::HEADER as u64, payload.len().div_ceil(WORD));
+        let (for_head, for_rest) = payload.split_at(payload.len().min(head.len() * WORD));
+        for (words, bytes) in [(head, for_head), (rest, for_rest)] {
+            let mut chunks = bytes.chunks_exact(WORD);
+            for (word, chunk) in words.iter().zip(&mut chunks) {
+                word.store(
+                    u64::from_le_bytes(chunk.try_into().expect("chunks of a word")),
+                    Ordering::Relaxed,
+                );
+            }
+            let last = chunks.remainder();
+            if !last.is_empty() {
+                let mut padded = [0; WORD];
+                padded[..last.len()].copy_from_slice(last);
+                words[words.len() - 1].store(u64::from_le_bytes(padded), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Publishes the frame reserved at `start`, copied before.
+    pub(crate) fn link(&self, start: Lsn, payload_len: usize) {
+        store_ordered(self.word(start.0), frame::header(start, payload_len));
+    }
+
+    /// Advances the tail as far as it goes; whether it moved.
+    pub(crate) fn advance_tail(&self) -> bool {
+        let mut moved = false;
+        loop {
+            let tail = load_ordered(&self.tail.0);
+            let header = load_ordered(self.word(tail));
+            if header == 0 {
+                return moved;
+            }
+            if compare_exchange_ordered(&self.tail.0, tail, tail + frame::size_in(header)) {
+                assert!(
+                    frame::payload_len(header, Lsn(tail)).is_some(),
+                    "the header at lsn {tail} is another's"
+                );
+                moved = true;
+            }
+        }
+    }
+
+    /// Copies `[from, from + out.len())`, below the tail and not cleared, out of the ring.
+    pub(crate) fn copy_out(&self, from: Lsn, out: &mut [u8]) {
+        assert!(out.len().is_multiple_of(WORD), "the log consists of whole words");
+        let (head, rest) = self.span(from.0, out.len() / WORD);
+        for (chunk, word) in out.chunks_exact_mut(WORD).zip(head.iter().chain(rest)) {
+            chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        }
+    }
+
+    /// Zeroes `[from, to)`, which has been written, so that the next lap finds no links there.
+    pub(crate) fn clear(&self, from: Lsn, to: Lsn) {
+        let (head, rest) = self.span(from.0, (to.since(from) as usize) / WORD);
+        for word in head.iter().chain(rest) {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "ring_tests.rs"]
+mod tests;

@@ -1,0 +1,262 @@
+//! Power cuts at every change of a workload: what was reported durable is read back, in order, and nothing else.
+
+use super::*;
+use palisade_base::prng::test_seed;
+use palisade_io::{Call, CrashKeeps, DirLock, Fault, FaultFileSystem, File, OpenMode};
+use std::io;
+use std::path::PathBuf;
+
+/// What the log must remember: the reference that it is checked against.
+#[derive(Default)]
+struct Model {
+    appended: Vec<(LsnRange, Vec<u8>)>,
+    durable: Lsn,
+    /// The furthest checkpoint asked for.
+    checkpoint: Lsn,
+    number: u64,
+    /// How often a life was compared, and how many records that were.
+    checked: usize,
+    read: usize,
+}
+
+impl Model {
+    fn append(&mut self, log: &Log, random: &mut Prng) -> Result<(), Error> {
+        let bytes = payload(self.number, random);
+        let mut credit = loop {
+            match log.admit(bytes.len()) {
+                Ok(credit) => break credit,
+                Err(palisade_base::Blocked::Error(error)) => return Err(error),
+                Err(palisade_base::Blocked::Wait(_)) => self.checkpoint(log, log.tail())?,
+            }
+        };
+        let range = log.append(&mut credit, &bytes, |_| {});
+        self.number += 1;
+        self.appended.push((range, bytes));
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, log: &Log, lsn: Lsn) -> Result<(), Error> {
+        self.checkpoint = self.checkpoint.max(lsn);
+        let result = log.write_checkpoint(lsn);
+        self.durable = self.durable.max(log.durable_lsn());
+        result
+    }
+
+    /// Some appends, flushes and checkpoints, and at times a clean shutdown.
+    fn live(&mut self, log: &Log, random: &mut Prng) -> Result<(), Error> {
+        for _ in 0..random.below(60) + 20 {
+            match random.below(12) {
+                0..2 => {
+                    let back = random.below(4000);
+                    let result = log.flush_blocking(Lsn(log.tail().0.saturating_sub(back)));
+                    self.durable = self.durable.max(log.durable_lsn());
+                    result?;
+                }
+                2 => {
+                    let to = log.tail().0.saturating_sub(random.below(3000)).max(log.checkpoint_lsn().0);
+                    self.checkpoint(log, Lsn(to))?;
+                }
+                _ => self.append(log, random)?,
+            }
+        }
+        if random.one_in(4) {
+            log.shutdown()?;
+            self.durable = log.tail();
+        }
+        Ok(())
+    }
+
+    /// Compares with what a new life reads, and forgets what the crash has lost.
+    fn check(&mut self, reader: &mut LogReader) -> Result<(), String> {
+        let from = reader.checkpoint_lsn();
+        if from > self.checkpoint.max(Lsn(1000)) {
+            return Err(format!("reading starts at {from:?}, beyond the checkpoint {:?}", self.checkpoint));
+        }
+        let read = read_all(reader).map_err(|error| error.to_string())?;
+        let skipped = self.appended.partition_point(|(range, _)| range.start < from);
+        let expected = &self.appended[skipped..];
+        if read.len() > expected.len() || read != expected[..read.len()] {
+            return Err("something was read that was not appended there".to_owned());
+        }
+        let end = read.last().map_or(from, |(range, _)| range.end);
+        if end < self.durable {
+            return Err(format!("the log ends at {end:?}, but {:?} was reported durable", self.durable));
+        }
+        self.appended.truncate(skipped + read.len());
+        self.durable = end;
+        self.checked += 1;
+        self.read += read.len();
+        Ok(())
+    }
+}
+
+fn config() -> LogConfig {
+    LogConfig { capacity: 96 << 10, segment_size: 8 << 10, buffer_size: 16 << 10, ..quiet() }
+}
+
+/// What some lives of a log came to.
+struct Lives {
+    /// Changes of the longest.
+    changes: u64,
+    /// How often a life was compared with the model, and how many records that were.
+    checked: usize,
+    read: usize,
+}
+
+/// Several lives of one log, each ended by a power cut: at a certain change where `cut` says so, else at its end.
+fn lives(
+    disk: &FaultFileSystem,
+    fs: Arc<dyn FileSystem>,
+    seed: u64,
+    cut: impl Fn(u64) -> Option<u64>,
+) -> Result<Lives, String> {
+    let mut random = Prng::new(seed);
+    let mut model = Model::default();
+    let mut changes = 0;
+    for life in 0..4 {
+        let before = disk.changes();
+        if let Some(nth) = cut(life) {
+            disk.fail(Call::Change, nth, Fault::Crash);
+        }
+        // Errors are the power cut; what they leave is checked in the next life.
+        let _ = live_once(fs.clone(), &mut model, &mut random)?;
+        changes = changes.max(disk.changes() - before);
+        let keeps = [CrashKeeps::Random, CrashKeeps::Random, CrashKeeps::Synced, CrashKeeps::Everything];
+        disk.crash(*random.pick(&keeps));
+    }
+    Ok(Lives { changes, checked: model.checked, read: model.read })
+}
+
+fn live_once(
+    fs: Arc<dyn FileSystem>,
+    model: &mut Model,
+    random: &mut Prng,
+) -> Result<Result<(), Error>, String> {
+    let log = if Log::exists(&*fs, dir()).unwrap() {
+        let (log, mut reader) = match Log::open(fs.clone(), dir(), config()) {
+            Ok(opened) => opened,
+            Err(error @ Error::Io { .. }) => return Ok(Err(error)),
+            Err(error) => return Err(error.to_string()),
+        };
+        model.check(&mut reader)?;
+        if let Err(error) = log.start_after_recovery(reader) {
+            return Ok(Err(error));
+        }
+        log
+    } else {
+        if model.durable > Lsn::ZERO {
+            return Err("the log is gone".to_owned());
+        }
+        match Log::create(fs, dir(), config(), Lsn(1000)) {
+            Ok(log) => log,
+            Err(error) => return Ok(Err(error)),
+        }
+    };
+    model.durable = model.durable.max(log.durable_lsn());
+    Ok(model.live(&log, random))
+}
+
+#[test]
+fn everything_durable_survives_a_power_cut_at_every_change() {
+    let seed = test_seed(2024);
+    let (mut checked, mut read) = (0, 0);
+    for round in 0..8 {
+        let seed = seed + round * 1_000_000;
+        let (mut nth, mut longest) = (1, 1);
+        while nth <= longest {
+            let disk = Arc::new(FaultFileSystem::new(seed + nth));
+            let cut = |life: u64| (life == round % 4).then_some(nth);
+            match lives(&disk, disk.clone(), seed, cut) {
+                Ok(lives) => {
+                    longest = longest.max(lives.changes);
+                    checked += lives.checked;
+                    read += lives.read;
+                }
+                Err(violation) => panic!("seed {seed}, cut at change {nth}: {violation}"),
+            }
+            nth += 1;
+        }
+    }
+    assert!(checked > 1000 && read > 20_000, "the test compares something: {checked} lives, {read} records");
+}
+
+#[test]
+fn kills_and_power_cuts_between_changes_lose_nothing_durable() {
+    let seed = test_seed(99);
+    for round in 0..60 {
+        let disk = Arc::new(FaultFileSystem::new(seed + round));
+        if let Err(violation) = lives(&disk, disk.clone(), seed + round, |_| None) {
+            panic!("seed {}: {violation}", seed + round);
+        }
+    }
+}
+
+/// A disk that says "synced" without doing it.
+struct LyingDisk(Arc<FaultFileSystem>);
+
+struct LyingFile(Arc<dyn File>);
+
+impl FileSystem for LyingDisk {
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(LyingFile(self.0.open(path, mode)?)))
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.create_dir_all(path)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.0.exists(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(dir)
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.0.sync_dir(dir)
+    }
+    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
+        self.0.lock_dir(dir)
+    }
+}
+
+impl File for LyingFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_at(buf, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.0.write_at(bytes, offset)
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.0.allocate(offset, len)
+    }
+    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.0.punch_hole(offset, len)
+    }
+    fn alignment(&self) -> usize {
+        self.0.alignment()
+    }
+}
+
+/// The canary: on a disk that lies about syncs the checker must find a violation.
+#[test]
+fn canary_a_disk_that_does_not_sync_is_found_out() {
+    let seed = test_seed(5);
+    let found = (0..20).filter(|round| {
+        let disk = Arc::new(FaultFileSystem::new(seed + round));
+        lives(&disk, Arc::new(LyingDisk(disk.clone())), seed + round, |_| None).is_err()
+    });
+    assert!(found.count() > 10);
+}

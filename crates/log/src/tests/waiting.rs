@@ -1,0 +1,270 @@
+//! Durability waits on real threads, in every mode.
+
+use super::*;
+use crate::{OtherWork, yield_once};
+use palisade_base::Event;
+use palisade_io::{Call, Fault, FaultFileSystem, MemFileSystem};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const MODES: [WriterThreads; 3] = [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto];
+
+/// Runs `worker` on threads that are each a current-thread runtime with a registered inbox and its pump.
+fn on_workers<F: Future<Output = ()>>(
+    log: &Arc<Log>,
+    workers: usize,
+    other_work: fn() -> OtherWork,
+    worker: impl Fn(Arc<Log>, usize) -> F + Send + Sync,
+) {
+    std::thread::scope(|scope| {
+        for number in 0..workers {
+            let (log, worker) = (log.clone(), &worker);
+            scope.spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                let inbox = log.register_worker();
+                runtime.spawn(async move { inbox.pump(yield_once, other_work).await });
+                let limit = Duration::from_secs(60);
+                let done = runtime.block_on(async { tokio::time::timeout(limit, worker(log, number)).await });
+                done.expect("no wait is forgotten");
+            });
+        }
+    });
+}
+
+async fn commits(log: Arc<Log>, session: usize, count: usize) {
+    for number in 0..count {
+        let mut credit = palisade_base::event::retry(|| log.admit(100)).await.unwrap();
+        let range = log.append(&mut credit, &[number as u8; 100], |_| {});
+        drop(credit);
+        if (session + number) % 10 == 9 {
+            log.wait_tail(range.end).await.unwrap();
+            assert!(log.tail() >= range.end);
+        } else {
+            log.wait_durable(range.end).await.unwrap();
+            assert!(log.durable_lsn() >= range.end);
+        }
+    }
+}
+
+async fn sessions(log: Arc<Log>, sessions: usize, count: usize) {
+    let local = tokio::task::LocalSet::new();
+    for session in 0..sessions {
+        local.spawn_local(commits(log.clone(), session, count));
+    }
+    local.await;
+}
+
+fn roomy(writer_threads: WriterThreads) -> LogConfig {
+    LogConfig { capacity: 16 << 20, segment_size: 1 << 20, buffer_size: 1 << 20, ..threaded(writer_threads) }
+}
+
+#[test]
+fn every_commit_is_answered_in_every_mode() {
+    for mode in MODES {
+        for other_work in [|| OtherWork::None, || OtherWork::Runnable] {
+            let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
+            on_workers(&log, 2, other_work, |log, _| sessions(log, 20, 40));
+            assert_eq!(log.tail().since(Lsn(1000)), 2 * 20 * 40 * 112);
+            log.shutdown().unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_mode_may_change_at_any_time() {
+    let log = create(&Arc::new(MemFileSystem::new()), roomy(WriterThreads::Auto));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut random = Prng::new(1);
+            while !done.load(Ordering::Relaxed) {
+                log.set_writer_threads(*random.pick(&MODES));
+                std::thread::sleep(Duration::from_micros(random.below(300)));
+            }
+        });
+        let other_work = || {
+            if Instant::now().elapsed().as_nanos().is_multiple_of(2) {
+                OtherWork::None
+            } else {
+                OtherWork::Runnable
+            }
+        };
+        on_workers(&log, 3, other_work, |log, _| sessions(log, 8, 150));
+        done.store(true, Ordering::Relaxed);
+    });
+    log.shutdown().unwrap();
+}
+
+#[test]
+fn threads_that_are_no_workers_flush_in_every_mode() {
+    for mode in MODES {
+        let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let range = append(&log, &[1; 40]).unwrap();
+                        log.flush_blocking(range.end).unwrap();
+                        assert!(log.durable_lsn() >= range.end);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                runtime.block_on(sessions(log.clone(), 5, 40));
+            });
+        });
+        log.shutdown().unwrap();
+    }
+}
+
+/// An append that is late to link holds up those behind it, and nobody is forgotten when it does.
+#[test]
+fn a_wait_behind_an_unlinked_append_ends_when_it_links() {
+    for mode in MODES {
+        let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
+        let (reserved, may_link) = (Event::new(), Event::new());
+        let ended = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut credit = retry_blocking(|| log.admit(8)).unwrap();
+                log.append(&mut credit, &[1; 8], |_| {
+                    reserved.complete();
+                    may_link.wait_blocking();
+                });
+            });
+            reserved.wait_blocking();
+            let behind = append(&log, &[2; 8]).unwrap();
+            assert_eq!(log.tail(), Lsn(1000));
+            let (log, ended) = (&log, &ended);
+            let flushed = scope.spawn(move || log.flush_blocking(behind.end));
+            let workers = scope.spawn(move || {
+                on_workers(
+                    log,
+                    2,
+                    || OtherWork::None,
+                    |log, number| async move {
+                        match number {
+                            0 => log.wait_durable(behind.end).await.unwrap(),
+                            _ => log.wait_tail(behind.end).await.unwrap(),
+                        }
+                        ended.fetch_add(1, Ordering::Relaxed);
+                    },
+                );
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(ended.load(Ordering::Relaxed), 0);
+            assert_eq!(log.tail(), Lsn(1000));
+            may_link.complete();
+            flushed.join().unwrap().unwrap();
+            workers.join().unwrap();
+            assert!(log.durable_lsn() >= behind.end);
+        });
+        log.shutdown().unwrap();
+    }
+}
+
+#[test]
+fn what_nobody_waits_for_is_durable_after_a_while() {
+    for mode in MODES {
+        let config = LogConfig { background_flush_interval_ms: 10, ..roomy(mode) };
+        let log = create(&Arc::new(MemFileSystem::new()), config);
+        let range = append(&log, b"no hurry").unwrap();
+        let limit = Instant::now() + Duration::from_secs(20);
+        while log.durable_lsn() < range.end {
+            assert!(Instant::now() < limit, "never flushed");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        log.shutdown().unwrap();
+    }
+}
+
+/// More than the ring holds, with nobody waiting for durability: the log's threads make room.
+#[test]
+fn a_full_buffer_is_written_without_being_asked() {
+    for mode in MODES {
+        let log = create(&Arc::new(MemFileSystem::new()), LogConfig { buffer_size: 32 << 10, ..roomy(mode) });
+        for _ in 0..2000 {
+            append(&log, &[1; 1000]).unwrap();
+        }
+        assert!(log.written_lsn().0 > 1000 + 1_900_000);
+        log.shutdown().unwrap();
+    }
+}
+
+#[test]
+fn a_wait_that_is_given_up_hinders_nobody() {
+    for mode in MODES {
+        let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
+        on_workers(
+            &log,
+            2,
+            || OtherWork::None,
+            |log, number| async move {
+                let mut random = Prng::new(number as u64);
+                for _ in 0..300 {
+                    let range = append(&log, &[1; 30]).unwrap();
+                    let limit = Duration::from_micros(random.below(50));
+                    let _ = tokio::time::timeout(limit, log.wait_durable(range.end)).await;
+                }
+                log.wait_durable(log.tail()).await.unwrap();
+            },
+        );
+        log.shutdown().unwrap();
+    }
+}
+
+#[test]
+fn a_worker_that_ends_leaves_its_waits_to_others() {
+    let log = create(&Arc::new(MemFileSystem::new()), roomy(WriterThreads::Auto));
+    let inbox = log.register_worker();
+    let range = append(&log, b"x").unwrap();
+    let mut wait = Box::pin(log.wait_durable(range.end));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        // Nobody pumps; then the worker is gone.
+        let once =
+            std::future::poll_fn(|context| std::task::Poll::Ready(wait.as_mut().poll(context).is_ready()));
+        let _ = once.await;
+        drop(inbox);
+        wait.await.unwrap();
+    });
+    log.shutdown().unwrap();
+}
+
+#[test]
+fn after_a_failed_sync_nothing_is_promised_and_everyone_is_told() {
+    for mode in MODES {
+        for call in [Call::Sync, Call::Write] {
+            let fs = Arc::new(FaultFileSystem::new(1));
+            let reasons = Arc::new(AtomicUsize::new(0));
+            let seen = reasons.clone();
+            let on_failure = Arc::new(move |reason: &str| {
+                assert!(reason.contains("the log"), "{reason}");
+                seen.fetch_add(1, Ordering::Relaxed);
+            });
+            let log = create(&fs, LogConfig { on_failure, ..roomy(mode) });
+            let durable = append(&log, b"before").unwrap();
+            log.flush_blocking(durable.end).unwrap();
+            fs.fail(call, 1, Fault::Io);
+            on_workers(
+                &log,
+                2,
+                || OtherWork::None,
+                |log, _| async move {
+                    while let Ok(range) = append(&log, b"after") {
+                        if log.wait_durable(range.end).await.is_err() {
+                            break;
+                        }
+                    }
+                },
+            );
+            assert!(matches!(log.flush_blocking(log.tail()), Err(Error::Failed)));
+            assert!(matches!(append(&log, b"x"), Err(Error::Failed)));
+            assert_eq!(log.durable_lsn(), durable.end);
+            assert!(log.shutdown().is_err());
+            // The log's threads have ended: whichever failed has said so.
+            assert_eq!(reasons.load(Ordering::Relaxed), 1, "{mode:?}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+use super::*;
+
+#[cfg(not(loom))]
+mod sequential {
+    use super::*;
+    use palisade_base::prng::{Prng, test_seed};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl std::task::Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn waker() -> (Arc<Count>, Waker) {
+        let count = Arc::new(Count::default());
+        (count.clone(), Waker::from(count))
+    }
+
+    #[test]
+    fn exactly_the_covered_waits_are_taken() {
+        let mut random = Prng::new(test_seed(5));
+        let list = WaitList::new();
+        let mut model: Vec<(Lsn, WaitId, Arc<Count>)> = Vec::new();
+        for _ in 0..5000 {
+            match random.below(4) {
+                0 | 1 => {
+                    let (count, waker) = waker();
+                    let lsn = Lsn(random.below(50));
+                    model.push((lsn, list.register(lsn, &waker), count));
+                }
+                2 if !model.is_empty() => {
+                    let (lsn, id, count) = model.swap_remove(random.below(model.len() as u64) as usize);
+                    assert!(list.renew(lsn, id, &waker().1));
+                    list.cancel(lsn, id);
+                    assert!(!list.renew(lsn, id, &waker().1));
+                    assert_eq!(count.0.load(Ordering::Relaxed), 0);
+                }
+                _ => {
+                    let lsn = Lsn(random.below(20));
+                    list.take_covered(lsn).into_iter().for_each(Waker::wake);
+                    model.retain(|(waited, _, count)| {
+                        assert_eq!(count.0.load(Ordering::Relaxed), usize::from(*waited <= lsn));
+                        *waited > lsn
+                    });
+                }
+            }
+            assert_eq!(list.first(), model.iter().map(|(lsn, _, _)| *lsn).min().unwrap_or(Lsn::MAX));
+        }
+    }
+
+    #[test]
+    fn a_signal_raised_twice_is_one_and_one_raised_early_is_kept() {
+        let signal = Signal::new();
+        let (count, waker) = waker();
+        let mut context = Context::from_waker(&waker);
+        assert!(signal.poll(&mut context).is_pending());
+        assert!(signal.raise());
+        assert!(!signal.raise());
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(signal.poll(&mut context).is_ready());
+        assert!(signal.poll(&mut context).is_pending());
+        assert!(signal.raise());
+    }
+}
+
+#[cfg(loom)]
+mod models {
+    use super::*;
+    use loom::sync::Arc;
+
+    /// The least of a flusher and of a session, around one list.
+    struct Model {
+        list: WaitList,
+        durable: AtomicU64,
+    }
+
+    #[derive(Default)]
+    struct Woken(std::sync::atomic::AtomicBool);
+
+    impl std::task::Wake for Woken {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+
+    /// A session that registers, perhaps looks again, and would sleep; a flusher that publishes, looks, and wakes.
+    fn session_and_flusher(look_again: bool) {
+        loom::model(move || {
+            let model = Arc::new(Model { list: WaitList::new(), durable: AtomicU64::new(0) });
+            let flusher = {
+                let model = model.clone();
+                loom::thread::spawn(move || {
+                    store_ordered(&model.durable, 8);
+                    if model.list.first() <= Lsn(8) {
+                        model.list.take_covered(Lsn(8)).into_iter().for_each(Waker::wake);
+                    }
+                })
+            };
+            let woken = std::sync::Arc::new(Woken::default());
+            let is_durable = || load_ordered(&model.durable) >= 8;
+            let sleeps = !is_durable() && {
+                model.list.register(Lsn(8), &Waker::from(woken.clone()));
+                !(look_again && is_durable())
+            };
+            flusher.join().unwrap();
+            assert!(!sleeps || woken.0.load(std::sync::atomic::Ordering::SeqCst), "a wakeup was lost");
+        });
+    }
+
+    #[test]
+    fn loom_no_wakeup_is_lost() {
+        session_and_flusher(true);
+    }
+
+    /// The canary: who does not look again after registering sleeps forever.
+    #[test]
+    #[should_panic(expected = "a wakeup was lost")]
+    fn loom_canary_without_looking_again_a_wakeup_is_lost() {
+        session_and_flusher(false);
+    }
+
+    /// Two calls and one listener: it is never left asleep with a call not seen.
+    #[test]
+    fn loom_a_call_is_never_missed() {
+        loom::model(|| {
+            let signal = Arc::new(Signal::new());
+            let calls = Arc::new(AtomicU64::new(0));
+            let caller = {
+                let (signal, calls) = (signal.clone(), calls.clone());
+                loom::thread::spawn(move || {
+                    for _ in 0..2 {
+                        calls.fetch_add(1, Ordering::SeqCst);
+                        signal.raise();
+                    }
+                })
+            };
+            while calls.load(Ordering::SeqCst) < 2 {
+                loom::future::block_on(std::future::poll_fn(|context| signal.poll(context)));
+            }
+            caller.join().unwrap();
+        });
+    }
+
+    /// Claim and inbox: whoever finds a flush running is called by it, so that the second commit is flushed too.
+    #[test]
+    fn loom_who_is_not_covered_by_a_running_flush_is_called_after_it() {
+        loom::model(|| {
+            let inbox = Arc::new(Inbox::new());
+            let flushing = Arc::new(AtomicBool::new(true));
+            let flusher = {
+                let (inbox, flushing) = (inbox.clone(), flushing.clone());
+                loom::thread::spawn(move || {
+                    flushing.store(false, Ordering::SeqCst);
+                    loom::sync::atomic::fence(Ordering::SeqCst);
+                    if inbox.waits.first() != Lsn::MAX {
+                        inbox.signal.raise();
+                    }
+                })
+            };
+            inbox.waits.register(Lsn(8), &loom_noop_waker());
+            loom::sync::atomic::fence(Ordering::SeqCst);
+            if flushing.load(Ordering::SeqCst) {
+                loom::future::block_on(std::future::poll_fn(|context| inbox.signal.poll(context)));
+                assert!(!flushing.load(Ordering::SeqCst));
+            }
+            flusher.join().unwrap();
+        });
+    }
+
+    fn loom_noop_waker() -> Waker {
+        Waker::noop().clone()
+    }
+}

@@ -1,0 +1,51 @@
+//! Why a text is no statement.
+
+use crate::lexer::is_space;
+
+/// How much of the text a message quotes, in characters.
+const NEAR_LENGTH: usize = 80;
+
+/// Why a text is no statement. Prints as MySQL's message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// Error 1064 (42000).
+    #[error(
+        "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the \
+         right syntax to use near '{near}' at line {line}"
+    )]
+    Syntax {
+        /// From the offending token on, at most 80 characters.
+        near: String,
+        /// Its line, from 1.
+        line: u32,
+    },
+    /// Error 1065 (42000).
+    #[error("Query was empty")]
+    Empty,
+}
+
+impl ParseError {
+    /// A syntax error at `position` of `text`. Lines are counted from the first that is not blank.
+    pub(crate) fn near(text: &[u8], position: usize) -> ParseError {
+        let position = position.min(text.len());
+        let first = text.iter().position(|byte| !is_space(*byte)).unwrap_or(0).min(position);
+        // Four bytes make a character at most, so this much text is enough.
+        let rest = &text[position..text.len().min(position + 4 * NEAR_LENGTH)];
+        let near = String::from_utf8_lossy(rest).chars().take(NEAR_LENGTH).collect();
+        let line = 1 + memchr::memchr_iter(b'\n', &text[first..position]).count() as u32;
+        ParseError::Syntax { near, line }
+    }
+
+    /// MySQL's error number.
+    pub fn code(&self) -> u16 {
+        match self {
+            ParseError::Syntax { .. } => 1064,
+            ParseError::Empty => 1065,
+        }
+    }
+
+    /// Its SQLSTATE.
+    pub fn sqlstate(&self) -> &'static str {
+        "42000"
+    }
+}

@@ -1,0 +1,170 @@
+//! Identifiers, qualified names, and words that stand for values.
+
+use super::{Parsed, Parser};
+use crate::ast::{Account, ColumnName, Name, ObjectName};
+use crate::lexer::{Keyword, Token, TokenKind};
+
+impl Parser<'_> {
+    /// Whether the current token may be an identifier.
+    pub(super) fn is_name(&self) -> bool {
+        is_name_token(self.token)
+    }
+
+    /// An identifier: a word that is not reserved, or a quoted one.
+    pub(super) fn name(&mut self) -> Parsed<Name> {
+        if !self.is_name() {
+            return self.fail();
+        }
+        let name = self.name_text(self.token)?;
+        self.advance();
+        Ok(name)
+    }
+
+    /// The identifier a token spells; it must be UTF-8 and not empty.
+    pub(super) fn name_text(&self, token: Token) -> Parsed<Name> {
+        let bytes = self.bytes(token);
+        let text = if token.kind == TokenKind::QuotedName { &bytes[1..bytes.len() - 1] } else { bytes };
+        let Ok(text) = std::str::from_utf8(text) else {
+            return self.fail();
+        };
+        if token.kind != TokenKind::QuotedName {
+            return Ok(text.to_owned());
+        }
+        if text.is_empty() {
+            return self.fail();
+        }
+        let quote = char::from(bytes[0]);
+        let doubled: &str = if quote == '`' { "``" } else { "\"\"" };
+        Ok(if text.contains(quote) { text.replace(doubled, &doubled[..1]) } else { text.to_owned() })
+    }
+
+    /// An identifier or a string.
+    pub(super) fn name_or_string(&mut self) -> Parsed<Name> {
+        if self.is_kind(TokenKind::String) {
+            let bytes = self.string()?;
+            return match String::from_utf8(bytes) {
+                Ok(name) => Ok(name),
+                Err(_) => self.fail(),
+            };
+        }
+        self.name()
+    }
+
+    /// `[schema.]name`.
+    pub(super) fn object_name(&mut self) -> Parsed<ObjectName> {
+        let first = self.name()?;
+        if self.accept_symbol(b'.') {
+            return Ok(ObjectName { schema: Some(first), name: self.name()? });
+        }
+        Ok(ObjectName { schema: None, name: first })
+    }
+
+    /// `[[schema.]table.]column`.
+    pub(super) fn column_name(&mut self) -> Parsed<ColumnName> {
+        let first = self.name()?;
+        self.column_name_after(first)
+    }
+
+    /// The rest of a column's name whose first part has been read.
+    pub(super) fn column_name_after(&mut self, first: Name) -> Parsed<ColumnName> {
+        if !self.accept_symbol(b'.') {
+            return Ok(ColumnName { schema: None, table: None, column: first });
+        }
+        let second = self.name()?;
+        if !self.accept_symbol(b'.') {
+            return Ok(ColumnName { schema: None, table: Some(first), column: second });
+        }
+        Ok(ColumnName { schema: Some(first), table: Some(second), column: self.name()? })
+    }
+
+    /// `[AS] alias`: a name or a string.
+    pub(super) fn optional_alias(&mut self) -> Parsed<Option<Name>> {
+        if self.accept(Keyword::AS) || self.is_name() || self.is_kind(TokenKind::String) {
+            return Ok(Some(self.name_or_string()?));
+        }
+        Ok(None)
+    }
+
+    /// What follows `@`: the name of a user variable.
+    pub(super) fn variable_after_at(&mut self) -> Parsed<Name> {
+        match self.token.kind {
+            TokenKind::AtName => {
+                let name = self.name_text(self.token)?;
+                self.advance();
+                Ok(name)
+            }
+            TokenKind::String | TokenKind::QuotedName => self.name_or_string(),
+            _ => self.fail(),
+        }
+    }
+
+    /// `@name`.
+    pub(super) fn user_variable(&mut self) -> Parsed<Name> {
+        self.expect_symbol(b'@')?;
+        self.variable_after_at()
+    }
+
+    /// A character set: a name, a string, or BINARY.
+    pub(super) fn charset_name(&mut self) -> Parsed<Name> {
+        if self.accept(Keyword::BINARY) {
+            return Ok("binary".to_owned());
+        }
+        if self.accept(Keyword::ASCII) {
+            return Ok("latin1".to_owned());
+        }
+        self.name_or_string()
+    }
+
+    /// A collation: a name, a string, or BINARY.
+    pub(super) fn collation_name(&mut self) -> Parsed<Name> {
+        if self.accept(Keyword::BINARY) {
+            return Ok("binary".to_owned());
+        }
+        self.name_or_string()
+    }
+
+    /// `user[@host]` or CURRENT_USER[()].
+    pub(super) fn account(&mut self) -> Parsed<Account> {
+        if self.accept(Keyword::CURRENT_USER) {
+            if self.accept_symbol(b'(') {
+                self.expect_symbol(b')')?;
+            }
+            return Ok(Account::CurrentUser);
+        }
+        let user = self.name_or_string()?;
+        let host = if self.accept_symbol(b'@') { Some(self.variable_after_at()?) } else { None };
+        Ok(Account::Named { user, host })
+    }
+
+    /// Any word at all, upper-cased: where the grammar leaves a choice that is not its own to check.
+    pub(super) fn upper_word(&mut self) -> Parsed<Name> {
+        if !self.is_kind(TokenKind::Word) {
+            return self.fail();
+        }
+        let word = self.name_text(self.token)?.to_ascii_uppercase();
+        self.advance();
+        Ok(word)
+    }
+
+    /// A name in upper case, or DEFAULT: the value of ALGORITHM and LOCK.
+    pub(super) fn name_or_default(&mut self) -> Parsed<Name> {
+        if self.accept(Keyword::DEFAULT) {
+            return Ok("DEFAULT".to_owned());
+        }
+        Ok(self.name()?.to_ascii_uppercase())
+    }
+
+    /// Whether the current token is this word, which is no keyword.
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.is_kind(TokenKind::Word) && self.bytes(self.token).eq_ignore_ascii_case(word.as_bytes())
+    }
+}
+
+/// Whether a token may be an identifier.
+pub(super) fn is_name_token(token: Token) -> bool {
+    match token.kind {
+        TokenKind::Word => !token.keyword.is_reserved() && !token.keyword.is_call_only(),
+        TokenKind::QuotedName => true,
+        _ => false,
+    }
+}

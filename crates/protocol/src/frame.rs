@@ -1,0 +1,250 @@
+//! Packets in a stream of bytes.
+//!
+//! ```text
+//! ┌──────────┬─────┬─────────────┐
+//! │ length 3 │ seq │ payload     │   a frame; a payload of 2^24 - 1 bytes is continued in the next frame,
+//! └──────────┴─────┴─────────────┘   and a packet ends with the first frame that is shorter
+//! ```
+//!
+//! The sequence number starts at 0 with every command and counts the frames of both sides.
+//!
+//! [`Input`] holds received bytes until a packet is whole and gives it out where it lies; a packet of several frames
+//! is joined in place. A packet longer than the limit is not kept: its bytes are dropped as they come, and when it has
+//! ended [`FrameError::TooLarge`] says so, so that a client still sending gets to read the answer.
+
+use crate::constants::MAX_FRAME;
+
+const HEADER: usize = 4;
+
+/// Buffers are not kept larger than this between commands.
+const KEEP: usize = 64 << 10;
+
+/// Why no further packet can be read. The connection is to be closed, after an ERR packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// A packet was longer than allowed; it has been read to its end.
+    #[error("got a packet longer than allowed")]
+    TooLarge,
+    /// A frame's sequence number was not the next one.
+    #[error("got packets out of order")]
+    OutOfOrder,
+}
+
+/// Received bytes, and the packets in them.
+#[derive(Debug, Default)]
+pub struct Input {
+    buffer: Vec<u8>,
+    /// Before this, everything has been given out.
+    start: usize,
+    /// From `start` on, payload bytes of the current packet that are joined already.
+    joined: usize,
+    sequence: u8,
+    /// The current packet is too long: its frames are dropped.
+    skipping: Option<Skip>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Skip {
+    /// Bytes of the frame that have not come yet.
+    frame_rest: usize,
+    /// Whether another frame follows.
+    continued: bool,
+}
+
+impl Input {
+    /// Where received bytes go: append to it, and to its end only.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        if self.start == self.buffer.len() && self.joined == 0 {
+            self.buffer.clear();
+            self.start = 0;
+        } else if self.start >= KEEP {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        self.drop_skipped();
+        &mut self.buffer
+    }
+
+    /// Whether bytes have come that belong to a packet not given out yet.
+    pub fn is_mid_packet(&self) -> bool {
+        self.start < self.buffer.len() || self.skipping.is_some()
+    }
+
+    /// The next packet's first frame is to have sequence number 0: a new command.
+    pub fn begin_command(&mut self) {
+        self.sequence = 0;
+        if self.buffer.capacity() > KEEP && self.buffer.len() - self.start < KEEP / 2 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+            self.buffer.shrink_to(KEEP);
+        }
+    }
+
+    /// The sequence number that an answer to the last packet begins with.
+    pub fn next_sequence(&self) -> u8 {
+        self.sequence
+    }
+
+    /// Takes the next packet's sequence number to be `sequence`; for packets that answer the server's.
+    pub fn expect_sequence(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
+    /// The payload of the next packet, if it is whole. `limit` is the longest payload allowed.
+    pub fn packet(&mut self, limit: usize) -> Result<Option<&[u8]>, FrameError> {
+        self.drop_skipped();
+        loop {
+            if let Some(skip) = self.skipping {
+                if skip.frame_rest > 0 {
+                    return Ok(None);
+                }
+                if !skip.continued {
+                    self.skipping = None;
+                    return Err(FrameError::TooLarge);
+                }
+            }
+            let frame = self.start + self.joined;
+            let Some(header) = self.buffer.get(frame..frame + HEADER) else { return Ok(None) };
+            let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+            let sequence = header[3];
+            if self.skipping.is_some() || self.joined + length > limit {
+                self.buffer.drain(frame..frame + HEADER);
+                self.buffer.drain(self.start..frame);
+                self.joined = 0;
+                self.skipping = Some(Skip { frame_rest: length, continued: length == MAX_FRAME });
+                self.sequence = sequence.wrapping_add(1);
+                self.drop_skipped();
+                continue;
+            }
+            if sequence != self.sequence {
+                return Err(FrameError::OutOfOrder);
+            }
+            let Some(end) = (frame + HEADER).checked_add(length).filter(|end| *end <= self.buffer.len())
+            else {
+                return Ok(None);
+            };
+            self.sequence = self.sequence.wrapping_add(1);
+            if self.joined == 0 && length < MAX_FRAME {
+                self.start = end;
+                return Ok(Some(&self.buffer[frame + HEADER..end]));
+            }
+            self.buffer.drain(frame..frame + HEADER);
+            self.joined += length;
+            if length < MAX_FRAME {
+                let packet = self.start..self.start + self.joined;
+                self.start = packet.end;
+                self.joined = 0;
+                return Ok(Some(&self.buffer[packet]));
+            }
+        }
+    }
+
+    fn drop_skipped(&mut self) {
+        if let Some(skip) = &mut self.skipping {
+            let dropped = skip.frame_rest.min(self.buffer.len() - self.start);
+            self.buffer.drain(self.start..self.start + dropped);
+            skip.frame_rest -= dropped;
+        }
+    }
+}
+
+/// Packets to send, as bytes.
+#[derive(Debug, Default)]
+pub struct Output {
+    buffer: Vec<u8>,
+    sequence: u8,
+    /// Bytes handed to the network since the connection began.
+    sent: u64,
+}
+
+impl Output {
+    /// The next packet gets this sequence number.
+    pub fn begin_answer(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
+    /// The sequence number of the next packet.
+    pub fn next_sequence(&self) -> u8 {
+        self.sequence
+    }
+
+    /// Adds the packet whose payload `build` appends to the vector it gets; appends nothing if `build` fails.
+    pub fn try_packet<E>(&mut self, build: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(&[0; HEADER]);
+        if let Err(error) = build(&mut self.buffer) {
+            self.buffer.truncate(start);
+            return Err(error);
+        }
+        assert!(self.buffer.len() >= start + HEADER, "a packet's payload is only appended to");
+        let length = self.buffer.len() - start - HEADER;
+        if length < MAX_FRAME {
+            self.write_header(start, length);
+        } else {
+            self.split(start, length);
+        }
+        Ok(())
+    }
+
+    /// Adds the packet whose payload `build` appends to the vector it gets.
+    pub fn packet(&mut self, build: impl FnOnce(&mut Vec<u8>)) {
+        let built: Result<(), std::convert::Infallible> = self.try_packet(|out| {
+            build(out);
+            Ok(())
+        });
+        let Ok(()) = built;
+    }
+
+    fn write_header(&mut self, at: usize, length: usize) {
+        self.buffer[at..at + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+        self.buffer[at + 3] = self.sequence;
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
+    /// A payload of 2^24 - 1 bytes or more becomes several frames: the rest moves back to make room for headers.
+    fn split(&mut self, start: usize, length: usize) {
+        let rest = self.buffer.split_off(start + HEADER);
+        self.buffer.truncate(start);
+        let chunks = rest.chunks(MAX_FRAME).chain(length.is_multiple_of(MAX_FRAME).then_some(&[][..]));
+        for chunk in chunks {
+            let at = self.buffer.len();
+            self.buffer.extend_from_slice(&[0; HEADER]);
+            self.write_header(at, chunk.len());
+            self.buffer.extend_from_slice(chunk);
+        }
+    }
+
+    /// Where the next packet will begin; see [`Output::rewind`].
+    pub fn mark(&self) -> (usize, u8) {
+        (self.buffer.len(), self.sequence)
+    }
+
+    /// Takes back the packets added since `mark`; they must not have been sent.
+    pub fn rewind(&mut self, mark: (usize, u8)) {
+        assert!(mark.0 <= self.buffer.len(), "what was sent cannot be taken back");
+        self.buffer.truncate(mark.0);
+        self.sequence = mark.1;
+    }
+
+    /// The bytes to send.
+    pub fn pending(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// All pending bytes have been sent.
+    pub fn clear(&mut self) {
+        self.sent += self.buffer.len() as u64;
+        self.buffer.clear();
+        if self.buffer.capacity() > 2 * KEEP {
+            self.buffer.shrink_to(KEEP);
+        }
+    }
+
+    /// Bytes sent since the connection began.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Statements that are the server's business.
+//!
+//! There are no accounts but root, so the statements about accounts are not answered here and end as 1235.
+
+use palisade_catalog::{CollationId, SqlType, ValueRef};
+use palisade_parser::ast::{EngineInfo, FlushTarget, ShowWhat, Statement};
+use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
+
+use crate::host::ServerHost;
+
+/// Executes `statement` if it is one of those; `None` if it is not.
+pub fn administer(
+    host: &ServerHost,
+    session: &Session,
+    statement: &Statement,
+    sink: &mut dyn ResultSink,
+) -> Option<SqlResult<Completion>> {
+    match statement {
+        Statement::Shutdown => {
+            host.shutdown.complete();
+            Some(Ok(Completion::default()))
+        }
+        Statement::Flush(flush) => flush.what.iter().all(is_harmless).then(|| Ok(Completion::default())),
+        Statement::Show(show) => match &show.what {
+            ShowWhat::Grants { user: None, .. } => Some(show_grants(session, sink)),
+            ShowWhat::Engine { name, what: EngineInfo::Status } => {
+                let known = name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("innodb"));
+                known.then(|| show_engine_status(host, sink))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether what is flushed is something that this server never keeps.
+fn is_harmless(target: &FlushTarget) -> bool {
+    match target {
+        FlushTarget::Tables { with_read_lock, for_export, .. } => !with_read_lock && !for_export,
+        _ => true,
+    }
+}
+
+fn text_column(name: &str) -> ColumnMeta {
+    let ty = SqlType::VarChar { length: 1024, collation: CollationId::UTF8MB4_0900_AI_CI };
+    ColumnMeta::computed(name, ty)
+}
+
+fn show_grants(session: &Session, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    sink.columns(&[text_column(&format!("Grants for {}", session.account))])?;
+    let (user, host) = (&session.user, &session.client_host);
+    let grant = format!("GRANT ALL PRIVILEGES ON *.* TO `{user}`@`{host}` WITH GRANT OPTION");
+    sink.row(&[ValueRef::Bytes(grant.as_bytes())])?;
+    Ok(Completion { rows: true, ..Completion::default() })
+}
+
+fn show_engine_status(host: &ServerHost, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    let mut text = String::from("\n=====================================\nTRANSACTIONS\n------------\n");
+    text.push_str(&format!("History list length {}\n", host.engine.history_length()));
+    for transaction in host.engine.active_transactions() {
+        let waiting = if transaction.waiting { ", LOCK WAIT" } else { "" };
+        text.push_str(&format!(
+            "---TRANSACTION {}, ACTIVE{waiting}\n{} row lock(s), undo log entries {}\n",
+            transaction.id, transaction.row_locks, transaction.changes
+        ));
+    }
+    text.push_str("--------\nCOUNTERS\n--------\n");
+    for metric in host.engine.metrics() {
+        text.push_str(&format!("{} {}\n", metric.name, metric.value()));
+    }
+    text.push_str(
+        "----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
+    );
+    sink.columns(&[text_column("Type"), text_column("Name"), text_column("Status")])?;
+    sink.row(&[ValueRef::Bytes(b"InnoDB"), ValueRef::Bytes(b""), ValueRef::Bytes(text.as_bytes())])?;
+    Ok(Completion { rows: true, ..Completion::default() })
+}

@@ -1,0 +1,297 @@
+//! Every connection: who it is and what it does, for the process list, KILL, timeouts and shutdown.
+//!
+//! A session is interrupted by two words: its kill flag says what is asked, and its task's waker makes it look. It
+//! looks whenever it is polled, so waiting for the next command costs nothing but the read it waits for. Time is
+//! looked at by the *reaper* once a second, not by a timer per session: a session only writes down by when its client
+//! must have said something.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Waker};
+
+use palisade_sql::session::{KillFlag, Killed};
+use parking_lot::Mutex;
+
+/// All connections of the server.
+#[derive(Default)]
+pub struct Connections {
+    all: Mutex<BTreeMap<u64, Arc<Connection>>>,
+    last_id: AtomicU64,
+    /// The reaper's clock, seconds since the server started.
+    now_seconds: AtomicU64,
+}
+
+/// One connection.
+pub struct Connection {
+    /// `CONNECTION_ID()`.
+    pub id: u64,
+    /// Where the client is: `localhost`, or an address.
+    pub host: String,
+    /// The same with the port, for the process list.
+    pub host_and_port: String,
+    /// By which others end it.
+    pub kill: KillFlag,
+    waker: Mutex<Option<Waker>>,
+    /// When the reaper ends the connection, on its clock; 0 for never.
+    deadline_seconds: AtomicU64,
+    /// The reaper ended it.
+    timed_out: AtomicBool,
+    activity: Mutex<Activity>,
+}
+
+/// A connection's time in the list: from [`Connections::enter`] until it is dropped.
+pub struct Visit {
+    connection: Arc<Connection>,
+    connections: Arc<Connections>,
+}
+
+impl std::ops::Deref for Visit {
+    type Target = Arc<Connection>;
+
+    fn deref(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.connections.all.lock().remove(&self.connection.id);
+    }
+}
+
+/// What a connection does.
+#[derive(Debug, Clone)]
+pub struct Activity {
+    /// User; empty until the client has logged in.
+    pub user: String,
+    /// The current database.
+    pub database: Option<String>,
+    /// Name of the command, `Sleep` between commands.
+    pub command: &'static str,
+    /// Since when, on the reaper's clock: a clock that costs nothing to read and is right to the second.
+    pub since_seconds: u64,
+    /// The statement's text.
+    pub text: Vec<u8>,
+}
+
+/// A line of the process list.
+#[derive(Debug, Clone)]
+pub struct Process {
+    /// `CONNECTION_ID()`.
+    pub id: u64,
+    /// The client, with its port.
+    pub host: String,
+    /// What it does.
+    pub activity: Activity,
+}
+
+impl Connections {
+    /// Enters a new connection. It leaves when the [`Visit`] is dropped.
+    pub fn enter(self: &Arc<Self>, host: String, port: Option<u16>) -> Visit {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let host_and_port = match port {
+            Some(port) => format!("{host}:{port}"),
+            None => host.clone(),
+        };
+        let connection = Arc::new(Connection {
+            id,
+            host,
+            host_and_port,
+            kill: KillFlag::default(),
+            waker: Mutex::new(None),
+            deadline_seconds: AtomicU64::new(0),
+            timed_out: AtomicBool::new(false),
+            activity: Mutex::new(Activity {
+                user: "unauthenticated user".to_owned(),
+                database: None,
+                command: "Connect",
+                since_seconds: self.now_seconds(),
+                text: Vec::new(),
+            }),
+        });
+        self.all.lock().insert(id, connection.clone());
+        Visit { connection, connections: self.clone() }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.all.lock().len()
+    }
+
+    /// How many there ever were.
+    pub fn ever(&self) -> u64 {
+        self.last_id.load(Ordering::Relaxed)
+    }
+
+    /// The connection of that number.
+    pub fn get(&self, id: u64) -> Option<Arc<Connection>> {
+        self.all.lock().get(&id).cloned()
+    }
+
+    /// Asks every connection to end.
+    pub fn kill_all(&self) {
+        for connection in self.all.lock().values() {
+            connection.kill_connection();
+        }
+    }
+
+    /// The process list, by number.
+    pub fn processes(&self) -> Vec<Process> {
+        let all: Vec<_> = self.all.lock().values().cloned().collect();
+        let line = |connection: &Arc<Connection>| Process {
+            id: connection.id,
+            host: connection.host_and_port.clone(),
+            activity: connection.activity.lock().clone(),
+        };
+        all.iter().map(line).collect()
+    }
+
+    /// How many connections execute a command.
+    pub fn running(&self) -> usize {
+        self.all.lock().values().filter(|connection| connection.activity.lock().command != SLEEP).count()
+    }
+
+    /// The reaper's step: it is now `now_seconds` after the start; ends every connection whose deadline has passed.
+    pub fn reap(&self, now_seconds: u64) {
+        self.now_seconds.store(now_seconds, Ordering::Relaxed);
+        for connection in self.all.lock().values() {
+            let deadline = connection.deadline_seconds.load(Ordering::Relaxed);
+            if deadline != 0 && deadline <= now_seconds {
+                connection.timed_out.store(true, Ordering::Relaxed);
+                connection.kill_connection();
+            }
+        }
+    }
+
+    /// The reaper's clock.
+    pub fn now_seconds(&self) -> u64 {
+        self.now_seconds.load(Ordering::Relaxed)
+    }
+}
+
+/// The command of a connection between commands.
+const SLEEP: &str = "Sleep";
+
+impl Connection {
+    /// The connection's task is the one being polled: interruptions wake it.
+    pub fn attach(&self, context: &Context<'_>) {
+        *self.waker.lock() = Some(context.waker().clone());
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.lock() {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Asks the connection to end.
+    pub fn kill_connection(&self) {
+        self.kill.kill_connection();
+        self.wake();
+    }
+
+    /// Asks the running statement to end.
+    pub fn kill_statement(&self) {
+        self.kill.kill_statement();
+        self.wake();
+    }
+
+    /// Whether the connection is to end.
+    pub fn is_killed(&self) -> bool {
+        self.kill.get() == Killed::Connection
+    }
+
+    /// Whether it is to end because its client was silent for too long.
+    pub fn has_timed_out(&self) -> bool {
+        self.timed_out.load(Ordering::Relaxed)
+    }
+
+    /// The client must say something within `seconds`; the reaper is up to two seconds late.
+    pub fn set_deadline(&self, connections: &Connections, seconds: u64) {
+        let deadline = connections.now_seconds().saturating_add(seconds).saturating_add(1);
+        self.deadline_seconds.store(deadline, Ordering::Relaxed);
+    }
+
+    /// The client may be silent for any time.
+    pub fn clear_deadline(&self) {
+        self.deadline_seconds.store(0, Ordering::Relaxed);
+    }
+
+    /// A command begins, at `now_seconds` of the reaper's clock.
+    pub fn begin(&self, command: &'static str, text: &[u8], now_seconds: u64) {
+        /// So much of a statement is kept for the process list.
+        const MAX_TEXT: usize = 64 << 10;
+        let mut activity = self.activity.lock();
+        activity.command = command;
+        activity.since_seconds = now_seconds;
+        activity.text.clear();
+        activity.text.extend_from_slice(&text[..text.len().min(MAX_TEXT)]);
+    }
+
+    /// The command has ended.
+    pub fn end(&self, now_seconds: u64) {
+        let mut activity = self.activity.lock();
+        activity.command = SLEEP;
+        activity.since_seconds = now_seconds;
+        activity.text.clear();
+        activity.text.shrink_to(1024);
+    }
+
+    /// Who the client is, and its current database.
+    pub fn identify(&self, user: &str, database: Option<&str>) {
+        let mut activity = self.activity.lock();
+        activity.user = user.to_owned();
+        activity.database = database.map(str::to_owned);
+    }
+
+    /// The current database has changed.
+    pub fn set_database(&self, database: Option<&str>) {
+        self.activity.lock().database = database.map(str::to_owned);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reaper_ends_who_is_silent_past_the_deadline() {
+        let connections = Arc::new(Connections::default());
+        let silent = connections.enter("localhost".into(), None);
+        let talkative = connections.enter("localhost".into(), Some(7));
+        connections.reap(100);
+        silent.set_deadline(&connections, 5);
+        talkative.set_deadline(&connections, 50);
+        connections.reap(105);
+        assert!(!silent.is_killed());
+        connections.reap(106);
+        assert!(silent.is_killed() && silent.has_timed_out());
+        assert!(!talkative.is_killed());
+        talkative.clear_deadline();
+        connections.reap(1000);
+        assert!(!talkative.is_killed());
+    }
+
+    #[test]
+    fn the_process_list_shows_who_does_what() {
+        let connections = Arc::new(Connections::default());
+        let connection = connections.enter("127.0.0.1".into(), Some(5000));
+        connection.identify("root", Some("test"));
+        connection.begin("Query", b"SELECT 1", 0);
+        let processes = connections.processes();
+        assert_eq!(processes[0].host, "127.0.0.1:5000");
+        assert_eq!(
+            (processes[0].activity.command, &processes[0].activity.text[..]),
+            ("Query", &b"SELECT 1"[..])
+        );
+        assert_eq!(connections.running(), 1);
+        connection.end(0);
+        assert_eq!(connections.running(), 0);
+        let id = connection.id;
+        assert!(connections.get(id).is_some());
+        drop(connection);
+        assert_eq!(connections.count(), 0);
+        assert!(connections.get(id).is_none());
+    }
+}

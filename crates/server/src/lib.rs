@@ -1,0 +1,49 @@
+//! The server: from a socket to a statement and back.
+//!
+//! ```text
+//!  main thread                       worker 1..N (one event loop each, one thread each)
+//!  ┌─────────────────────┐           ┌──────────────────────────────────────────────┐
+//!  │ signals             │  accept   │ session task ── login ── command ── answer ─┐ │
+//!  │ listeners (TCP,Unix)│ ────────▶ │      ▲                                      │ │
+//!  │ shutdown            │  to the   │      └──────────────────────────────────────┘ │
+//!  └─────────────────────┘  least    │ session task ...                             │
+//!                           loaded   │ reaper (idle sessions), log inbox            │
+//!                                    └──────────────────────────────────────────────┘
+//! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`options`], [`option_file`] | the command line and my.cnf |
+//! | [`server`], [`listener`], [`worker`] | starting, accepting, running, shutting down |
+//! | [`channel`] | packets over a socket, with timeouts |
+//! | [`login`], [`session`], [`result_set`] | a connection: who it is, its commands, the rows it gets |
+//! | [`connections`] | every connection: process list, KILL, timeouts |
+//! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
+//! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
+//! | [`status`] | the counters of SHOW STATUS |
+//! | [`virtual_tables`], [`administration`] | tables about the server, and statements that are its business |
+//!
+//! A session is one task and stays on its worker. It sleeps only in three places: for the client's next command, for a
+//! client that does not take its rows, and for an event of the engine; a thread never does. Between commands it holds
+//! its buffers and the session's state, nothing else.
+//!
+//! Deliberately absent: how data is stored, what a statement means.
+
+#![forbid(unsafe_code)]
+
+pub mod administration;
+pub mod channel;
+pub mod connections;
+pub mod host;
+pub mod listener;
+pub mod login;
+pub mod option_file;
+pub mod options;
+pub mod result_set;
+pub mod server;
+pub mod session;
+pub mod session_variables;
+pub mod status;
+pub mod variables;
+pub mod virtual_tables;
+pub mod worker;

@@ -1,0 +1,174 @@
+//! Where clients come in: TCP and the Unix socket.
+//!
+//! The addresses are bound before the engine opens, so that a port in use is told at once; they are listened on when
+//! the server is ready, so that nobody waits in a queue for it.
+
+use std::fmt::Write as _;
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use palisade_base::sysvar::Settings;
+use palisade_base::sysvar_catalogue as sysvar;
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
+
+/// Connections that may wait to be accepted; the kernel caps it.
+const BACKLOG: u32 = 4096;
+
+/// Addresses that are taken and not listened on yet.
+pub struct Bound {
+    tcp: Vec<(TcpSocket, SocketAddr)>,
+    socket: Option<PathBuf>,
+}
+
+/// A client that has come in, still outside every event loop.
+pub enum Incoming {
+    /// By TCP.
+    Tcp(std::net::TcpStream, SocketAddr),
+    /// By the Unix socket.
+    Unix(std::os::unix::net::UnixStream),
+}
+
+/// Open doors.
+pub struct Listeners {
+    tcp: Vec<TcpListener>,
+    unix: Option<UnixListener>,
+    socket: Option<PathBuf>,
+}
+
+/// Takes the addresses that the settings name. Must be called in an event loop.
+pub fn bind(settings: &Settings) -> Result<Bound, String> {
+    let mut bound = Bound { tcp: Vec::new(), socket: None };
+    let port = settings.uint(sysvar::PORT) as u16;
+    if !settings.bool(sysvar::SKIP_NETWORKING) {
+        let list = settings.text(sysvar::BIND_ADDRESS).unwrap_or("*");
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            for address in addresses(name, port)? {
+                let socket = bind_tcp(address).map_err(|error| match error.kind() {
+                    io::ErrorKind::AddrInUse => format!(
+                        "cannot listen on {address}: the port is in use; is another server running? \
+                         --port=NUMBER chooses another one"
+                    ),
+                    _ => format!("cannot listen on {address}: {error}"),
+                })?;
+                bound.tcp.push((socket, address));
+            }
+        }
+    }
+    let path = settings.text(sysvar::SOCKET).unwrap_or_default();
+    if !path.is_empty() {
+        bound.socket = Some(PathBuf::from(path));
+    }
+    Ok(bound)
+}
+
+fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    if name == "*" {
+        return Ok(vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)]);
+    }
+    let found = (name, port).to_socket_addrs().map_err(|error| format!("bind_address '{name}': {error}"))?;
+    Ok(found.collect())
+}
+
+fn bind_tcp(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+impl Bound {
+    /// Opens the doors.
+    pub fn listen(self) -> Result<Listeners, String> {
+        let mut listeners = Listeners { tcp: Vec::new(), unix: None, socket: None };
+        for (socket, address) in self.tcp {
+            let listening = socket.listen(BACKLOG).map_err(|error| match error.kind() {
+                io::ErrorKind::AddrInUse => {
+                    format!("cannot listen on {address}: the port is in use; is another server running?")
+                }
+                _ => format!("cannot listen on {address}: {error}"),
+            })?;
+            listeners.tcp.push(listening);
+        }
+        if let Some(path) = self.socket {
+            listeners.unix = Some(listen_unix(&path)?);
+            listeners.socket = Some(path);
+        }
+        Ok(listeners)
+    }
+}
+
+/// Opens a Unix socket; one that a crashed server left behind is replaced, one in use is not.
+fn listen_unix(path: &Path) -> Result<UnixListener, String> {
+    let problem = |error: io::Error| format!("cannot listen on {}: {error}", path.display());
+    if path.exists() {
+        match std::os::unix::net::UnixStream::connect(path) {
+            Ok(_) => {
+                return Err(format!("cannot listen on {}: another server uses the socket", path.display()));
+            }
+            Err(_) => std::fs::remove_file(path).map_err(problem)?,
+        }
+    }
+    let listener = UnixListener::bind(path).map_err(problem)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).map_err(problem)?;
+    Ok(listener)
+}
+
+impl Listeners {
+    /// Where to connect, for people.
+    pub fn describe(&self) -> String {
+        let mut out = String::new();
+        for listener in &self.tcp {
+            if let Ok(address) = listener.local_addr() {
+                // writing to a String does not fail
+                let _ = write!(out, "{}{address}", if out.is_empty() { "" } else { ", " });
+            }
+        }
+        if let Some(path) = &self.socket {
+            let _ = write!(out, "{}socket {}", if out.is_empty() { "" } else { ", " }, path.display());
+        }
+        if out.is_empty() { "nowhere".to_owned() } else { out }
+    }
+
+    /// The first TCP address.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        self.tcp.first()?.local_addr().ok()
+    }
+
+    /// Waits for the next client. Errors are those of a single client or of exhausted resources: go on after a while.
+    pub async fn accept(&self) -> io::Result<Incoming> {
+        std::future::poll_fn(|context| {
+            for listener in &self.tcp {
+                if let std::task::Poll::Ready(result) = listener.poll_accept(context) {
+                    return std::task::Poll::Ready(result.and_then(|(stream, address)| tcp(stream, address)));
+                }
+            }
+            if let Some(listener) = &self.unix
+                && let std::task::Poll::Ready(result) = listener.poll_accept(context)
+            {
+                return std::task::Poll::Ready(result.and_then(|(stream, _)| unix(stream)));
+            }
+            std::task::Poll::Pending
+        })
+        .await
+    }
+}
+
+fn tcp(stream: TcpStream, address: SocketAddr) -> io::Result<Incoming> {
+    stream.set_nodelay(true)?;
+    Ok(Incoming::Tcp(stream.into_std()?, address))
+}
+
+fn unix(stream: UnixStream) -> io::Result<Incoming> {
+    Ok(Incoming::Unix(stream.into_std()?))
+}
+
+impl Drop for Listeners {
+    fn drop(&mut self) {
+        if let Some(path) = &self.socket {
+            // nobody is the worse for a socket file that stays
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

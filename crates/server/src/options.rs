@@ -1,0 +1,313 @@
+//! The command line and option files, as values of system variables.
+//!
+//! Every system variable is an option: `--max-connections=500`, dashes and underscores alike. A boolean also takes the
+//! bare flag, `--skip-NAME`, `--disable-NAME` and `--enable-NAME`. `--loose-NAME` turns an unknown option from an
+//! error into a warning. Later options win; the command line comes after the files. No file is read unless
+//! `--defaults-file` or `--defaults-extra-file` names it: a server must not pick up another one's data directory
+//! from `/etc/mysql/my.cnf`.
+
+use std::path::Path;
+
+use palisade_base::sysvar::{Kind, Scope, Setting, Settings, Variable, VariableId};
+use palisade_base::sysvar_catalogue as sysvar;
+
+use crate::option_file::{self, Given};
+use crate::session_variables;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub enum Action {
+    /// Run the server.
+    Run(Box<Options>),
+    /// Print the variables and leave.
+    Help,
+    /// Print the version and leave.
+    Version,
+}
+
+/// The values to start with.
+#[derive(Debug)]
+pub struct Options {
+    /// A value for every variable.
+    pub settings: Settings,
+    /// What was strange but no reason not to start.
+    pub warnings: Vec<String>,
+    /// The variables that were given, in order of their options.
+    pub given: Vec<VariableId>,
+}
+
+/// Options of MySQL's server that are no variables and mean nothing here; some come with a value.
+const ACCEPTED: &[&str] = &[
+    "character-set-client-handshake",
+    "console",
+    "daemonize",
+    "default-authentication-plugin",
+    "early-plugin-load",
+    "initialize-insecure",
+    "language",
+    "log-bin",
+    "log-bin-index",
+    "log-short-format",
+    "mysqlx",
+    "plugin-load",
+    "plugin-load-add",
+    "standalone",
+    "symbolic-links",
+    "upgrade",
+    "user",
+    "verbose",
+];
+
+/// Reads the arguments that follow the program's name, and the files they name.
+pub fn parse(arguments: &[String]) -> Result<Action, String> {
+    let mut file = None;
+    let mut extra_file = None;
+    let mut rest = Vec::new();
+    for argument in arguments {
+        match split(argument.trim_start_matches('-')) {
+            ("defaults-file", Some(path)) if argument.starts_with("--") => file = Some(path.to_owned()),
+            ("defaults-extra-file", Some(path)) if argument.starts_with("--") => {
+                extra_file = Some(path.to_owned());
+            }
+            ("no-defaults", None) => {}
+            _ => rest.push(argument.as_str()),
+        }
+    }
+    if rest.iter().any(|argument| matches!(*argument, "--help" | "-?")) {
+        return Ok(Action::Help);
+    }
+    if rest.iter().any(|argument| matches!(*argument, "--version" | "-V")) {
+        return Ok(Action::Version);
+    }
+    let mut given = Vec::new();
+    for path in [extra_file, file].into_iter().flatten() {
+        given.extend(option_file::read(Path::new(&path))?);
+    }
+    given.extend(from_command_line(&rest)?);
+    let mut options = Options { settings: Settings::default(), warnings: Vec::new(), given: Vec::new() };
+    for option in given {
+        options.apply(&option).map_err(|problem| format!("{}: {problem}", option.origin))?;
+    }
+    Ok(Action::Run(Box::new(options)))
+}
+
+fn split(argument: &str) -> (&str, Option<&str>) {
+    match argument.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (argument, None),
+    }
+}
+
+/// Brings `-P 3306` and `--port 3306` into the form of `--port=3306`.
+fn from_command_line(arguments: &[&str]) -> Result<Vec<Given>, String> {
+    let mut given = Vec::new();
+    let mut arguments = arguments.iter().peekable();
+    while let Some(argument) = arguments.next() {
+        let (name, mut value) = match argument.strip_prefix("--") {
+            Some(long) if !long.is_empty() => split(long),
+            Some(_) => continue,
+            None => short(argument).ok_or_else(|| format!("unknown argument '{argument}'"))?,
+        };
+        if value.is_none() && takes_value(name) {
+            value = arguments.next_if(|next| !next.starts_with('-')).copied();
+            if value.is_none() {
+                return Err(format!("option '--{name}' requires a value"));
+            }
+        }
+        given.push(Given {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+            origin: "command line".to_owned(),
+        });
+    }
+    Ok(given)
+}
+
+fn short(argument: &str) -> Option<(&'static str, Option<&str>)> {
+    let letter = argument.strip_prefix('-')?;
+    let name = match letter.chars().next()? {
+        'P' => "port",
+        'h' => "datadir",
+        'b' => "basedir",
+        'u' => "user",
+        _ => return None,
+    };
+    Some((name, Some(&letter[1..]).filter(|value| !value.is_empty())))
+}
+
+fn takes_value(name: &str) -> bool {
+    if name == "user" {
+        return true;
+    }
+    find(name).is_some_and(|id| {
+        matches!(
+            id.declaration().kind,
+            Kind::Int { .. } | Kind::UInt { .. } | Kind::Double { .. } | Kind::Text(_) | Kind::Flags { .. }
+        )
+    })
+}
+
+fn find(name: &str) -> Option<VariableId> {
+    VariableId::find(&name.replace('-', "_"))
+}
+
+impl Options {
+    fn apply(&mut self, option: &Given) -> Result<(), String> {
+        let (name, loose) = match strip(&option.name, "loose") {
+            Some(rest) => (rest, true),
+            None => (option.name.as_str(), false),
+        };
+        match self.set(name, option.value.as_deref()) {
+            Ok(()) => Ok(()),
+            Err(problem) if loose => {
+                self.warnings.push(format!("{}: {problem}; ignored", option.origin));
+                Ok(())
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        if accepts(name) {
+            return Ok(());
+        }
+        if let Some(id) = find(name) {
+            return self.set_variable(id, value);
+        }
+        for (prefix, on) in [("skip", false), ("disable", false), ("enable", true)] {
+            let Some(rest) = strip(name, prefix) else { continue };
+            if let Some(id) = find(rest) {
+                let word = if on { "ON" } else { "OFF" };
+                return self.set_variable(id, Some(word));
+            }
+            if accepts(rest) {
+                return Ok(());
+            }
+        }
+        Err(match value {
+            Some(value) => format!("unknown variable '{name}={value}'"),
+            None => format!("unknown option '--{name}'"),
+        })
+    }
+
+    fn set_variable(&mut self, id: VariableId, value: Option<&str>) -> Result<(), String> {
+        let variable = id.declaration();
+        let text = match (value, &variable.kind) {
+            (Some(text), _) => text,
+            (None, Kind::Bool(_)) => "ON",
+            (None, Kind::Enum { names, .. }) if names.contains(&"ON") => "ON",
+            (None, _) => return Err(format!("option '--{}' requires a value", variable.name)),
+        };
+        if COMPUTED.contains(&id) {
+            return Err(format!("variable '{}' is read-only", variable.name));
+        }
+        let assigned = variable.from_option(text)?;
+        if let Some(warning) = assigned.warning {
+            let used = variable.shown(&assigned.setting);
+            self.warnings.push(format!("{}; using {used}", warning.message));
+        }
+        let setting = match assigned.setting {
+            Setting::Text(text) => {
+                let checked =
+                    session_variables::check_text(variable.name, &text).map_err(|error| error.message)?;
+                Setting::Text(checked.into())
+            }
+            other => other,
+        };
+        if let Some((other, follows)) =
+            session_variables::coupled(id, &setting).map_err(|error| error.message)?
+        {
+            self.settings.set(other, follows);
+        }
+        self.settings.set(id, setting);
+        self.given.push(id);
+        Ok(())
+    }
+}
+
+/// Variables that the server works out and no option sets.
+const COMPUTED: &[VariableId] = &[
+    sysvar::VERSION,
+    sysvar::VERSION_COMPILE_MACHINE,
+    sysvar::VERSION_COMPILE_OS,
+    sysvar::HOSTNAME,
+    sysvar::LICENSE,
+    sysvar::PROTOCOL_VERSION,
+    sysvar::ERROR_COUNT,
+    sysvar::WARNING_COUNT,
+];
+
+fn accepts(name: &str) -> bool {
+    ACCEPTED.contains(&name.replace('_', "-").as_str())
+}
+
+fn strip<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
+    name.strip_prefix(prefix)?.strip_prefix(['-', '_'])
+}
+
+/// The text of `--help`.
+pub fn help() -> String {
+    let mut out = String::from(concat!(
+        "palisade: a transactional SQL server that speaks the MySQL protocol\n\n",
+        "Usage: palisade [--defaults-file=FILE] [--VARIABLE=VALUE ...]\n\n",
+        "  --defaults-file=FILE        read options from the groups [mysqld], [server] and [palisade] of FILE\n",
+        "  --defaults-extra-file=FILE  the same, before --defaults-file\n",
+        "  --help, --version\n\n",
+        "Every system variable is an option; '-' and '_' are alike, sizes take K, M, G and T. --skip-NAME and\n",
+        "--disable-NAME turn a boolean off; --loose-NAME=VALUE does not fail if there is no such variable.\n\n",
+    ));
+    let (without, with): (Vec<_>, Vec<_>) =
+        VariableId::all().map(VariableId::declaration).partition(|variable| variable.has_no_effect());
+    for variable in with {
+        out.push_str(&help_entry(variable));
+    }
+    out.push_str("\nAccepted, without effect:\n\n");
+    for variable in without {
+        out.push_str(&help_entry(variable));
+    }
+    out
+}
+
+fn help_entry(variable: &Variable) -> String {
+    let mut default = variable.shown(&variable.default_setting());
+    if default.is_empty() {
+        default = "(none)".to_owned();
+    }
+    let unit = match variable.unit().name() {
+        "" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    format!("  --{}\n        {} Default: {default}{unit}.\n", variable.name.replace('_', "-"), variable.doc)
+}
+
+/// The text of docs/variables.md.
+pub fn variables_document() -> String {
+    let mut out = String::from(concat!(
+        "# System variables\n\n",
+        "Made from the declarations in crates/base/src/sysvar_catalogue.rs; a test of crates/server keeps it so.\n",
+        "A variable without effect is there for clients and option files that read or set it.\n\n",
+        "| name | scope | SET | default | meaning |\n|---|---|---|---|---|\n",
+    ));
+    let (without, with): (Vec<_>, Vec<_>) =
+        VariableId::all().map(VariableId::declaration).partition(|variable| variable.has_no_effect());
+    for variable in with.into_iter().chain(without) {
+        let scope = match variable.scope {
+            Scope::Global => "global",
+            Scope::Session => "session",
+            Scope::Both => "both",
+        };
+        let set = if variable.dynamic { "yes" } else { "no" };
+        let default = variable.shown(&variable.default_setting()).replace(',', ", ");
+        let default = [default.as_str(), variable.unit().name()].join(" ");
+        out.push_str(&format!(
+            "| `{}` | {scope} | {set} | {} | {} |\n",
+            variable.name,
+            default.trim(),
+            variable.doc
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+
+fn run(arguments: &[&str]) -> Result<Options, String> {
+    let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+    match parse(&arguments)? {
+        Action::Run(options) => Ok(*options),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn dashes_underscores_sizes_and_flags() {
+    let options = run(&[
+        "--innodb-buffer_pool-size=1G",
+        "--max_connections=2000",
+        "--port",
+        "3307",
+        "--skip-name-resolve",
+        "--disable-log-bin",
+        "--skip-autocommit",
+        "--innodb-doublewrite",
+        "--innodb_flush_method=O_DIRECT",
+        "-h/data",
+        "--user=root",
+    ])
+    .unwrap();
+    let settings = &options.settings;
+    assert_eq!(settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE), 1 << 30);
+    assert_eq!(settings.uint(sysvar::MAX_CONNECTIONS), 2000);
+    assert_eq!(settings.uint(sysvar::PORT), 3307);
+    assert!(settings.bool(sysvar::SKIP_NAME_RESOLVE));
+    assert!(!settings.bool(sysvar::AUTOCOMMIT));
+    assert_eq!(settings.enumerated(sysvar::INNODB_DOUBLEWRITE), 1);
+    assert_eq!(settings.text(sysvar::DATADIR), Some("/data"));
+    assert_eq!(options.warnings, [""; 0]);
+}
+
+#[test]
+fn an_unknown_option_is_an_error_unless_loose() {
+    assert_eq!(run(&["--nonsense=1"]).unwrap_err(), "command line: unknown variable 'nonsense=1'");
+    assert_eq!(run(&["--nonsense"]).unwrap_err(), "command line: unknown option '--nonsense'");
+    assert_eq!(run(&["nonsense"]).unwrap_err(), "unknown argument 'nonsense'");
+    let options = run(&["--loose-nonsense=1", "--loose_max_connections=7"]).unwrap();
+    assert_eq!(options.warnings, ["command line: unknown variable 'nonsense=1'; ignored"]);
+    assert_eq!(options.settings.uint(sysvar::MAX_CONNECTIONS), 7);
+}
+
+#[test]
+fn a_bad_value_is_an_error_and_one_out_of_range_a_warning() {
+    assert!(run(&["--max-connections=many"]).unwrap_err().contains("max_connections"));
+    assert!(run(&["--port"]).unwrap_err().contains("requires a value"));
+    assert!(run(&["--version=1"]).is_err());
+    assert!(run(&["--character-set-server=klingon"]).unwrap_err().contains("Unknown character set"));
+    let options = run(&["--max-connections=0"]).unwrap();
+    assert_eq!(options.warnings, ["Truncated incorrect max_connections value: '0'; using 1"]);
+}
+
+#[test]
+fn a_character_set_brings_its_collation() {
+    let options = run(&["--character-set-server=latin1"]).unwrap();
+    assert_eq!(options.settings.text(sysvar::COLLATION_SERVER), Some("latin1_swedish_ci"));
+    let options = run(&["--character-set-server=latin1", "--collation-server=UTF8MB4_BIN"]).unwrap();
+    assert_eq!(options.settings.text(sysvar::CHARACTER_SET_SERVER), Some("utf8mb4"));
+    assert_eq!(options.settings.text(sysvar::COLLATION_SERVER), Some("utf8mb4_bin"));
+}
+
+#[test]
+fn files_come_before_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("my.cnf");
+    std::fs::write(&file, "[mysqld]\nmax-connections=5\nport=1\nlog_bin=mysql-bin\n[client]\nport=9\n")
+        .unwrap();
+    let defaults = format!("--defaults-file={}", file.display());
+    let options = run(&[&defaults, "--port=2"]).unwrap();
+    assert_eq!(options.settings.uint(sysvar::MAX_CONNECTIONS), 5);
+    assert_eq!(options.settings.uint(sysvar::PORT), 2);
+    std::fs::write(&file, "[mysqld]\nwhat=5\n").unwrap();
+    assert!(run(&[&defaults]).unwrap_err().ends_with("my.cnf:2: unknown variable 'what=5'"));
+}
+
+#[test]
+fn help_lists_every_variable_with_default_and_unit() {
+    assert!(matches!(parse(&["--help".to_owned()]), Ok(Action::Help)));
+    let help = help();
+    for id in VariableId::all() {
+        assert!(help.contains(&format!("  --{}\n", id.declaration().name.replace('_', "-"))));
+    }
+    assert!(help.contains("Default: 134217728 bytes."));
+}
+
+#[test]
+fn the_document_of_variables_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/variables.md");
+    let document = variables_document();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &document).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == document, "run this test with UPDATE_EXPECT=1 to write {} again", path.display());
+}

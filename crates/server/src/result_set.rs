@@ -1,0 +1,182 @@
+//! The rows of a result, on their way into the client's packets.
+
+use palisade_base::error_catalogue::{ER_NET_ERROR_ON_WRITE, ER_NET_PACKET_TOO_LARGE};
+use palisade_base::mysql_error;
+use palisade_catalog::types::flags;
+use palisade_catalog::{Charset, Collation, CollationId, SqlType, ValueRef};
+use palisade_protocol::response::{ColumnDefinition, encode_eof};
+use palisade_protocol::row::{ColumnFormat, encode_binary_row, encode_text_row};
+use palisade_protocol::wire::put_lenenc_int;
+use palisade_protocol::{Capabilities, Output, Status};
+use palisade_sql::{BoxFuture, ColumnMeta, ResultSink, SqlResult};
+
+use crate::channel::Transport;
+
+/// When so much is buffered, it is sent before more rows are made.
+const FLUSH_AT: usize = 32 << 10;
+
+/// How rows are encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Of COM_QUERY.
+    Text,
+    /// Of COM_STMT_EXECUTE.
+    Binary,
+}
+
+/// What is the same for all results of a statement.
+#[derive(Debug, Clone, Copy)]
+pub struct ResultStyle {
+    /// How rows are encoded.
+    pub protocol: Protocol,
+    /// Of the client.
+    pub capabilities: Capabilities,
+    /// `character_set_results`; `None` leaves text as it is.
+    pub charset: Option<Charset>,
+    /// The session's status before the statement, for the EOF before the rows.
+    pub status: Status,
+    /// `max_allowed_packet`.
+    pub max_packet: usize,
+}
+
+/// Puts a result into packets.
+pub struct PacketSink<'a> {
+    output: &'a mut Output,
+    transport: &'a Transport,
+    formats: &'a mut Vec<ColumnFormat>,
+    style: ResultStyle,
+    rows: u64,
+}
+
+impl<'a> PacketSink<'a> {
+    /// A sink into `output`; `formats` is only lent for its memory.
+    pub fn new(
+        output: &'a mut Output,
+        transport: &'a Transport,
+        formats: &'a mut Vec<ColumnFormat>,
+        style: ResultStyle,
+    ) -> Self {
+        PacketSink { output, transport, formats, style, rows: 0 }
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+}
+
+/// What the client is told of a column.
+pub fn definition(column: &ColumnMeta, charset: Option<Charset>) -> ColumnDefinition<'_> {
+    let own = column.ty.collation().get();
+    let is_computed = column.org_name.is_empty();
+    let (collation, bytes_per_char) = match charset {
+        Some(charset) if column.ty.is_text() && charset != Charset::Binary => {
+            let collation = if own.charset == charset { own } else { Collation::default_of(charset) };
+            (collation.id, charset.max_bytes())
+        }
+        _ => (own.id, own.charset.max_bytes()),
+    };
+    let length = match column.display_width {
+        Some(width) if column.ty.is_text() => width.saturating_mul(bytes_per_char),
+        Some(width) => width,
+        None => column.ty.wire_length(bytes_per_char),
+    };
+    ColumnDefinition {
+        schema: column.schema.as_bytes(),
+        table: column.table.as_bytes(),
+        org_table: column.org_table.as_bytes(),
+        name: column.name.as_bytes(),
+        org_name: column.org_name.as_bytes(),
+        collation: if column.ty == SqlType::Json { CollationId::BINARY.0 } else { collation.0 },
+        length,
+        type_code: column.ty.wire_code(),
+        flags: wire_flags(column),
+        decimals: if is_computed && column.ty.is_text() { NOT_FIXED } else { column.ty.wire_decimals() },
+    }
+}
+
+/// Decimals of a value whose digits after the point are not known beforehand.
+const NOT_FIXED: u8 = 31;
+
+/// The flags as MySQL's server sends them: what clients work out themselves is left out, the column's part in keys
+/// is said twice, and BINARY is said of numbers only where they are computed.
+fn wire_flags(column: &ColumnMeta) -> u16 {
+    /// The column is a part of some key.
+    const PART_KEY: u16 = 1 << 14;
+    let mut sent = column.flags & !(flags::NUM | flags::TIMESTAMP);
+    if sent & (flags::PRI_KEY | flags::UNIQUE_KEY | flags::MULTIPLE_KEY) != 0 {
+        sent |= PART_KEY;
+    }
+    if column.ty.is_numeric() && !column.org_name.is_empty() {
+        sent &= !flags::BINARY;
+    }
+    sent
+}
+
+/// How the values of a column are encoded.
+pub fn format(column: &ColumnMeta, charset: Option<Charset>) -> ColumnFormat {
+    let width = column.display_width.unwrap_or_else(|| column.ty.wire_length(1));
+    ColumnFormat::new(&column.ty, column.flags, width, charset)
+}
+
+impl ResultSink for PacketSink<'_> {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
+        let style = self.style;
+        self.formats.clear();
+        self.formats.extend(columns.iter().map(|column| format(column, style.charset)));
+        self.output.packet(|out| put_lenenc_int(out, columns.len() as u64));
+        for column in columns {
+            self.output.packet(|out| definition(column, style.charset).encode(out));
+        }
+        if !style.capabilities.has(Capabilities::DEPRECATE_EOF) {
+            self.output.packet(|out| encode_eof(out, style.status, 0));
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        let (formats, style) = (&*self.formats, self.style);
+        self.output.try_packet(|out| {
+            let start = out.len();
+            match style.protocol {
+                Protocol::Text => encode_text_row(formats, values, out),
+                Protocol::Binary => encode_binary_row(formats, values, out),
+            }
+            if out.len() - start > style.max_packet {
+                return Err(mysql_error!(ER_NET_PACKET_TOO_LARGE));
+            }
+            Ok(())
+        })?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn wants_flush(&self) -> bool {
+        self.output.pending().len() >= FLUSH_AT
+    }
+
+    fn flush(&mut self) -> BoxFuture<'_, SqlResult<()>> {
+        Box::pin(async {
+            let sent = self.transport.send(self.output).await;
+            sent.map_err(|_| mysql_error!(ER_NET_ERROR_ON_WRITE))
+        })
+    }
+}
+
+/// Takes a result's columns and forgets its rows; for commands that ask for columns only.
+#[derive(Default)]
+pub struct ColumnsOnly {
+    /// The columns.
+    pub columns: Vec<ColumnMeta>,
+}
+
+impl ResultSink for ColumnsOnly {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, _values: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! The server's life: start, serve, shut down.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use palisade_base::Event;
+use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
+use palisade_base::mysql_error;
+use palisade_base::sysvar::{Setting, Settings};
+use palisade_base::sysvar_catalogue as sysvar;
+use palisade_engine::{Engine, EngineConfig, FlushAtCommit, OtherWork};
+use palisade_io::{FileSystem, OsFileSystem};
+use palisade_protocol::response::encode_early_error;
+use palisade_sql::Sql;
+use tracing::{info, warn};
+
+use crate::channel::{Channel, Stream};
+use crate::host::ServerHost;
+pub use crate::listener::Listeners;
+use crate::listener::{self, Incoming};
+use crate::login::Peer;
+use crate::worker::{Load, Workers};
+use crate::{session, session_variables, status, variables};
+
+/// A running server, as its sessions see it.
+pub struct Server {
+    /// What statements ask of it.
+    pub host: Arc<ServerHost>,
+    /// The query processor.
+    pub sql: Arc<Sql>,
+}
+
+/// How long sessions have to end when the server shuts down.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told where to
+/// connect when that is possible. Blocks.
+pub fn run(mut settings: Settings, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
+    complete(&mut settings);
+    raise_open_files_limit();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start an event loop: {error}"))?;
+    let bound = runtime.block_on(async { listener::bind(&settings) })?;
+    let engine = open_engine(&settings)?;
+    let pid_file = write_pid_file(&settings)?;
+    let host = Arc::new(ServerHost::new(engine.clone(), settings, random_seed()));
+    let sql = Sql::new(engine.clone(), host.clone());
+    let server = Arc::new(Server { host: host.clone(), sql });
+    let workers = start_workers(&host)?;
+    let listeners = runtime.block_on(async { bound.listen() })?;
+    ready(&listeners);
+    runtime.block_on(accept(&server, &workers, &listeners, shutdown));
+    info!("shutting down");
+    drop(listeners);
+    runtime.block_on(farewell(&host));
+    workers.stop();
+    drop(server);
+    engine.shutdown().map_err(|error| format!("the storage engine did not shut down cleanly: {error}"))?;
+    if let Some(path) = pid_file {
+        // a pid file that stays does no harm
+        let _ = std::fs::remove_file(path);
+    }
+    info!("shutdown complete");
+    Ok(())
+}
+
+/// Every client is an open file: the process may have as many as the system lets it.
+fn raise_open_files_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        warn!("cannot raise the limit of open files: {error}");
+    }
+}
+
+/// Fills in what the machine knows.
+fn complete(settings: &mut Settings) {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let hostname = read("/proc/sys/kernel/hostname").unwrap_or_else(|| "localhost".to_owned());
+    settings.set(sysvar::HOSTNAME, Setting::Text(hostname.into()));
+    settings.set(sysvar::SYSTEM_TIME_ZONE, Setting::Text(session_variables::system_zone().into()));
+    if settings.text(sysvar::SERVER_UUID).is_none_or(str::is_empty) {
+        let uuid = read("/proc/sys/kernel/random/uuid").unwrap_or_default();
+        settings.set(sysvar::SERVER_UUID, Setting::Text(uuid.into()));
+    }
+}
+
+fn open_engine(settings: &Settings) -> Result<Arc<Engine>, String> {
+    let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
+    // O_DIRECT, O_DIRECT_NO_FSYNC
+    let direct_io = settings.enumerated(sysvar::INNODB_FLUSH_METHOD) >= 4;
+    let config = EngineConfig {
+        buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
+        redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
+        log_buffer_size: settings.uint(sysvar::INNODB_LOG_BUFFER_SIZE),
+        flush_at_commit: FlushAtCommit::from_number(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TRX_COMMIT))
+            .unwrap_or_default(),
+        log_writer_threads: variables::log_writer_threads(
+            settings.enumerated(sysvar::INNODB_LOG_WRITER_THREADS),
+        ),
+        doublewrite: settings.enumerated(sysvar::INNODB_DOUBLEWRITE) != 0,
+        direct_io,
+        io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,
+        page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
+        lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
+        io_capacity: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
+        purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
+        datadir,
+        ..EngineConfig::default()
+    };
+    let file_system: Arc<dyn FileSystem> = Arc::new(OsFileSystem::new());
+    Engine::open(config, file_system).map_err(|error| error.to_string())
+}
+
+fn write_pid_file(settings: &Settings) -> Result<Option<PathBuf>, String> {
+    let path = settings.text(sysvar::PID_FILE).unwrap_or_default();
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let path = Path::new(path);
+    std::fs::write(path, format!("{}\n", std::process::id()))
+        .map_err(|error| format!("pid file {}: {error}", path.display()))?;
+    Ok(Some(path.to_owned()))
+}
+
+/// A number that differs from start to start.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+fn start_workers(host: &Arc<ServerHost>) -> Result<Workers, String> {
+    let count = match host.globals.uint(sysvar::WORKER_THREADS) {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        count => count as usize,
+    };
+    host.set_worker_count(count);
+    let host = host.clone();
+    let background = move |number, load: Arc<Load>| {
+        let host = host.clone();
+        async move {
+            let inbox = host.engine.register_worker();
+            let other_work = || if load.is_lively() { OtherWork::Runnable } else { OtherWork::None };
+            let reaping = async {
+                if number == 0 {
+                    reap(&host).await;
+                }
+            };
+            tokio::join!(inbox.pump(tokio::task::yield_now, other_work), reaping);
+        }
+    };
+    Workers::start(count, background).map_err(|error| format!("cannot start the workers: {error}"))
+}
+
+/// Ends connections whose clients are silent for too long; looks once a second.
+async fn reap(host: &ServerHost) {
+    let begun = Instant::now();
+    let mut every_second = tokio::time::interval(Duration::from_secs(1));
+    loop {
+        every_second.tick().await;
+        host.connections.reap(begun.elapsed().as_secs());
+    }
+}
+
+/// Accepts clients until the server is to shut down.
+async fn accept(server: &Arc<Server>, workers: &Workers, listeners: &Listeners, shutdown: Event) {
+    let asked_by_client = server.host.shutdown.clone();
+    let mut ended = std::pin::pin!(async {
+        tokio::select! { () = shutdown => {}, () = asked_by_client => {} }
+    });
+    loop {
+        let accepted = tokio::select! {
+            () = &mut ended => return,
+            accepted = listeners.accept() => accepted,
+        };
+        match accepted {
+            Ok(incoming) => welcome(server, workers, incoming),
+            Err(error) => {
+                warn!("cannot accept a connection: {error}");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
+    let host = &server.host;
+    let (peer, port) = match &incoming {
+        Incoming::Tcp(_, address) => (Peer::Remote(address.ip()), Some(address.port())),
+        Incoming::Unix(_) => (Peer::Local, None),
+    };
+    let too_many = host.connections.count() as u64 >= host.globals.uint(sysvar::MAX_CONNECTIONS);
+    let connection = host.connections.enter(peer.host(), port);
+    status::MAX_USED_CONNECTIONS.raise_to(host.connections.count() as u64);
+    let server = server.clone();
+    workers.spawn(move |share| async move {
+        let stream = match into_stream(incoming) {
+            Ok(stream) => stream,
+            Err(error) => {
+                warn!("lost a connection: {error}");
+                return;
+            }
+        };
+        if too_many {
+            status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
+            let mut channel = Channel::new(stream, connection.clone());
+            channel.output.packet(|out| encode_early_error(out, &mysql_error!(ER_CON_COUNT_ERROR)));
+            // the connection ends in any case
+            let _ = channel.flush().await;
+        } else {
+            session::serve(server, stream, peer, &connection, share).await;
+        }
+    });
+}
+
+fn into_stream(incoming: Incoming) -> io::Result<Stream> {
+    Ok(match incoming {
+        Incoming::Tcp(stream, _) => Stream::Tcp(tokio::net::TcpStream::from_std(stream)?),
+        Incoming::Unix(stream) => Stream::Unix(tokio::net::UnixStream::from_std(stream)?),
+    })
+}
+
+/// Asks every session to end and waits until they have, for a while.
+async fn farewell(host: &ServerHost) {
+    let begun = Instant::now();
+    while host.connections.count() > 0 && begun.elapsed() < FAREWELL {
+        host.connections.kill_all();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let left = host.connections.count();
+    if left > 0 {
+        warn!("{left} sessions did not end in time");
+    }
+}

@@ -1,0 +1,247 @@
+//! The counters of SHOW STATUS: those the server counts itself, and those it asks others for.
+
+use palisade_base::metric::Metric;
+
+use crate::host::ServerHost;
+
+palisade_base::metrics! {
+    /// Sessions that ended without a COM_QUIT.
+    pub static ABORTED_CLIENTS: Counter = "Aborted_clients", "server", "Connections ended by the client without saying so";
+    /// Logins that failed.
+    pub static ABORTED_CONNECTS: Counter = "Aborted_connects", "server", "Logins that failed";
+    /// Bytes from clients.
+    pub static BYTES_RECEIVED: Counter = "Bytes_received", "server", "Bytes received from clients";
+    /// Bytes to clients.
+    pub static BYTES_SENT: Counter = "Bytes_sent", "server", "Bytes sent to clients";
+    /// COM_STMT_CLOSE.
+    pub static COM_STMT_CLOSE: Counter = "Com_stmt_close", "server", "Prepared statements closed";
+    /// COM_STMT_EXECUTE.
+    pub static COM_STMT_EXECUTE: Counter = "Com_stmt_execute", "server", "Executions of prepared statements";
+    /// COM_STMT_PREPARE.
+    pub static COM_STMT_PREPARE: Counter = "Com_stmt_prepare", "server", "Statements prepared";
+    /// COM_STMT_RESET.
+    pub static COM_STMT_RESET: Counter = "Com_stmt_reset", "server", "Resets of prepared statements";
+    /// COM_STMT_SEND_LONG_DATA.
+    pub static COM_STMT_SEND_LONG_DATA: Counter = "Com_stmt_send_long_data", "server", "Parts of parameters sent ahead";
+    /// Connections refused with 1040.
+    pub static CONNECTION_ERRORS_MAX_CONNECTIONS: Counter = "Connection_errors_max_connections", "server", "Connections refused because there were max_connections";
+    /// The most connections there were at a time.
+    pub static MAX_USED_CONNECTIONS: Gauge = "Max_used_connections", "server", "Most connections at a time";
+    /// Commands.
+    pub static QUERIES: Counter = "Queries", "server", "Commands executed";
+    /// Statements of clients.
+    pub static QUESTIONS: Counter = "Questions", "server", "Statements sent by clients";
+    /// Statements that took longer than long_query_time.
+    pub static SLOW_QUERIES: Counter = "Slow_queries", "server", "Statements that took longer than long_query_time";
+}
+
+macro_rules! statement_kinds {
+    ($($kind:ident = $name:literal, $($word:literal)+;)*) => {
+        /// What a statement is, by its first words: for the `Com_...` counters.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "each variant is named after its words")]
+        pub enum StatementKind { $($kind,)* Other }
+
+        const KIND_COUNT: usize = [$(StatementKind::$kind),*].len();
+
+        static KINDS: [(StatementKind, &[&str], Metric); KIND_COUNT] = [$((
+            StatementKind::$kind,
+            &[$($word),+],
+            Metric::new($name, "server", "Statements of that kind", palisade_base::metric::Kind::Counter),
+        )),*];
+    };
+}
+
+statement_kinds! {
+    AlterTable = "Com_alter_table", "ALTER" "TABLE";
+    Analyze = "Com_analyze", "ANALYZE";
+    Begin = "Com_begin", "BEGIN";
+    Call = "Com_call_procedure", "CALL";
+    Commit = "Com_commit", "COMMIT";
+    CreateDb = "Com_create_db", "CREATE" "DATABASE";
+    CreateIndex = "Com_create_index", "CREATE" "INDEX";
+    CreateTable = "Com_create_table", "CREATE" "TABLE";
+    Delete = "Com_delete", "DELETE";
+    Do = "Com_do", "DO";
+    DropDb = "Com_drop_db", "DROP" "DATABASE";
+    DropIndex = "Com_drop_index", "DROP" "INDEX";
+    DropTable = "Com_drop_table", "DROP" "TABLE";
+    Insert = "Com_insert", "INSERT";
+    Kill = "Com_kill", "KILL";
+    Load = "Com_load", "LOAD";
+    LockTables = "Com_lock_tables", "LOCK";
+    RenameTable = "Com_rename_table", "RENAME" "TABLE";
+    Replace = "Com_replace", "REPLACE";
+    Rollback = "Com_rollback", "ROLLBACK";
+    Savepoint = "Com_savepoint", "SAVEPOINT";
+    Select = "Com_select", "SELECT";
+    Set = "Com_set_option", "SET";
+    Start = "Com_start", "START" "TRANSACTION";
+    Truncate = "Com_truncate", "TRUNCATE";
+    UnlockTables = "Com_unlock_tables", "UNLOCK";
+    Update = "Com_update", "UPDATE";
+    Use = "Com_change_db", "USE";
+}
+
+impl StatementKind {
+    /// The kind of the first statement of `text`.
+    pub fn of(text: &[u8]) -> StatementKind {
+        let (first, rest) = first_word(text);
+        let Some(initial) = first.first().map(u8::to_ascii_uppercase) else { return StatementKind::Other };
+        for (kind, words, _) in &KINDS {
+            if words[0].as_bytes()[0] == initial && words[0].as_bytes().eq_ignore_ascii_case(first) {
+                let second =
+                    words.get(1).is_none_or(|word| first_word(rest).0.eq_ignore_ascii_case(word.as_bytes()));
+                if second {
+                    return *kind;
+                }
+            }
+        }
+        StatementKind::Other
+    }
+
+    /// Counts one statement of this kind.
+    pub fn count(self) {
+        if let Some((.., metric)) = KINDS.get(self as usize) {
+            metric.increment();
+        }
+    }
+}
+
+/// The first word of `text`, after white space and comments, and what follows it.
+fn first_word(mut text: &[u8]) -> (&[u8], &[u8]) {
+    loop {
+        text = text.trim_ascii_start();
+        match text.strip_prefix(b"/*") {
+            Some(comment) if !comment.starts_with(b"!") => {
+                match comment.windows(2).position(|pair| pair == b"*/") {
+                    Some(end) => text = &comment[end + 2..],
+                    None => return (&[], &[]),
+                }
+            }
+            _ => break,
+        }
+    }
+    let end = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// Counters that exist for clients that look for them; nothing of their kind happens here.
+const ZERO: &[&str] = &[
+    "Binlog_cache_disk_use",
+    "Binlog_cache_use",
+    "Com_change_user",
+    "Compression_level",
+    "Connection_errors_accept",
+    "Connection_errors_internal",
+    "Created_tmp_disk_tables",
+    "Created_tmp_files",
+    "Created_tmp_tables",
+    "Delayed_errors",
+    "Flush_commands",
+    "Handler_commit",
+    "Handler_delete",
+    "Handler_read_first",
+    "Handler_read_key",
+    "Handler_read_last",
+    "Handler_read_next",
+    "Handler_read_prev",
+    "Handler_read_rnd",
+    "Handler_read_rnd_next",
+    "Handler_rollback",
+    "Handler_update",
+    "Handler_write",
+    "Key_blocks_used",
+    "Key_read_requests",
+    "Key_reads",
+    "Key_write_requests",
+    "Key_writes",
+    "Open_files",
+    "Open_tables",
+    "Opened_tables",
+    "Select_full_join",
+    "Select_full_range_join",
+    "Select_range",
+    "Select_range_check",
+    "Select_scan",
+    "Sort_merge_passes",
+    "Sort_range",
+    "Sort_rows",
+    "Sort_scan",
+    "Ssl_accepts",
+    "Table_locks_immediate",
+    "Table_locks_waited",
+    "Threads_cached",
+];
+
+/// Every counter with its value, by name.
+pub fn all(host: &ServerHost) -> Vec<(String, String)> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
+    for metric in METRICS {
+        add(metric.name, metric.value().to_string());
+    }
+    let begun = |kind: StatementKind| KINDS[kind as usize].2.value();
+    for (kind, _, metric) in &KINDS {
+        match kind {
+            StatementKind::Begin => {
+                add(metric.name, (metric.value() + begun(StatementKind::Start)).to_string())
+            }
+            StatementKind::Start => {}
+            _ => add(metric.name, metric.value().to_string()),
+        }
+    }
+    for name in ZERO {
+        add(name, "0".to_owned());
+    }
+    for text in ["Ssl_cipher", "Ssl_version", "Compression_algorithm"] {
+        add(text, String::new());
+    }
+    add("Compression", "OFF".to_owned());
+    let uptime = host.started.elapsed().as_secs().to_string();
+    add("Uptime", uptime.clone());
+    add("Uptime_since_flush_status", uptime);
+    add("Connections", host.connections.ever().to_string());
+    add("Threads_connected", host.connections.count().to_string());
+    add("Threads_created", host.worker_count().to_string());
+    add("Threads_running", host.connections.running().to_string());
+    let prepared = host.prepared_statements.load(std::sync::atomic::Ordering::Relaxed);
+    add("Prepared_stmt_count", prepared.to_string());
+    for status in host.engine.status() {
+        add(status.name, status.value.to_string());
+    }
+    add("Innodb_page_size", "16384".to_owned());
+    list.sort_by_cached_key(|(name, _)| name.to_ascii_lowercase());
+    list
+}
+
+/// The line that COM_STATISTICS answers (`mysqladmin status`).
+pub fn statistics(host: &ServerHost) -> String {
+    let uptime = host.started.elapsed().as_secs();
+    let questions = QUESTIONS.value();
+    format!(
+        "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
+         Open tables: 0  Queries per second avg: {:.3}",
+        host.connections.count(),
+        SLOW_QUERIES.value(),
+        questions as f64 / uptime.max(1) as f64,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_known_by_its_first_words() {
+        assert_eq!(StatementKind::of(b"  /* app */ select 1"), StatementKind::Select);
+        assert_eq!(StatementKind::of(b"CREATE table t(a int)"), StatementKind::CreateTable);
+        assert_eq!(StatementKind::of(b"create view v as select 1"), StatementKind::Other);
+        assert_eq!(StatementKind::of(b"commit"), StatementKind::Commit);
+        assert_eq!(StatementKind::of(b"/* never ends"), StatementKind::Other);
+        assert_eq!(StatementKind::of(b""), StatementKind::Other);
+        for (position, (kind, ..)) in KINDS.iter().enumerate() {
+            assert_eq!(*kind as usize, position);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The global values of the system variables, and what changing one does.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use palisade_base::MysqlError;
+use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
+use palisade_base::sysvar_catalogue as sysvar;
+use palisade_catalog::Value;
+use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads};
+use palisade_sql::Session;
+
+use crate::session_variables;
+
+/// The global values. Reading is one atomic load; a change publishes a new set.
+pub struct Globals {
+    current: ArcSwap<Settings>,
+    /// Serialises changes.
+    change: parking_lot::Mutex<()>,
+}
+
+impl Globals {
+    /// Those the server starts with.
+    pub fn new(settings: Settings) -> Self {
+        Globals { current: ArcSwap::from_pointee(settings), change: parking_lot::Mutex::new(()) }
+    }
+
+    /// The values as of now.
+    pub fn load(&self) -> Arc<Settings> {
+        self.current.load_full()
+    }
+
+    /// The value of a variable declared as a whole number, as of now.
+    pub fn uint(&self, id: VariableId) -> u64 {
+        self.current.load().uint(id)
+    }
+
+    /// Changes one value.
+    pub fn set(&self, id: VariableId, setting: Setting) {
+        let _change = self.change.lock();
+        let mut settings = (**self.current.load()).clone();
+        settings.set(id, setting);
+        self.current.store(Arc::new(settings));
+    }
+}
+
+/// What a changed global value means to the engine.
+pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
+    match (id, setting) {
+        (sysvar::INNODB_FLUSH_LOG_AT_TRX_COMMIT, Setting::UInt(number)) => {
+            if let Some(value) = FlushAtCommit::from_number(*number) {
+                engine.set_flush_at_commit(value);
+            }
+        }
+        (sysvar::INNODB_LOG_WRITER_THREADS, Setting::Enum(position)) => {
+            engine.set_log_writer_threads(log_writer_threads(*position));
+        }
+        (sysvar::INNODB_IO_CAPACITY, Setting::UInt(pages)) => engine.set_io_capacity(*pages as u32),
+        _ => {}
+    }
+}
+
+/// The value at a position of `innodb_log_writer_threads`.
+pub fn log_writer_threads(position: usize) -> LogWriterThreads {
+    match position {
+        0 => LogWriterThreads::Off,
+        1 => LogWriterThreads::On,
+        _ => LogWriterThreads::Auto,
+    }
+}
+
+/// Which value `@@name` means where the statement does not say.
+fn place(variable: &Variable, place: Option<Place>) -> Place {
+    match (place, variable.scope) {
+        (Some(place), _) => place,
+        (None, Scope::Global) => Place::Global,
+        (None, Scope::Session | Scope::Both) => Place::Session,
+    }
+}
+
+/// The value of a variable; 1238 if it has none in that place.
+pub fn read(
+    globals: &Globals,
+    engine: &Engine,
+    session: &Session,
+    at: Option<Place>,
+    id: VariableId,
+) -> Result<Setting, MysqlError> {
+    let variable = id.declaration();
+    if let Some(at) = at {
+        variable.check_readable(at)?;
+    }
+    Ok(match place(variable, at) {
+        Place::Global => globals.load().get(id).clone(),
+        Place::Session => computed(engine, session, id).unwrap_or_else(|| session.settings.get(id).clone()),
+    })
+}
+
+/// Values that follow from the session's state.
+fn computed(engine: &Engine, session: &Session, id: VariableId) -> Option<Setting> {
+    Some(match id {
+        sysvar::CHARACTER_SET_DATABASE | sysvar::COLLATION_DATABASE => {
+            let dictionary = engine.dictionary();
+            let collation = dictionary.schema(session.database.as_deref()?)?.collation.get();
+            let is_collation = id == sysvar::COLLATION_DATABASE;
+            Setting::Text(if is_collation { collation.name } else { collation.charset.name() }.into())
+        }
+        sysvar::ERROR_COUNT => Setting::UInt(session.warnings.error_count() as u64),
+        sysvar::WARNING_COUNT => Setting::UInt(u64::from(session.warnings.count())),
+        sysvar::LAST_INSERT_ID | sysvar::IDENTITY => Setting::UInt(session.last_insert_id),
+        sysvar::PSEUDO_THREAD_ID => Setting::UInt(session.connection_id),
+        sysvar::TIMESTAMP => {
+            let micros = session.variables.timestamp_micros.unwrap_or_else(unix_micros);
+            Setting::Double(micros as f64 / 1e6)
+        }
+        _ => return None,
+    })
+}
+
+/// Microseconds since 1970-01-01 00:00:00 UTC.
+pub fn unix_micros() -> i64 {
+    use palisade_base::clock::Clock as _;
+    static CLOCK: std::sync::LazyLock<palisade_base::clock::SystemClock> =
+        std::sync::LazyLock::new(Default::default);
+    CLOCK.unix_micros()
+}
+
+/// A setting as SELECT gives it: a boolean is a number.
+pub fn to_value(variable: &Variable, setting: &Setting) -> Value {
+    match setting {
+        Setting::Bool(on) => Value::Int(i64::from(*on)),
+        Setting::Int(number) => Value::Int(*number),
+        Setting::UInt(number) => Value::UInt(*number),
+        Setting::Double(number) => Value::Double(*number),
+        Setting::Null => Value::Null,
+        Setting::Text(_) | Setting::Enum(_) | Setting::Flags(_) => Value::bytes(variable.shown(setting)),
+    }
+}
+
+/// What SET gives to `id`: `value`, or its default.
+pub fn assign(
+    globals: &Globals,
+    engine: &Engine,
+    session: &mut Session,
+    at: Place,
+    id: VariableId,
+    value: Option<&Value>,
+) -> Result<(), MysqlError> {
+    let variable = id.declaration();
+    variable.check_settable(at)?;
+    let setting = match (value, at) {
+        (None, Place::Session) if variable.scope == Scope::Both => globals.load().get(id).clone(),
+        (None, _) => variable.default_setting(),
+        (Some(value), _) => {
+            let text;
+            let given = match value {
+                Value::Null => Given::Null,
+                Value::Int(number) => Given::Int(*number),
+                Value::UInt(number) => Given::UInt(*number),
+                Value::Double(number) => Given::Double(*number),
+                Value::Float(number) => Given::Double(f64::from(*number)),
+                Value::Decimal(number) => Given::Double(number.to_f64()),
+                Value::Bytes(bytes) => {
+                    text = String::from_utf8_lossy(bytes).into_owned();
+                    Given::Text(&text)
+                }
+                _ => return Err(variable.assign(Given::Null).err().unwrap_or_else(|| wrong_type(variable))),
+            };
+            let assigned = variable.assign(given)?;
+            if let Some(warning) = assigned.warning {
+                session.warnings.warn(warning);
+            }
+            assigned.setting
+        }
+    };
+    let setting = merge_switches(id, setting, || match at {
+        Place::Global => globals.load().get(id).clone(),
+        Place::Session => session.settings.get(id).clone(),
+    });
+    match at {
+        Place::Session => session_variables::assign(session, id, setting),
+        Place::Global => {
+            let setting = match &setting {
+                Setting::Text(text) => {
+                    Setting::Text(session_variables::check_text(variable.name, text)?.into())
+                }
+                _ => setting,
+            };
+            if let Some((other, follows)) = session_variables::coupled(id, &setting)? {
+                globals.set(other, follows);
+            }
+            apply_to_engine(engine, id, &setting);
+            globals.set(id, setting);
+            Ok(())
+        }
+    }
+}
+
+fn wrong_type(variable: &Variable) -> MysqlError {
+    palisade_base::mysql_error!(palisade_base::error_catalogue::ER_WRONG_TYPE_FOR_VAR, variable.name)
+}
+
+/// `optimizer_switch='mrr=off'` changes one switch and leaves the others.
+fn merge_switches(id: VariableId, setting: Setting, current: impl FnOnce() -> Setting) -> Setting {
+    if id != sysvar::OPTIMIZER_SWITCH {
+        return setting;
+    }
+    let (Setting::Text(changes), Setting::Text(old)) = (&setting, current()) else { return setting };
+    let mut switches: Vec<(&str, &str)> =
+        old.split(',').filter_map(|switch| switch.split_once('=')).collect();
+    for (name, value) in changes.split(',').filter_map(|switch| switch.split_once('=')) {
+        if let Some((_, slot)) = switches.iter_mut().find(|(known, _)| *known == name.trim()) {
+            *slot = value.trim();
+        }
+    }
+    let joined: Vec<String> = switches.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    Setting::Text(joined.join(",").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_one_switch_leaves_the_others() {
+        let current = || Setting::Text("a=on,b=off".into());
+        let merged = merge_switches(sysvar::OPTIMIZER_SWITCH, Setting::Text("b=on".into()), current);
+        assert_eq!(merged, Setting::Text("a=on,b=on".into()));
+        let other = merge_switches(sysvar::INIT_CONNECT, Setting::Text("b=on".into()), current);
+        assert_eq!(other, Setting::Text("b=on".into()));
+    }
+}

@@ -1,0 +1,169 @@
+//! Workers: as many event loops as there are cores, a thread each. A connection is given to the least loaded one and
+//! stays there.
+//!
+//! A worker that would otherwise go to sleep may flush the log itself; one whose sessions are about to send more had
+//! better let the log's threads do it. [`Load`] estimates which it is. Time is cut into *rounds*, one per flush: a
+//! session that was answered in this round or the one before, and has not sent anything since, is about to.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use palisade_base::Event;
+use tokio::runtime::{Builder, Handle};
+
+/// All workers.
+pub struct Workers {
+    workers: Vec<Worker>,
+    stop: Event,
+}
+
+struct Worker {
+    handle: Handle,
+    load: Arc<Load>,
+    thread: JoinHandle<()>,
+}
+
+/// What a worker has to do. Written by its own thread, except `sessions`.
+#[derive(Default)]
+pub struct Load {
+    sessions: AtomicUsize,
+    round: AtomicU64,
+    /// Silent sessions by the round of their last answer: those of this round and of the one before, alternating.
+    answered: [AtomicUsize; 2],
+}
+
+/// A session's share of its worker's load; ends when dropped.
+pub struct Share {
+    load: Arc<Load>,
+    /// The round of the last answer, if the session has been silent since.
+    answered: Option<u64>,
+}
+
+impl Share {
+    /// A session begins.
+    fn new(load: &Arc<Load>) -> Self {
+        load.sessions.fetch_add(1, Ordering::Relaxed);
+        Share { load: load.clone(), answered: None }
+    }
+
+    /// The session begins a command.
+    pub fn begin(&mut self) {
+        let Some(round) = self.answered.take() else { return };
+        if round + 1 >= self.load.round.load(Ordering::Relaxed) {
+            self.load.answered[(round % 2) as usize].fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The session has answered the command.
+    pub fn end(&mut self) {
+        let round = self.load.round.load(Ordering::Relaxed);
+        self.load.answered[(round % 2) as usize].fetch_add(1, Ordering::Relaxed);
+        self.answered = Some(round);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.begin();
+        self.load.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Load {
+    /// A flush is about to begin: whether sessions are likely to send something meanwhile. Begins a new round.
+    pub fn is_lively(&self) -> bool {
+        let about_to_send: usize = self.answered.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
+        self.answered[(round % 2) as usize].store(0, Ordering::Relaxed);
+        about_to_send > 0
+    }
+}
+
+impl Workers {
+    /// Starts `count` workers. Each runs `background`, called on its thread with its number, besides its sessions.
+    pub fn start<F>(
+        count: usize,
+        background: impl Fn(usize, Arc<Load>) -> F + Send + Sync + 'static,
+    ) -> io::Result<Workers>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let stop = Event::new();
+        let background = Arc::new(background);
+        let mut workers = Vec::with_capacity(count);
+        for number in 0..count {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let handle = runtime.handle().clone();
+            let load = Arc::new(Load::default());
+            let (stop, background, own_load) = (stop.clone(), background.clone(), load.clone());
+            let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
+                // the background is part of what the loop itself runs, not a task: it may hold what must not move
+                runtime.block_on(async {
+                    let background = async {
+                        (*background)(number, own_load).await;
+                        std::future::pending::<()>().await;
+                    };
+                    tokio::select! { () = stop => {}, () = background => {} }
+                });
+                runtime.shutdown_timeout(Duration::from_secs(1));
+            })?;
+            workers.push(Worker { handle, load, thread });
+        }
+        Ok(Workers { workers, stop })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Gives a session to the least loaded worker. `begin` is called on it.
+    pub fn spawn<F>(&self, begin: impl FnOnce(Share) -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let least = self.workers.iter().min_by_key(|worker| worker.load.sessions.load(Ordering::Relaxed));
+        let worker = least.expect("there is at least one worker");
+        let share = Share::new(&worker.load);
+        worker.handle.spawn(async move { begin(share).await });
+    }
+
+    /// Ends every worker; sessions that still run are dropped.
+    pub fn stop(self) {
+        self.stop.complete();
+        for worker in self.workers {
+            // a worker that panicked has said so already
+            let _ = worker.thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_lively_while_sessions_think_and_not_when_all_wait() {
+        let load = Arc::new(Load::default());
+        let (mut one, mut two) = (Share::new(&load), Share::new(&load));
+        one.begin();
+        assert!(!load.is_lively(), "the only session waits");
+        two.begin();
+        two.end();
+        assert!(load.is_lively(), "the second is about to send more");
+        assert!(load.is_lively(), "it still is, a round later");
+        assert!(!load.is_lively(), "and then it has fallen silent");
+        two.begin();
+        assert!(!load.is_lively(), "both wait");
+        two.end();
+        one.end();
+        one.begin();
+        drop(two);
+        assert!(!load.is_lively(), "the second has left");
+        assert_eq!(load.sessions.load(Ordering::Relaxed), 1);
+        assert!(load.answered.iter().all(|count| count.load(Ordering::Relaxed) == 0));
+    }
+}

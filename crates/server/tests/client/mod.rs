@@ -1,0 +1,282 @@
+//! A small client that says exactly what it is told to, and a server to say it to.
+
+// each test program uses a part of it
+#![allow(dead_code)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use palisade_base::Event;
+use palisade_base::sysvar::{Settings, VariableId};
+
+/// A server in this process, with fresh data.
+pub struct TestServer {
+    pub address: SocketAddr,
+    pub dir: tempfile::TempDir,
+    shutdown: Event,
+    thread: Option<JoinHandle<Result<(), String>>>,
+}
+
+impl TestServer {
+    /// Starts one with these options.
+    pub fn start(options: &[(&str, &str)]) -> TestServer {
+        let dir = tempfile::tempdir().unwrap();
+        let datadir = dir.path().join("data");
+        let mut all = vec![
+            ("port", "0"),
+            ("worker_threads", "2"),
+            ("innodb_buffer_pool_size", "16M"),
+            ("innodb_redo_log_capacity", "16M"),
+        ];
+        all.push(("datadir", datadir.to_str().unwrap()));
+        all.extend(options);
+        let mut settings = Settings::default();
+        for (name, text) in all {
+            let id = VariableId::named(name).unwrap();
+            settings.set(id, id.declaration().from_option(text).unwrap().setting);
+        }
+        let shutdown = Event::new();
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::spawn({
+            let shutdown = shutdown.clone();
+            move || {
+                palisade_server::server::run(settings, shutdown, |listeners| {
+                    sender.send(listeners.tcp_address().unwrap()).unwrap();
+                })
+            }
+        });
+        let address = receiver.recv().expect("the server starts");
+        TestServer { address, dir, shutdown, thread: Some(thread) }
+    }
+
+    /// A connection, logged in as root.
+    pub fn connect(&self) -> Client {
+        let mut client = Client::connect(self.address);
+        let answer = client.login("root", b"", CAPABILITIES);
+        assert!(answer[0] == 0, "{}", answer.escape_ascii());
+        client
+    }
+
+    /// A connection on which nothing has been said yet.
+    pub fn connect_raw(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// Shuts it down and waits until it has.
+    pub fn stop(mut self) -> Result<(), String> {
+        self.shutdown.complete();
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+impl TestServer {
+    /// Shuts it down and moves its data, which would go with it.
+    pub fn stop_and_move(mut self, from: &Path, to: &Path) -> Result<(), String> {
+        self.shutdown.complete();
+        self.thread.take().unwrap().join().unwrap()?;
+        std::fs::rename(from, to).map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.shutdown.complete();
+        if let Some(thread) = self.thread.take() {
+            let result = thread.join();
+            if !std::thread::panicking() {
+                result.unwrap().unwrap();
+            }
+        }
+    }
+}
+
+/// PROTOCOL_41, SECURE_CONNECTION, MULTI_STATEMENTS, MULTI_RESULTS, PLUGIN_AUTH, DEPRECATE_EOF.
+pub const CAPABILITIES: u32 = 0x200 | 0x8000 | 0x1_0000 | 0x2_0000 | 0x8_0000 | 0x100_0000;
+
+/// A connection.
+pub struct Client {
+    pub stream: TcpStream,
+    pub sequence: u8,
+}
+
+/// The answer to a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// OK: affected rows.
+    Ok(u64),
+    /// ERR: number and text.
+    Error(u16, String),
+    /// Rows of a text result.
+    Rows(Vec<Vec<Option<String>>>),
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client { stream, sequence: 0 }
+    }
+
+    /// Reads the greeting and logs in; gives the answer.
+    pub fn login(&mut self, user: &str, proof: &[u8], capabilities: u32) -> Vec<u8> {
+        let greeting = self.read().unwrap();
+        assert_eq!(greeting[0], 10);
+        let mut response = capabilities.to_le_bytes().to_vec();
+        response.extend_from_slice(&(1u32 << 30).to_le_bytes());
+        response.push(255);
+        response.extend_from_slice(&[0; 23]);
+        response.extend_from_slice(user.as_bytes());
+        response.push(0);
+        response.push(proof.len() as u8);
+        response.extend_from_slice(proof);
+        response.extend_from_slice(b"caching_sha2_password\0");
+        self.write(&response);
+        self.read().unwrap()
+    }
+
+    /// Sends a payload with the next sequence number.
+    pub fn write(&mut self, payload: &[u8]) {
+        let mut frame = (payload.len() as u32).to_le_bytes()[..3].to_vec();
+        frame.push(self.sequence);
+        frame.extend_from_slice(payload);
+        self.sequence = self.sequence.wrapping_add(1);
+        self.stream.write_all(&frame).unwrap();
+    }
+
+    /// The next packet; `None` if the server has closed the connection.
+    pub fn read(&mut self) -> Option<Vec<u8>> {
+        let mut payload = Vec::new();
+        loop {
+            let mut header = [0; 4];
+            self.stream.read_exact(&mut header).ok()?;
+            assert_eq!(header[3], self.sequence, "sequence number");
+            self.sequence = self.sequence.wrapping_add(1);
+            let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+            let start = payload.len();
+            payload.resize(start + length, 0);
+            self.stream.read_exact(&mut payload[start..]).ok()?;
+            if length < 0xff_ffff {
+                return Some(payload);
+            }
+        }
+    }
+
+    /// Sends a command and gives the first packet of its answer.
+    pub fn command(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
+        self.sequence = 0;
+        self.write(payload);
+        self.read()
+    }
+
+    /// Executes a statement.
+    pub fn query(&mut self, text: &str) -> Answer {
+        let mut payload = vec![3];
+        payload.extend_from_slice(text.as_bytes());
+        self.sequence = 0;
+        self.write(&payload);
+        self.answer()
+    }
+
+    /// Reads the answer to a statement.
+    pub fn answer(&mut self) -> Answer {
+        let first = self.read().expect("an answer");
+        match first[0] {
+            0 => Answer::Ok(u64::from(first[1])),
+            0xff => error(&first),
+            count => {
+                for _ in 0..count {
+                    self.read().unwrap();
+                }
+                let mut rows = Vec::new();
+                loop {
+                    let packet = self.read().unwrap();
+                    match packet[0] {
+                        0xfe if packet.len() < 9 => return Answer::Rows(rows),
+                        0xff => return error(&packet),
+                        _ => rows.push(text_row(&packet)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Prepares a statement; gives its number.
+    pub fn prepare(&mut self, text: &str) -> Result<u32, Answer> {
+        let mut payload = vec![0x16];
+        payload.extend_from_slice(text.as_bytes());
+        let first = self.command(&payload).expect("an answer");
+        if first[0] != 0 {
+            return Err(error(&first));
+        }
+        let columns = u16::from_le_bytes([first[5], first[6]]);
+        let parameters = u16::from_le_bytes([first[7], first[8]]);
+        for _ in 0..columns + parameters {
+            self.read().unwrap();
+        }
+        Ok(u32::from_le_bytes([first[1], first[2], first[3], first[4]]))
+    }
+
+    /// Executes a prepared statement with encoded parameters; gives its binary rows.
+    pub fn execute(&mut self, statement: u32, parameters: &[u8]) -> Vec<Vec<u8>> {
+        let mut payload = vec![0x17];
+        payload.extend_from_slice(&statement.to_le_bytes());
+        payload.extend_from_slice(&[0, 1, 0, 0, 0]);
+        payload.extend_from_slice(parameters);
+        let first = self.command(&payload).expect("an answer");
+        assert_ne!(first[0], 0xff, "{}", first.escape_ascii());
+        if first[0] == 0 {
+            return Vec::new();
+        }
+        for _ in 0..first[0] {
+            self.read().unwrap();
+        }
+        let mut rows = Vec::new();
+        loop {
+            let packet = self.read().unwrap();
+            if packet[0] == 0xfe {
+                return rows;
+            }
+            rows.push(packet);
+        }
+    }
+
+    /// Executes a statement that has one row with one column.
+    pub fn value(&mut self, text: &str) -> String {
+        match self.query(text) {
+            Answer::Rows(rows) if rows.len() == 1 => rows[0][0].clone().unwrap_or_else(|| "NULL".to_owned()),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+fn text_row(mut packet: &[u8]) -> Vec<Option<String>> {
+    let mut row = Vec::new();
+    while let Some((first, rest)) = packet.split_first() {
+        let (length, rest) = match first {
+            251 => {
+                row.push(None);
+                packet = rest;
+                continue;
+            }
+            252 => (usize::from(u16::from_le_bytes([rest[0], rest[1]])), &rest[2..]),
+            253 => (u32::from_le_bytes([rest[0], rest[1], rest[2], 0]) as usize, &rest[3..]),
+            254 => (u64::from_le_bytes(rest[..8].try_into().unwrap()) as usize, &rest[8..]),
+            length => (usize::from(*length), rest),
+        };
+        row.push(Some(String::from_utf8_lossy(&rest[..length]).into_owned()));
+        packet = &rest[length..];
+    }
+    row
+}
+
+/// The number and text of an ERR packet.
+pub fn error(packet: &[u8]) -> Answer {
+    assert_eq!(packet[0], 0xff, "{}", packet.escape_ascii());
+    let text = if packet[3] == b'#' { &packet[9..] } else { &packet[3..] };
+    Answer::Error(u16::from_le_bytes([packet[1], packet[2]]), String::from_utf8_lossy(text).into_owned())
+}

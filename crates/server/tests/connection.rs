@@ -1,0 +1,189 @@
+//! Connections that behave, and connections that do not.
+
+mod client;
+
+use client::{Answer, CAPABILITIES, TestServer, error};
+use palisade_base::prng::{Prng, test_seed};
+use std::io::{Read, Write};
+use std::time::Duration;
+
+#[test]
+fn commands_without_sql_are_answered() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    assert_eq!(client.command(b"\x0e").unwrap()[0], 0, "ping");
+    assert!(client.command(b"\x09").unwrap().starts_with(b"Uptime: "), "statistics");
+    assert_eq!(client.command(b"\x1f").unwrap()[0], 0, "reset connection");
+    assert_eq!(client.command(b"\x1b\x01\0").unwrap()[0], 0xfe, "set option");
+    let unknown = Answer::Error(1047, "Unknown command".to_owned());
+    assert_eq!(error(&client.command(b"\x63").unwrap()), unknown);
+    assert_eq!(error(&client.command(b"\x0d").unwrap()), unknown, "debug");
+    let handler =
+        Answer::Error(1243, "Unknown prepared statement handler (9) given to mysqld_stmt_execute".into());
+    assert_eq!(error(&client.command(b"\x17\x09\0\0\0\0\x01\0\0\0").unwrap()), handler);
+    assert_eq!(
+        error(&client.command(b"\x0c\xff\xff\0\0").unwrap()),
+        Answer::Error(1094, "Unknown thread id: 65535".into())
+    );
+    client.sequence = 0;
+    client.write(b"\x01");
+    assert_eq!(client.read(), None, "quit");
+}
+
+#[test]
+fn only_an_empty_password_is_right() {
+    let server = TestServer::start(&[]);
+    let refused = |user: &str, proof: &[u8]| error(&server.connect_raw().login(user, proof, CAPABILITIES));
+    let text = "Access denied for user 'root'@'localhost' (using password: YES)";
+    assert_eq!(refused("root", &[7; 32]), Answer::Error(1045, text.to_owned()));
+    let text = "Access denied for user 'guest'@'localhost' (using password: NO)";
+    assert_eq!(refused("guest", b""), Answer::Error(1045, text.to_owned()));
+    let mut client = server.connect_raw();
+    assert_eq!(client.login("root", b"\0", CAPABILITIES)[0], 0);
+    let change = error(&client.command(b"\x11root\0\x03abc\0").unwrap());
+    assert_eq!(
+        change,
+        Answer::Error(1045, "Access denied for user 'root'@'localhost' (using password: YES)".into())
+    );
+    assert_eq!(client.read(), None, "a failed change of user ends the connection");
+    let mut client = server.connect();
+    assert_eq!(client.command(b"\x11root\0\0\0").unwrap()[0], 0);
+    assert_eq!(client.command(b"\x0e").unwrap()[0], 0);
+}
+
+#[test]
+fn an_oversized_packet_is_refused_after_it_was_read() {
+    let server = TestServer::start(&[("max_allowed_packet", "1M")]);
+    let mut client = server.connect();
+    let mut payload = vec![b' '; 20 << 20];
+    payload[0] = 3;
+    client.sequence = 0;
+    client.write(&payload[..0xff_ffff]);
+    client.write(&payload[0xff_ffff..]);
+    let refused = error(&client.read().unwrap());
+    assert_eq!(refused, Answer::Error(1153, "Got a packet bigger than 'max_allowed_packet' bytes".into()));
+    assert_eq!(client.read(), None);
+    assert_eq!(server.connect().command(b"\x0e").unwrap()[0], 0);
+}
+
+#[test]
+fn packets_out_of_order_end_the_connection() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    client.sequence = 5;
+    client.write(b"\x0e");
+    client.sequence = 0;
+    assert_eq!(error(&client.read().unwrap()), Answer::Error(1156, "Got packets out of order".into()));
+    assert_eq!(client.read(), None);
+}
+
+#[test]
+fn a_malformed_command_ends_the_connection() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    assert_eq!(
+        error(&client.command(b"\x17\x01").unwrap()),
+        Answer::Error(1835, "Malformed communication packet.".into())
+    );
+    assert_eq!(client.read(), None);
+}
+
+#[test]
+fn packets_may_come_in_pieces() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    for byte in [1, 0, 0, 0, 0x0e] {
+        client.stream.write_all(&[byte]).unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    client.sequence = 1;
+    assert_eq!(client.read().unwrap()[0], 0);
+}
+
+#[test]
+fn random_bytes_never_hurt_the_server() {
+    let server = TestServer::start(&[]);
+    let mut prng = Prng::new(test_seed(7));
+    for round in 0..60 {
+        let mut client = if round % 2 == 0 { server.connect_raw() } else { server.connect() };
+        client.stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        for _ in 0..1 + prng.below(4) {
+            let mut payload = vec![0; prng.below(64) as usize];
+            prng.fill(&mut payload);
+            if let Some(first) = payload.first_mut() {
+                // no statement, no shutdown
+                *first = *prng
+                    .pick(&[2, 7, 9, 0x0b, 0x0c, 0x11, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1f, 0x40, 0xff]);
+            }
+            let mut bytes = (payload.len() as u32).to_le_bytes().to_vec();
+            bytes.extend_from_slice(&payload);
+            if prng.one_in(3) {
+                prng.fill(&mut bytes);
+                bytes[2] = 0;
+            }
+            // the server may have closed the connection already
+            let _ = client.stream.write_all(&bytes);
+            let _ = client.stream.read(&mut [0; 512]);
+        }
+    }
+    assert_eq!(server.connect().command(b"\x0e").unwrap()[0], 0);
+}
+
+#[test]
+fn one_client_too_many_is_told_1040() {
+    let server = TestServer::start(&[("max_connections", "2")]);
+    let (_first, second) = (server.connect(), server.connect());
+    let mut third = server.connect_raw();
+    assert_eq!(error(&third.read().unwrap()), Answer::Error(1040, "Too many connections".into()));
+    assert_eq!(third.read(), None);
+    drop(second);
+    for _ in 0..200 {
+        std::thread::sleep(Duration::from_millis(10));
+        let mut again = server.connect_raw();
+        if again.read().unwrap()[0] == 10 {
+            return;
+        }
+    }
+    panic!("a place became free and was not given");
+}
+
+#[test]
+fn another_connection_can_be_killed() {
+    let server = TestServer::start(&[]);
+    let mut victim = server.connect();
+    let mut killer = server.connect();
+    // the greeting says the connection's number; here they are 1 and 2
+    assert_eq!(killer.command(b"\x0c\x01\0\0\0").unwrap()[0], 0);
+    assert_eq!(victim.read(), None);
+    assert_eq!(killer.command(b"\x0e").unwrap()[0], 0);
+}
+
+#[test]
+fn a_silent_client_is_cut_off() {
+    let server = TestServer::start(&[("wait_timeout", "1")]);
+    let mut client = server.connect();
+    client.sequence = 0;
+    match error(&client.read().unwrap()) {
+        Answer::Error(4031, text) => assert!(text.starts_with("The client was disconnected")),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(client.read(), None);
+}
+
+#[test]
+fn a_client_that_does_not_log_in_is_cut_off() {
+    let server = TestServer::start(&[("connect_timeout", "2")]);
+    let mut client = server.connect_raw();
+    assert_eq!(client.read().unwrap()[0], 10);
+    assert_eq!(client.read(), None);
+}
+
+#[test]
+fn shutting_down_ends_idle_connections_and_can_be_asked_for_by_a_client() {
+    let server = TestServer::start(&[]);
+    let mut idle = server.connect();
+    let mut client = server.connect();
+    assert_eq!(client.command(b"\x08").unwrap()[0], 0);
+    assert_eq!(idle.read(), None);
+    assert_eq!(server.stop(), Ok(()));
+}

@@ -1,0 +1,266 @@
+//! Statements over a socket, in both protocols.
+
+mod client;
+
+use client::{Answer, TestServer, error};
+
+fn rows(list: &[&[&str]]) -> Answer {
+    let row = |row: &&[&str]| row.iter().map(|text| Some((*text).to_owned())).collect();
+    Answer::Rows(list.iter().map(row).collect())
+}
+
+fn with_table() -> TestServer {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    assert_eq!(client.query("CREATE DATABASE test"), Answer::Ok(1));
+    assert_eq!(client.query("USE test"), Answer::Ok(0));
+    assert_eq!(client.query("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20), n BIGINT)"), Answer::Ok(0));
+    assert_eq!(client.query("INSERT INTO t VALUES (1, 'one', 10), (2, 'two', NULL)"), Answer::Ok(2));
+    server
+}
+
+#[test]
+fn a_table_is_created_filled_and_read() {
+    let server = with_table();
+    let mut client = server.connect();
+    assert_eq!(client.query("SELECT v FROM test.t ORDER BY id"), rows(&[&["one"], &["two"]]));
+    assert_eq!(
+        client.query("SELECT * FROM test.t WHERE id = 2"),
+        Answer::Rows(vec![vec![Some("2".into()), Some("two".into()), None]])
+    );
+    assert_eq!(client.query("UPDATE test.t SET n = 5 WHERE id = 2"), Answer::Ok(1));
+    assert_eq!(client.query("DELETE FROM test.t WHERE id = 1"), Answer::Ok(1));
+    assert_eq!(client.query("SELECT id, n FROM test.t"), rows(&[&["2", "5"]]));
+    assert_eq!(
+        client.query("INSERT INTO test.t VALUES (2, 'again', 1)"),
+        Answer::Error(1062, "Duplicate entry '2' for key 't.PRIMARY'".into())
+    );
+    assert!(matches!(client.query("SELEC 1"), Answer::Error(1064, _)));
+    assert_eq!(
+        client.query("SELECT * FROM test.nothing"),
+        Answer::Error(1146, "Table 'test.nothing' doesn't exist".into())
+    );
+}
+
+#[test]
+fn what_was_committed_is_there_after_a_restart() {
+    let server = with_table();
+    let datadir = server.dir.path().join("data");
+    let kept = tempfile::tempdir().unwrap();
+    let target = kept.path().join("data");
+    let mut client = server.connect();
+    assert_eq!(client.query("INSERT INTO test.t VALUES (3, 'three', 30)"), Answer::Ok(1));
+    drop(client);
+    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    let server = TestServer::start(&[("datadir", target.to_str().unwrap())]);
+    let mut client = server.connect();
+    assert_eq!(client.query("SELECT id FROM test.t ORDER BY id"), rows(&[&["1"], &["2"], &["3"]]));
+}
+
+#[test]
+fn several_statements_in_one_text_have_several_answers() {
+    let server = with_table();
+    let mut client = server.connect();
+    assert_eq!(client.query("SELECT 1; SELECT id FROM test.t WHERE id = 2; SET @a = 1;"), rows(&[&["1"]]));
+    assert_eq!(client.answer(), rows(&[&["2"]]));
+    assert_eq!(client.answer(), Answer::Ok(0));
+    assert_eq!(client.query("SELECT @a"), rows(&[&["1"]]));
+    assert_eq!(client.command(b"\x1b\x01\0").unwrap()[0], 0xfe, "multi-statements off");
+    assert!(matches!(client.query("SELECT 1; SELECT 2"), Answer::Error(1064, _)));
+    assert_eq!(client.query("SELECT 1;"), rows(&[&["1"]]));
+}
+
+#[test]
+fn prepared_statements_take_parameters_and_send_binary_rows() {
+    let server = with_table();
+    let mut client = server.connect();
+    let id = client.prepare("SELECT id, v, n FROM test.t WHERE id = ?").unwrap();
+    let mut body = vec![0, 1, 8, 0];
+    body.extend_from_slice(&2i64.to_le_bytes());
+    assert_eq!(client.execute(id, &body), [b"\0\x10\x02\0\0\0\x03two".to_vec()]);
+    let mut again = vec![0, 0];
+    again.extend_from_slice(&1i64.to_le_bytes());
+    assert_eq!(client.execute(id, &again), [b"\0\0\x01\0\0\0\x03one\x0a\0\0\0\0\0\0\0".to_vec()]);
+    client.sequence = 0;
+    client.write(&[&[0x19][..], &id.to_le_bytes()].concat());
+    let mut execute = vec![0x17];
+    execute.extend_from_slice(&id.to_le_bytes());
+    execute.extend_from_slice(&[0, 1, 0, 0, 0]);
+    assert!(matches!(error(&client.command(&execute).unwrap()), Answer::Error(1243, _)));
+    assert!(matches!(client.prepare("SELEC"), Err(Answer::Error(1064, _))));
+}
+
+#[test]
+fn long_data_becomes_the_parameter() {
+    let server = with_table();
+    let mut client = server.connect();
+    let id = client.prepare("INSERT INTO test.t VALUES (?, ?, 0)").unwrap();
+    for part in [&b"lo"[..], b"ng"] {
+        client.sequence = 0;
+        client.write(&[&[0x18][..], &id.to_le_bytes(), &[1, 0], part].concat());
+    }
+    let mut body = vec![0, 1, 3, 0, 252, 0];
+    body.extend_from_slice(&7i32.to_le_bytes());
+    assert_eq!(client.execute(id, &body), [b""; 0]);
+    assert_eq!(client.query("SELECT v FROM test.t WHERE id = 7"), rows(&[&["long"]]));
+}
+
+#[test]
+fn variables_are_set_and_read_by_scope() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    assert_eq!(client.value("SELECT @@version_comment"), "Palisade");
+    assert_eq!(client.value("SELECT @@session.autocommit"), "1");
+    assert_eq!(client.query("SET autocommit = OFF, wait_timeout = 100"), Answer::Ok(0));
+    assert_eq!(client.value("SELECT @@autocommit"), "0");
+    assert_eq!(client.query("SHOW VARIABLES LIKE 'autocommit'"), rows(&[&["autocommit", "OFF"]]));
+    assert_eq!(client.value("SELECT @@global.wait_timeout"), "28800");
+    assert_eq!(client.query("SET GLOBAL wait_timeout = 200"), Answer::Ok(0));
+    assert_eq!(client.value("SELECT @@wait_timeout"), "100");
+    assert_eq!(server.connect().value("SELECT @@wait_timeout"), "200");
+    let number = |answer| match answer {
+        Answer::Error(number, _) => number,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(number(client.query("SET nonsense = 1")), 1193);
+    assert_eq!(number(client.query("SET version = 1")), 1238);
+    assert_eq!(number(client.query("SET max_connections = 1")), 1229);
+    assert_eq!(number(client.query("SET autocommit = 7")), 1231);
+    assert_eq!(number(client.query("SET NAMES klingon")), 1115);
+    assert_eq!(client.query("SET NAMES latin1"), Answer::Ok(0));
+    assert_eq!(client.value("SELECT @@character_set_results"), "latin1");
+    assert_eq!(client.value("SELECT @@collation_connection"), "latin1_swedish_ci");
+}
+
+#[test]
+fn the_process_list_and_kill_query() {
+    let server = with_table();
+    let mut holder = server.connect();
+    assert_eq!(holder.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(holder.query("UPDATE test.t SET n = 1 WHERE id = 1"), Answer::Ok(1));
+    let mut waiter = server.connect();
+    let waiter_id = waiter.value("SELECT CONNECTION_ID()");
+    let waiting = std::thread::spawn(move || {
+        let answer = waiter.query("UPDATE test.t SET n = 2 WHERE id = 1");
+        (waiter, answer)
+    });
+    let text = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {waiter_id} AND INFO LIKE 'UPDATE%'"
+    );
+    while holder.value(&text) != "1" {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(holder.query(&format!("KILL QUERY {waiter_id}")), Answer::Ok(0));
+    let (mut waiter, answer) = waiting.join().unwrap();
+    assert_eq!(answer, Answer::Error(1317, "Query execution was interrupted".into()));
+    assert_eq!(waiter.value("SELECT 1"), "1");
+    assert_eq!(holder.query("COMMIT"), Answer::Ok(0));
+    assert_eq!(
+        waiter.query("KILL CONNECTION_ID()"),
+        Answer::Error(1317, "Query execution was interrupted".into())
+    );
+    assert_eq!(waiter.read(), None);
+}
+
+#[test]
+fn a_lock_wait_times_out() {
+    let server = with_table();
+    let (mut holder, mut waiter) = (server.connect(), server.connect());
+    assert_eq!(holder.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(holder.query("UPDATE test.t SET n = 1 WHERE id = 1"), Answer::Ok(1));
+    assert_eq!(waiter.query("SET innodb_lock_wait_timeout = 1"), Answer::Ok(0));
+    assert_eq!(
+        waiter.query("UPDATE test.t SET n = 2 WHERE id = 1"),
+        Answer::Error(1205, "Lock wait timeout exceeded; try restarting transaction".into())
+    );
+    assert_eq!(holder.query("ROLLBACK"), Answer::Ok(0));
+    assert_eq!(waiter.query("UPDATE test.t SET n = 2 WHERE id = 1"), Answer::Ok(1));
+}
+
+#[test]
+fn a_transaction_ends_with_its_connection() {
+    let server = with_table();
+    let mut client = server.connect();
+    assert_eq!(client.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(client.query("DELETE FROM test.t"), Answer::Ok(2));
+    assert_eq!(client.value("SELECT COUNT(*) FROM test.t"), "0");
+    drop(client);
+    let mut other = server.connect();
+    for _ in 0..500 {
+        if other.query("DELETE FROM test.t WHERE id = 1") == Answer::Ok(1) {
+            return;
+        }
+    }
+    panic!("the row stayed locked or gone");
+}
+
+#[test]
+fn a_result_larger_than_the_buffers_arrives() {
+    let server = with_table();
+    let mut client = server.connect();
+    let text = "x".repeat(1 << 20);
+    assert_eq!(client.query("CREATE TABLE test.big (id INT PRIMARY KEY, b LONGTEXT)"), Answer::Ok(0));
+    for id in 0..20 {
+        assert_eq!(client.query(&format!("INSERT INTO test.big VALUES ({id}, '{text}')")), Answer::Ok(1));
+    }
+    match client.query("SELECT b FROM test.big") {
+        Answer::Rows(rows) => {
+            assert_eq!(rows.len(), 20);
+            assert!(rows.iter().all(|row| row[0].as_deref() == Some(&text)));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(client.value("SELECT LENGTH(REPEAT('x', 20000000))"), "20000000");
+    assert_eq!(client.value("SELECT REPEAT('x', 20000000)").len(), 20_000_000);
+}
+
+#[test]
+fn the_columns_of_a_table_can_be_listed() {
+    let server = with_table();
+    let mut client = server.connect();
+    assert_eq!(client.query("USE test"), Answer::Ok(0));
+    let mut names = Vec::new();
+    let mut packet = client.command(b"\x04t\0").unwrap();
+    while packet[0] != 0xfe {
+        names.push(packet);
+        packet = client.read().unwrap();
+    }
+    assert_eq!(names.len(), 3);
+    assert!(names[1].windows(2).any(|pair| pair == b"\x01v"));
+    assert!(matches!(error(&client.command(b"\x04none\0").unwrap()), Answer::Error(1146, _)));
+}
+
+#[test]
+fn a_shutdown_under_load_is_clean_and_loses_nothing() {
+    let server = with_table();
+    let datadir = server.dir.path().join("data");
+    let kept = tempfile::tempdir().unwrap();
+    let target = kept.path().join("data");
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let mut client = server.connect();
+            std::thread::spawn(move || {
+                let mut acknowledged = Vec::new();
+                for number in 0.. {
+                    let id = 1000 * (writer + 1) + number;
+                    let text = format!("INSERT INTO test.t VALUES ({id}, 'x', 0)");
+                    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| client.query(&text))) {
+                        Ok(Answer::Ok(1)) => acknowledged.push(id.to_string()),
+                        _ => break,
+                    }
+                }
+                acknowledged
+            })
+        })
+        .collect();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    let acknowledged: Vec<String> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+    assert!(!acknowledged.is_empty());
+    let server = TestServer::start(&[("datadir", target.to_str().unwrap())]);
+    let mut client = server.connect();
+    let Answer::Rows(rows) = client.query("SELECT id FROM test.t") else { panic!("the rows are gone") };
+    for id in acknowledged {
+        assert!(rows.iter().any(|row| row[0].as_deref() == Some(&id)), "{id} was acknowledged and is lost");
+    }
+}

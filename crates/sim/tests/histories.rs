@@ -1,0 +1,71 @@
+//! The engine against the model, on disks with all kinds of mishap.
+
+use palisade_base::prng::test_seed;
+use palisade_engine::FlushAtCommit;
+use palisade_sim::history::{History, Mishap, Plan, Tally};
+
+fn plan(flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
+    Plan { seed: 0, lives: 5, turns: 300, flush_at_commit, promised: flush_at_commit, mishap }
+}
+
+fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
+    let seed = test_seed(default_seed);
+    let mut total = Tally::default();
+    for number in 0..histories {
+        match History::run(Plan { seed: seed + number, ..plan }) {
+            Ok(tally) => {
+                total.commits += tally.commits;
+                total.rows_compared += tally.rows_compared;
+                total.lock_waits += tally.lock_waits;
+                total.mishaps += tally.mishaps;
+            }
+            Err(violation) => panic!("{violation}"),
+        }
+    }
+    println!("{total:?}");
+    total
+}
+
+#[test]
+fn without_mishaps_every_read_is_right_and_restarts_lose_nothing() {
+    let tally = run(10, 1, plan(FlushAtCommit::Durable, Mishap::None));
+    assert!(tally.commits > 500 && tally.rows_compared > 5000 && tally.lock_waits > 10);
+}
+
+#[test]
+fn a_power_cut_loses_no_acknowledged_commit_and_leaves_no_half_transaction() {
+    let tally = run(20, 100, plan(FlushAtCommit::Durable, Mishap::PowerCut(150)));
+    assert!(tally.mishaps > 20 && tally.commits > 500);
+}
+
+#[test]
+fn with_lazy_flushing_a_power_cut_leaves_a_state_that_was_committed_once() {
+    let tally = run(10, 200, plan(FlushAtCommit::Lazy, Mishap::PowerCut(100)));
+    assert!(tally.mishaps > 10 && tally.commits > 200);
+}
+
+#[test]
+fn after_a_failed_sync_the_next_life_has_all_that_was_acknowledged() {
+    let tally = run(20, 300, plan(FlushAtCommit::Durable, Mishap::FailedSync(150)));
+    assert!(tally.mishaps > 5);
+}
+
+#[test]
+fn after_a_failed_write_the_next_life_has_all_that_was_acknowledged() {
+    let tally = run(20, 400, plan(FlushAtCommit::Durable, Mishap::FailedWrite(150)));
+    assert!(tally.mishaps > 5);
+}
+
+/// The canary: if commits are acknowledged before they are durable, the model must notice.
+#[test]
+fn canary_acknowledging_too_early_is_found_out() {
+    let lazy = Plan { promised: FlushAtCommit::Durable, ..plan(FlushAtCommit::Lazy, Mishap::None) };
+    let found = (0..5).filter(|seed| History::run(Plan { seed: *seed, ..lazy }).is_err());
+    assert!(found.count() >= 4);
+}
+
+#[test]
+fn the_same_seed_is_the_same_history() {
+    let plan = Plan { seed: 7, ..plan(FlushAtCommit::Durable, Mishap::PowerCut(300)) };
+    assert_eq!(History::run(plan), History::run(plan));
+}

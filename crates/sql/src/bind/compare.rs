@@ -1,0 +1,117 @@
+//! Comparisons and their negations, as the binder makes them.
+
+use palisade_catalog::types::IntWidth;
+use palisade_catalog::{Collation, CollationId, SqlType, Value};
+use palisade_parser::ast::{self, BinaryOp};
+
+use super::types::transcode_to;
+use crate::SqlResult;
+use crate::expr::compare::domain_of;
+use crate::expr::{BitOp, Comparison, Domain, Expr, Node, SubqueryUse};
+
+/// Reads a literal text as a date and time, if it is one without doubt.
+pub(super) fn constant_date(expr: &mut Expr) {
+    if let Node::Literal(Value::Bytes(text)) = &expr.node
+        && let Some((parsed, None)) = palisade_catalog::DateTime::parse(text, Default::default())
+        && !parsed.truncated
+    {
+        *expr = Expr::literal(Value::DateTime(parsed.value), SqlType::DateTime { fsp: 6 });
+    }
+}
+
+/// `left <comparison> right` in the domain MySQL compares them in.
+pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+    let domain = domain_of(&left, &right, comparison.symbol())?;
+    match domain {
+        Domain::Text(collation) => {
+            transcode_to(&mut left, collation);
+            transcode_to(&mut right, collation);
+        }
+        Domain::DateTime => {
+            constant_date(&mut left);
+            constant_date(&mut right);
+        }
+        _ => {}
+    }
+    let nullable = comparison != Comparison::NullSafeEqual
+        && (left.nullable || right.nullable || domain == Domain::DateTime);
+    let node = Node::Compare { comparison, domain, left: Box::new(left), right: Box::new(right) };
+    Ok(Expr::truth(node, nullable))
+}
+
+/// `NOT expr`, pushed into what knows its own negation.
+pub fn negation(mut expr: Expr) -> Expr {
+    let nullable = expr.nullable;
+    match &mut expr.node {
+        Node::Compare { comparison, .. } => {
+            if let Some(negated) = comparison.negated() {
+                *comparison = negated;
+                return expr;
+            }
+        }
+        Node::Is { negated, .. }
+        | Node::In { negated, .. }
+        | Node::Between { negated, .. }
+        | Node::Like { negated, .. } => {
+            *negated = !*negated;
+            return expr;
+        }
+        Node::Subquery(subquery) => match &mut subquery.usage {
+            SubqueryUse::Exists { negated } | SubqueryUse::Quantified { negated, .. } => {
+                *negated = !*negated;
+                return expr;
+            }
+            SubqueryUse::Scalar => {}
+        },
+        _ => {}
+    }
+    Expr::truth(Node::Not(Box::new(expr)), nullable)
+}
+
+pub(super) fn bits(op: BitOp, left: Expr, right: Expr) -> Expr {
+    let nullable = left.nullable || right.nullable;
+    Expr::computed(
+        Node::Bits { op, left: Box::new(left), right: Box::new(right) },
+        SqlType::Int { width: IntWidth::Big, unsigned: true },
+        nullable,
+    )
+}
+
+pub(super) fn comparison(op: BinaryOp) -> Option<Comparison> {
+    Some(match op {
+        BinaryOp::Equal => Comparison::Equal,
+        BinaryOp::NullSafeEqual => Comparison::NullSafeEqual,
+        BinaryOp::NotEqual => Comparison::NotEqual,
+        BinaryOp::Less => Comparison::Less,
+        BinaryOp::LessEqual => Comparison::LessEqual,
+        BinaryOp::Greater => Comparison::Greater,
+        BinaryOp::GreaterEqual => Comparison::GreaterEqual,
+        _ => return None,
+    })
+}
+
+pub(super) fn row_parts(expr: &ast::Expr) -> Option<&[ast::Expr]> {
+    match expr {
+        ast::Expr::Row(parts) => Some(parts),
+        _ => None,
+    }
+}
+
+/// The domain in which both ends of a range can be compared.
+pub(super) fn wider(left: Domain, right: Domain) -> Domain {
+    let rank = |domain: Domain| match domain {
+        Domain::Integer => 0,
+        Domain::Decimal => 1,
+        Domain::Text(_) => 2,
+        Domain::Time => 3,
+        Domain::DateTime => 4,
+        Domain::Double => 5,
+    };
+    if rank(left) >= rank(right) { left } else { right }
+}
+
+/// The `_bin` collation of a collation's character set.
+pub fn binary_collation(collation: CollationId) -> CollationId {
+    let charset = collation.get().charset;
+    Collation::by_name(&format!("{}_bin", charset.name())).map_or(CollationId::BINARY, |found| found.id)
+}

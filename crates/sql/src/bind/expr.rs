@@ -1,0 +1,756 @@
+//! Expressions: names resolved, functions found, types and domains decided.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::{Collation, CollationId, SqlType, Value};
+use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
+
+use super::compare::{bits, compare, comparison, constant_date, negation, row_parts, wider};
+use super::literal::{charset_collation, text_literal};
+use super::types::{text_length, text_type, transcode_to};
+use super::{Binder, not_supported, parameter_type};
+use crate::SqlResult;
+use crate::expr::arithmetic::{decimal_shape, numeric_of, result_type};
+use crate::expr::compare::{aggregate_collations, domain_of};
+use crate::expr::{
+    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse,
+    Truth,
+};
+use crate::func::{self, Function};
+
+impl Binder<'_> {
+    /// Binds an expression that has one column.
+    pub fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        let mut bound = self.expr_any(expr)?;
+        self.fold(&mut bound);
+        Ok(bound)
+    }
+
+    fn expr_any(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        match expr {
+            ast::Expr::Literal(literal) => self.literal(literal),
+            ast::Expr::Placeholder(number) => Ok(self.parameter(*number as usize)),
+            ast::Expr::Column(name) => self.resolve(name),
+            ast::Expr::UserVariable(name) => Ok(self.user_variable(name)),
+            ast::Expr::SystemVariable(variable) => self.system_variable(variable),
+            ast::Expr::AssignUserVariable(name, value) => {
+                self.cacheable = false;
+                let value = self.expr(value)?;
+                let (ty, nullable, coercibility) = (value.ty.clone(), value.nullable, value.coercibility);
+                let name: Arc<str> = name.to_lowercase().into();
+                Ok(Expr { node: Node::AssignUserVariable(name, Box::new(value)), ty, nullable, coercibility })
+            }
+            ast::Expr::Unary(op, operand) => self.unary(*op, operand),
+            ast::Expr::And(parts) => {
+                let parts = self.all(parts)?;
+                let nullable = parts.iter().any(|part| part.nullable);
+                Ok(Expr::truth(Node::And(parts), nullable))
+            }
+            ast::Expr::Or(parts) => {
+                let parts = self.all(parts)?;
+                let nullable = parts.iter().any(|part| part.nullable);
+                Ok(Expr::truth(Node::Or(parts), nullable))
+            }
+            ast::Expr::Binary(op, left, right) => self.binary(*op, left, right),
+            ast::Expr::DateArithmetic(arithmetic) => {
+                let date = self.expr(&arithmetic.date)?;
+                let amount = self.expr(&arithmetic.amount)?;
+                let unit = self.unit(arithmetic.unit);
+                let name = if arithmetic.subtract { "date_sub" } else { "date_add" };
+                self.call(name, vec![date, amount, unit])
+            }
+            ast::Expr::Quantified(op, quantifier, operand, query) => {
+                let comparison = comparison(*op).ok_or_else(|| not_supported("quantified comparison"))?;
+                let all = *quantifier == ast::Quantifier::All;
+                self.quantified(operand, query, comparison, all, false)
+            }
+            ast::Expr::Between(between) => self.between(between),
+            ast::Expr::InList { negated, operand, list } => self.in_list(operand, list, *negated),
+            ast::Expr::InSubquery { negated, operand, query } => {
+                self.quantified(operand, query, Comparison::Equal, false, *negated)
+            }
+            ast::Expr::Like(like) => self.like(like),
+            ast::Expr::Regexp { negated, operand, pattern } => {
+                let arguments = vec![self.expr(operand)?, self.expr(pattern)?];
+                let matched = self.call("regexp_like", arguments)?;
+                Ok(if *negated { negation(matched) } else { matched })
+            }
+            ast::Expr::SoundsLike(left, right) => {
+                let left = self.expr(left)?;
+                let right = self.expr(right)?;
+                let left = self.call("soundex", vec![left])?;
+                let right = self.call("soundex", vec![right])?;
+                compare(Comparison::Equal, left, right)
+            }
+            ast::Expr::MemberOf(value, array) => {
+                let arguments = vec![self.expr(value)?, self.expr(array)?];
+                self.call("member of", arguments)
+            }
+            ast::Expr::Is { negated, operand, test } => {
+                let operand = self.expr(operand)?;
+                let truth = match test {
+                    IsTest::Null | IsTest::Unknown => Truth::Null,
+                    IsTest::True => Truth::True,
+                    IsTest::False => Truth::False,
+                };
+                Ok(Expr::truth(Node::Is { operand: Box::new(operand), truth, negated: *negated }, false))
+            }
+            ast::Expr::Row(_) => Err(mysql_error!(ER_OPERAND_COLUMNS, 1)),
+            ast::Expr::Subquery(query) => {
+                let (number, correlated) = self.subquery(query)?;
+                let plan = self.subqueries[number].clone().expect("it was just bound");
+                let [column] = plan.output.as_slice() else {
+                    return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
+                };
+                let subquery = Subquery { number, usage: SubqueryUse::Scalar, correlated };
+                Ok(Expr {
+                    node: Node::Subquery(Box::new(subquery)),
+                    ty: column.ty.clone(),
+                    nullable: true,
+                    coercibility: column.coercibility,
+                })
+            }
+            ast::Expr::Exists(query) => {
+                let (number, correlated) = self.subquery(query)?;
+                let usage = SubqueryUse::Exists { negated: false };
+                let subquery = Subquery { number, usage, correlated };
+                Ok(Expr::truth(Node::Subquery(Box::new(subquery)), false))
+            }
+            ast::Expr::Case(case) => self.case(case),
+            ast::Expr::Cast(cast) => self.cast(cast),
+            ast::Expr::ConvertUsing(operand, charset) => {
+                let operand = self.expr(operand)?;
+                let collation = charset_collation(charset)?;
+                let ty = text_type(u64::from(text_length(&operand)), collation);
+                let nullable = operand.nullable;
+                let node = Node::Transcode { operand: Box::new(operand), to: collation };
+                Ok(Expr { node, ty, nullable, coercibility: Coercibility::Implicit })
+            }
+            ast::Expr::Collate(operand, name) => self.collate(operand, name),
+            ast::Expr::JsonPath { column, path, unquote } => {
+                let document = self.resolve(column)?;
+                let path = text_literal(path.clone(), self.session.variables.collation_connection);
+                let extracted = self.call("json_extract", vec![document, path])?;
+                if *unquote { self.call("json_unquote", vec![extracted]) } else { Ok(extracted) }
+            }
+            ast::Expr::Function(function) => self.function(function),
+            ast::Expr::Aggregate(aggregate) => self.aggregate(aggregate),
+            ast::Expr::WindowFunction(_) => Err(not_supported("window functions")),
+            ast::Expr::Match(_) => Err(not_supported("MATCH AGAINST")),
+            ast::Expr::Extract(unit, operand) => {
+                let arguments = vec![self.unit(*unit), self.expr(operand)?];
+                self.call("extract", arguments)
+            }
+            ast::Expr::TimestampAdd(unit, amount, date) => {
+                let arguments = vec![self.unit(*unit), self.expr(amount)?, self.expr(date)?];
+                self.call("timestampadd", arguments)
+            }
+            ast::Expr::TimestampDiff(unit, from, to) => {
+                let arguments = vec![self.unit(*unit), self.expr(from)?, self.expr(to)?];
+                self.call("timestampdiff", arguments)
+            }
+            ast::Expr::GetFormat(kind, region) => {
+                let kind = match kind {
+                    ast::FormatKind::Date => "date",
+                    ast::FormatKind::Time => "time",
+                    ast::FormatKind::DateTime => "datetime",
+                };
+                let arguments = vec![self.text(kind), self.expr(region)?];
+                self.call("get_format", arguments)
+            }
+            ast::Expr::Trim(trim) => {
+                let side = match trim.side {
+                    TrimSide::Both => "both",
+                    TrimSide::Leading => "leading",
+                    TrimSide::Trailing => "trailing",
+                };
+                let remove = match &trim.remove {
+                    Some(remove) => self.expr(remove)?,
+                    None => self.text(" "),
+                };
+                let arguments = vec![self.text(side), remove, self.expr(&trim.operand)?];
+                self.call("trim", arguments)
+            }
+            ast::Expr::Char(numbers, charset) => {
+                let mut arguments = vec![self.text(charset.as_deref().unwrap_or("binary"))];
+                arguments.extend(self.all(numbers)?);
+                self.call("char", arguments)
+            }
+            ast::Expr::WeightString(operand, cut) => {
+                if cut.is_some() {
+                    return Err(not_supported("WEIGHT_STRING ... AS"));
+                }
+                let operand = self.expr(operand)?;
+                self.call("weight_string", vec![operand])
+            }
+            ast::Expr::Values(column) => {
+                let inserted = self.scopes.iter().rev().find_map(|scope| scope.inserted);
+                let Some(slot) = inserted else { return Ok(Expr::null()) };
+                let target = self.resolve(column)?;
+                let Node::Column { column: position, name, .. } = target.node else {
+                    return Ok(Expr::null());
+                };
+                let node = Node::Column { slot, column: position, name: format!("values({name})").into() };
+                Ok(Expr { node, ty: target.ty, nullable: true, coercibility: target.coercibility })
+            }
+            ast::Expr::DefaultOf(column) => self.default_of(column),
+            ast::Expr::Default => Err(not_supported("DEFAULT in an expression")),
+            ast::Expr::JsonValue(_) => Err(not_supported("JSON_VALUE")),
+            ast::Expr::IntervalFunction(arguments) => {
+                let arguments = self.all(arguments)?;
+                self.call("interval", arguments)
+            }
+        }
+    }
+
+    /// Binds several expressions.
+    pub fn all(&mut self, exprs: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+        exprs.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn text(&self, text: &str) -> Expr {
+        text_literal(text.as_bytes().to_vec(), self.session.variables.collation_connection)
+    }
+
+    fn unit(&self, unit: ast::IntervalUnit) -> Expr {
+        use ast::IntervalUnit as Unit;
+        self.text(match unit {
+            Unit::Microsecond => "microsecond",
+            Unit::Second => "second",
+            Unit::Minute => "minute",
+            Unit::Hour => "hour",
+            Unit::Day => "day",
+            Unit::Week => "week",
+            Unit::Month => "month",
+            Unit::Quarter => "quarter",
+            Unit::Year => "year",
+            Unit::SecondMicrosecond => "second_microsecond",
+            Unit::MinuteMicrosecond => "minute_microsecond",
+            Unit::MinuteSecond => "minute_second",
+            Unit::HourMicrosecond => "hour_microsecond",
+            Unit::HourSecond => "hour_second",
+            Unit::HourMinute => "hour_minute",
+            Unit::DayMicrosecond => "day_microsecond",
+            Unit::DaySecond => "day_second",
+            Unit::DayMinute => "day_minute",
+            Unit::DayHour => "day_hour",
+            Unit::YearMonth => "year_month",
+        })
+    }
+
+    fn parameter(&self, number: usize) -> Expr {
+        let collation = self.session.variables.collation_connection;
+        let ty = self.parameters.get(number).map_or(SqlType::Null, |value| parameter_type(value, collation));
+        Expr {
+            node: Node::Parameter(number),
+            coercibility: if ty.is_string() { Coercibility::Literal } else { Coercibility::Numeric },
+            nullable: matches!(ty, SqlType::Null),
+            ty,
+        }
+    }
+
+    fn user_variable(&mut self, name: &str) -> Expr {
+        self.cacheable = false;
+        let name: Arc<str> = name.to_lowercase().into();
+        let ty = match self.session.user_variables.get(&*name) {
+            Some(variable) => variable.ty.clone(),
+            None => {
+                let collation = self.session.variables.collation_connection;
+                SqlType::VarChar { length: 65_535 / 4, collation }
+            }
+        };
+        Expr { node: Node::UserVariable(name), ty, nullable: true, coercibility: Coercibility::Implicit }
+    }
+
+    fn system_variable(&mut self, variable: &ast::SystemVariable) -> SqlResult<Expr> {
+        use crate::host::Scope;
+        self.cacheable = false;
+        let scope = match variable.scope {
+            ast::VariableScope::Unspecified => None,
+            ast::VariableScope::Session => Some(Scope::Session),
+            _ => Some(Scope::Global),
+        };
+        let name = match &variable.component {
+            Some(component) => format!("{component}.{}", variable.name),
+            None => variable.name.to_ascii_lowercase(),
+        };
+        let Some(value) = self.host.variable(self.session, scope, &name)? else {
+            return Err(mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, variable.name));
+        };
+        let ty = match &value {
+            Value::Null => SqlType::VarChar { length: 1024, collation: CollationId::UTF8MB3_GENERAL_CI },
+            Value::Bytes(text) => {
+                SqlType::VarChar { length: text.len() as u32, collation: CollationId::UTF8MB3_GENERAL_CI }
+            }
+            other => parameter_type(other, CollationId::UTF8MB3_GENERAL_CI),
+        };
+        let coercibility = if ty.is_string() { Coercibility::SystemConstant } else { Coercibility::Numeric };
+        Ok(Expr { node: Node::SystemVariable { scope, name: name.into() }, ty, nullable: true, coercibility })
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &ast::Expr) -> SqlResult<Expr> {
+        // The smallest BIGINT is written as a negation of a number that is none.
+        if op == UnaryOp::Minus
+            && let ast::Expr::Literal(ast::Literal::Integer(9_223_372_036_854_775_808)) = operand
+        {
+            return Ok(Expr::int(i64::MIN));
+        }
+        let operand = self.expr(operand)?;
+        let nullable = operand.nullable;
+        Ok(match op {
+            UnaryOp::Not => negation(operand),
+            UnaryOp::Plus => operand,
+            UnaryOp::BitNot => {
+                Expr::computed(Node::BitNot(Box::new(operand)), SqlType::BIGINT_UNSIGNED, nullable)
+            }
+            UnaryOp::Minus => {
+                let ty = match &operand.ty {
+                    SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => SqlType::BIGINT,
+                    SqlType::Decimal { precision, scale, .. } => {
+                        SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
+                    }
+                    temporal if temporal.is_temporal() => {
+                        let (precision, scale) = decimal_shape(temporal);
+                        if scale == 0 {
+                            SqlType::BIGINT
+                        } else {
+                            SqlType::Decimal { precision, scale, unsigned: false }
+                        }
+                    }
+                    SqlType::Null => SqlType::BIGINT,
+                    _ => SqlType::DOUBLE,
+                };
+                Expr::computed(Node::Negate(Box::new(operand)), ty, nullable)
+            }
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
+        if let Some(comparison) = comparison(op) {
+            if let (Some(left), Some(right)) = (row_parts(left), row_parts(right)) {
+                return self.compare_rows(comparison, left, right);
+            }
+            let left = self.expr(left)?;
+            let right = self.expr(right)?;
+            return compare(comparison, left, right);
+        }
+        let left = self.expr(left)?;
+        let right = self.expr(right)?;
+        let nullable = left.nullable || right.nullable;
+        let arithmetic = match op {
+            BinaryOp::Plus => ArithmeticOp::Add,
+            BinaryOp::Minus => ArithmeticOp::Subtract,
+            BinaryOp::Multiply => ArithmeticOp::Multiply,
+            BinaryOp::Divide => ArithmeticOp::Divide,
+            BinaryOp::IntegerDivide => ArithmeticOp::IntegerDivide,
+            BinaryOp::Modulo => ArithmeticOp::Modulo,
+            BinaryOp::Concat => return self.call("concat", vec![left, right]),
+            BinaryOp::Xor => return Ok(Expr::truth(Node::Xor(Box::new(left), Box::new(right)), nullable)),
+            BinaryOp::BitOr => return Ok(bits(BitOp::Or, left, right)),
+            BinaryOp::BitAnd => return Ok(bits(BitOp::And, left, right)),
+            BinaryOp::BitXor => return Ok(bits(BitOp::Xor, left, right)),
+            BinaryOp::ShiftLeft => return Ok(bits(BitOp::ShiftLeft, left, right)),
+            BinaryOp::ShiftRight => return Ok(bits(BitOp::ShiftRight, left, right)),
+            _ => unreachable!("comparisons were dealt with above"),
+        };
+        let numeric = numeric_of(arithmetic, &left.ty, &right.ty, self.session.variables.sql_mode);
+        let increment = self.session.variables.div_precision_increment;
+        let ty = result_type(arithmetic, numeric, &left.ty, &right.ty, increment);
+        let divides = matches!(op, BinaryOp::Divide | BinaryOp::IntegerDivide | BinaryOp::Modulo);
+        let node = Node::Arithmetic { op: arithmetic, numeric, left: Box::new(left), right: Box::new(right) };
+        Ok(Expr::computed(node, ty, nullable || divides))
+    }
+
+    fn compare_rows(
+        &mut self,
+        comparison: Comparison,
+        left: &[ast::Expr],
+        right: &[ast::Expr],
+    ) -> SqlResult<Expr> {
+        if left.len() != right.len() {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
+        }
+        let mut parts = Vec::with_capacity(left.len());
+        match comparison {
+            Comparison::Equal | Comparison::NullSafeEqual | Comparison::NotEqual => {
+                for (left, right) in left.iter().zip(right) {
+                    let (left, right) = (self.expr(left)?, self.expr(right)?);
+                    parts.push(compare(comparison, left, right)?);
+                }
+                let nullable = parts.iter().any(|part| part.nullable);
+                let node =
+                    if comparison == Comparison::NotEqual { Node::Or(parts) } else { Node::And(parts) };
+                Ok(Expr::truth(node, nullable))
+            }
+            _ => {
+                // (a, b) < (c, d) is a < c OR a = c AND b < d.
+                let strict = match comparison {
+                    Comparison::LessEqual => Comparison::Less,
+                    Comparison::GreaterEqual => Comparison::Greater,
+                    other => other,
+                };
+                for last in 0..left.len() {
+                    let mut terms = Vec::with_capacity(last + 1);
+                    for position in 0..=last {
+                        let (left_part, right_part) =
+                            (self.expr(&left[position])?, self.expr(&right[position])?);
+                        let how = match (position == last, last + 1 == left.len()) {
+                            (false, _) => Comparison::Equal,
+                            (true, true) => comparison,
+                            (true, false) => strict,
+                        };
+                        terms.push(compare(how, left_part, right_part)?);
+                    }
+                    parts.extend(Expr::all_of(terms));
+                }
+                Ok(Expr::truth(Node::Or(parts), true))
+            }
+        }
+    }
+
+    fn between(&mut self, between: &ast::Between) -> SqlResult<Expr> {
+        let operand = self.expr(&between.operand)?;
+        let mut low = self.expr(&between.low)?;
+        let mut high = self.expr(&between.high)?;
+        let low_domain = domain_of(&operand, &low, "between")?;
+        let high_domain = domain_of(&operand, &high, "between")?;
+        let domain = wider(low_domain, high_domain);
+        self.constant_to_domain(&mut low, domain);
+        self.constant_to_domain(&mut high, domain);
+        let nullable = operand.nullable || low.nullable || high.nullable;
+        Ok(Expr::truth(
+            Node::Between {
+                operand: Box::new(operand),
+                domain,
+                low: Box::new(low),
+                high: Box::new(high),
+                negated: between.negated,
+            },
+            nullable,
+        ))
+    }
+
+    fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Expr> {
+        if let Some(parts) = row_parts(operand) {
+            let mut alternatives = Vec::with_capacity(list.len());
+            for item in list {
+                let Some(items) = row_parts(item) else {
+                    return Err(mysql_error!(ER_OPERAND_COLUMNS, parts.len()));
+                };
+                alternatives.push(self.compare_rows(Comparison::Equal, parts, items)?);
+            }
+            let any = Expr::truth(Node::Or(alternatives), true);
+            return Ok(if negated { negation(any) } else { any });
+        }
+        let operand = self.expr(operand)?;
+        let mut nullable = operand.nullable;
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            let item = self.expr(item)?;
+            nullable |= item.nullable;
+            let domain = domain_of(&operand, &item, " IN ")?;
+            items.push((domain, item));
+        }
+        Ok(Expr::truth(Node::In { operand: Box::new(operand), list: items, negated }, nullable))
+    }
+
+    fn like(&mut self, like: &ast::Like) -> SqlResult<Expr> {
+        let mut operands = [self.expr(&like.operand)?, self.expr(&like.pattern)?];
+        let escape = match &like.escape {
+            Some(escape) => {
+                let escape = self.expr(escape)?;
+                if let Node::Literal(Value::Bytes(text)) = &escape.node {
+                    let charset = escape.ty.collation().get().charset;
+                    if charset.char_count(text) > 1 {
+                        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
+                    }
+                }
+                Some(Box::new(escape))
+            }
+            None if self.session.variables.sql_mode.has(crate::mode::SqlMode::NO_BACKSLASH_ESCAPES) => {
+                Some(Box::new(self.text("")))
+            }
+            None => None,
+        };
+        let (collation, coercibility) = aggregate_collations(&[&operands[0], &operands[1]], "like")?;
+        let collation = if coercibility == Coercibility::Numeric {
+            self.session.variables.collation_connection
+        } else {
+            collation
+        };
+        operands.iter_mut().for_each(|operand| transcode_to(operand, collation));
+        let nullable = operands.iter().any(|operand| operand.nullable);
+        let [operand, pattern] = operands.map(Box::new);
+        Ok(Expr::truth(Node::Like { operand, pattern, escape, collation, negated: like.negated }, nullable))
+    }
+
+    fn case(&mut self, case: &ast::Case) -> SqlResult<Expr> {
+        let mut branches = Vec::with_capacity(case.branches.len());
+        for (condition, result) in &case.branches {
+            let condition = match &case.operand {
+                Some(operand) => {
+                    let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
+                    compare(Comparison::Equal, operand, value)?
+                }
+                None => self.expr(condition)?,
+            };
+            branches.push((condition, self.expr(result)?));
+        }
+        let otherwise = match &case.otherwise {
+            Some(otherwise) => Some(self.expr(otherwise)?),
+            None => None,
+        };
+        let results: Vec<Expr> =
+            branches.iter().map(|(_, result)| result.clone()).chain(otherwise.clone()).collect();
+        let ty = func::control::common_type("case", &results, self.session.variables.collation_connection)?;
+        let nullable = otherwise.is_none() || results.iter().any(|result| result.nullable);
+        let coercibility = match aggregate_collations(&results.iter().collect::<Vec<_>>(), "case") {
+            Ok((_, strength)) if ty.is_string() && strength != Coercibility::Numeric => strength,
+            _ if ty.is_string() => Coercibility::Literal,
+            _ => Coercibility::Numeric,
+        };
+        let node = Node::Case { branches, otherwise: otherwise.map(Box::new) };
+        Ok(Expr { node, ty, nullable, coercibility })
+    }
+
+    fn cast(&mut self, cast: &ast::Cast) -> SqlResult<Expr> {
+        if cast.array || cast.at_time_zone.is_some() {
+            return Err(not_supported(if cast.array { "CAST ... ARRAY" } else { "AT TIME ZONE" }));
+        }
+        let operand = self.expr(&cast.operand)?;
+        let target = self.cast_target(&cast.target)?;
+        let ty = target.result_type(&operand.ty);
+        let nullable = operand.nullable || ty.is_temporal();
+        let node = Node::Cast { operand: Box::new(operand), target };
+        Ok(Expr {
+            coercibility: if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
+            ..Expr::computed(node, ty, nullable)
+        })
+    }
+
+    fn collate(&mut self, operand: &ast::Expr, name: &str) -> SqlResult<Expr> {
+        let mut operand = self.expr(operand)?;
+        let Some(collation) = Collation::by_name(name) else {
+            return Err(mysql_error!(ER_UNKNOWN_COLLATION, name));
+        };
+        let charset = operand.ty.collation().get().charset;
+        if operand.ty.is_text() && charset != collation.charset && !matches!(operand.ty, SqlType::Null) {
+            return Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name()));
+        }
+        let retyped = match operand.ty.clone() {
+            SqlType::Char { length, .. } => SqlType::Char { length, collation: collation.id },
+            SqlType::VarChar { length, .. } => SqlType::VarChar { length, collation: collation.id },
+            SqlType::Text { size, .. } => SqlType::Text { size, collation: collation.id },
+            SqlType::Null => SqlType::Null,
+            _ => {
+                let ty = text_type(u64::from(text_length(&operand)), collation.id);
+                let target = CastTarget::Char { length: None, collation: collation.id };
+                let nullable = operand.nullable;
+                operand =
+                    Expr::computed(Node::Cast { operand: Box::new(operand), target }, ty.clone(), nullable);
+                ty
+            }
+        };
+        operand.ty = retyped;
+        operand.coercibility = Coercibility::Explicit;
+        Ok(operand)
+    }
+
+    fn function(&mut self, function: &ast::Function) -> SqlResult<Expr> {
+        let lower = function.name.to_ascii_lowercase();
+        if let Some(schema) = &function.schema {
+            return Err(mysql_error!(
+                ER_SP_DOES_NOT_EXIST,
+                "FUNCTION",
+                format!("{schema}.{}", function.name)
+            ));
+        }
+        match lower.as_str() {
+            "grouping" | "name_const" | "json_table" => {
+                return Err(not_supported(function.name.to_uppercase()));
+            }
+            "values" => {
+                if let [ast::Expr::Column(column)] = function.arguments.as_slice() {
+                    return self.expr_any(&ast::Expr::Values(column.clone()));
+                }
+            }
+            _ => {}
+        }
+        if func::find(&lower).is_none() {
+            let schema = self.session.database.clone();
+            return Err(match schema {
+                Some(schema) => {
+                    mysql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{}", function.name))
+                }
+                None => mysql_error!(ER_NO_DB_ERROR),
+            });
+        }
+        let arguments = self.all(&function.arguments)?;
+        check_count(func::find(&lower), arguments.len(), &function.name)?;
+        self.call(&lower, arguments)
+    }
+
+    /// A call of a function of the library.
+    pub fn call(&mut self, name: &str, mut arguments: Vec<Expr>) -> SqlResult<Expr> {
+        let Some(function) = func::find(name) else {
+            return Err(not_supported(name.to_uppercase()));
+        };
+        check_count(Some(function), arguments.len(), name)?;
+        if !function.deterministic {
+            self.cacheable = self.cacheable && is_cacheable(function);
+        }
+        self.reconcile_charsets(function, &mut arguments);
+        let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
+        let coercibility = if !typed.ty.is_string() {
+            Coercibility::Numeric
+        } else if matches!(
+            function.name,
+            "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
+        ) {
+            Coercibility::SystemConstant
+        } else {
+            arguments
+                .iter()
+                .filter(|argument| argument.ty.is_text())
+                .map(|argument| argument.coercibility)
+                .min()
+                .unwrap_or(Coercibility::Literal)
+        };
+        Ok(Expr {
+            node: Node::Call { function, arguments },
+            ty: typed.ty,
+            nullable: typed.nullable,
+            coercibility,
+        })
+    }
+
+    /// Texts of one call come in one character set.
+    fn reconcile_charsets(&self, function: &Function, arguments: &mut [Expr]) {
+        if matches!(
+            function.name,
+            "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
+        ) {
+            return;
+        }
+        let texts = arguments.iter().filter(|argument| argument.ty.is_text()).count();
+        if texts < 2 {
+            return;
+        }
+        let found = aggregate_collations(&arguments.iter().collect::<Vec<_>>(), function.name);
+        if let Ok((collation, _)) = found {
+            for argument in arguments {
+                transcode_to(argument, collation);
+            }
+        }
+    }
+
+    fn default_of(&mut self, column: &ast::ColumnName) -> SqlResult<Expr> {
+        let target = self.resolve(column)?;
+        let Node::Column { slot, column: position, .. } = target.node else {
+            return Err(mysql_error!(ER_BAD_FIELD_ERROR, column.column, "field list"));
+        };
+        let source = self.scopes.iter().flat_map(|scope| &scope.sources).find(|source| source.slot == slot);
+        let Some(table) = source.and_then(|source| source.table.clone()) else {
+            return Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, column.column));
+        };
+        let known = &table.columns[position];
+        use palisade_catalog::descriptor::DefaultValue;
+        match &known.default {
+            DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), known.sql_type.clone())),
+            DefaultValue::None if known.nullable => Ok(Expr::null()),
+            DefaultValue::None => Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, known.name)),
+            DefaultValue::CurrentTimestamp | DefaultValue::Expression(_) => {
+                Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_DEFAULT_VAL_GENERATED, "DEFAULT function"))
+            }
+        }
+    }
+
+    fn quantified(
+        &mut self,
+        operand: &ast::Expr,
+        query: &ast::Query,
+        comparison: Comparison,
+        all: bool,
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        let left = match row_parts(operand) {
+            Some(parts) => self.all(parts)?,
+            None => vec![self.expr(operand)?],
+        };
+        let (number, correlated) = self.subquery(query)?;
+        let plan = self.subqueries[number].clone().expect("it was just bound");
+        if plan.output.len() != left.len() {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
+        }
+        if left.len() > 1 && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
+        }
+        let mut domains = Vec::with_capacity(left.len());
+        for (left, right) in left.iter().zip(&plan.output) {
+            domains.push(domain_of(left, right, comparison.symbol())?);
+        }
+        let usage = SubqueryUse::Quantified { left, comparison, domains, all, negated };
+        Ok(Expr::truth(Node::Subquery(Box::new(Subquery { number, usage, correlated })), true))
+    }
+
+    /// Binds a subquery: its number, and whether it reads outer rows.
+    pub fn subquery(&mut self, query: &ast::Query) -> SqlResult<(usize, bool)> {
+        let number = self.subqueries.len();
+        self.subqueries.push(None);
+        let plan = self.query(query)?;
+        let correlated = !plan.outer_slots.is_empty() || reads_variables(&plan);
+        self.subqueries[number] = Some(Arc::new(plan));
+        Ok((number, correlated))
+    }
+
+    /// Replaces what is constant by its value.
+    fn fold(&self, expr: &mut Expr) {
+        // Only what is certain to have no effect, no warning and no dependence on the session.
+        if let Node::Negate(operand) = &expr.node {
+            let folded = match &operand.node {
+                Node::Literal(Value::Int(value)) => value.checked_neg().map(Value::Int),
+                Node::Literal(Value::Decimal(value)) => Some(Value::Decimal(value.negate())),
+                Node::Literal(Value::Double(value)) => Some(Value::Double(-value)),
+                _ => None,
+            };
+            if let Some(value) = folded {
+                expr.node = Node::Literal(value);
+            }
+        }
+    }
+
+    /// A constant text compared with dates is read once instead of for every row.
+    fn constant_to_domain(&self, expr: &mut Expr, domain: Domain) {
+        if domain != Domain::DateTime {
+            return;
+        }
+        constant_date(expr);
+    }
+}
+
+/// 1582 if a function does not take so many arguments.
+fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlResult<()> {
+    let Some(function) = function else { return Ok(()) };
+    let too_many = function.most != func::MANY && count > usize::from(function.most);
+    if count < usize::from(function.least) || too_many {
+        return Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written));
+    }
+    Ok(())
+}
+
+fn is_cacheable(function: &Function) -> bool {
+    // Their typing does not depend on the session; their value is computed at every execution.
+    !matches!(function.name, "database" | "schema")
+}
+
+fn reads_variables(plan: &crate::plan::Query) -> bool {
+    let mut found = false;
+    for expr in &plan.output {
+        expr.walk(&mut |expr| {
+            found |= matches!(expr.node, Node::UserVariable(_) | Node::AssignUserVariable(..))
+        });
+    }
+    found
+}

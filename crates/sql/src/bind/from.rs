@@ -1,0 +1,328 @@
+//! FROM: tables, joins, derived tables.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_engine::{ReadMode, Table};
+use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKind, TableReference};
+
+use super::compare::compare;
+use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
+use super::{Binder, not_supported};
+use crate::SqlResult;
+use crate::expr::{Comparison, Expr};
+use crate::plan::Query;
+use crate::sink::ColumnMeta;
+
+/// Tables and how they are joined.
+#[derive(Debug)]
+pub enum JoinTree {
+    /// One table.
+    Leaf(Leaf),
+    /// All of these, under conditions.
+    Inner(Vec<JoinTree>, Vec<Expr>),
+    /// Every left row, with the right rows that match or with NULLs.
+    Left(Box<JoinTree>, Box<JoinTree>, Vec<Expr>),
+}
+
+/// A table.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Leaf {
+    Table { slot: usize, table: Arc<Table>, alias: String, hints: Vec<IndexHint>, mode: ReadMode },
+    Virtual { slot: usize, schema: String, name: String, alias: String },
+    Derived { slot: usize, query: Arc<Query>, alias: String },
+}
+
+impl JoinTree {
+    /// Adds the slots of its tables.
+    pub fn slots(&self, out: &mut Vec<usize>) {
+        match self {
+            JoinTree::Leaf(
+                Leaf::Table { slot, .. } | Leaf::Virtual { slot, .. } | Leaf::Derived { slot, .. },
+            ) => {
+                out.push(*slot);
+            }
+            JoinTree::Inner(children, _) => children.iter().for_each(|child| child.slots(out)),
+            JoinTree::Left(left, right, _) => {
+                left.slots(out);
+                right.slots(out);
+            }
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// Binds FROM into the innermost scope.
+    pub fn from(&mut self, from: &[TableReference]) -> SqlResult<Option<JoinTree>> {
+        let mut trees = Vec::with_capacity(from.len());
+        for reference in from {
+            trees.push(self.reference(reference)?);
+        }
+        Ok(match trees.len() {
+            0 => None,
+            1 => trees.pop(),
+            _ => Some(JoinTree::Inner(trees, Vec::new())),
+        })
+    }
+
+    fn reference(&mut self, reference: &TableReference) -> SqlResult<JoinTree> {
+        match reference {
+            TableReference::Table(factor) => self.factor(factor),
+            TableReference::Derived(derived) => {
+                if derived.lateral {
+                    return Err(not_supported("LATERAL"));
+                }
+                let Some(alias) = &derived.alias else {
+                    return Err(mysql_error!(ER_DERIVED_MUST_HAVE_ALIAS));
+                };
+                self.derived(&derived.query, alias, &derived.columns)
+            }
+            TableReference::JsonTable(_) => Err(not_supported("JSON_TABLE")),
+            TableReference::List(list) => {
+                let mut trees = Vec::with_capacity(list.len());
+                for reference in list {
+                    trees.push(self.reference(reference)?);
+                }
+                Ok(JoinTree::Inner(trees, Vec::new()))
+            }
+            TableReference::Join(join) => self.join(join),
+        }
+    }
+
+    fn join(&mut self, join: &ast::Join) -> SqlResult<JoinTree> {
+        let star = self.scope().star.len();
+        let first = self.scope().sources.len();
+        let left = self.reference(&join.left)?;
+        let middle = self.scope().sources.len();
+        let middle_star = self.scope().star.len();
+        let right = self.reference(&join.right)?;
+        let last = self.scope().sources.len();
+        match join.kind {
+            AstJoinKind::Left => {
+                self.scope().sources[middle..last].iter_mut().for_each(|source| source.outer = true)
+            }
+            AstJoinKind::Right => {
+                self.scope().sources[first..middle].iter_mut().for_each(|source| source.outer = true)
+            }
+            AstJoinKind::Inner | AstJoinKind::Straight => {}
+        }
+        let mut on = Vec::new();
+        match &join.condition {
+            JoinCondition::None => {}
+            JoinCondition::On(condition) => {
+                // ON sees the two operands only.
+                let whole = std::mem::take(self.scope());
+                let visible = Scope {
+                    sources: whole.sources[first..].to_vec(),
+                    merged: Vec::new(),
+                    clause: Clause::On,
+                    ..Scope::default()
+                };
+                *self.scope() = visible;
+                let bound = self.expr(condition);
+                let inner = std::mem::replace(self.scope(), whole);
+                for slot in inner.outer_slots {
+                    if !self.scope().outer_slots.contains(&slot) {
+                        self.scope().outer_slots.push(slot);
+                    }
+                }
+                bound?.conjuncts(&mut on);
+            }
+            JoinCondition::Using(names) => {
+                self.merge_columns(names, first, middle, last, star, middle_star, join.kind, &mut on)?;
+            }
+            JoinCondition::Natural => {
+                let mut names = Vec::new();
+                let scope = self.scopes.last().expect("FROM is bound within a scope");
+                for (source, column) in &scope.star[star..middle_star] {
+                    let name = &scope.sources[*source].columns[*column].name;
+                    let shared = scope.star[middle_star..].iter().any(|(source, column)| {
+                        same_name(&scope.sources[*source].columns[*column].name, name)
+                    });
+                    if shared {
+                        names.push(name.clone());
+                    }
+                }
+                self.merge_columns(&names, first, middle, last, star, middle_star, join.kind, &mut on)?;
+            }
+        }
+        Ok(match join.kind {
+            AstJoinKind::Inner | AstJoinKind::Straight => JoinTree::Inner(vec![left, right], on),
+            AstJoinKind::Left => JoinTree::Left(Box::new(left), Box::new(right), on),
+            AstJoinKind::Right => JoinTree::Left(Box::new(right), Box::new(left), on),
+        })
+    }
+
+    /// USING and NATURAL: equalities of columns, which `*` and unqualified names then see once.
+    #[allow(clippy::too_many_arguments)]
+    fn merge_columns(
+        &mut self,
+        names: &[String],
+        first: usize,
+        middle: usize,
+        last: usize,
+        star: usize,
+        middle_star: usize,
+        kind: AstJoinKind,
+        on: &mut Vec<Expr>,
+    ) -> SqlResult<()> {
+        let mut front = Vec::with_capacity(names.len());
+        for name in names {
+            let scope = self.scope();
+            let find = |scope: &Scope, range: std::ops::Range<usize>| {
+                range
+                    .filter_map(|source| scope.sources[source].column(name).map(|column| (source, column)))
+                    .find(|at| !scope.merged.contains(at))
+            };
+            let unknown = || mysql_error!(ER_BAD_FIELD_ERROR, name, "from clause");
+            let left = find(scope, first..middle).ok_or_else(unknown)?;
+            let right = find(scope, middle..last).ok_or_else(unknown)?;
+            let equal = compare(
+                Comparison::Equal,
+                scope.sources[left.0].expr(left.1),
+                scope.sources[right.0].expr(right.1),
+            )?;
+            on.push(equal);
+            let (shown, hidden) = if kind == AstJoinKind::Right { (right, left) } else { (left, right) };
+            scope.merged.push(hidden);
+            front.push((shown, hidden));
+        }
+        let scope = self.scope();
+        let mut order: Vec<(usize, usize)> = front.iter().map(|(shown, _)| *shown).collect();
+        let merged = |at: &(usize, usize)| front.iter().any(|(shown, hidden)| shown == at || hidden == at);
+        let (left, right) = scope.star[star..].split_at(middle_star - star);
+        let sides = if kind == AstJoinKind::Right { [right, left] } else { [left, right] };
+        order.extend(sides.into_iter().flatten().filter(|at| !merged(at)).copied());
+        scope.star.truncate(star);
+        scope.star.extend(order);
+        Ok(())
+    }
+
+    fn factor(&mut self, factor: &ast::TableFactor) -> SqlResult<JoinTree> {
+        if !factor.partitions.is_empty() {
+            return Err(not_supported("PARTITION selection"));
+        }
+        let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
+        if factor.name.schema.is_none()
+            && let Some(position) =
+                self.common_tables.iter().rposition(|table| table.name == factor.name.name)
+        {
+            let common = self.common_tables[position].clone();
+            // A common table sees only those before it.
+            let later = self.common_tables.split_off(position);
+            let bound = self.derived(&common.query, &alias, &common.columns);
+            self.common_tables.extend(later);
+            return bound;
+        }
+        let schema = self.schema_of(&factor.name)?;
+        if let Some(virtual_table) = crate::show::schema::virtual_columns(self, &schema, &factor.name.name)? {
+            let slot = self.new_slot();
+            let name = factor.name.name.clone();
+            let columns = virtual_table
+                .into_iter()
+                .map(|(column, ty)| {
+                    let mut meta = ColumnMeta::computed(column.clone(), ty.clone());
+                    meta.schema.clone_from(&schema);
+                    meta.table.clone_from(&alias);
+                    meta.org_table = name.clone();
+                    meta.org_name.clone_from(&column);
+                    SourceColumn { name: column, ty, nullable: true, meta: Some(meta), hidden: false }
+                })
+                .collect();
+            self.cacheable = false;
+            let source = Source {
+                slot,
+                alias: alias.clone(),
+                schema: schema.clone(),
+                table: None,
+                columns,
+                outer: false,
+            };
+            self.add_source(source)?;
+            return Ok(JoinTree::Leaf(Leaf::Virtual { slot, schema, name, alias }));
+        }
+        let table = self.dictionary.table(&schema, &factor.name.name)?.clone();
+        let hints = factor.index_hints.clone();
+        for hint in &hints {
+            for index in &hint.indexes {
+                if table.index_number(index).is_none() {
+                    return Err(mysql_error!(ER_KEY_DOES_NOT_EXITS, index, alias));
+                }
+            }
+        }
+        let slot = self.add_table(table.clone(), alias.clone())?;
+        let mode = self.read_mode;
+        Ok(JoinTree::Leaf(Leaf::Table { slot, table, alias, hints, mode }))
+    }
+
+    /// Adds a stored table to the innermost scope; gives its slot.
+    pub fn add_table(&mut self, table: Arc<Table>, alias: String) -> SqlResult<usize> {
+        let slot = self.new_slot();
+        if !self.tables.iter().any(|known| Arc::ptr_eq(known, &table)) {
+            self.tables.push(table.clone());
+        }
+        self.add_source(Source::of_table(slot, alias, table))?;
+        Ok(slot)
+    }
+
+    fn add_source(&mut self, source: Source) -> SqlResult<()> {
+        let scope = self.scope();
+        if scope.sources.iter().any(|known| known.alias == source.alias && known.schema == source.schema) {
+            return Err(mysql_error!(ER_NONUNIQ_TABLE, source.alias));
+        }
+        let position = scope.sources.len();
+        let visible = source.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
+        scope.star.extend(visible.map(|(column, _)| (position, column)));
+        scope.sources.push(source);
+        Ok(())
+    }
+
+    /// Binds a derived table or common table expression.
+    fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
+        // It does not see the tables beside it.
+        let own = self.scopes.pop().expect("FROM is bound within a scope");
+        let mode = std::mem::replace(&mut self.read_mode, ReadMode::Snapshot);
+        let planned = self.query(query);
+        self.read_mode = mode;
+        self.scopes.push(own);
+        let planned = planned?;
+        if !names.is_empty() && names.len() != planned.output.len() {
+            return Err(mysql_error!(ER_VIEW_WRONG_LIST));
+        }
+        for slot in &planned.outer_slots {
+            if !self.scope().outer_slots.contains(slot) {
+                let slot = *slot;
+                self.scope().outer_slots.push(slot);
+            }
+        }
+        let slot = self.new_slot();
+        let mut columns: Vec<SourceColumn> = Vec::with_capacity(planned.output.len());
+        for (position, (output, meta)) in planned.output.iter().zip(&planned.columns).enumerate() {
+            let name = names.get(position).cloned().unwrap_or_else(|| meta.name.clone());
+            if columns.iter().any(|known| same_name(&known.name, &name)) {
+                return Err(mysql_error!(ER_DUP_FIELDNAME, name));
+            }
+            let mut meta = meta.clone();
+            meta.name.clone_from(&name);
+            meta.table = alias.to_owned();
+            columns.push(SourceColumn {
+                name,
+                ty: output.ty.clone(),
+                nullable: output.nullable,
+                meta: Some(meta),
+                hidden: false,
+            });
+        }
+        self.add_source(Source {
+            slot,
+            alias: alias.to_owned(),
+            schema: String::new(),
+            table: None,
+            columns,
+            outer: false,
+        })?;
+        Ok(JoinTree::Leaf(Leaf::Derived { slot, query: Arc::new(planned), alias: alias.to_owned() }))
+    }
+}

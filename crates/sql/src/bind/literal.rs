@@ -1,0 +1,111 @@
+//! Constants as they were written, with the types MySQL gives them.
+
+use palisade_base::error_catalogue::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
+use palisade_base::mysql_error;
+use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
+use palisade_parser::ast::{Literal, TemporalKind};
+
+use super::Binder;
+use crate::expr::Expr;
+use crate::mode::SqlMode;
+use crate::{SqlResult, expr::Coercibility};
+
+impl Binder<'_> {
+    /// A literal as an expression.
+    pub fn literal(&self, literal: &Literal) -> SqlResult<Expr> {
+        Ok(match literal {
+            Literal::Null => Expr::null(),
+            Literal::Bool(value) => Expr::literal(
+                Value::Int(i64::from(*value)),
+                SqlType::Int { width: palisade_catalog::types::IntWidth::Int, unsigned: false },
+            ),
+            Literal::Integer(value) => match i64::try_from(*value) {
+                Ok(value) => Expr::int(value),
+                Err(_) => Expr::literal(Value::UInt(*value), SqlType::BIGINT_UNSIGNED),
+            },
+            Literal::Decimal(text) => {
+                let (decimal, _) = Decimal::parse(text.as_bytes());
+                let scale = decimal.scale();
+                let precision = (decimal.integer_digits() + scale).max(1);
+                Expr::literal(Value::Decimal(decimal), SqlType::Decimal { precision, scale, unsigned: false })
+            }
+            Literal::Double(value, _) => Expr::literal(Value::Double(*value), SqlType::DOUBLE),
+            Literal::String(string) => {
+                let connection = self.session.variables.collation_connection;
+                let (bytes, collation) = match &string.charset {
+                    Some(charset) => (string.value.clone(), charset_collation(charset)?),
+                    None => {
+                        let client = self.session.variables.character_set_client.get().charset;
+                        let charset = connection.get().charset;
+                        let mut bytes = string.value.clone();
+                        if client != charset && !bytes.is_ascii() && client != Charset::Binary {
+                            bytes.clear();
+                            palisade_catalog::charset::convert(&string.value, client, charset, &mut bytes);
+                        }
+                        (bytes, connection)
+                    }
+                };
+                text_literal(bytes, collation)
+            }
+            Literal::Hex(bytes, charset) | Literal::Bit(bytes, charset) => {
+                let collation = match charset {
+                    Some(charset) => charset_collation(charset)?,
+                    None => CollationId::BINARY,
+                };
+                text_literal(bytes.clone(), collation)
+            }
+            Literal::Temporal(kind, text) => self.temporal_literal(*kind, text)?,
+        })
+    }
+
+    fn temporal_literal(&self, kind: TemporalKind, text: &[u8]) -> SqlResult<Expr> {
+        let mode = self.session.variables.sql_mode;
+        let reading = palisade_catalog::temporal::TemporalMode {
+            no_zero_date: mode.has(SqlMode::NO_ZERO_DATE),
+            no_zero_in_date: mode.has(SqlMode::NO_ZERO_IN_DATE),
+            allow_invalid_dates: mode.has(SqlMode::ALLOW_INVALID_DATES),
+            truncate_fractional: mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
+        };
+        let fsp = text.iter().rposition(|byte| *byte == b'.').map_or(0, |point| {
+            text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
+        });
+        let wrong = |name: &str| mysql_error!(ER_WRONG_VALUE, name, String::from_utf8_lossy(text));
+        Ok(match kind {
+            TemporalKind::Date => match Date::parse(text, reading) {
+                Some(parsed) if !parsed.truncated => Expr::literal(Value::Date(parsed.value), SqlType::Date),
+                _ => return Err(wrong("DATE")),
+            },
+            TemporalKind::Time => match Time::parse(text) {
+                Some(parsed) if !parsed.truncated => {
+                    Expr::literal(Value::Time(parsed.value), SqlType::Time { fsp })
+                }
+                _ => return Err(wrong("TIME")),
+            },
+            TemporalKind::Timestamp => match DateTime::parse(text, reading) {
+                Some((parsed, _)) if !parsed.truncated => {
+                    Expr::literal(Value::DateTime(parsed.value), SqlType::DateTime { fsp })
+                }
+                _ => return Err(wrong("DATETIME")),
+            },
+        })
+    }
+}
+
+/// The default collation of a character set: 1115 if there is none of that name.
+pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
+    match Charset::by_name(name) {
+        Some(charset) => Ok(Collation::default_of(charset).id),
+        None => Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name)),
+    }
+}
+
+/// A string literal.
+pub fn text_literal(bytes: Vec<u8>, collation: CollationId) -> Expr {
+    let length = collation.get().charset.char_count(&bytes) as u32;
+    let ty = if collation == CollationId::BINARY {
+        SqlType::VarBinary { length: bytes.len() as u32 }
+    } else {
+        SqlType::VarChar { length, collation }
+    };
+    Expr { coercibility: Coercibility::Literal, ..Expr::literal(Value::bytes(bytes), ty) }
+}

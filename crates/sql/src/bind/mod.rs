@@ -1,0 +1,167 @@
+//! Binding: from the parse tree to expressions and queries in which every name is resolved and every type known.
+//!
+//! Syntax that is a function in disguise is bound as a call of the function of that name, so that the library has one
+//! form for all of them. An interval's unit is passed as a string literal in lower case (`day`, `minute_second`):
+//!
+//! | syntax | call |
+//! |---|---|
+//! | `d + INTERVAL n unit`, `DATE_ADD`, `ADDDATE` | `date_add(d, n, 'unit')`; with minus `date_sub` |
+//! | `EXTRACT(unit FROM d)` | `extract('unit', d)` |
+//! | `TIMESTAMPADD(unit, n, d)`, `TIMESTAMPDIFF(unit, a, b)` | `timestampadd('unit', n, d)`, `timestampdiff('unit', a, b)` |
+//! | `GET_FORMAT(DATE, x)` | `get_format('date', x)` |
+//! | `TRIM(BOTH r FROM s)` | `trim('both', r, s)`; `r` is a space if absent; `'leading'`, `'trailing'` |
+//! | `CHAR(n, ... USING charset)` | `char('charset', n, ...)`; without USING the first argument is `'binary'` |
+//! | `x REGEXP y` | `regexp_like(x, y)` |
+//! | `a \|\| b` under PIPES_AS_CONCAT | `concat(a, b)` |
+//! | `INTERVAL(n, a, ...)` | `interval(n, a, ...)` |
+//! | `x SOUNDS LIKE y` | `soundex(x) = soundex(y)` |
+//! | `x -> path` | `json_extract(x, path)`, `->>` inside `json_unquote` |
+//! | `WEIGHT_STRING(x)` | `weight_string(x)` |
+
+pub mod aggregate;
+pub mod compare;
+pub mod expr;
+pub mod from;
+pub mod literal;
+pub mod scope;
+pub mod types;
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::ER_NOT_SUPPORTED_YET;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::{SqlType, Value};
+use palisade_engine::{Dictionary, Engine, Table};
+use palisade_parser::ast;
+
+use crate::plan::{Plan, Query};
+use crate::{Host, Session, SqlError};
+
+pub use scope::{Clause, Scope, Source, SourceColumn};
+
+/// 1235: the construct is not yet supported.
+pub fn not_supported(construct: impl std::fmt::Display) -> SqlError {
+    MysqlError::with_message(
+        &ER_NOT_SUPPORTED_YET,
+        format!("This version of Palisade doesn't yet support '{construct}'"),
+    )
+}
+
+/// Binds and plans one statement.
+pub struct Binder<'a> {
+    /// The session, for its variables and default database.
+    pub session: &'a Session,
+    /// The server.
+    pub host: &'a dyn Host,
+    /// The engine.
+    pub engine: &'a Arc<Engine>,
+    /// Schemas and tables as of now.
+    pub dictionary: &'a Dictionary,
+    /// Values of the parameters: their kinds give the parameters their types.
+    pub parameters: &'a [Value],
+    /// Tables of the frame so far.
+    pub slots: usize,
+    /// Subqueries so far; `None` while one is being bound.
+    pub subqueries: Vec<Option<Arc<Query>>>,
+    /// Stored tables used so far.
+    pub tables: Vec<Arc<Table>>,
+    /// Query blocks being bound, the innermost last.
+    pub scopes: Vec<Scope>,
+    /// Common table expressions in sight.
+    pub common_tables: Vec<ast::CommonTable>,
+    /// Whether the plan may be kept.
+    pub cacheable: bool,
+    /// How rows of the statement's own tables are read.
+    pub read_mode: palisade_engine::ReadMode,
+    /// Depth of nested queries.
+    pub depth: usize,
+    /// Warnings found on the way.
+    pub warnings: Vec<SqlError>,
+}
+
+impl<'a> Binder<'a> {
+    /// A binder for one statement.
+    pub fn new(
+        session: &'a Session,
+        host: &'a dyn Host,
+        engine: &'a Arc<Engine>,
+        dictionary: &'a Dictionary,
+        parameters: &'a [Value],
+    ) -> Self {
+        Binder {
+            session,
+            host,
+            engine,
+            dictionary,
+            parameters,
+            slots: 0,
+            subqueries: Vec::new(),
+            tables: Vec::new(),
+            scopes: Vec::new(),
+            common_tables: Vec::new(),
+            cacheable: true,
+            read_mode: palisade_engine::ReadMode::Snapshot,
+            depth: 0,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// A new slot of the frame.
+    pub fn new_slot(&mut self) -> usize {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    /// The schema of a name: its own, or the session's default one (1046 if there is none).
+    pub fn schema_of(&self, name: &ast::ObjectName) -> crate::SqlResult<String> {
+        match (&name.schema, &self.session.database) {
+            (Some(schema), _) => Ok(schema.clone()),
+            (None, Some(database)) => Ok(database.clone()),
+            (None, None) => Err(mysql_error!(palisade_base::error_catalogue::ER_NO_DB_ERROR)),
+        }
+    }
+
+    /// The finished plan.
+    pub fn finish(self, query: Option<Query>) -> Plan {
+        let point = match &query {
+            Some(query) if self.subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
+            _ => None,
+        };
+        Plan {
+            point,
+            query,
+            slots: self.slots,
+            subqueries: self
+                .subqueries
+                .into_iter()
+                .map(|subquery| subquery.expect("every subquery that was begun was bound"))
+                .collect(),
+            tables: self.tables,
+            dictionary_version: self.dictionary.version(),
+            cacheable: self.cacheable,
+        }
+    }
+}
+
+/// The type of a parameter that has this value.
+pub fn parameter_type(value: &Value, collation: palisade_catalog::CollationId) -> SqlType {
+    match value {
+        Value::Null => SqlType::Null,
+        Value::Int(_) => SqlType::BIGINT,
+        Value::UInt(_) => SqlType::BIGINT_UNSIGNED,
+        Value::Decimal(decimal) => {
+            let scale = decimal.scale();
+            SqlType::Decimal { precision: (decimal.integer_digits() + scale).max(1), scale, unsigned: false }
+        }
+        Value::Float(_) => SqlType::Float { unsigned: false, digits: None },
+        Value::Double(_) => SqlType::DOUBLE,
+        Value::Date(_) => SqlType::Date,
+        Value::Time(_) => SqlType::Time { fsp: 6 },
+        Value::DateTime(_) | Value::Timestamp(_) => SqlType::DateTime { fsp: 6 },
+        Value::Year(_) => SqlType::Year,
+        Value::Bit { width, .. } => SqlType::Bit { width: *width },
+        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => {
+            SqlType::VarChar { length: 65_535 / 4, collation }
+        }
+    }
+}

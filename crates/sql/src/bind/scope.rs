@@ -1,0 +1,289 @@
+//! Where names are looked up: the tables of a query block, and around it those of the blocks it stands in.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE};
+use palisade_base::mysql_error;
+use palisade_catalog::SqlType;
+use palisade_catalog::types::flags;
+use palisade_engine::Table;
+use palisade_parser::ast::ColumnName;
+
+use super::Binder;
+use crate::SqlResult;
+use crate::exec::aggregate::AggregateSpec;
+use crate::expr::{Coercibility, Expr, Node};
+use crate::sink::ColumnMeta;
+
+/// A part of a query, as error messages name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum Clause {
+    #[default]
+    Fields,
+    Where,
+    On,
+    Group,
+    Having,
+    Order,
+}
+
+impl Clause {
+    /// As MySQL names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clause::Fields => "field list",
+            Clause::Where => "where clause",
+            Clause::On => "on clause",
+            Clause::Group => "group statement",
+            Clause::Having => "having clause",
+            Clause::Order => "order clause",
+        }
+    }
+}
+
+/// A column of a table in FROM.
+#[derive(Debug, Clone)]
+pub struct SourceColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it can be NULL.
+    pub nullable: bool,
+    /// What the client is told of it.
+    pub meta: Option<ColumnMeta>,
+    /// Only found when named: INVISIBLE; never if it is the engine's own.
+    pub hidden: bool,
+}
+
+/// A table in FROM.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Where its rows are in the frame.
+    pub slot: usize,
+    /// Its alias or name.
+    pub alias: String,
+    /// Its schema; empty for derived tables.
+    pub schema: String,
+    /// The stored table, if it is one.
+    pub table: Option<Arc<Table>>,
+    /// Its columns.
+    pub columns: Vec<SourceColumn>,
+    /// Whether an outer join can leave it without a row.
+    pub outer: bool,
+}
+
+/// A query block while it is bound.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// Its tables.
+    pub sources: Vec<Source>,
+    /// Columns that an unqualified name does not find: the right sides of USING and NATURAL.
+    pub merged: Vec<(usize, usize)>,
+    /// The order of `*`: (source, column).
+    pub star: Vec<(usize, usize)>,
+    /// The select list: alias or name, and the bound expression.
+    pub items: Vec<(String, Expr)>,
+    /// Which part is being bound.
+    pub clause: Clause,
+    /// GROUP BY, once bound.
+    pub group: Vec<Expr>,
+    /// Aggregates met so far.
+    pub aggregates: Vec<AggregateSpec>,
+    /// The slot of groups, once there is one.
+    pub group_slot: Option<usize>,
+    /// Whether an aggregate may stand here (select list, HAVING, ORDER BY).
+    pub aggregates_allowed: bool,
+    /// Inside an aggregate's argument.
+    pub in_aggregate: bool,
+    /// Slots of enclosing blocks that were read.
+    pub outer_slots: Vec<usize>,
+    /// Row of INSERT ... ON DUPLICATE KEY UPDATE that VALUES(column) means.
+    pub inserted: Option<usize>,
+}
+
+impl Source {
+    /// Column `column` as an expression.
+    pub fn expr(&self, column: usize) -> Expr {
+        let known = &self.columns[column];
+        let name: Arc<str> = if self.schema.is_empty() {
+            format!("`{}`.`{}`", self.alias, known.name).into()
+        } else {
+            format!("`{}`.`{}`.`{}`", self.schema, self.alias, known.name).into()
+        };
+        Expr {
+            node: Node::Column { slot: self.slot, column, name },
+            ty: known.ty.clone(),
+            nullable: known.nullable || self.outer,
+            coercibility: if known.ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
+        }
+    }
+
+    /// Position of a column by name; the engine's own columns are not found.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| same_name(&column.name, name))
+    }
+
+    /// The source of a stored table.
+    pub fn of_table(slot: usize, alias: String, table: Arc<Table>) -> Source {
+        let columns = table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(position, column)| {
+                let system = column.visibility == palisade_catalog::descriptor::Visibility::System;
+                SourceColumn {
+                    name: if system { String::new() } else { column.name.clone() },
+                    ty: column.sql_type.clone(),
+                    nullable: column.nullable,
+                    meta: Some(column_meta(&table, &alias, position)),
+                    hidden: column.visibility != palisade_catalog::descriptor::Visibility::Visible,
+                }
+            })
+            .collect();
+        Source { slot, alias, schema: table.schema.clone(), table: Some(table), columns, outer: false }
+    }
+}
+
+/// What the client is told of a table's column.
+pub fn column_meta(table: &Table, alias: &str, position: usize) -> ColumnMeta {
+    let column = &table.columns[position];
+    let mut bits = column.sql_type.wire_flags();
+    if !column.nullable {
+        bits |= flags::NOT_NULL;
+    }
+    for index in table.indexes.iter().filter(|index| !index.hidden) {
+        match index.parts.iter().position(|part| usize::from(part.column) == position) {
+            Some(_) if index.primary => bits |= flags::PRI_KEY,
+            Some(0) if index.unique && index.parts.len() == 1 => bits |= flags::UNIQUE_KEY,
+            Some(0) => bits |= flags::MULTIPLE_KEY,
+            _ => {}
+        }
+    }
+    if column.auto_increment {
+        bits |= flags::AUTO_INCREMENT;
+    }
+    if column.zerofill {
+        bits |= flags::ZEROFILL;
+    }
+    if column.on_update_now {
+        bits |= flags::ON_UPDATE_NOW;
+    }
+    let no_default = matches!(column.default, palisade_catalog::descriptor::DefaultValue::None);
+    if no_default && !column.nullable && !column.auto_increment {
+        bits |= flags::NO_DEFAULT_VALUE;
+    }
+    ColumnMeta {
+        schema: table.schema.clone(),
+        table: alias.to_owned(),
+        org_table: table.name.clone(),
+        name: column.name.clone(),
+        org_name: column.name.clone(),
+        ty: column.sql_type.clone(),
+        flags: bits,
+        display_width: column.display_width.map(u32::from),
+    }
+}
+
+/// Whether two names of columns are the same.
+pub fn same_name(left: &str, right: &str) -> bool {
+    left.eq_ignore_ascii_case(right)
+        || !(left.is_ascii() && right.is_ascii()) && left.to_lowercase() == right.to_lowercase()
+}
+
+/// A column as error messages name it.
+pub fn written(name: &ColumnName) -> String {
+    match (&name.schema, &name.table) {
+        (Some(schema), Some(table)) => format!("{schema}.{table}.{}", name.column),
+        (_, Some(table)) => format!("{table}.{}", name.column),
+        _ => name.column.clone(),
+    }
+}
+
+impl Scope {
+    /// Looks a column up among the tables: `None` if it is not there, 1052 if it is there twice.
+    fn find(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {
+        let mut found: Option<(usize, usize)> = None;
+        for (position, source) in self.sources.iter().enumerate() {
+            if let Some(table) = &name.table {
+                let schema_differs = name.schema.as_ref().is_some_and(|schema| *schema != source.schema);
+                if *table != source.alias && !source.alias.eq_ignore_ascii_case(table) || schema_differs {
+                    continue;
+                }
+            }
+            let Some(column) = source.column(&name.column) else { continue };
+            if name.table.is_none() && self.merged.contains(&(position, column)) {
+                continue;
+            }
+            if found.is_some() {
+                return Err(mysql_error!(ER_NON_UNIQ_ERROR, written(name), self.clause.name()));
+            }
+            found = Some((position, column));
+        }
+        Ok(found)
+    }
+
+    /// The select item that a name means, as an alias or a column's name.
+    fn item(&self, name: &ColumnName) -> Option<&Expr> {
+        if name.table.is_some() {
+            return None;
+        }
+        self.items.iter().find(|(alias, _)| same_name(alias, &name.column)).map(|(_, expr)| expr)
+    }
+}
+
+impl Binder<'_> {
+    /// The innermost query block.
+    pub fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("an expression is bound within a scope")
+    }
+
+    /// Resolves a column: in the innermost block, then outward. 1054 if it is nowhere.
+    pub fn resolve(&mut self, name: &ColumnName) -> SqlResult<Expr> {
+        let innermost = self.scopes.len().saturating_sub(1);
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            let at_home = depth == innermost;
+            let aliases_first =
+                at_home && !scope.in_aggregate && matches!(scope.clause, Clause::Having | Clause::Order);
+            if aliases_first && let Some(item) = scope.item(name) {
+                return Ok(item.clone());
+            }
+            if let Some((source, column)) = scope.find(name)? {
+                let found = scope.sources[source].expr(column);
+                let grouped_only = at_home && scope.clause == Clause::Having && !scope.in_aggregate;
+                if grouped_only {
+                    let text = found.to_string();
+                    let known = scope.group.iter().chain(scope.items.iter().map(|(_, item)| item));
+                    if !known.into_iter().any(|expr| expr.to_string() == text) {
+                        return Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), Clause::Having.name()));
+                    }
+                }
+                if !at_home {
+                    let slot = scope.sources[source].slot;
+                    for inner in &mut self.scopes[depth + 1..] {
+                        if !inner.outer_slots.contains(&slot) {
+                            inner.outer_slots.push(slot);
+                        }
+                    }
+                }
+                return Ok(found);
+            }
+            if at_home
+                && scope.clause == Clause::Group
+                && let Some(item) = scope.item(name)
+            {
+                return Ok(item.clone());
+            }
+        }
+        let clause = self.scopes.last().map_or(Clause::Fields, |scope| scope.clause);
+        if let Some(table) = &name.table
+            && clause == Clause::Fields
+            && name.column == "*"
+        {
+            return Err(mysql_error!(ER_UNKNOWN_TABLE, table));
+        }
+        Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), clause.name()))
+    }
+}

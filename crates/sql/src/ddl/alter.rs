@@ -1,0 +1,538 @@
+//! ALTER TABLE: a new definition, and the cheapest way from the old one to it.
+//!
+//! Every action edits a draft of the definition. What the actions were decides what the engine is asked for, in one
+//! crash-atomic step: a change of the definition alone, new or dropped secondary indexes, a new name, or a rebuild
+//! of the table.
+
+use palisade_base::error_catalogue::{
+    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME,
+    ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL,
+};
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::{Column, DefaultValue, Index, IndexPart, TableDef, Visibility};
+use palisade_catalog::store::{coerce, implicit_default};
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{CollationId, RowView, SqlType, Value};
+use palisade_engine::ddl::RowMapper;
+use palisade_parser::ast::{
+    AlterAction, AlterTable, ColumnDefinition, ColumnPosition, IndexDefinition, IndexKey, IndexKind,
+    ObjectName, TableConstraint, TableOption,
+};
+
+use super::{Definer, column, table, types, unsupported};
+use crate::SqlResult;
+
+/// What the engine is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Plan {
+    /// Nothing.
+    Nothing,
+    /// Replace the definition; rows and indexes stay.
+    Definition,
+    /// Add these secondary indexes.
+    AddIndexes(Vec<Index>),
+    /// Drop these secondary indexes.
+    DropIndexes(Vec<String>),
+    /// Write all rows anew.
+    Rebuild,
+}
+
+/// An ALTER TABLE, thought through.
+pub struct Draft {
+    /// The new definition.
+    pub def: TableDef,
+    /// How to get there.
+    pub plan: Plan,
+    /// RENAME TO.
+    pub new_name: Option<ObjectName>,
+    /// MySQL would copy the rows one by one, and say how many there were.
+    pub copies: bool,
+    /// For each new column, the old column its values come from.
+    origins: Vec<Option<usize>>,
+    /// Types of the old columns.
+    old_types: Vec<SqlType>,
+    changed: Changed,
+}
+
+/// What the actions have touched so far.
+#[derive(Default)]
+struct Changed {
+    definition: bool,
+    rebuild: bool,
+    added: Vec<String>,
+    dropped: Vec<String>,
+}
+
+impl Draft {
+    /// The draft of `statement` on a table of definition `old`.
+    pub fn new(definer: &mut Definer<'_>, old: &TableDef, statement: &AlterTable) -> SqlResult<Draft> {
+        if statement.partitioning.is_some() {
+            return unsupported("partitions");
+        }
+        let mut draft = Draft {
+            def: old.clone(),
+            plan: Plan::Nothing,
+            new_name: None,
+            copies: false,
+            origins: (0..old.columns.len()).map(Some).collect(),
+            old_types: old.columns.iter().map(|column| column.sql_type.clone()).collect(),
+            changed: Changed::default(),
+        };
+        // what is dropped makes room for what is added under the same name
+        let drops = |action: &&AlterAction| {
+            matches!(
+                action,
+                AlterAction::DropColumn(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey
+            )
+        };
+        for action in statement.actions.iter().filter(drops) {
+            draft.apply(definer, action)?;
+        }
+        for action in statement.actions.iter().filter(|action| !drops(action)) {
+            draft.apply(definer, action)?;
+        }
+        if draft.def.columns.iter().all(|column| column.visibility == Visibility::System) {
+            return Err(mysql_error!(ER_CANT_REMOVE_ALL_FIELDS));
+        }
+        table::check_auto_increment(&draft.def)?;
+        draft.choose();
+        Ok(draft)
+    }
+
+    fn choose(&mut self) {
+        let changed = &self.changed;
+        let kinds = [changed.definition, !changed.added.is_empty(), !changed.dropped.is_empty()];
+        let kinds = kinds.into_iter().filter(|kind| *kind).count();
+        self.plan = if changed.rebuild || kinds > 1 || kinds > 0 && self.new_name.is_some() {
+            Plan::Rebuild
+        } else if changed.definition {
+            Plan::Definition
+        } else if !changed.added.is_empty() {
+            let added = |index: &&Index| changed.added.contains(&index.name);
+            Plan::AddIndexes(self.def.indexes.iter().filter(added).cloned().collect())
+        } else if !changed.dropped.is_empty() {
+            Plan::DropIndexes(changed.dropped.clone())
+        } else {
+            Plan::Nothing
+        };
+        if self.plan == Plan::Rebuild {
+            self.prepare_rebuild();
+        }
+    }
+
+    /// Rows are written anew: ordinals follow the columns, and the clustered index is chosen again.
+    fn prepare_rebuild(&mut self) {
+        self.def.indexes.retain(|index| !index.hidden);
+        if let Some(hidden) = self.def.row_id_column() {
+            self.remove_column(hidden);
+        }
+        self.def.dropped.clear();
+        for (place, column) in self.def.columns.iter_mut().enumerate() {
+            column.ordinal = Some(place as u16);
+            column.instant_default = Value::Null;
+        }
+        table::order_indexes(&mut self.def);
+        self.def.choose_clustered_index();
+        self.origins.resize(self.def.columns.len(), None);
+    }
+
+    fn apply(&mut self, definer: &mut Definer<'_>, action: &AlterAction) -> SqlResult<()> {
+        match action {
+            AlterAction::AddColumn { column, position } => self.add_column(definer, column, position),
+            AlterAction::AddConstraint(TableConstraint::Index(index)) => self.add_index(index),
+            AlterAction::AddConstraint(TableConstraint::ForeignKey(_)) => unsupported("foreign keys"),
+            AlterAction::AddConstraint(TableConstraint::Check(_)) => unsupported("CHECK constraints"),
+            AlterAction::DropColumn(name) => self.drop_column(name),
+            AlterAction::DropIndex(name) => self.drop_index(name),
+            AlterAction::DropPrimaryKey => self.drop_index("PRIMARY"),
+            AlterAction::DropForeignKey(name)
+            | AlterAction::DropCheck(name)
+            | AlterAction::DropConstraint(name) => Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+            AlterAction::Modify { column, position } => {
+                self.change_column(definer, &column.name.clone(), column, position)
+            }
+            AlterAction::Change { old_name, column, position } => {
+                self.change_column(definer, old_name, column, position)
+            }
+            AlterAction::RenameColumn(from, to) => self.rename_column(from, to),
+            AlterAction::RenameIndex(from, to) => self.rename_index(from, to),
+            AlterAction::RenameTo(name) => {
+                self.new_name = Some(name.clone());
+                Ok(())
+            }
+            AlterAction::SetDefault(name, default) => {
+                let place = self.place(name)?;
+                column::set_default(definer, &mut self.def.columns[place], default)?;
+                self.changed.definition = true;
+                Ok(())
+            }
+            AlterAction::DropDefault(name) => {
+                let place = self.place(name)?;
+                self.def.columns[place].default = DefaultValue::None;
+                self.changed.definition = true;
+                Ok(())
+            }
+            AlterAction::SetColumnVisible(name, visible) => {
+                let place = self.place(name)?;
+                self.def.columns[place].visibility =
+                    if *visible { Visibility::Visible } else { Visibility::Invisible };
+                self.changed.definition = true;
+                Ok(())
+            }
+            AlterAction::SetIndexVisible(name, visible) => {
+                let number = self.index(name)?;
+                self.def.indexes[number].invisible = !visible;
+                self.changed.definition = true;
+                Ok(())
+            }
+            AlterAction::ConvertTo { charset, collation } => {
+                self.convert_to(charset.as_deref(), collation.as_deref())
+            }
+            AlterAction::Option(option) => self.set_option(definer, option),
+            AlterAction::Force => {
+                self.changed.rebuild = true;
+                Ok(())
+            }
+            // rows are kept in the order of the clustered index, keys are always enabled, and every algorithm
+            // the engine has takes the lock it needs
+            AlterAction::OrderBy(_)
+            | AlterAction::EnableKeys(_)
+            | AlterAction::Algorithm(_)
+            | AlterAction::Lock(_)
+            | AlterAction::Validation(_) => Ok(()),
+            AlterAction::SetCheckEnforced(name, _) => {
+                Err(mysql_error!(palisade_base::error_catalogue::ER_CHECK_CONSTRAINT_NOT_FOUND, name))
+            }
+            AlterAction::DiscardTablespace | AlterAction::ImportTablespace => {
+                unsupported("transportable tablespaces")
+            }
+            AlterAction::SecondaryLoad | AlterAction::SecondaryUnload => unsupported("secondary engines"),
+            _ => unsupported("partitions"),
+        }
+    }
+
+    fn place(&self, name: &str) -> SqlResult<usize> {
+        let place = self.def.column_index(name).filter(|place| Some(*place) != self.def.row_id_column());
+        place.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name))
+    }
+
+    fn index(&self, name: &str) -> SqlResult<usize> {
+        let number = self.def.index_number(name).filter(|number| !self.def.indexes[*number].hidden);
+        number.ok_or_else(|| mysql_error!(ER_KEY_DOES_NOT_EXITS, name, self.def.name))
+    }
+
+    /// Where a new or moved column goes.
+    fn target(&self, position: &ColumnPosition) -> SqlResult<Option<usize>> {
+        Ok(match position {
+            ColumnPosition::Unspecified => None,
+            ColumnPosition::First => Some(0),
+            ColumnPosition::After(name) => Some(self.place(name)? + 1),
+        })
+    }
+
+    fn insert_column(&mut self, at: usize, column: Column, origin: Option<usize>) {
+        for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+            part.column += u16::from(usize::from(part.column) >= at);
+        }
+        self.def.columns.insert(at, column);
+        self.origins.insert(at, origin);
+    }
+
+    /// Removes a column; index parts over it go, and indexes that have no other.
+    fn remove_column(&mut self, at: usize) -> (Column, Option<usize>) {
+        for index in &mut self.def.indexes {
+            index.parts.retain(|part| usize::from(part.column) != at);
+            for part in &mut index.parts {
+                part.column -= u16::from(usize::from(part.column) > at);
+            }
+        }
+        self.def.indexes.retain(|index| !index.parts.is_empty());
+        (self.def.columns.remove(at), self.origins.remove(at))
+    }
+
+    fn add_column(
+        &mut self,
+        definer: &Definer<'_>,
+        definition: &ColumnDefinition,
+        position: &ColumnPosition,
+    ) -> SqlResult<()> {
+        let defined = column::define(definer, definition, self.def.collation)?;
+        let name = defined.column.name.clone();
+        if self.def.column_index(&name).is_some() {
+            return Err(mysql_error!(ER_DUP_FIELDNAME, name));
+        }
+        let end = self.def.row_id_column().unwrap_or(self.def.columns.len());
+        let at = self.target(position)?.unwrap_or(end);
+        self.insert_column(at, defined.column, None);
+        self.changed.rebuild = true;
+        for (wanted, kind) in [(defined.primary, IndexKind::Primary), (defined.unique, IndexKind::Unique)] {
+            if wanted {
+                let key = IndexKey::Column(name.clone(), None);
+                let parts = vec![palisade_parser::ast::IndexPart { key, descending: false }];
+                table::add_index(
+                    &mut self.def,
+                    &IndexDefinition { kind, name: None, parts, options: vec![] },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_column(&mut self, name: &str) -> SqlResult<()> {
+        let Ok(place) = self.place(name) else {
+            return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
+        };
+        self.remove_column(place);
+        self.changed.rebuild = true;
+        Ok(())
+    }
+
+    fn change_column(
+        &mut self,
+        definer: &Definer<'_>,
+        old_name: &str,
+        definition: &ColumnDefinition,
+        position: &ColumnPosition,
+    ) -> SqlResult<()> {
+        let place = self.place(old_name)?;
+        let defined = column::define(definer, definition, self.def.collation)?;
+        let mut new = defined.column;
+        if !new.name.eq_ignore_ascii_case(old_name) && self.def.column_index(&new.name).is_some() {
+            return Err(mysql_error!(ER_DUP_FIELDNAME, new.name));
+        }
+        let old = &self.def.columns[place];
+        let in_primary =
+            self.def.indexes.iter().any(|index| {
+                index.primary && index.parts.iter().any(|part| usize::from(part.column) == place)
+            });
+        if in_primary {
+            if defined.explicitly_null {
+                return Err(mysql_error!(ER_PRIMARY_CANT_HAVE_NULL));
+            }
+            new.nullable = false;
+        }
+        new.ordinal = old.ordinal;
+        new.instant_default = old.instant_default.clone();
+        let same_rows = new.sql_type == old.sql_type && new.nullable == old.nullable;
+        self.copies |= new.sql_type != old.sql_type;
+        if same_rows {
+            self.changed.definition = true;
+        } else {
+            self.changed.rebuild = true;
+        }
+        self.def.columns[place] = new;
+        if let Some(target) = self.target(position)?
+            && target != place
+            && target != place + 1
+        {
+            self.move_column(place, target);
+        }
+        if defined.primary || defined.unique {
+            let kind = if defined.primary { IndexKind::Primary } else { IndexKind::Unique };
+            let key = IndexKey::Column(definition.name.clone(), None);
+            let parts = vec![palisade_parser::ast::IndexPart { key, descending: false }];
+            self.add_index(&IndexDefinition { kind, name: None, parts, options: vec![] })?;
+        }
+        Ok(())
+    }
+
+    /// Moves a column; index parts follow it.
+    fn move_column(&mut self, from: usize, target: usize) {
+        let to = if target > from { target - 1 } else { target };
+        let column = self.def.columns.remove(from);
+        self.def.columns.insert(to, column);
+        let origin = self.origins.remove(from);
+        self.origins.insert(to, origin);
+        let moved = |place: u16| {
+            let place = usize::from(place);
+            let place = match place {
+                place if place == from => to,
+                place if place > from && place <= to => place - 1,
+                place if place < from && place >= to => place + 1,
+                place => place,
+            };
+            place as u16
+        };
+        for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+            part.column = moved(part.column);
+        }
+        self.changed.rebuild = true;
+    }
+
+    fn rename_column(&mut self, from: &str, to: &str) -> SqlResult<()> {
+        let place = self.place(from)?;
+        column::check_name(to)?;
+        if self.def.column_index(to).is_some_and(|other| other != place) {
+            return Err(mysql_error!(ER_DUP_FIELDNAME, to));
+        }
+        self.def.columns[place].name = to.to_owned();
+        self.changed.definition = true;
+        Ok(())
+    }
+
+    fn rename_index(&mut self, from: &str, to: &str) -> SqlResult<()> {
+        let number = self.index(from)?;
+        column::check_name(to)?;
+        if self.def.index_number(to).is_some_and(|other| other != number) {
+            return Err(mysql_error!(ER_DUP_KEYNAME, to));
+        }
+        self.def.indexes[number].name = to.to_owned();
+        self.changed.definition = true;
+        Ok(())
+    }
+
+    fn add_index(&mut self, definition: &IndexDefinition) -> SqlResult<()> {
+        table::add_index(&mut self.def, definition)?;
+        let index = self.def.indexes.last().expect("one was just added");
+        let clusters =
+            index.primary || index.unique && self.def.indexes[0].hidden && self.covers_not_null(index);
+        if clusters {
+            self.changed.rebuild = true;
+        } else {
+            self.changed.added.push(index.name.clone());
+        }
+        Ok(())
+    }
+
+    fn covers_not_null(&self, index: &Index) -> bool {
+        let usable =
+            |part: &IndexPart| part.prefix.is_none() && !self.def.columns[usize::from(part.column)].nullable;
+        index.parts.iter().all(usable)
+    }
+
+    fn drop_index(&mut self, name: &str) -> SqlResult<()> {
+        let Ok(number) = self.index(name) else {
+            return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
+        };
+        let index = self.def.indexes.remove(number);
+        if number == 0 {
+            self.changed.rebuild = true;
+            self.copies |= index.primary;
+        } else {
+            self.changed.dropped.push(index.name);
+        }
+        Ok(())
+    }
+
+    fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+        let target = types::collation_of(charset, collation, CollationId::default())?;
+        self.def.collation = target;
+        for column in &mut self.def.columns {
+            column.sql_type = converted(&column.sql_type, target);
+        }
+        self.changed.rebuild = true;
+        self.copies = true;
+        Ok(())
+    }
+
+    fn set_option(&mut self, definer: &mut Definer<'_>, option: &TableOption) -> SqlResult<()> {
+        match option {
+            TableOption::Charset(_) | TableOption::Collate(_) => {
+                let options = std::slice::from_ref(option);
+                self.def.collation = table::table_collation(options, self.def.collation)?;
+            }
+            option => table::set_option(definer, &mut self.def, option)?,
+        }
+        match option {
+            TableOption::Engine(_) => self.changed.rebuild = true,
+            _ => self.changed.definition = true,
+        }
+        Ok(())
+    }
+
+    /// Makes rows of the new definition from rows of the old one. Rows are counted in `rows`.
+    pub fn mapper<'a>(
+        &'a self,
+        definer: &'a Definer<'_>,
+        rows: &'a mut u64,
+    ) -> SqlResult<Box<RowMapper<'a>>> {
+        let mut sources = Vec::with_capacity(self.def.columns.len());
+        for (column, origin) in self.def.columns.iter().zip(&self.origins) {
+            sources.push(match origin {
+                Some(old) => Source::Old(*old),
+                None => new_value(definer, column)?,
+            });
+        }
+        Ok(Box::new(move |row: &RowView<'_>, out: &mut Vec<Value>| {
+            *rows += 1;
+            for (column, source) in self.def.columns.iter().zip(&sources) {
+                out.push(match source {
+                    Source::Value(value) => value.clone(),
+                    Source::RowNumber => Value::UInt(*rows),
+                    Source::Old(old) => {
+                        let context = definer.store_context(&self.old_types[*old]);
+                        coerce(row.column(*old), column, &context, &mut |_| {})
+                            .map_err(|error| error.to_mysql(&column.name, *rows))?
+                    }
+                });
+            }
+            Ok(())
+        }))
+    }
+}
+
+/// Where the values of a new column come from.
+enum Source {
+    Old(usize),
+    Value(Value),
+    RowNumber,
+}
+
+/// The value of an added column in rows that are there already.
+fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Source> {
+    if column.visibility == Visibility::System || column.auto_increment {
+        return Ok(Source::RowNumber);
+    }
+    let now_type = SqlType::DateTime { fsp: 6 };
+    let context = definer.store_context(&now_type);
+    let stored = |value: Value| {
+        let stored = coerce(value.as_ref(), column, &context, &mut |_| {});
+        stored.map(Source::Value).map_err(|error| error.to_mysql(&column.name, 1))
+    };
+    match &column.default {
+        DefaultValue::Literal(value) => Ok(Source::Value(value.clone())),
+        DefaultValue::CurrentTimestamp => stored(Value::DateTime(definer.now)),
+        DefaultValue::Expression(_) => unsupported("ADD COLUMN with an expression as its default"),
+        DefaultValue::None if column.nullable => Ok(Source::Value(Value::Null)),
+        DefaultValue::None => Ok(Source::Value(implicit_default(column))),
+    }
+}
+
+/// A text type in another collation.
+fn converted(ty: &SqlType, collation: CollationId) -> SqlType {
+    match ty {
+        SqlType::Char { length, .. } => SqlType::Char { length: *length, collation },
+        SqlType::VarChar { length, .. } => SqlType::VarChar { length: *length, collation },
+        // a TEXT that might overflow in the wider character set becomes the next larger one
+        SqlType::Text { size, collation: old } => {
+            let wider = collation.get().charset.max_bytes() > old.get().charset.max_bytes();
+            let size = match size {
+                LobSize::Tiny if wider => LobSize::Normal,
+                LobSize::Normal if wider => LobSize::Medium,
+                LobSize::Medium if wider => LobSize::Long,
+                size => *size,
+            };
+            SqlType::Text { size, collation }
+        }
+        SqlType::Enum { members, .. } => SqlType::Enum { members: members.clone(), collation },
+        SqlType::Set { members, .. } => SqlType::Set { members: members.clone(), collation },
+        other => other.clone(),
+    }
+}
+
+/// CREATE INDEX as the ALTER TABLE it is.
+pub fn of_create_index(statement: &palisade_parser::ast::CreateIndex) -> AlterTable {
+    let index = TableConstraint::Index(statement.index.clone());
+    let actions = vec![AlterAction::AddConstraint(index)];
+    AlterTable { table: statement.table.clone(), actions, partitioning: None }
+}
+
+/// DROP INDEX as the ALTER TABLE it is.
+pub fn of_drop_index(statement: &palisade_parser::ast::DropIndex) -> AlterTable {
+    let action = if statement.name.eq_ignore_ascii_case("PRIMARY") {
+        AlterAction::DropPrimaryKey
+    } else {
+        AlterAction::DropIndex(statement.name.clone())
+    };
+    AlterTable { table: statement.table.clone(), actions: vec![action], partitioning: None }
+}

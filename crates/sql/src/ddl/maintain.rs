@@ -1,0 +1,98 @@
+//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE.
+
+use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
+use palisade_base::mysql_error;
+use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_parser::ast::{self, MaintenanceKind};
+
+use crate::bind::not_supported;
+use crate::sink::ColumnMeta;
+use crate::sql::Sql;
+use crate::{Completion, ResultSink, Session, SqlResult};
+
+impl Sql {
+    pub(crate) async fn maintain(
+        &self,
+        session: &mut Session,
+        maintenance: &ast::TableMaintenance,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        if maintenance.histogram.is_some() {
+            return Err(not_supported("HISTOGRAM"));
+        }
+        let operation = match maintenance.kind {
+            MaintenanceKind::Analyze => "analyze",
+            MaintenanceKind::Check => "check",
+            MaintenanceKind::Checksum => return Err(not_supported("CHECKSUM TABLE")),
+            MaintenanceKind::Optimize => "optimize",
+            MaintenanceKind::Repair => "repair",
+        };
+        self.commit(session).await?;
+        let mut rows: Vec<[String; 4]> = Vec::new();
+        for table in &maintenance.tables {
+            let Some(schema) = table.schema.clone().or_else(|| session.database.clone()) else {
+                return Err(mysql_error!(ER_NO_DB_ERROR));
+            };
+            let name = palisade_engine::TableName::new(schema, table.name.clone());
+            let shown = format!("{}.{}", name.schema, name.table);
+            let line = |kind: &str, text: &str| {
+                [shown.clone(), operation.to_owned(), kind.to_owned(), text.to_owned()]
+            };
+            if self.engine().dictionary().table(&name.schema, &name.table).is_err() {
+                let error = mysql_error!(ER_NO_SUCH_TABLE, name.schema, name.table);
+                rows.push(line("Error", &error.message));
+                rows.push(line("status", "Operation failed"));
+                continue;
+            }
+            match maintenance.kind {
+                MaintenanceKind::Optimize => {
+                    let text = "Table does not support optimize, doing recreate + analyze instead";
+                    rows.push(line("note", text));
+                    let rebuild = ast::Statement::AlterTable(Box::new(ast::AlterTable {
+                        table: table.clone(),
+                        actions: vec![ast::AlterAction::Force],
+                        partitioning: None,
+                    }));
+                    crate::ddl::execute(self.engine(), &**self.host(), session, &rebuild).await?;
+                    rows.push(line("status", "OK"));
+                }
+                MaintenanceKind::Repair => {
+                    rows.push(line("note", "The storage engine for the table doesn't support repair"));
+                }
+                MaintenanceKind::Check => {
+                    // Reading every row finds what is damaged.
+                    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+                    let text =
+                        format!("SELECT COUNT(*) FROM {}.{}", quoted(&name.schema), quoted(&name.table));
+                    let mut collected = crate::sink::Collected::default();
+                    match Box::pin(self.query(session, text.as_bytes(), &mut collected)).await {
+                        Ok(_) => rows.push(line("status", "OK")),
+                        Err(error) => {
+                            rows.push(line("error", &error.message));
+                            rows.push(line("status", "Operation failed"));
+                        }
+                    }
+                }
+                _ => rows.push(line("status", "OK")),
+            }
+        }
+        let text = |name: &str, length| {
+            ColumnMeta::computed(
+                name,
+                SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI },
+            )
+        };
+        sink.columns(&[
+            text("Table", 128),
+            text("Op", 10),
+            text("Msg_type", 10),
+            text("Msg_text", 65_535 / 4),
+        ])?;
+        for row in rows {
+            let values = row.map(Value::bytes);
+            let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+            sink.row(&refs)?;
+        }
+        Ok(Completion::of_rows())
+    }
+}

@@ -1,0 +1,442 @@
+//! Data definition: from the parse tree to descriptors, and from there to the engine.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`types`] | column types, character sets and collations as declared |
+//! | [`mod@column`] | columns and their default values |
+//! | [`table`] | CREATE TABLE: columns, indexes, options |
+//! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
+//!
+//! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under them, and asks
+//! the engine for one crash-atomic change. The caller has committed the session's transaction before.
+
+pub mod alter;
+pub mod column;
+pub mod maintain;
+pub mod table;
+pub mod types;
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::{
+    ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR,
+    ER_LOCK_WAIT_TIMEOUT, ER_NO_DB_ERROR, ER_QUERY_INTERRUPTED, ER_TABLE_EXISTS_ERROR, ER_WRONG_DB_NAME,
+    ER_WRONG_TABLE_NAME,
+};
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::descriptor::Schema;
+use palisade_catalog::{CollationId, Date, DateTime, Timestamp, Zone};
+use palisade_engine::{Engine, ExclusiveLock, Table, TableName};
+use palisade_parser::ast::{
+    AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
+};
+
+use self::alter::{Draft, Plan};
+use crate::mode::SqlMode;
+use crate::{Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
+
+/// 1235: the construct is known and not there yet.
+pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
+    Err(crate::bind::not_supported(construct))
+}
+
+/// What definitions depend on besides the statement.
+pub struct Definer<'a> {
+    /// `sql_mode`.
+    pub mode: SqlMode,
+    /// Collation of string literals.
+    pub client_collation: CollationId,
+    /// The session's zone.
+    pub zone: Zone,
+    /// Now, in the session's zone.
+    pub now: DateTime,
+    /// Today, in the session's zone.
+    pub today: Date,
+    /// Conditions that are no errors.
+    pub warnings: &'a mut Vec<SqlError>,
+}
+
+/// Executes a data definition statement; `None` if it is none.
+pub async fn execute(
+    engine: &Arc<Engine>,
+    host: &dyn Host,
+    session: &mut Session,
+    statement: &Statement,
+) -> SqlResult<Option<Completion>> {
+    let mut ddl = Ddl { engine, host, session };
+    let done = match statement {
+        Statement::CreateDatabase(statement) => ddl.create_database(statement).await?,
+        Statement::AlterDatabase(statement) => {
+            ddl.alter_database(statement.name.as_deref(), &statement.options).await?
+        }
+        Statement::DropDatabase(statement) => ddl.drop_database(&statement.name, statement.if_exists).await?,
+        Statement::CreateTable(statement) => ddl.create_table(statement).await?,
+        Statement::AlterTable(statement) => ddl.alter_table(statement).await?,
+        Statement::CreateIndex(statement) => ddl.alter_table(&alter::of_create_index(statement)).await?,
+        Statement::DropIndex(statement) => ddl.alter_table(&alter::of_drop_index(statement)).await?,
+        Statement::DropTable(statement) => ddl.drop_tables(statement).await?,
+        Statement::TruncateTable(name) => ddl.truncate(name).await?,
+        Statement::RenameTable(renames) => ddl.rename(renames).await?,
+        Statement::CreateView(_) | Statement::DropView(_) => return unsupported("views"),
+        Statement::CreateTrigger(_) => return unsupported("triggers"),
+        Statement::CreateRoutine(_) | Statement::AlterRoutine(_) => return unsupported("stored routines"),
+        Statement::CreateEvent(_) | Statement::AlterEvent(_) => return unsupported("events"),
+        Statement::Tablespace(_) => return unsupported("general tablespaces"),
+        Statement::CreateLoadableFunction(_) => return unsupported("loadable functions"),
+        Statement::Server(_) => return unsupported("federated servers"),
+        _ => return Ok(None),
+    };
+    Ok(Some(done))
+}
+
+/// Existing rows collide in an index that is to be unique. Which ones the engine's sort does not tell.
+fn duplicate_rows(error: palisade_engine::Error, def: &palisade_catalog::TableDef) -> SqlError {
+    match &error {
+        palisade_engine::Error::DuplicateKey { index } if *index < def.indexes.len() => {
+            let key = format!("{}.{}", def.name, def.indexes[*index].name);
+            let message = format!("Duplicate entry for key '{key}'");
+            SqlError::with_message(&palisade_base::error_catalogue::ER_DUP_ENTRY, message)
+        }
+        _ => error.into(),
+    }
+}
+
+/// Schemas that exist without being in the dictionary, and cannot be changed.
+fn is_virtual(schema: &str) -> bool {
+    schema.eq_ignore_ascii_case("information_schema") || schema.eq_ignore_ascii_case("performance_schema")
+}
+
+struct Ddl<'a> {
+    engine: &'a Arc<Engine>,
+    host: &'a dyn Host,
+    session: &'a mut Session,
+}
+
+impl Ddl<'_> {
+    /// Schema and name of an object; 1046 without a default database.
+    fn qualify(&self, name: &ObjectName) -> SqlResult<TableName> {
+        let schema = match &name.schema {
+            Some(schema) => schema.clone(),
+            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+        };
+        if is_virtual(&schema) {
+            return Err(mysql_error!(
+                ER_DBACCESS_DENIED_ERROR,
+                self.session.user,
+                self.session.client_host,
+                schema
+            ));
+        }
+        Ok(TableName::new(schema, name.name.clone()))
+    }
+
+    /// Acquires exclusive locks, within `lock_wait_timeout`.
+    async fn acquire(&self, mut lock: ExclusiveLock) -> SqlResult<ExclusiveLock> {
+        let limit = Some(self.session.variables.metadata_lock_wait_timeout);
+        loop {
+            match lock.acquire() {
+                Ok(()) => return Ok(lock),
+                Err(Blocked::Error(error)) => return Err(error.into()),
+                Err(Blocked::Wait(event)) => {
+                    match self.host.wait(self.session.connection_id, event, limit).await {
+                        WaitOutcome::Happened => {}
+                        WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
+                        WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
+                    }
+                }
+            }
+        }
+    }
+
+    async fn lock(&self, names: impl IntoIterator<Item = TableName>) -> SqlResult<ExclusiveLock> {
+        self.acquire(ExclusiveLock::new(self.engine, names)).await
+    }
+
+    fn table(&self, name: &TableName) -> SqlResult<Arc<Table>> {
+        Ok(self.engine.dictionary().table(&name.schema, &name.table)?.clone())
+    }
+
+    fn definer<'w>(&self, warnings: &'w mut Vec<SqlError>) -> Definer<'w> {
+        let variables = &self.session.variables;
+        let micros = variables.timestamp_micros.unwrap_or_else(|| self.host.unix_micros());
+        let now = Timestamp(micros).to_datetime(&variables.time_zone);
+        Definer {
+            mode: variables.sql_mode,
+            client_collation: variables.collation_connection,
+            zone: variables.time_zone.clone(),
+            now,
+            today: now.date(),
+            warnings,
+        }
+    }
+
+    fn warn(&mut self, warnings: Vec<SqlError>) {
+        for warning in warnings {
+            self.session.warnings.warn(warning);
+        }
+    }
+
+    async fn create_database(&mut self, statement: &CreateDatabase) -> SqlResult<Completion> {
+        let name = &statement.name;
+        if name.is_empty() || name.ends_with(' ') {
+            return Err(mysql_error!(ER_WRONG_DB_NAME, name));
+        }
+        column::check_name(name)?;
+        let exists = mysql_error!(ER_DB_CREATE_EXISTS, name);
+        if is_virtual(name) || self.engine.dictionary().schema(name).is_some() {
+            if statement.if_not_exists {
+                self.session.warnings.note(exists);
+                return Ok(Completion { affected_rows: 1, ..Completion::default() });
+            }
+            return Err(exists);
+        }
+        let options = &statement.options;
+        if options.encryption.as_deref().is_some_and(|value| !value.eq_ignore_ascii_case(b"n")) {
+            return unsupported("schema encryption");
+        }
+        let collation = types::collation_of(
+            options.charset.as_deref(),
+            options.collation.as_deref(),
+            self.server_collation()?,
+        )?;
+        self.engine.create_schema(Schema { name: name.clone(), collation }).await?;
+        Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+
+    /// `collation_server`.
+    fn server_collation(&self) -> SqlResult<CollationId> {
+        let value = self.host.variable(self.session, None, "collation_server")?;
+        let name = match value {
+            Some(palisade_catalog::Value::Bytes(name)) => String::from_utf8_lossy(&name).into_owned(),
+            _ => return Ok(CollationId::default()),
+        };
+        types::collation_of(None, Some(&name), CollationId::default())
+    }
+
+    async fn alter_database(
+        &mut self,
+        name: Option<&str>,
+        options: &DatabaseOptions,
+    ) -> SqlResult<Completion> {
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+        };
+        if options.read_only == Some(true) {
+            return unsupported("read-only schemas");
+        }
+        let dictionary = self.engine.dictionary();
+        let schema = dictionary.schema(&name).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
+        let collation =
+            types::collation_of(options.charset.as_deref(), options.collation.as_deref(), schema.collation)?;
+        self.engine.alter_schema(Schema { name, collation }).await?;
+        Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+
+    async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Completion> {
+        if is_virtual(name) {
+            return Err(mysql_error!(
+                ER_DBACCESS_DENIED_ERROR,
+                self.session.user,
+                self.session.client_host,
+                name
+            ));
+        }
+        let lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
+        if self.engine.dictionary().schema(name).is_none() {
+            let missing = mysql_error!(ER_DB_DROP_EXISTS, name);
+            if if_exists {
+                self.session.warnings.note(missing);
+                return Ok(Completion::default());
+            }
+            return Err(missing);
+        }
+        let tables = self.engine.drop_schema(&lock, name).await?;
+        let mut done = Completion { affected_rows: tables as u64, ..Completion::default() };
+        if self.session.database.as_deref() == Some(name) {
+            self.session.database = None;
+            done.database_changed = true;
+        }
+        Ok(done)
+    }
+
+    async fn create_table(&mut self, statement: &CreateTable) -> SqlResult<Completion> {
+        if statement.temporary {
+            return unsupported("temporary tables");
+        }
+        if statement.query.is_some() {
+            return unsupported("CREATE TABLE ... SELECT");
+        }
+        let name = self.qualify(&statement.name)?;
+        column::check_name(&name.table)?;
+        if name.table.is_empty() || name.table.ends_with(' ') {
+            return Err(mysql_error!(ER_WRONG_TABLE_NAME, name.table));
+        }
+        let mut names = vec![name.clone()];
+        let like = statement.like.as_ref().map(|like| self.qualify(like)).transpose()?;
+        names.extend(like.clone());
+        let lock = self.lock(names).await?;
+        let dictionary = self.engine.dictionary();
+        let schema =
+            dictionary.schema(&name.schema).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name.schema))?;
+        if dictionary.table(&name.schema, &name.table).is_ok() {
+            let exists = mysql_error!(ER_TABLE_EXISTS_ERROR, name.table);
+            if statement.if_not_exists {
+                self.session.warnings.note(exists);
+                return Ok(Completion::default());
+            }
+            return Err(exists);
+        }
+        let mut warnings = Vec::new();
+        let def = match &like {
+            Some(like) => {
+                let mut def = self.table(like)?.descriptor().def().clone();
+                (def.schema, def.name) = (name.schema.clone(), name.table.clone());
+                (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
+                def.dropped.clear();
+                for (place, column) in def.columns.iter_mut().enumerate() {
+                    column.ordinal = Some(place as u16);
+                }
+                def
+            }
+            None => {
+                let mut definer = self.definer(&mut warnings);
+                table::define(&mut definer, statement, &schema.name, schema.collation)?
+            }
+        };
+        let def = palisade_catalog::descriptor::TableDef { created_us: self.host.unix_micros(), ..def };
+        self.engine.create_table(&lock, def).await?;
+        self.warn(warnings);
+        Ok(Completion::default())
+    }
+
+    async fn drop_tables(&mut self, statement: &DropTable) -> SqlResult<Completion> {
+        let mut names = Vec::new();
+        for table in &statement.tables {
+            names.push(self.qualify(table)?);
+        }
+        if statement.temporary {
+            // there are no temporary tables, so none of these exists as one
+            return self.missing_tables(&names, statement.if_exists);
+        }
+        let lock = self.lock(names.clone()).await?;
+        let dictionary = self.engine.dictionary();
+        let (there, missing): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| dictionary.table(&name.schema, &name.table).is_ok());
+        if !missing.is_empty() {
+            self.missing_tables(&missing, statement.if_exists)?;
+        }
+        if !there.is_empty() {
+            self.engine.drop_tables(&lock, &there).await?;
+        }
+        Ok(Completion::default())
+    }
+
+    /// 1051, or notes of it.
+    fn missing_tables(&mut self, names: &[TableName], if_exists: bool) -> SqlResult<Completion> {
+        let shown: Vec<String> = names.iter().map(|name| format!("{}.{}", name.schema, name.table)).collect();
+        if !if_exists {
+            return Err(mysql_error!(ER_BAD_TABLE_ERROR, shown.join(",")));
+        }
+        for name in shown {
+            self.session.warnings.note(mysql_error!(ER_BAD_TABLE_ERROR, name));
+        }
+        Ok(Completion::default())
+    }
+
+    async fn truncate(&mut self, name: &ObjectName) -> SqlResult<Completion> {
+        let name = self.qualify(name)?;
+        let lock = self.lock([name.clone()]).await?;
+        self.table(&name)?;
+        self.engine.truncate_table(&lock, &name).await?;
+        Ok(Completion::default())
+    }
+
+    async fn rename(&mut self, renames: &[(ObjectName, ObjectName)]) -> SqlResult<Completion> {
+        let mut pairs = Vec::new();
+        for (from, to) in renames {
+            column::check_name(&to.name)?;
+            pairs.push((self.qualify(from)?, self.qualify(to)?));
+        }
+        let lock = self.lock(pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()])).await?;
+        let dictionary = self.engine.dictionary();
+        for (_, to) in &pairs {
+            if dictionary.schema(&to.schema).is_none() {
+                return Err(mysql_error!(ER_BAD_DB_ERROR, to.schema));
+            }
+        }
+        self.engine.rename_tables(&lock, &pairs).await?;
+        Ok(Completion::default())
+    }
+
+    async fn alter_table(&mut self, statement: &AlterTable) -> SqlResult<Completion> {
+        let name = self.qualify(&statement.table)?;
+        let mut names = vec![name.clone()];
+        for action in &statement.actions {
+            if let palisade_parser::ast::AlterAction::RenameTo(target) = action {
+                column::check_name(&target.name)?;
+                names.push(self.qualify(&self.in_schema_of(&name, target))?);
+            }
+        }
+        let lock = self.lock(names).await?;
+        let table = self.table(&name)?;
+        let mut warnings = Vec::new();
+        let mut definer = self.definer(&mut warnings);
+        let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement)?;
+        let target = match &draft.new_name {
+            Some(target) => {
+                Some(self.qualify(&self.in_schema_of(&name, target))?).filter(|target| *target != name)
+            }
+            None => None,
+        };
+        if let Some(target) = &target {
+            let dictionary = self.engine.dictionary();
+            if dictionary.schema(&target.schema).is_none() {
+                return Err(mysql_error!(ER_BAD_DB_ERROR, target.schema));
+            }
+            if dictionary.table(&target.schema, &target.table).is_ok() {
+                return Err(mysql_error!(ER_TABLE_EXISTS_ERROR, target.table));
+            }
+        }
+        let mut rows = 0;
+        match std::mem::replace(&mut draft.plan, Plan::Nothing) {
+            Plan::Nothing => {
+                if let Some(target) = target {
+                    self.engine.rename_tables(&lock, &[(name, target)]).await?;
+                    return Ok(Completion::default());
+                }
+            }
+            Plan::Definition => {
+                self.engine.alter_definition(&lock, &name, draft.def.clone()).await?;
+            }
+            Plan::AddIndexes(indexes) => {
+                let built = self.engine.add_indexes(&lock, &name, indexes).await;
+                built.map_err(|error| duplicate_rows(error, &draft.def))?;
+            }
+            Plan::DropIndexes(indexes) => {
+                self.engine.drop_indexes(&lock, &name, &indexes).await?;
+            }
+            Plan::Rebuild => {
+                if let Some(target) = target {
+                    (draft.def.schema, draft.def.name) = (target.schema, target.table);
+                }
+                let def = draft.def.clone();
+                let mut map = draft.mapper(&definer, &mut rows)?;
+                let rebuilt = self.engine.rebuild_table(&lock, &name, def, &mut *map).await;
+                drop(map);
+                rebuilt.map_err(|error| duplicate_rows(error, &draft.def))?;
+            }
+        }
+        let affected_rows = if draft.copies { rows } else { 0 };
+        self.warn(warnings);
+        let warnings = self.session.warnings.count();
+        let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
+        Ok(Completion { affected_rows, info, ..Completion::default() })
+    }
+
+    /// RENAME TO without a schema stays in the table's own.
+    fn in_schema_of(&self, name: &TableName, target: &ObjectName) -> ObjectName {
+        let schema = target.schema.clone().unwrap_or_else(|| name.schema.clone());
+        ObjectName { schema: Some(schema), name: target.name.clone() }
+    }
+}

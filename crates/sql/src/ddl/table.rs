@@ -1,0 +1,337 @@
+//! CREATE TABLE: from its parse tree to a [`TableDef`].
+
+use palisade_base::error_catalogue::{
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXITS,
+    ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_LONG_KEY,
+    ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_KEYS, ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER,
+    ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+};
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::{Column, Index, IndexPart, TableDef};
+use palisade_catalog::{CollationId, SqlType};
+use palisade_parser::ast::{
+    CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
+};
+
+use super::{Definer, column, types, unsupported};
+use crate::mode::SqlMode;
+use crate::{SqlError, SqlResult};
+
+/// Most secondary indexes of a table.
+const MOST_INDEXES: usize = 64;
+/// Longest index key, in bytes.
+pub const LONGEST_KEY: u32 = 3072;
+
+/// The definition that `statement` describes; `collation` is the schema's default. Warnings go to `definer`.
+pub fn define(
+    definer: &mut Definer<'_>,
+    statement: &CreateTable,
+    schema: &str,
+    collation: CollationId,
+) -> SqlResult<TableDef> {
+    let mut def = TableDef {
+        schema: schema.to_owned(),
+        name: statement.name.name.clone(),
+        collation: table_collation(&statement.options, collation)?,
+        ..TableDef::default()
+    };
+    if statement.partitioning.is_some() {
+        return unsupported("partitions");
+    }
+    for option in &statement.options {
+        set_option(definer, &mut def, option)?;
+    }
+    let mut explicitly_null = Vec::new();
+    let mut keys: Vec<IndexDefinition> = Vec::new();
+    for definition in &statement.columns {
+        let defined = column::define(definer, definition, def.collation)?;
+        if def.column_index(&defined.column.name).is_some() {
+            return Err(mysql_error!(ER_DUP_FIELDNAME, defined.column.name));
+        }
+        for (wanted, kind) in [(defined.primary, IndexKind::Primary), (defined.unique, IndexKind::Unique)] {
+            if wanted {
+                keys.push(key_over(kind, &defined.column.name));
+            }
+        }
+        if defined.explicitly_null {
+            explicitly_null.push(def.columns.len());
+        }
+        let mut column = defined.column;
+        column.ordinal = Some(def.columns.len() as u16);
+        def.columns.push(column);
+    }
+    for constraint in &statement.constraints {
+        match constraint {
+            TableConstraint::Index(index) => keys.push(index.clone()),
+            TableConstraint::ForeignKey(_) => return unsupported("foreign keys"),
+            TableConstraint::Check(_) => return unsupported("CHECK constraints"),
+        }
+    }
+    if def.columns.is_empty() {
+        return Err(mysql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
+    }
+    for key in &keys {
+        if key.kind == IndexKind::Primary {
+            make_not_null(&mut def, key, &explicitly_null)?;
+        }
+    }
+    for key in &keys {
+        add_index(&mut def, key)?;
+    }
+    order_indexes(&mut def);
+    check_auto_increment(&def)?;
+    Ok(def)
+}
+
+/// The collation that the options name; `inherited` if they do not.
+pub fn table_collation(options: &[TableOption], inherited: CollationId) -> SqlResult<CollationId> {
+    let (mut charset, mut collation) = (None, None);
+    for option in options {
+        match option {
+            TableOption::Charset(name) => charset = name.as_deref(),
+            TableOption::Collate(name) => collation = name.as_deref(),
+            _ => {}
+        }
+    }
+    types::collation_of(charset, collation, inherited)
+}
+
+/// An index over one column, as PRIMARY KEY or UNIQUE behind a column ask for.
+fn key_over(kind: IndexKind, column: &str) -> IndexDefinition {
+    let key = IndexKey::Column(column.to_owned(), None);
+    let part = palisade_parser::ast::IndexPart { key, descending: false };
+    IndexDefinition { kind, name: None, parts: vec![part], options: Vec::new() }
+}
+
+/// The columns of a primary key are NOT NULL, said or not; but not against what was said.
+fn make_not_null(def: &mut TableDef, key: &IndexDefinition, explicitly_null: &[usize]) -> SqlResult<()> {
+    for part in &key.parts {
+        if let IndexKey::Column(name, _) = &part.key
+            && let Some(place) = def.column_index(name)
+        {
+            if explicitly_null.contains(&place) {
+                return Err(mysql_error!(ER_PRIMARY_CANT_HAVE_NULL));
+            }
+            def.columns[place].nullable = false;
+        }
+    }
+    Ok(())
+}
+
+/// Applies a table option other than the character set.
+pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableOption) -> SqlResult<()> {
+    match option {
+        TableOption::Engine(name) => check_engine(definer, &def.name, name),
+        TableOption::AutoIncrement(value) => {
+            def.auto_increment = *value;
+            Ok(())
+        }
+        TableOption::Charset(_) | TableOption::Collate(_) => Ok(()),
+        TableOption::Comment(text) => {
+            let comment = String::from_utf8_lossy(text).into_owned();
+            if comment.chars().count() > 2048 {
+                return Err(mysql_error!(ER_TOO_LONG_TABLE_COMMENT, def.name, 2048));
+            }
+            def.comment = comment;
+            Ok(())
+        }
+        TableOption::RowFormat(format) => match format.to_ascii_uppercase().as_str() {
+            "COMPRESSED" => unsupported("ROW_FORMAT=COMPRESSED"),
+            format => {
+                put_option(def, "ROW_FORMAT", format.to_owned());
+                Ok(())
+            }
+        },
+        TableOption::KeyBlockSize(0) => Ok(()),
+        TableOption::KeyBlockSize(_) => unsupported("KEY_BLOCK_SIZE"),
+        TableOption::Compression(algorithm) => {
+            if algorithm.is_empty() || algorithm.eq_ignore_ascii_case(b"none") {
+                return Ok(());
+            }
+            unsupported("page compression")
+        }
+        TableOption::Encryption(value) if value.eq_ignore_ascii_case(b"n") => Ok(()),
+        TableOption::Encryption(_) => unsupported("table encryption"),
+        TableOption::Tablespace(name) if name.eq_ignore_ascii_case("innodb_file_per_table") => Ok(()),
+        TableOption::Tablespace(_) => unsupported("general tablespaces"),
+        TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => unsupported("DATA DIRECTORY"),
+        TableOption::Union(_) => unsupported("the MERGE engine"),
+        TableOption::Other(name, value) => {
+            if name.starts_with("PAGE_COMPRESS") && *value != OptionValue::Number(0) {
+                return unsupported("page compression");
+            }
+            let text = match value {
+                OptionValue::Default => return Ok(()),
+                OptionValue::Number(number) => number.to_string(),
+                OptionValue::Word(word) => word.clone(),
+                OptionValue::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            };
+            put_option(def, name, text);
+            Ok(())
+        }
+    }
+}
+
+fn put_option(def: &mut TableDef, name: &str, value: String) {
+    def.options.retain(|(known, _)| known != name);
+    def.options.push((name.to_owned(), value));
+}
+
+/// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION.
+fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult<()> {
+    if name.eq_ignore_ascii_case("innodb") {
+        return Ok(());
+    }
+    let unknown = mysql_error!(ER_UNKNOWN_STORAGE_ENGINE, name);
+    if definer.mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        return Err(unknown);
+    }
+    definer.warnings.push(unknown);
+    definer.warnings.push(mysql_error!(ER_WARN_USING_OTHER_HANDLER, "InnoDB", table));
+    Ok(())
+}
+
+/// Adds an index to `def`, whose columns are complete.
+pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<()> {
+    match definition.kind {
+        IndexKind::FullText => return unsupported("FULLTEXT indexes"),
+        IndexKind::Spatial => return unsupported("SPATIAL indexes"),
+        IndexKind::Primary if def.indexes.iter().any(|index| index.primary) => {
+            return Err(mysql_error!(ER_MULTIPLE_PRI_KEY));
+        }
+        _ => {}
+    }
+    let mut parts: Vec<IndexPart> = Vec::new();
+    for part in &definition.parts {
+        let IndexKey::Column(name, prefix) = &part.key else { return unsupported("functional indexes") };
+        let place = def
+            .column_index(name)
+            .filter(|place| Some(*place) != def.row_id_column())
+            .ok_or_else(|| mysql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, name))?;
+        if parts.iter().any(|earlier| usize::from(earlier.column) == place) {
+            return Err(mysql_error!(ER_DUP_FIELDNAME, name));
+        }
+        let prefix = checked_prefix(&def.columns[place], *prefix)?;
+        parts.push(IndexPart { column: place as u16, prefix, descending: part.descending });
+    }
+    let length: u32 =
+        parts.iter().map(|part| key_length(&def.columns[usize::from(part.column)], part.prefix)).sum();
+    if length > LONGEST_KEY {
+        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
+    }
+    let mut index = if definition.kind == IndexKind::Primary {
+        for part in &parts {
+            def.columns[usize::from(part.column)].nullable = false;
+        }
+        Index::primary(parts)
+    } else {
+        let name = index_name(def, definition, &parts)?;
+        Index { unique: definition.kind == IndexKind::Unique, ..Index::new(name, parts) }
+    };
+    for option in &definition.options {
+        match option {
+            IndexOption::Comment(text) => index.comment = String::from_utf8_lossy(text).into_owned(),
+            IndexOption::Visible => index.invisible = false,
+            IndexOption::Invisible => index.invisible = true,
+            IndexOption::WithParser(_) => return unsupported("WITH PARSER"),
+            // every index is a B+tree; MySQL's own engine takes these and does the same
+            IndexOption::Using(_)
+            | IndexOption::KeyBlockSize(_)
+            | IndexOption::EngineAttribute(_)
+            | IndexOption::SecondaryEngineAttribute(_) => {}
+        }
+    }
+    if def.indexes.iter().filter(|index| !index.hidden).count() > MOST_INDEXES {
+        return Err(mysql_error!(ER_TOO_MANY_KEYS, MOST_INDEXES));
+    }
+    def.indexes.push(index);
+    Ok(())
+}
+
+/// Bytes that a column takes in an index, by MySQL's count.
+fn key_length(column: &Column, prefix: Option<u32>) -> u32 {
+    let per_character = match &column.sql_type {
+        SqlType::Char { collation, .. }
+        | SqlType::VarChar { collation, .. }
+        | SqlType::Text { collation, .. } => collation.get().charset.max_bytes(),
+        _ => 1,
+    };
+    let characters = match (&column.sql_type, prefix) {
+        (_, Some(prefix)) => prefix,
+        (SqlType::Char { length, .. } | SqlType::VarChar { length, .. }, _) => *length,
+        (SqlType::Binary { length } | SqlType::VarBinary { length }, _) => *length,
+        _ => 8,
+    };
+    characters.saturating_mul(per_character)
+}
+
+fn checked_prefix(column: &Column, prefix: Option<u64>) -> SqlResult<Option<u32>> {
+    let whole = match &column.sql_type {
+        SqlType::Json => return Err(mysql_error!(ER_WRONG_KEY_COLUMN, column.name)),
+        SqlType::Text { .. } | SqlType::Blob { .. } => {
+            let Some(prefix) = prefix.filter(|prefix| *prefix > 0) else {
+                return Err(mysql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
+            };
+            return Ok(Some(u32::try_from(prefix).unwrap_or(u32::MAX)));
+        }
+        SqlType::Char { length, .. } | SqlType::VarChar { length, .. } => Some(*length),
+        SqlType::Binary { length } | SqlType::VarBinary { length } => Some(*length),
+        _ => None,
+    };
+    match (prefix, whole) {
+        (None, _) => Ok(None),
+        (Some(prefix), Some(whole)) if prefix > 0 && prefix <= u64::from(whole) => {
+            Ok((prefix < u64::from(whole)).then_some(prefix as u32))
+        }
+        _ => Err(mysql_error!(ER_WRONG_SUB_KEY)),
+    }
+}
+
+/// The index's name: as given, or that of its first column, made distinct.
+fn index_name(def: &TableDef, definition: &IndexDefinition, parts: &[IndexPart]) -> SqlResult<String> {
+    if let Some(name) = &definition.name {
+        column::check_name(name)?;
+        if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
+            return Err(mysql_error!(ER_WRONG_NAME_FOR_INDEX, name));
+        }
+        if def.index_number(name).is_some() {
+            return Err(mysql_error!(ER_DUP_KEYNAME, name));
+        }
+        return Ok(name.clone());
+    }
+    let base = &def.columns[usize::from(parts[0].column)].name;
+    let taken = |name: &str| name.eq_ignore_ascii_case("PRIMARY") || def.index_number(name).is_some();
+    if !taken(base) {
+        return Ok(base.clone());
+    }
+    let numbered = (2..).map(|number| format!("{base}_{number}")).find(|name| !taken(name));
+    Ok(numbered.expect("some number is free"))
+}
+
+/// MySQL's order, which SHOW and the choice of the clustered index follow: primary key, unique indexes without
+/// nullable columns, other unique indexes, the rest; else as given.
+pub fn order_indexes(def: &mut TableDef) {
+    let columns = &def.columns;
+    def.indexes.sort_by_key(|index| {
+        let nullable = index.parts.iter().any(|part| columns[usize::from(part.column)].nullable);
+        match (index.hidden, index.primary, index.unique) {
+            (true, ..) => 0,
+            (_, true, _) => 1,
+            (_, _, true) if !nullable => 2,
+            (_, _, true) => 3,
+            _ => 4,
+        }
+    });
+}
+
+/// There is at most one AUTO_INCREMENT column, and an index begins with it.
+pub fn check_auto_increment(def: &TableDef) -> SqlResult<()> {
+    let wrong = || -> SqlError { mysql_error!(ER_WRONG_AUTO_KEY) };
+    let mut columns = (0..def.columns.len()).filter(|place| def.columns[*place].auto_increment);
+    let Some(column) = columns.next() else { return Ok(()) };
+    if columns.next().is_some() {
+        return Err(wrong());
+    }
+    let leads = |index: &Index| index.parts.first().is_some_and(|part| usize::from(part.column) == column);
+    if def.indexes.iter().any(leads) { Ok(()) } else { Err(wrong()) }
+}

@@ -1,0 +1,643 @@
+//! UPDATE and DELETE.
+//!
+//! Rows are read in their latest version without locking them, changed by the version that was read, and read again
+//! if someone was faster. Where a change could move a row ahead of the scan that found it, all rows are found first.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::{RowView, Value, ValueRef, key, row};
+use palisade_engine::{Error as EngineError, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome};
+use palisade_parser::ast::{self, DeleteTarget, Statement, TableReference};
+
+use super::insert::{Cell, row_error, target_column};
+use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
+use crate::bind::scope::{Clause, Scope};
+use crate::bind::{Binder, not_supported};
+use crate::exec::State;
+use crate::expr::context::view;
+use crate::expr::{Context, Expr, Node, Slot};
+use crate::plan::join::{JoinPlanner, WantedOrder};
+use crate::plan::{Operator, Plan, Query};
+use crate::run::drive;
+use crate::sql::{CachedStatement, Prepared, Sql};
+use crate::{Completion, Session, SqlAttempt, SqlResult};
+
+/// An UPDATE or DELETE, planned.
+#[derive(Debug)]
+pub struct ChangePlan {
+    /// What finds the rows.
+    plan: Arc<Plan>,
+    targets: Vec<Target>,
+    /// The whole WHERE, to test a row that was read again; only with a single table.
+    condition: Option<Expr>,
+    ignore: bool,
+    /// Rows are found before any is changed.
+    collect: bool,
+    is_update: bool,
+}
+
+impl ChangePlan {
+    /// What finds the rows.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+/// A table whose rows are changed.
+#[derive(Debug)]
+struct Target {
+    table: Arc<Table>,
+    slot: usize,
+    /// UPDATE's assignments; none for DELETE.
+    assignments: Vec<(usize, Cell)>,
+    /// An assignment reads a column assigned before it.
+    sequential: bool,
+    defaults: Vec<ColumnDefault>,
+    checks: Vec<BoundCheck>,
+}
+
+impl Binder<'_> {
+    /// Binds an UPDATE.
+    pub fn update(mut self, update: &ast::Update) -> SqlResult<ChangePlan> {
+        if let Some(with) = &update.with {
+            self.common_tables.extend(with.tables.iter().cloned());
+        }
+        let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
+        if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
+            return Err(mysql_error!(
+                ER_WRONG_USAGE,
+                "UPDATE",
+                if update.limit.is_some() { "LIMIT" } else { "ORDER BY" }
+            ));
+        }
+        self.read_mode = ReadMode::Current;
+        self.scopes.push(Scope::default());
+        let tree = self.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+        let mut targets: Vec<Target> = Vec::new();
+        for assignment in &update.assignments {
+            self.scope().clause = Clause::Fields;
+            let column = self.resolve(&assignment.column)?;
+            let Node::Column { slot, column, .. } = column.node else {
+                return Err(mysql_error!(ER_BAD_FIELD_ERROR, assignment.column.column, "field list"));
+            };
+            let source = self.scope().sources.iter().find(|source| source.slot == slot);
+            let Some(table) = source.and_then(|source| source.table.clone()) else {
+                return Err(mysql_error!(
+                    ER_NON_UPDATABLE_TABLE,
+                    assignment.column.table.clone().unwrap_or_default(),
+                    "UPDATE"
+                ));
+            };
+            target_column(
+                &table,
+                &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() },
+            )?;
+            let value = match &assignment.value {
+                ast::Expr::Default => Cell::Default,
+                value => Cell::Expr(self.expr(value)?),
+            };
+            let position = match targets.iter().position(|target| target.slot == slot) {
+                Some(position) => position,
+                None => {
+                    targets.push(self.target(table, slot)?);
+                    targets.len() - 1
+                }
+            };
+            let target = &mut targets[position];
+            if let Cell::Expr(expr) = &value {
+                let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
+                let mut sequential = false;
+                expr.walk(&mut |expr| {
+                    if let Node::Column { slot: read, column, .. } = &expr.node {
+                        sequential |= *read == slot && assigned.contains(column);
+                    }
+                });
+                // A subquery may read any of them.
+                target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
+            }
+            target.assignments.push((column, value));
+        }
+        self.finish_change(
+            tree,
+            targets,
+            update.filter.as_ref(),
+            &update.order_by,
+            update.limit.as_ref(),
+            update.ignore,
+            single,
+            true,
+        )
+    }
+
+    /// Binds a DELETE.
+    pub fn delete(mut self, delete: &ast::Delete) -> SqlResult<ChangePlan> {
+        if let Some(with) = &delete.with {
+            self.common_tables.extend(with.tables.iter().cloned());
+        }
+        self.read_mode = ReadMode::Current;
+        self.scopes.push(Scope::default());
+        let (tree, names, single) = match &delete.target {
+            DeleteTarget::Single(reference) => {
+                let tree = self.from(std::slice::from_ref(reference))?;
+                (tree, None, true)
+            }
+            DeleteTarget::Multi { targets, tables } => (self.from(tables)?, Some(targets), false),
+        };
+        let tree = tree.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+        let mut targets = Vec::new();
+        let sources = self.scope().sources.clone();
+        match names {
+            None => {
+                for source in &sources {
+                    let Some(table) = &source.table else {
+                        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
+                    };
+                    targets.push(self.target(table.clone(), source.slot)?);
+                }
+            }
+            Some(names) => {
+                for name in names {
+                    let found = sources.iter().find(|source| {
+                        source.alias == name.name
+                            && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
+                    });
+                    let Some(source) = found else {
+                        return Err(mysql_error!(ER_UNKNOWN_TABLE, name.name, "MULTI DELETE"));
+                    };
+                    let Some(table) = &source.table else {
+                        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
+                    };
+                    targets.push(self.target(table.clone(), source.slot)?);
+                }
+            }
+        }
+        self.finish_change(
+            tree,
+            targets,
+            delete.filter.as_ref(),
+            &delete.order_by,
+            delete.limit.as_ref(),
+            delete.ignore,
+            single,
+            false,
+        )
+    }
+
+    fn target(&mut self, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
+        let outer = std::mem::take(self.scope());
+        let own = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+        *self.scope() = Scope { sources: own, ..Scope::default() };
+        let bound = self.defaults(&table).and_then(|defaults| Ok((defaults, self.checks(&table)?)));
+        *self.scope() = outer;
+        let (defaults, checks) = bound?;
+        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, defaults, checks })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn finish_change(
+        mut self,
+        tree: crate::bind::from::JoinTree,
+        targets: Vec<Target>,
+        filter: Option<&ast::Expr>,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+        ignore: bool,
+        single: bool,
+        is_update: bool,
+    ) -> SqlResult<ChangePlan> {
+        self.scope().clause = Clause::Where;
+        let condition = match filter {
+            Some(filter) => Some(self.expr(filter)?),
+            None => None,
+        };
+        self.scope().clause = Clause::Order;
+        let keys = self.order_keys(order_by)?;
+        let limit = self.limit(limit)?;
+        let mut conditions = Vec::new();
+        if let Some(condition) = condition.clone() {
+            condition.conjuncts(&mut conditions);
+        }
+        let scope = self.scopes.pop().expect("it was pushed when binding began");
+        let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
+        let order = match keys.first().map(|key| &key.expr.node) {
+            Some(Node::Column { slot, .. }) if single => {
+                let slot = *slot;
+                let columns = keys.iter().map(|key| match &key.expr.node {
+                    Node::Column { column, .. } => Some((*column, key.descending)),
+                    _ => None,
+                });
+                columns.collect::<Option<Vec<_>>>().map(|keys| WantedOrder { slot, keys, limit: None })
+            }
+            _ => None,
+        };
+        let used = local.iter().map(|slot| (*slot, None)).collect();
+        let wants_order = order.is_some();
+        let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
+        let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
+        let planned = planner.tree(&tree, pool, &[]);
+        let mut collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
+        let mut root = planned.operator;
+        let in_order = planned.ordered && wants_order;
+        if !keys.is_empty() && !in_order {
+            let mut slots = Vec::new();
+            root.slots(&mut slots);
+            root = Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone() };
+            collect = false;
+        }
+        if let Some(limit) = limit {
+            root = Operator::Limit { input: Box::new(root), limit };
+        }
+        collect |= self
+            .subqueries
+            .iter()
+            .flatten()
+            .any(|query| targets.iter().any(|target| reads(&query.root, &target.table)));
+        let query = Query {
+            root,
+            output: Vec::new(),
+            columns: Vec::new(),
+            rows: planned.rows,
+            outer_slots: Vec::new(),
+            counted_limit: None,
+        };
+        let plan = Arc::new(self.finish(Some(query)));
+        Ok(ChangePlan { plan, targets, condition: condition.filter(|_| single), ignore, collect, is_update })
+    }
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |expr| found |= matches!(expr.node, Node::Subquery(_)));
+    found
+}
+
+fn reads(operator: &Operator, table: &Arc<Table>) -> bool {
+    let mut tables = Vec::new();
+    operator.tables(&mut tables);
+    tables.iter().any(|known| Arc::ptr_eq(known, table))
+}
+
+/// Whether the assignments can move a row within the index that finds it.
+fn moves(operator: &Operator, target: &Target) -> bool {
+    match operator {
+        Operator::Scan { access, .. } => {
+            !access.unique
+                && crate::plan::access::index_columns(&target.table, access.index)
+                    .any(|column| target.assignments.iter().any(|(assigned, _)| *assigned == column))
+        }
+        Operator::Filter { input, .. } => moves(input, target),
+        _ => true,
+    }
+}
+
+impl Sql {
+    pub(crate) async fn change(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+    ) -> SqlResult<Completion> {
+        let plan = match self.cached(session, parameters, prepared).as_deref() {
+            Some(CachedStatement::Change(plan)) => plan.clone(),
+            _ => {
+                let plan = Arc::new(self.plan_change(session, statement, parameters)?);
+                if plan.plan.cacheable {
+                    self.keep(session, parameters, prepared, CachedStatement::Change(plan.clone()));
+                }
+                plan
+            }
+        };
+        let savepoint = self.begin_statement(session);
+        let mut cx =
+            Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
+        cx.strict = cx.mode().is_strict() && !plan.ignore;
+        let mut run = ChangeRun {
+            plan: &plan,
+            matched: 0,
+            changed: 0,
+            old: RowBuf::new(),
+            bytes: Vec::new(),
+            new: Vec::new(),
+        };
+        let result = run.all(&mut cx).await;
+        drop(cx);
+        let (matched, changed) = (run.matched, run.changed);
+        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        result?;
+        if !plan.is_update {
+            return Ok(Completion { affected_rows: changed, ..Completion::default() });
+        }
+        let info =
+            format!("Rows matched: {matched}  Changed: {changed}  Warnings: {}", session.warnings.count());
+        let affected_rows = if session.client_found_rows { matched } else { changed };
+        Ok(Completion { affected_rows, info, ..Completion::default() })
+    }
+
+    fn plan_change(
+        &self,
+        session: &Session,
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> SqlResult<ChangePlan> {
+        let dictionary = self.engine().dictionary();
+        let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+        match statement {
+            Statement::Update(update) => binder.update(update),
+            Statement::Delete(delete) => binder.delete(delete),
+            _ => Err(not_supported("this change of rows")),
+        }
+    }
+
+    /// Whether a statement that changes rows can be planned: names and types are right.
+    pub(crate) fn check_change(
+        &self,
+        session: &Session,
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> SqlResult<()> {
+        if let Statement::Insert(insert) = statement {
+            let dictionary = self.engine().dictionary();
+            let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+            return binder.insert(insert).map(drop);
+        }
+        self.plan_change(session, statement, parameters).map(drop)
+    }
+}
+
+struct ChangeRun<'p> {
+    plan: &'p ChangePlan,
+    matched: u64,
+    changed: u64,
+    /// A row read again.
+    old: RowBuf,
+    /// The row being changed.
+    bytes: Vec<u8>,
+    new: Vec<u8>,
+}
+
+impl ChangeRun<'_> {
+    async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let query = plan.plan.query.as_ref().expect("a change has a query that finds its rows");
+        let mut state = State::new(&query.root);
+        if !plan.collect {
+            let target = &plan.targets[0];
+            while drive(cx, |cx| state.next(&query.root, cx)).await? {
+                self.one(cx, target).await?;
+            }
+            return Ok(());
+        }
+        let mut found: Vec<Vec<Slot>> = plan.targets.iter().map(|_| Vec::new()).collect();
+        let mut seen: Vec<HashSet<Vec<u8>>> = plan.targets.iter().map(|_| HashSet::new()).collect();
+        let others: Vec<usize> = {
+            let mut slots = Vec::new();
+            query.root.slots(&mut slots);
+            slots
+        };
+        let mut rows: Vec<Vec<Slot>> = Vec::new();
+        let mut bytes = 0;
+        while drive(cx, |cx| state.next(&query.root, cx)).await? {
+            for (position, target) in plan.targets.iter().enumerate() {
+                let Some((table, row, _)) = cx.frame.slots[target.slot].stored() else { continue };
+                let key = clustered_key(table, row)?;
+                if !seen[position].insert(key) {
+                    continue;
+                }
+                bytes += row.len() + 200;
+                crate::exec::join::charge(bytes)?;
+                found[position].push(cx.frame.slots[target.slot].keep());
+                // The other tables' rows are what the assignments may read.
+                let kept = if plan.is_update && others.len() > 1 {
+                    others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
+                } else {
+                    Vec::new()
+                };
+                rows.push(kept);
+            }
+        }
+        // Rows were kept target by target in one list; each target takes its own in order.
+        if plan.targets.len() == 1 {
+            for (slot, kept) in std::mem::take(&mut found[0]).into_iter().zip(rows) {
+                for (other, row) in others.iter().zip(kept) {
+                    cx.frame.slots[*other] = row;
+                }
+                cx.frame.slots[plan.targets[0].slot] = slot;
+                self.one(cx, &plan.targets[0]).await?;
+            }
+            return Ok(());
+        }
+        if plan.is_update {
+            return Err(not_supported("UPDATE of several tables"));
+        }
+        for (target, slots) in plan.targets.iter().zip(found) {
+            for slot in slots {
+                cx.frame.slots[target.slot] = slot;
+                self.one(cx, target).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the row in the target's slot.
+    async fn one(&mut self, cx: &mut Context<'_>, target: &Target) -> SqlResult<()> {
+        let plan = self.plan;
+        let Some((table, row, mut stamp)) = cx.frame.slots[target.slot].stored() else { return Ok(()) };
+        let table = table.clone();
+        self.bytes.clear();
+        self.bytes.extend_from_slice(row);
+        self.matched += 1;
+        loop {
+            let outcome = if plan.is_update {
+                match self.update(cx, target, &table, stamp).await? {
+                    Some(outcome) => outcome,
+                    None => return Ok(()),
+                }
+            } else {
+                let bytes = &self.bytes;
+                drive(cx, |cx| cx.transaction().delete(&table, stamp, bytes).map_err(Blocked::up)).await?
+            };
+            if outcome == UpdateOutcome::Done {
+                self.changed += 1;
+                return Ok(());
+            }
+            // Someone was faster: look at the row again.
+            let key = clustered_key(&table, &self.bytes)?;
+            let mut again = std::mem::take(&mut self.old);
+            let found = drive(cx, |cx| {
+                cx.transaction()
+                    .point_read(&table, 0, &key, ReadMode::Current, &mut again)
+                    .map_err(Blocked::up)
+            })
+            .await?;
+            if !found {
+                self.matched -= 1;
+                return Ok(());
+            }
+            stamp = again.stamp();
+            self.bytes.clear();
+            self.bytes.extend_from_slice(again.row());
+            self.old = again;
+            let row = Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp };
+            let before = std::mem::replace(&mut cx.frame.slots[target.slot], row);
+            if let Some(condition) = &plan.condition
+                && drive(cx, |cx| condition.test(cx)).await? != Some(true)
+            {
+                self.matched -= 1;
+                cx.frame.slots[target.slot] = before;
+                return Ok(());
+            }
+            // Assignments read the slot: it is put back once the row is changed, so that the scan can go on.
+            let again = self.retry(cx, target, &table, stamp).await;
+            cx.frame.slots[target.slot] = before;
+            match again? {
+                None => return Ok(()),
+                Some(UpdateOutcome::Done) => {
+                    self.changed += 1;
+                    return Ok(());
+                }
+                Some(UpdateOutcome::Changed) => {}
+            }
+        }
+    }
+
+    async fn retry(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<Option<UpdateOutcome>> {
+        if self.plan.is_update {
+            return self.update(cx, target, table, stamp).await;
+        }
+        let bytes = &self.bytes;
+        drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await.map(Some)
+    }
+
+    /// Updates the row in `self.bytes`; `None` if it needs no change or was skipped.
+    async fn update(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<Option<UpdateOutcome>> {
+        let number = self.matched;
+        let assigned = drive(cx, |cx| assigned_values(cx, target, &self.bytes, number)).await?;
+        let Some(assigned) = assigned else { return Ok(None) };
+        let old = view(table, &self.bytes)?;
+        let value = |column: usize| new_value(&old, &assigned, column);
+        if !target.checks.is_empty() {
+            let all: Vec<Value> = (0..table.columns.len()).map(|column| value(column).to_owned()).collect();
+            drive(cx, |cx| cx.check_row(&target.checks, target.slot, &all)).await?;
+        }
+        self.new.clear();
+        row::encode_with(table, value, &mut self.new).map_err(row_error)?;
+        let (bytes, new) = (&self.bytes, &self.new);
+        let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, bytes, new) {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
+            Err(blocked) => Err(blocked.up()),
+        })
+        .await?;
+        match outcome {
+            Ok(UpdateOutcome::Done) => {
+                if let Some(column) = table.auto_increment_column()
+                    && let Some((_, value)) = assigned.iter().find(|(assigned, _)| *assigned == column)
+                    && let Value::Int(_) | Value::UInt(_) = value
+                {
+                    let wide = cx.to_integer(value.as_ref())?;
+                    if let Ok(value) = u64::try_from(wide) {
+                        drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+                    }
+                }
+                Ok(Some(UpdateOutcome::Done))
+            }
+            Ok(UpdateOutcome::Changed) => Ok(Some(UpdateOutcome::Changed)),
+            Err(index) => {
+                let error = duplicate_entry(table, index, |column| value(column).to_owned());
+                if !self.plan.ignore {
+                    return Err(error);
+                }
+                cx.session.warnings.warn(error);
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn new_value<'v>(old: &RowView<'v>, assigned: &'v [(usize, Value)], column: usize) -> ValueRef<'v> {
+    match assigned.iter().rev().find(|(known, _)| *known == column) {
+        Some((_, value)) => value.as_ref(),
+        None => old.column(column),
+    }
+}
+
+/// The values assigned; `None` if they are those the row has already.
+fn assigned_values(
+    cx: &mut Context<'_>,
+    target: &Target,
+    bytes: &[u8],
+    number: u64,
+) -> SqlAttempt<Option<Vec<(usize, Value)>>> {
+    let table = &target.table;
+    let mut assigned: Vec<(usize, Value)> = Vec::with_capacity(target.assignments.len() + 1);
+    let mut kept = None;
+    let result = (|| -> SqlAttempt<()> {
+        for (column, cell) in &target.assignments {
+            let known = &table.columns[*column];
+            let value = match cell {
+                Cell::Default => cx.default_value(&target.defaults[*column], known, number)?,
+                Cell::Expr(expr) => {
+                    let value = expr.eval(cx)?;
+                    if value.is_null() && !known.nullable {
+                        let error = mysql_error!(ER_BAD_NULL_ERROR, known.name);
+                        cx.warn_or_fail(error)?;
+                        palisade_catalog::store::implicit_default(known)
+                    } else {
+                        cx.store(value.as_ref(), &expr.ty, known, number)?
+                    }
+                }
+            };
+            assigned.push((*column, value));
+            if target.sequential {
+                // What follows reads the new values.
+                let old = view(table, bytes)?;
+                let values: Vec<Value> = (0..table.columns.len())
+                    .map(|column| new_value(&old, &assigned, column).to_owned())
+                    .collect();
+                let before = std::mem::replace(&mut cx.frame.slots[target.slot], Slot::Values(values.into()));
+                kept.get_or_insert(before);
+            }
+        }
+        Ok(())
+    })();
+    if let Some(before) = kept {
+        cx.frame.slots[target.slot] = before;
+    }
+    result?;
+    let old = view(table, bytes)?;
+    let changed =
+        assigned.iter().any(|(column, _)| new_value(&old, &assigned, *column) != old.column(*column));
+    if !changed {
+        return Ok(None);
+    }
+    for (column, known) in table.columns.iter().enumerate() {
+        if known.on_update_now && !assigned.iter().any(|(known, _)| *known == column) {
+            assigned.push((column, cx.store_now(known, number)?));
+        }
+    }
+    Ok(Some(assigned))
+}
+
+/// The clustered key of a row.
+fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
+    let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
+    let mut out = Vec::with_capacity(16);
+    key::entry_key(table, 0, &row, &mut out);
+    Ok(out)
+}

@@ -1,0 +1,659 @@
+//! INSERT and REPLACE.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::descriptor::Visibility;
+use palisade_catalog::{SqlType, Value, ValueRef, key, row};
+use palisade_engine::{Error as EngineError, LockMode, ReadMode, RowBuf, Table, UpdateOutcome};
+use palisade_parser::ast::{self, InsertSource};
+
+use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
+use crate::bind::scope::{Scope, Source, same_name};
+use crate::bind::{Binder, not_supported};
+use crate::exec::State;
+use crate::expr::context::view;
+use crate::expr::{Context, Expr, Node, Slot};
+use crate::mode::SqlMode;
+use crate::plan::Plan;
+use crate::run::drive;
+use crate::sql::{CachedStatement, Prepared, Sql};
+use crate::{Completion, Session, SqlAttempt, SqlError, SqlResult};
+
+/// A value of VALUES or of an assignment.
+#[derive(Debug)]
+pub enum Cell {
+    /// An expression.
+    Expr(Expr),
+    /// DEFAULT.
+    Default,
+}
+
+/// An INSERT or REPLACE, planned.
+#[derive(Debug)]
+pub struct InsertPlan {
+    table: Arc<Table>,
+    /// The columns given, in order.
+    columns: Vec<usize>,
+    /// VALUES; empty if the rows come from a query.
+    rows: Vec<Vec<Cell>>,
+    /// Slots, subqueries, and the query if there is one.
+    plan: Arc<Plan>,
+    defaults: Vec<ColumnDefault>,
+    checks: Vec<BoundCheck>,
+    /// ON DUPLICATE KEY UPDATE.
+    updates: Vec<(usize, Cell)>,
+    /// Slot of the row that exists.
+    existing: usize,
+    /// Slot of the row to be inserted.
+    inserted: usize,
+    replace: bool,
+    ignore: bool,
+    /// VALUES reads columns of the row so far.
+    reads_row: bool,
+    /// The query reads the table itself: its rows are read before any is inserted.
+    buffered: bool,
+}
+
+impl InsertPlan {
+    /// The table's name.
+    pub fn table_name(&self) -> &str {
+        &self.table.name
+    }
+
+    /// What finds the rows, if a query does.
+    pub fn query_plan(&self) -> Option<&Plan> {
+        self.plan.query.as_ref().map(|_| &*self.plan)
+    }
+}
+
+impl Binder<'_> {
+    /// Binds an INSERT or REPLACE.
+    pub fn insert(mut self, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+        if !insert.partitions.is_empty() {
+            return Err(not_supported("PARTITION selection"));
+        }
+        let schema = self.schema_of(&insert.table)?;
+        if self.dictionary.schema(&schema).is_none() {
+            crate::show::schema::refuse_virtual(self.host, &schema, self.session)?;
+        }
+        let table = self.dictionary.table(&schema, &insert.table.name)?.clone();
+        let mut columns = insert_columns(&table, insert)?;
+        self.scopes.push(Scope::default());
+        let existing = self.add_table(table.clone(), table.name.clone())?;
+        let inserted = self.new_slot();
+        let defaults = self.defaults(&table)?;
+        let checks = self.checks(&table)?;
+        let mut rows = Vec::new();
+        let mut query = None;
+        let mut buffered = false;
+        match &insert.source {
+            InsertSource::Values(values) => {
+                let all_defaults = insert.columns.is_empty() && values.iter().all(Vec::is_empty);
+                for (number, value) in values.iter().enumerate() {
+                    if value.len() != columns.len() && !all_defaults {
+                        return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
+                    }
+                    rows.push(self.cells(value)?);
+                }
+                if all_defaults {
+                    columns.clear();
+                }
+            }
+            InsertSource::Query(source) => {
+                let own = self.scopes.pop().expect("it was pushed above");
+                let planned = self.query(source)?;
+                buffered = reads_table(&planned.root, &table) || !self.subqueries.is_empty();
+                self.scopes.push(own);
+                if planned.output.len() != columns.len() {
+                    return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+                }
+                query = Some(planned);
+            }
+        }
+        let mut reads_row = false;
+        for cell in rows.iter().flatten() {
+            if let Cell::Expr(expr) = cell {
+                expr.walk(&mut |expr| {
+                    reads_row |= matches!(&expr.node, Node::Column { slot, .. } if *slot == existing);
+                });
+            }
+        }
+        // In ON DUPLICATE KEY UPDATE names mean the row that exists; VALUES() and the alias the new one.
+        self.scope().inserted = Some(inserted);
+        if let Some(alias) = &insert.row_alias {
+            let mut source = Source::of_table(inserted, alias.name.clone(), table.clone());
+            source.table = None;
+            source.schema = String::new();
+            for (position, name) in alias.columns.iter().enumerate() {
+                if let Some(column) = columns.get(position) {
+                    source.columns[*column].name.clone_from(name);
+                }
+            }
+            self.scope().sources.push(source);
+        }
+        let mut updates = Vec::with_capacity(insert.on_duplicate.len());
+        for assignment in &insert.on_duplicate {
+            let column = target_column(&table, &assignment.column)?;
+            let value = match &assignment.value {
+                ast::Expr::Default => Cell::Default,
+                value => Cell::Expr(self.expr(value)?),
+            };
+            updates.push((column, value));
+        }
+        self.scopes.pop();
+        let plan = Arc::new(self.finish(query));
+        Ok(InsertPlan {
+            table,
+            columns,
+            rows,
+            plan,
+            defaults,
+            checks,
+            updates,
+            existing,
+            inserted,
+            replace: insert.replace,
+            ignore: insert.ignore,
+            reads_row,
+            buffered,
+        })
+    }
+
+    /// Values that may be DEFAULT.
+    pub fn cells(&mut self, values: &[ast::Expr]) -> SqlResult<Vec<Cell>> {
+        let mut cells = Vec::with_capacity(values.len());
+        for value in values {
+            cells.push(match value {
+                ast::Expr::Default => Cell::Default,
+                value => Cell::Expr(self.expr(value)?),
+            });
+        }
+        Ok(cells)
+    }
+}
+
+fn reads_table(operator: &crate::plan::Operator, table: &Arc<Table>) -> bool {
+    let mut tables = Vec::new();
+    operator.tables(&mut tables);
+    tables.iter().any(|known| Arc::ptr_eq(known, table))
+}
+
+fn insert_columns(table: &Table, insert: &ast::Insert) -> SqlResult<Vec<usize>> {
+    if insert.columns.is_empty() {
+        let shown = table.columns.iter().enumerate();
+        return Ok(shown
+            .filter(|(_, column)| column.visibility == Visibility::Visible)
+            .map(|(position, _)| position)
+            .collect());
+    }
+    let mut columns = Vec::with_capacity(insert.columns.len());
+    for name in &insert.columns {
+        let column = target_column(table, name)?;
+        if columns.contains(&column) {
+            return Err(mysql_error!(ER_FIELD_SPECIFIED_TWICE, name.column));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// A column that is assigned to: 1054 if there is none.
+pub fn target_column(table: &Table, name: &ast::ColumnName) -> SqlResult<usize> {
+    let found = table.column_index(&name.column).filter(|column| {
+        table.columns[*column].visibility != Visibility::System
+            && name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.name))
+    });
+    found.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, crate::bind::scope::written(name), "field list"))
+}
+
+impl Sql {
+    pub(crate) async fn insert(
+        &self,
+        session: &mut Session,
+        insert: &ast::Insert,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+    ) -> SqlResult<Completion> {
+        let plan = match self.cached(session, parameters, prepared).as_deref() {
+            Some(CachedStatement::Insert(plan)) => plan.clone(),
+            _ => {
+                let dictionary = self.engine().dictionary();
+                let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+                let plan = Arc::new(binder.insert(insert)?);
+                if plan.plan.cacheable {
+                    self.keep(session, parameters, prepared, CachedStatement::Insert(plan.clone()));
+                }
+                plan
+            }
+        };
+        let savepoint = self.begin_statement(session);
+        let mut cx =
+            Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
+        cx.strict = cx.mode().is_strict() && !plan.ignore;
+        let mut run = InsertRun::new(&plan);
+        let result = run.all(&mut cx).await;
+        drop(cx);
+        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        result?;
+        let InsertRun { affected, records, duplicates, generated, explicit, .. } = run;
+        if let Some(generated) = generated {
+            session.last_insert_id = generated;
+        }
+        let info = if records > 1 || plan.plan.query.is_some() {
+            format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.count())
+        } else {
+            String::new()
+        };
+        let last_insert_id = generated.or(explicit).unwrap_or(0);
+        Ok(Completion { affected_rows: affected, last_insert_id, info, ..Completion::default() })
+    }
+}
+
+struct InsertRun<'p> {
+    plan: &'p InsertPlan,
+    affected: u64,
+    records: u64,
+    duplicates: u64,
+    /// First AUTO_INCREMENT value generated.
+    generated: Option<u64>,
+    /// Last AUTO_INCREMENT value given.
+    explicit: Option<u64>,
+    /// AUTO_INCREMENT values reserved and not used yet: the next one, and how many.
+    reserved: (u64, u64),
+    encoded: Vec<u8>,
+}
+
+impl<'p> InsertRun<'p> {
+    fn new(plan: &'p InsertPlan) -> Self {
+        InsertRun {
+            plan,
+            affected: 0,
+            records: 0,
+            duplicates: 0,
+            generated: None,
+            explicit: None,
+            reserved: (0, 0),
+            encoded: Vec::new(),
+        }
+    }
+
+    async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let Some(query) = &plan.plan.query else {
+            let total = plan.rows.len() as u64;
+            for (number, cells) in plan.rows.iter().enumerate() {
+                let number = number as u64 + 1;
+                let values = drive(cx, |cx| self.values(cx, cells, number)).await?;
+                self.insert(cx, values, number, total - number + 1).await?;
+                if cx.spend()? {
+                    crate::run::yield_now().await;
+                }
+            }
+            return Ok(());
+        };
+        let mut state = State::new(&query.root);
+        let types: Vec<&SqlType> = query.output.iter().map(|expr| &expr.ty).collect();
+        let mut buffer = Vec::new();
+        let mut number = 0;
+        let mut pending = false;
+        loop {
+            let given = drive(cx, |cx| {
+                if !pending {
+                    if !state.next(&query.root, cx)? {
+                        return Ok(None);
+                    }
+                    pending = true;
+                }
+                let values = crate::exec::evaluate_all(&query.output, cx)?;
+                pending = false;
+                Ok(Some(values))
+            })
+            .await?;
+            let Some(given) = given else { break };
+            if plan.buffered {
+                buffer.push(given);
+                continue;
+            }
+            number += 1;
+            let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            self.insert(cx, values, number, 1).await?;
+        }
+        for given in buffer {
+            number += 1;
+            let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            self.insert(cx, values, number, 1).await?;
+        }
+        Ok(())
+    }
+
+    /// The row that VALUES gives; NULL stands where AUTO_INCREMENT is to give the value.
+    fn values(&self, cx: &mut Context<'_>, cells: &[Cell], number: u64) -> SqlAttempt<Vec<Value>> {
+        let plan = self.plan;
+        let mut values = self.start(cx, number)?;
+        for (column, cell) in plan.columns.iter().zip(cells) {
+            if plan.reads_row {
+                cx.frame.slots[plan.existing] = Slot::Values(values.as_slice().into());
+            }
+            values[*column] = match cell {
+                Cell::Default => self.default(cx, *column, number)?,
+                Cell::Expr(expr) => {
+                    let value = expr.eval(cx)?;
+                    self.stored(cx, &value, &expr.ty, *column, number)?
+                }
+            };
+        }
+        Ok(values)
+    }
+
+    fn values_of(
+        &self,
+        cx: &mut Context<'_>,
+        given: &[Value],
+        types: &[&SqlType],
+        number: u64,
+    ) -> SqlAttempt<Vec<Value>> {
+        let mut values = self.start(cx, number)?;
+        for ((column, value), ty) in self.plan.columns.iter().zip(given).zip(types) {
+            values[*column] = self.stored(cx, value, ty, *column, number)?;
+        }
+        Ok(values)
+    }
+
+    /// A row with the defaults of the columns that are not given.
+    fn start(&self, cx: &mut Context<'_>, number: u64) -> SqlAttempt<Vec<Value>> {
+        let mut values = vec![Value::Null; self.plan.table.columns.len()];
+        for (column, value) in values.iter_mut().enumerate() {
+            if !self.plan.columns.contains(&column) {
+                *value = self.default(cx, column, number)?;
+            }
+        }
+        Ok(values)
+    }
+
+    fn default(&self, cx: &mut Context<'_>, column: usize, number: u64) -> SqlAttempt<Value> {
+        let known = &self.plan.table.columns[column];
+        if known.auto_increment || known.visibility == Visibility::System {
+            return Ok(Value::Null);
+        }
+        cx.default_value(&self.plan.defaults[column], known, number)
+    }
+
+    fn stored(
+        &self,
+        cx: &mut Context<'_>,
+        value: &Value,
+        ty: &SqlType,
+        column: usize,
+        number: u64,
+    ) -> SqlResult<Value> {
+        let known = &self.plan.table.columns[column];
+        if value.is_null() {
+            if known.auto_increment || known.nullable {
+                return Ok(Value::Null);
+            }
+            let error = mysql_error!(ER_BAD_NULL_ERROR, known.name);
+            let single = self.plan.rows.len() == 1;
+            if cx.strict || single && !self.plan.ignore {
+                return Err(error);
+            }
+            cx.session.warnings.warn(error);
+            return Ok(palisade_catalog::store::implicit_default(known));
+        }
+        let stored = cx.store(value.as_ref(), ty, known, number)?;
+        if known.auto_increment && is_zero(&stored) && !cx.mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
+            return Ok(Value::Null);
+        }
+        Ok(stored)
+    }
+
+    /// Inserts one row, `left` being the number of rows still to come with it.
+    async fn insert(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut values: Vec<Value>,
+        number: u64,
+        left: u64,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let table = &plan.table;
+        self.records += 1;
+        let mut generated = None;
+        if let Some(column) = table.auto_increment_column() {
+            if values[column].is_null() {
+                let value = self.next_auto_increment(cx, left).await?;
+                generated = Some(value);
+                let (value, ty) = (ValueRef::UInt(value), SqlType::BIGINT_UNSIGNED);
+                values[column] = cx
+                    .store(value, &ty, &table.columns[column], number)
+                    .map_err(|_| mysql_error!(ER_AUTOINC_READ_FAILED))?;
+            } else if let Some(value) = positive(&values[column]) {
+                drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+                self.explicit = Some(value);
+            }
+        }
+        if let Some(column) = table.row_id_column() {
+            let id = drive(cx, |_| table.next_row_id().map_err(Blocked::up)).await?;
+            values[column] = Value::UInt(id);
+        }
+        drive(cx, |cx| cx.check_row(&plan.checks, plan.existing, &values)).await?;
+        self.encoded.clear();
+        row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
+        loop {
+            let encoded = &self.encoded;
+            let inserted = drive(cx, |cx| match cx.transaction().insert(table, encoded) {
+                Ok(()) => Ok(None),
+                Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Some(index)),
+                Err(blocked) => Err(blocked.up()),
+            })
+            .await?;
+            let Some(index) = inserted else {
+                self.affected += 1;
+                if let Some(value) = generated {
+                    self.generated.get_or_insert(value);
+                }
+                return Ok(());
+            };
+            if plan.replace {
+                if self.delete_existing(cx, &values, index).await? {
+                    self.affected += 1;
+                    self.duplicates += 1;
+                }
+                continue;
+            }
+            if !plan.updates.is_empty() {
+                match self.update_existing(cx, &values, index, number, generated).await? {
+                    true => {
+                        self.give_back(generated);
+                        return Ok(());
+                    }
+                    false => continue,
+                }
+            }
+            let error = duplicate_entry(table, index, |column| values[column].clone());
+            if plan.ignore {
+                self.duplicates += 1;
+                self.give_back(generated);
+                cx.session.warnings.warn(error);
+                return Ok(());
+            }
+            return Err(error);
+        }
+    }
+
+    /// A generated value that no row took: the next row of the statement gets it.
+    fn give_back(&mut self, generated: Option<u64>) {
+        if let Some(value) = generated {
+            self.reserved = (value, self.reserved.1 + 1);
+        }
+    }
+
+    async fn next_auto_increment(&mut self, cx: &mut Context<'_>, left: u64) -> SqlResult<u64> {
+        let increment = cx.session.variables.auto_increment_increment.max(1);
+        let offset = cx.session.variables.auto_increment_offset.max(1);
+        if self.reserved.1 == 0 {
+            let count = left.max(1);
+            let table = &self.plan.table;
+            let first =
+                drive(cx, |_| table.reserve_auto_increment(count, increment, offset).map_err(Blocked::up))
+                    .await?;
+            self.reserved = (first, count);
+        }
+        let (value, count) = self.reserved;
+        self.reserved = (value.saturating_add(increment), count - 1);
+        Ok(value)
+    }
+
+    /// Reads the row that collides in `index`, locked; false if it is gone meanwhile.
+    async fn read_existing(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+        found: &mut RowBuf,
+    ) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        let parts = table.indexes[index].parts.iter();
+        let refs: Vec<ValueRef<'_>> = parts.map(|part| values[usize::from(part.column)].as_ref()).collect();
+        let mut search = Vec::new();
+        key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
+        drive(cx, |cx| {
+            let mode = ReadMode::Locked(LockMode::Exclusive);
+            cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
+        })
+        .await
+    }
+
+    async fn delete_existing(&self, cx: &mut Context<'_>, values: &[Value], index: usize) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        let mut found = RowBuf::new();
+        loop {
+            if !self.read_existing(cx, values, index, &mut found).await? {
+                return Ok(false);
+            }
+            let outcome = drive(cx, |cx| {
+                cx.transaction().delete(table, found.stamp(), found.row()).map_err(Blocked::up)
+            })
+            .await?;
+            if outcome == UpdateOutcome::Done {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// ON DUPLICATE KEY UPDATE; false if the row is gone and the insert should be tried again.
+    async fn update_existing(
+        &mut self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+        number: u64,
+        generated: Option<u64>,
+    ) -> SqlResult<bool> {
+        let plan = self.plan;
+        let table = &plan.table;
+        let mut found = RowBuf::new();
+        loop {
+            if !self.read_existing(cx, values, index, &mut found).await? {
+                return Ok(false);
+            }
+            let old = view(table, found.row())?.to_values();
+            cx.frame.slots[plan.inserted] = Slot::Values(values.into());
+            let new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
+            let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
+            if !changed {
+                self.affected += u64::from(cx.session.client_found_rows);
+                return Ok(true);
+            }
+            drive(cx, |cx| cx.check_row(&plan.checks, plan.existing, &new)).await?;
+            let encoded = row::encode(table, &new).map_err(row_error)?;
+            let outcome =
+                drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
+                    Ok(outcome) => Ok(Ok(outcome)),
+                    Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
+                    Err(blocked) => Err(blocked.up()),
+                })
+                .await?;
+            match outcome {
+                Ok(UpdateOutcome::Done) => {
+                    self.affected += 2;
+                    self.duplicates += 1;
+                    if let Some(column) = table.auto_increment_column()
+                        && generated.is_some()
+                    {
+                        self.explicit = positive(&new[column]);
+                    }
+                    return Ok(true);
+                }
+                Ok(UpdateOutcome::Changed) => {}
+                Err(index) => {
+                    let error = duplicate_entry(table, index, |column| new[column].clone());
+                    if !plan.ignore {
+                        return Err(error);
+                    }
+                    cx.session.warnings.warn(error);
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    fn updated(&self, cx: &mut Context<'_>, old: &[Value], number: u64) -> SqlAttempt<Vec<Value>> {
+        let plan = self.plan;
+        let mut new = old.to_vec();
+        for (column, cell) in &plan.updates {
+            let known = &plan.table.columns[*column];
+            cx.frame.slots[plan.existing] = Slot::Values(new.as_slice().into());
+            new[*column] = match cell {
+                Cell::Default => cx.default_value(&plan.defaults[*column], known, number)?,
+                Cell::Expr(expr) => {
+                    let value = expr.eval(cx)?;
+                    if value.is_null() && !known.nullable {
+                        cx.warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
+                        palisade_catalog::store::implicit_default(known)
+                    } else {
+                        cx.store(value.as_ref(), &expr.ty, known, number)?
+                    }
+                }
+            };
+        }
+        let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
+        if changed {
+            for (column, known) in plan.table.columns.iter().enumerate() {
+                if known.on_update_now && !plan.updates.iter().any(|(assigned, _)| *assigned == column) {
+                    new[column] = cx.store_now(known, number)?;
+                }
+            }
+        }
+        Ok(new)
+    }
+}
+
+/// A row that cannot be encoded.
+pub fn row_error(error: row::RowError) -> SqlError {
+    match error {
+        row::RowError::TooLong => mysql_error!(ER_TOO_BIG_ROWSIZE, 65_535),
+        other => SqlError::with_message(&ER_UNKNOWN_ERROR, other.to_string()),
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Int(value) => *value == 0,
+        Value::UInt(value) => *value == 0,
+        Value::Double(value) => *value == 0.0,
+        Value::Float(value) => *value == 0.0,
+        _ => false,
+    }
+}
+
+fn positive(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(value) => u64::try_from(*value).ok().filter(|value| *value > 0),
+        Value::UInt(value) => Some(*value),
+        Value::Double(value) if *value > 0.0 => Some(*value as u64),
+        Value::Float(value) if *value > 0.0 => Some(*value as u64),
+        _ => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! What happens to a value on its way into a column.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::DefaultValue;
+use palisade_catalog::store::{self, Level, StoreContext};
+use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::{Column, SqlType, Value, ValueRef};
+use palisade_engine::Table;
+use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
+
+use crate::bind::{Binder, not_supported};
+use crate::expr::convert::append_text;
+use crate::expr::{Context, Expr, Slot};
+use crate::mode::SqlMode;
+use crate::{SqlAttempt, SqlError, SqlResult};
+
+/// What a column gets when the statement says nothing of it.
+#[derive(Debug, Clone)]
+pub enum ColumnDefault {
+    /// This value, of the column's type.
+    Value(Value),
+    /// The statement's time.
+    Now,
+    /// The value of an expression.
+    Expr(Expr),
+    /// Nothing: NOT NULL and no default (1364).
+    Missing,
+}
+
+/// A CHECK constraint, bound to the row it checks.
+#[derive(Debug, Clone)]
+pub struct BoundCheck {
+    name: String,
+    condition: Expr,
+}
+
+impl Binder<'_> {
+    /// The defaults of a table's columns; expressions see the row in the innermost scope.
+    pub fn defaults(&mut self, table: &Table) -> SqlResult<Vec<ColumnDefault>> {
+        let mut defaults = Vec::with_capacity(table.columns.len());
+        for column in &table.columns {
+            defaults.push(match &column.default {
+                DefaultValue::Literal(value) => ColumnDefault::Value(value.clone()),
+                DefaultValue::CurrentTimestamp => ColumnDefault::Now,
+                DefaultValue::Expression(text) => ColumnDefault::Expr(self.stored_expression(text)?),
+                DefaultValue::None if column.nullable => ColumnDefault::Value(Value::Null),
+                DefaultValue::None => ColumnDefault::Missing,
+            });
+        }
+        Ok(defaults)
+    }
+
+    /// The table's enforced CHECK constraints, over the row in the innermost scope.
+    pub fn checks(&mut self, table: &Table) -> SqlResult<Vec<BoundCheck>> {
+        let mut checks = Vec::new();
+        for check in table.checks.iter().filter(|check| check.enforced) {
+            let condition = self.stored_expression(&check.expression)?;
+            checks.push(BoundCheck { name: check.name.clone(), condition });
+        }
+        Ok(checks)
+    }
+
+    /// Binds an expression that the dictionary keeps as text.
+    pub fn stored_expression(&mut self, text: &str) -> SqlResult<Expr> {
+        let parsed = parse_expression(text)?;
+        self.expr(&parsed)
+    }
+}
+
+/// Parses an expression that the dictionary keeps as text.
+pub fn parse_expression(text: &str) -> SqlResult<ast::Expr> {
+    let statement = format!("SELECT {text}");
+    let parsed = palisade_parser::parse(statement.as_bytes(), palisade_parser::ParseOptions::default())
+        .map_err(crate::sql::parse_error)?;
+    if let Statement::Query(query) = parsed
+        && let QueryBody::Select(select) = query.body
+        && let [SelectItem::Expr { expr, .. }] = select.items.as_slice()
+    {
+        return Ok(expr.clone());
+    }
+    Err(not_supported(text))
+}
+
+impl Context<'_> {
+    /// Which dates may be stored.
+    pub fn storing_mode(&self) -> TemporalMode {
+        let mode = self.mode();
+        TemporalMode {
+            no_zero_date: mode.has(SqlMode::NO_ZERO_DATE),
+            no_zero_in_date: mode.has(SqlMode::NO_ZERO_IN_DATE),
+            allow_invalid_dates: mode.has(SqlMode::ALLOW_INVALID_DATES),
+            truncate_fractional: mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
+        }
+    }
+
+    /// `value`, which is of type `ty`, as `column` stores it. `row` is the number of the row, for messages.
+    pub fn store(
+        &mut self,
+        value: ValueRef<'_>,
+        ty: &SqlType,
+        column: &Column,
+        row: u64,
+    ) -> SqlResult<Value> {
+        let temporal = self.storing_mode();
+        let session = &mut *self.session;
+        let context = StoreContext {
+            strict: self.strict,
+            temporal,
+            zone: &session.variables.time_zone,
+            source: ty,
+            today: self.now_date,
+        };
+        let warnings = &mut session.warnings;
+        let mut warn = |warning: store::Warning| {
+            let error = warning.error.to_mysql(&column.name, row);
+            match warning.level {
+                Level::Note => warnings.note(error),
+                Level::Warning => warnings.warn(error),
+            }
+        };
+        store::coerce(value, column, &context, &mut warn).map_err(|error| error.to_mysql(&column.name, row))
+    }
+
+    /// The default of a column.
+    pub fn default_value(&mut self, default: &ColumnDefault, column: &Column, row: u64) -> SqlAttempt<Value> {
+        match default {
+            ColumnDefault::Value(value) => Ok(value.clone()),
+            ColumnDefault::Now => Ok(self.store_now(column, row)?),
+            ColumnDefault::Expr(expr) => {
+                let value = expr.eval(self)?;
+                Ok(self.store(value.as_ref(), &expr.ty, column, row)?)
+            }
+            ColumnDefault::Missing => {
+                let error = mysql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name);
+                if self.strict {
+                    return Err(error.into());
+                }
+                self.session.warnings.warn(error);
+                Ok(store::implicit_default(column))
+            }
+        }
+    }
+
+    /// CURRENT_TIMESTAMP with the column's digits.
+    pub fn store_now(&mut self, column: &Column, row: u64) -> SqlResult<Value> {
+        let now = ValueRef::DateTime(crate::expr::cast::cut_datetime(
+            self.now(),
+            crate::expr::convert::fraction_digits(&column.sql_type),
+        ));
+        self.store(now, &SqlType::DateTime { fsp: 6 }, column, row)
+    }
+
+    /// Fails with 3819 if a check is false for the row in `slot`.
+    pub fn check_row(&mut self, checks: &[BoundCheck], slot: usize, values: &[Value]) -> SqlAttempt<()> {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.frame.slots[slot], Slot::Values(values.into()));
+        let mut result = Ok(());
+        for check in checks {
+            match check.condition.test(self) {
+                Ok(Some(false)) => {
+                    result = Err(mysql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name).into());
+                    break;
+                }
+                Ok(_) => {}
+                Err(blocked) => {
+                    result = Err(blocked);
+                    break;
+                }
+            }
+        }
+        self.frame.slots[slot] = before;
+        result
+    }
+}
+
+/// 1062 for a row that collides in index `number`.
+pub fn duplicate_entry(table: &Table, number: usize, value: impl Fn(usize) -> Value) -> SqlError {
+    let index = &table.indexes[number];
+    let mut text = Vec::new();
+    for (position, part) in index.parts.iter().enumerate() {
+        if position > 0 {
+            text.push(b'-');
+        }
+        let column = usize::from(part.column);
+        let value = value(column);
+        let start = text.len();
+        if value.is_null() {
+            text.extend_from_slice(b"NULL");
+        }
+        append_text(value.as_ref(), &table.columns[column].sql_type, &mut text);
+        if let Some(prefix) = part.prefix {
+            let charset = table.columns[column].sql_type.collation().get().charset;
+            let length = charset.prefix_len(&text[start..], prefix as usize);
+            text.truncate(start + length);
+        }
+    }
+    let escaped = |byte: &u8| match byte {
+        b' '..=b'~' => char::from(*byte).to_string(),
+        other => format!("\\x{other:02X}"),
+    };
+    let shown =
+        String::from_utf8(text).unwrap_or_else(|error| error.as_bytes().iter().map(escaped).collect());
+    mysql_error!(ER_DUP_ENTRY, shown, format!("{}.{}", table.name, index.name))
+}

@@ -1,0 +1,475 @@
+//! Grouping: a hash table of groups, each with one accumulator per aggregate.
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use palisade_base::error_catalogue::{ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE};
+use palisade_base::mysql_error;
+use palisade_catalog::{Decimal, SqlType, Value};
+pub use palisade_parser::ast::AggregateKind;
+
+use super::join::charge;
+use super::sort::compare_keys;
+use super::{State, append_hash_key, evaluate_all};
+use crate::expr::compare::compare_typed;
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr, Slot};
+use crate::plan::{Operator, SortKey};
+use crate::{SqlAttempt, SqlResult};
+
+/// One aggregate of a query.
+#[derive(Debug, Clone)]
+pub struct AggregateSpec {
+    /// Which.
+    pub kind: AggregateKind,
+    /// Over distinct values only.
+    pub distinct: bool,
+    /// Of what; empty for COUNT(*).
+    pub arguments: Vec<Expr>,
+    /// GROUP_CONCAT's ORDER BY.
+    pub order_by: Vec<SortKey>,
+    /// GROUP_CONCAT's SEPARATOR.
+    pub separator: Vec<u8>,
+    /// Type of its result.
+    pub ty: SqlType,
+}
+
+/// A grouping's plan, taken apart.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Grouping<'p> {
+    pub input: &'p Operator,
+    pub group: &'p [Expr],
+    pub aggregates: &'p [AggregateSpec],
+    pub slot: usize,
+    pub rollup: bool,
+    pub keep: &'p [usize],
+}
+
+#[derive(Debug)]
+struct Group {
+    values: Vec<Value>,
+    /// How many of the values are the group's own; the rest are NULL because of ROLLUP.
+    level: usize,
+    accumulators: Vec<Accumulator>,
+    kept: Box<[Slot]>,
+}
+
+/// Where a grouping is.
+#[derive(Debug)]
+pub struct AggregateState {
+    input: State,
+    index: HashMap<Vec<u8>, usize>,
+    groups: Vec<Group>,
+    bytes: usize,
+    pending: bool,
+    complete: bool,
+    next: usize,
+}
+
+impl AggregateState {
+    /// Before the first row.
+    pub fn new(input: State) -> Self {
+        AggregateState {
+            input,
+            index: HashMap::new(),
+            groups: Vec::new(),
+            bytes: 0,
+            pending: false,
+            complete: false,
+            next: 0,
+        }
+    }
+
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        self.input.reset();
+        self.index.clear();
+        self.groups.clear();
+        (self.bytes, self.pending, self.complete, self.next) = (0, false, false, 0);
+    }
+
+    /// The next group.
+    pub fn next(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>) -> SqlAttempt<bool> {
+        if !self.complete {
+            self.consume(cx, plan)?;
+            self.index.clear();
+            if self.groups.is_empty() && (plan.group.is_empty() || plan.rollup) {
+                let values = vec![Value::Null; plan.group.len()];
+                if plan.group.is_empty() {
+                    for slot in plan.keep {
+                        cx.frame.slots[*slot] = Slot::Null;
+                    }
+                    self.add_group(cx, plan, Vec::new(), values, 0);
+                }
+            }
+            if plan.rollup {
+                self.groups.sort_by(|left, right| rollup_order(left, right, plan.group));
+            }
+            self.complete = true;
+        }
+        let Some(group) = self.groups.get_mut(self.next) else { return Ok(false) };
+        self.next += 1;
+        let mut row = std::mem::take(&mut group.values);
+        for (accumulator, spec) in std::mem::take(&mut group.accumulators).into_iter().zip(plan.aggregates) {
+            row.push(accumulator.finish(cx, spec)?);
+        }
+        for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
+            cx.frame.slots[*slot] = std::mem::take(kept);
+        }
+        cx.frame.slots[plan.slot] = Slot::Values(row.into());
+        Ok(true)
+    }
+
+    fn consume(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+        loop {
+            if !self.pending {
+                if !self.input.next(plan.input, cx)? {
+                    return Ok(());
+                }
+                self.pending = true;
+            }
+            // Everything that may wait comes before anything is counted.
+            let values = super::settled_all(plan.group, cx)?;
+            let mut arguments = Vec::with_capacity(plan.aggregates.len());
+            for spec in plan.aggregates {
+                let values = evaluate_all(&spec.arguments, cx)?;
+                let keys = super::sort::key_values(&spec.order_by, cx)?;
+                arguments.push((values, keys));
+            }
+            self.pending = false;
+            let lowest = if plan.rollup { 0 } else { plan.group.len() };
+            for level in lowest..=plan.group.len() {
+                let mut key = vec![level as u8];
+                for (value, expr) in values[..level].iter().zip(plan.group) {
+                    append_hash_key(value, &expr.ty, &mut key);
+                }
+                let position = match self.index.get(&key) {
+                    Some(position) => *position,
+                    None => {
+                        let mut own = values.clone();
+                        own[level..].fill(Value::Null);
+                        self.add_group(cx, plan, key, own, level)
+                    }
+                };
+                charge(self.bytes)?;
+                for ((accumulator, spec), (values, keys)) in
+                    self.groups[position].accumulators.iter_mut().zip(plan.aggregates).zip(&arguments)
+                {
+                    self.bytes += accumulator.add(cx, spec, values, keys)?;
+                }
+            }
+        }
+    }
+
+    fn add_group(
+        &mut self,
+        cx: &Context<'_>,
+        plan: &Grouping<'_>,
+        key: Vec<u8>,
+        values: Vec<Value>,
+        level: usize,
+    ) -> usize {
+        let kept: Box<[Slot]> = plan.keep.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+        self.bytes += key.len() + 200 + kept.iter().map(Slot::size).sum::<usize>();
+        let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
+        self.groups.push(Group { values, level, accumulators, kept });
+        self.index.insert(key, self.groups.len() - 1);
+        self.groups.len() - 1
+    }
+}
+
+/// Groups in order of their values, each followed by the row that sums it up.
+fn rollup_order(left: &Group, right: &Group, group: &[Expr]) -> Ordering {
+    for (position, expr) in group.iter().enumerate() {
+        match (position < left.level, position < right.level) {
+            (true, true) => {
+                let ordering =
+                    compare_typed(left.values[position].as_ref(), right.values[position].as_ref(), &expr.ty);
+                if ordering != Ordering::Equal {
+                    return ordering;
+                }
+            }
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            (false, false) => return Ordering::Equal,
+        }
+    }
+    Ordering::Equal
+}
+
+#[derive(Debug)]
+enum Accumulator {
+    Count(i64),
+    Sum { count: u64, sum: Sum },
+    Extreme(Value),
+    First(Option<Value>),
+    Bits { value: u64 },
+    Variance { count: u64, mean: f64, squares: f64 },
+    Texts(Vec<(Vec<Value>, Vec<u8>)>),
+    Distinct { seen: HashSet<Vec<u8>>, inner: Box<Accumulator> },
+}
+
+#[derive(Debug)]
+enum Sum {
+    Integer(i128),
+    Decimal(Decimal),
+    Double(f64),
+}
+
+impl Accumulator {
+    fn new(spec: &AggregateSpec) -> Accumulator {
+        let plain = match spec.kind {
+            AggregateKind::Count => Accumulator::Count(0),
+            AggregateKind::Sum | AggregateKind::Avg => {
+                let sum = match spec.arguments.first().map(|argument| &argument.ty) {
+                    Some(SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. }) => Sum::Integer(0),
+                    _ if matches!(spec.ty, SqlType::Decimal { .. }) => Sum::Decimal(Decimal::ZERO),
+                    _ => Sum::Double(0.0),
+                };
+                Accumulator::Sum { count: 0, sum }
+            }
+            AggregateKind::Min | AggregateKind::Max => Accumulator::Extreme(Value::Null),
+            AggregateKind::AnyValue => Accumulator::First(None),
+            AggregateKind::BitAnd => Accumulator::Bits { value: u64::MAX },
+            AggregateKind::BitOr | AggregateKind::BitXor => Accumulator::Bits { value: 0 },
+            AggregateKind::StdDevPop
+            | AggregateKind::StdDevSamp
+            | AggregateKind::VarPop
+            | AggregateKind::VarSamp => Accumulator::Variance { count: 0, mean: 0.0, squares: 0.0 },
+            AggregateKind::GroupConcat | AggregateKind::JsonArrayAgg | AggregateKind::JsonObjectAgg => {
+                Accumulator::Texts(Vec::new())
+            }
+        };
+        if spec.distinct && !matches!(spec.kind, AggregateKind::Min | AggregateKind::Max) {
+            return Accumulator::Distinct { seen: HashSet::new(), inner: Box::new(plain) };
+        }
+        plain
+    }
+
+    /// One more row. Gives the bytes that it made the accumulator grow by.
+    fn add(
+        &mut self,
+        cx: &mut Context<'_>,
+        spec: &AggregateSpec,
+        values: &[Value],
+        keys: &[Value],
+    ) -> SqlResult<usize> {
+        let skips_null = !matches!(
+            spec.kind,
+            AggregateKind::JsonArrayAgg | AggregateKind::JsonObjectAgg | AggregateKind::AnyValue
+        );
+        if skips_null && values.iter().any(Value::is_null) {
+            return Ok(0);
+        }
+        match self {
+            Accumulator::Distinct { seen, inner } => {
+                let mut key = Vec::new();
+                for (value, argument) in values.iter().zip(&spec.arguments) {
+                    append_hash_key(value, &argument.ty, &mut key);
+                }
+                let bytes = key.len() + 48;
+                if seen.insert(key) { Ok(bytes + inner.add(cx, spec, values, keys)?) } else { Ok(0) }
+            }
+            Accumulator::Count(count) => {
+                *count += 1;
+                Ok(0)
+            }
+            Accumulator::Sum { count, sum } => {
+                *count += 1;
+                match sum {
+                    Sum::Integer(sum) => *sum += cx.to_integer(values[0].as_ref())?,
+                    Sum::Decimal(sum) => {
+                        let value = cx.to_decimal(values[0].as_ref())?;
+                        *sum = sum
+                            .add(&value)
+                            .map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum"))?;
+                    }
+                    Sum::Double(sum) => *sum += cx.to_f64(values[0].as_ref())?,
+                }
+                Ok(0)
+            }
+            Accumulator::Extreme(extreme) => {
+                let ordering = compare_typed(values[0].as_ref(), extreme.as_ref(), &spec.ty);
+                let better = extreme.is_null()
+                    || ordering
+                        == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
+                if better {
+                    *extreme = values[0].clone();
+                }
+                Ok(0)
+            }
+            Accumulator::First(first) => {
+                if first.is_none() {
+                    *first = Some(values[0].clone());
+                }
+                Ok(0)
+            }
+            Accumulator::Bits { value } => {
+                let bits = cx.to_bits(values[0].as_ref())?;
+                match spec.kind {
+                    AggregateKind::BitAnd => *value &= bits,
+                    AggregateKind::BitOr => *value |= bits,
+                    _ => *value ^= bits,
+                }
+                Ok(0)
+            }
+            Accumulator::Variance { count, mean, squares } => {
+                let value = cx.to_f64(values[0].as_ref())?;
+                *count += 1;
+                let delta = value - *mean;
+                *mean += delta / *count as f64;
+                *squares += delta * (value - *mean);
+                Ok(0)
+            }
+            Accumulator::Texts(texts) => {
+                let mut text = Vec::new();
+                match spec.kind {
+                    AggregateKind::GroupConcat => {
+                        for (value, argument) in values.iter().zip(&spec.arguments) {
+                            text.extend_from_slice(&text_of(value, &argument.ty));
+                        }
+                    }
+                    AggregateKind::JsonArrayAgg => append_json(&values[0], &spec.arguments[0].ty, &mut text),
+                    _ => {
+                        let name = text_of(&values[0], &spec.arguments[0].ty);
+                        text.extend_from_slice(&json_string(&name));
+                        text.extend_from_slice(b": ");
+                        append_json(&values[1], &spec.arguments[1].ty, &mut text);
+                    }
+                }
+                let bytes = text.len() + 48;
+                texts.push((keys.to_vec(), text));
+                Ok(bytes)
+            }
+        }
+    }
+
+    fn finish(self, cx: &mut Context<'_>, spec: &AggregateSpec) -> SqlResult<Value> {
+        Ok(match self {
+            Accumulator::Distinct { inner, .. } => inner.finish(cx, spec)?,
+            Accumulator::Count(count) => Value::Int(count),
+            Accumulator::Sum { count: 0, .. } => Value::Null,
+            Accumulator::Sum { count, sum } => {
+                let total = match sum {
+                    Sum::Double(sum) => {
+                        let value = if spec.kind == AggregateKind::Avg { sum / count as f64 } else { sum };
+                        return Ok(Value::Double(value));
+                    }
+                    Sum::Decimal(sum) => sum,
+                    Sum::Integer(sum) => decimal_of(sum),
+                };
+                if spec.kind == AggregateKind::Avg {
+                    let increment = cx.session.variables.div_precision_increment;
+                    let average = total
+                        .divide(&Decimal::from(count), increment)
+                        .map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "avg"))?;
+                    let scale = match spec.ty {
+                        SqlType::Decimal { scale, .. } => i32::from(scale),
+                        _ => i32::from(average.scale()),
+                    };
+                    Value::Decimal(average.round(scale).unwrap_or(average))
+                } else {
+                    Value::Decimal(total)
+                }
+            }
+            Accumulator::Extreme(value) => value,
+            Accumulator::First(value) => value.unwrap_or_default(),
+            Accumulator::Bits { value } => Value::UInt(value),
+            Accumulator::Variance { count, squares, .. } => {
+                let divisor = match spec.kind {
+                    AggregateKind::VarSamp | AggregateKind::StdDevSamp => count.saturating_sub(1),
+                    _ => count,
+                };
+                if divisor == 0 {
+                    return Ok(Value::Null);
+                }
+                let variance = squares / divisor as f64;
+                Value::Double(match spec.kind {
+                    AggregateKind::StdDevPop | AggregateKind::StdDevSamp => variance.sqrt(),
+                    _ => variance,
+                })
+            }
+            Accumulator::Texts(mut texts) => {
+                if texts.is_empty() {
+                    return Ok(Value::Null);
+                }
+                if !spec.order_by.is_empty() {
+                    texts.sort_by(|left, right| compare_keys(&left.0, &right.0, &spec.order_by));
+                }
+                let json = spec.kind != AggregateKind::GroupConcat;
+                let separator: &[u8] = if json { b", " } else { &spec.separator };
+                let mut out = Vec::new();
+                for (position, (_, text)) in texts.iter().enumerate() {
+                    if position > 0 {
+                        out.extend_from_slice(separator);
+                    }
+                    out.extend_from_slice(text);
+                }
+                match spec.kind {
+                    AggregateKind::JsonArrayAgg => {
+                        out.insert(0, b'[');
+                        out.push(b']');
+                    }
+                    AggregateKind::JsonObjectAgg => {
+                        out.insert(0, b'{');
+                        out.push(b'}');
+                        if let Ok(normal) = palisade_catalog::json::normalize(&out) {
+                            out = normal;
+                        }
+                    }
+                    _ => {
+                        let limit =
+                            usize::try_from(cx.session.variables.group_concat_max_len).unwrap_or(usize::MAX);
+                        if out.len() > limit {
+                            let valid = spec.ty.collation().get().charset.valid_len(&out[..limit]);
+                            out.truncate(valid);
+                            cx.session.warnings.warn(mysql_error!(ER_CUT_VALUE_GROUP_CONCAT, texts.len()));
+                        }
+                    }
+                }
+                Value::bytes(out)
+            }
+        })
+    }
+}
+
+fn decimal_of(value: i128) -> Decimal {
+    match (i64::try_from(value), u64::try_from(value)) {
+        (Ok(value), _) => Decimal::from(value),
+        (_, Ok(value)) => Decimal::from(value),
+        _ => Decimal::parse(value.to_string().as_bytes()).0,
+    }
+}
+
+/// Appends a value as JSON.
+pub fn append_json(value: &Value, ty: &SqlType, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bytes(text) if matches!(ty, SqlType::Json) => out.extend_from_slice(text),
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_) => {
+            out.extend_from_slice(&text_of(value, ty));
+        }
+        _ => out.extend_from_slice(&json_string(&text_of(value, ty))),
+    }
+}
+
+/// A text as a JSON string.
+pub fn json_string(text: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'"'];
+    for byte in text {
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            control @ 0..=0x1f => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+            other => out.push(*other),
+        }
+    }
+    out.push(b'"');
+    out
+}

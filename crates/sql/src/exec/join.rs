@@ -1,0 +1,302 @@
+//! Nested loops and hash joins.
+
+use std::collections::HashMap;
+
+use palisade_base::error_catalogue::ER_OUTOFMEMORY;
+use palisade_base::mysql_error;
+use palisade_catalog::Value;
+
+use super::{State, append_hash_key};
+use crate::expr::{Context, Domain, Expr, Slot};
+use crate::plan::{JoinKind, Operator};
+use crate::{SqlAttempt, SqlResult};
+
+/// Bytes a hash table, a sort or a materialised table may hold.
+pub const MEMORY_LIMIT: usize = 512 << 20;
+
+/// Where a nested loop is.
+#[derive(Debug)]
+pub struct NestedLoopState {
+    left: State,
+    right: State,
+    /// A left row is in place.
+    has_left: bool,
+    /// It has had a match.
+    matched: bool,
+    /// A right row is in place, its condition not tested yet.
+    pending: bool,
+}
+
+impl NestedLoopState {
+    /// Before the first row.
+    pub fn new(left: State, right: State) -> Self {
+        NestedLoopState { left, right, has_left: false, matched: false, pending: false }
+    }
+
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        self.left.reset();
+        self.right.reset();
+        (self.has_left, self.matched, self.pending) = (false, false, false);
+    }
+
+    /// The next pair.
+    pub fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        left: &Operator,
+        right: &Operator,
+        kind: JoinKind,
+        condition: Option<&Expr>,
+    ) -> SqlAttempt<bool> {
+        loop {
+            if !self.has_left {
+                if !self.left.next(left, cx)? {
+                    return Ok(false);
+                }
+                self.right.reset();
+                (self.has_left, self.matched, self.pending) = (true, false, false);
+            }
+            if !self.pending {
+                if !self.right.next(right, cx)? {
+                    self.has_left = false;
+                    let alone = match kind {
+                        JoinKind::Left | JoinKind::Anti => !self.matched,
+                        JoinKind::Inner | JoinKind::Semi => false,
+                    };
+                    if alone {
+                        clear_slots(right, cx);
+                        return Ok(true);
+                    }
+                    continue;
+                }
+                self.pending = true;
+            }
+            let holds = match condition {
+                Some(condition) => condition.test(cx)? == Some(true),
+                None => true,
+            };
+            self.pending = false;
+            if !holds {
+                continue;
+            }
+            self.matched = true;
+            match kind {
+                JoinKind::Inner | JoinKind::Left => return Ok(true),
+                JoinKind::Semi => {
+                    self.has_left = false;
+                    return Ok(true);
+                }
+                JoinKind::Anti => self.has_left = false,
+            }
+        }
+    }
+}
+
+/// Makes every slot below `plan` NULL.
+fn clear_slots(plan: &Operator, cx: &mut Context<'_>) {
+    let mut slots = Vec::new();
+    plan.slots(&mut slots);
+    for slot in slots {
+        cx.frame.slots[slot] = Slot::Null;
+    }
+}
+
+/// A hash join's plan, taken apart.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct HashJoin<'p> {
+    pub left: &'p Operator,
+    pub right: &'p Operator,
+    pub kind: JoinKind,
+    pub keys: &'p [(Expr, Expr, Domain)],
+    pub condition: Option<&'p Expr>,
+    pub right_slots: &'p [usize],
+}
+
+/// Where a hash join is.
+#[derive(Debug)]
+pub struct HashJoinState {
+    left: State,
+    right: State,
+    /// Right rows by key, each as the contents of the right slots.
+    table: HashMap<Vec<u8>, Vec<Box<[Slot]>>>,
+    bytes: usize,
+    built: bool,
+    right_pending: bool,
+    left_pending: bool,
+    has_left: bool,
+    matched: bool,
+    key: Vec<u8>,
+    next_match: usize,
+    testing: bool,
+}
+
+impl HashJoinState {
+    /// Before the first row.
+    pub fn new(left: State, right: State) -> Self {
+        HashJoinState {
+            left,
+            right,
+            table: HashMap::new(),
+            bytes: 0,
+            built: false,
+            right_pending: false,
+            left_pending: false,
+            has_left: false,
+            matched: false,
+            key: Vec::new(),
+            next_match: 0,
+            testing: false,
+        }
+    }
+
+    /// Before the first row. The hash table is built anew: the right side may depend on outer rows.
+    pub fn reset(&mut self) {
+        let left = std::mem::replace(&mut self.left, State::Nothing);
+        let right = std::mem::replace(&mut self.right, State::Nothing);
+        *self = HashJoinState::new(left, right);
+        self.left.reset();
+        self.right.reset();
+    }
+
+    /// The next pair.
+    pub fn next(&mut self, cx: &mut Context<'_>, plan: &HashJoin<'_>) -> SqlAttempt<bool> {
+        if !self.built {
+            self.build(cx, plan)?;
+        }
+        loop {
+            if !self.has_left {
+                if !self.left_pending {
+                    if !self.left.next(plan.left, cx)? {
+                        return Ok(false);
+                    }
+                    self.left_pending = true;
+                }
+                self.key.clear();
+                let mut key = std::mem::take(&mut self.key);
+                let known = join_key(cx, plan.keys.iter().map(|(left, _, domain)| (left, *domain)), &mut key);
+                self.key = key;
+                let known = known?;
+                if !known {
+                    // NULL matches nothing.
+                    self.key.clear();
+                    self.key.push(u8::MAX);
+                }
+                self.left_pending = false;
+                (self.has_left, self.matched, self.next_match, self.testing) = (true, false, 0, false);
+            }
+            let matches = self.table.get(&self.key).map_or(&[][..], Vec::as_slice);
+            if !self.testing {
+                let Some(row) = matches.get(self.next_match) else {
+                    self.has_left = false;
+                    if !self.matched && matches!(plan.kind, JoinKind::Left | JoinKind::Anti) {
+                        for slot in plan.right_slots {
+                            cx.frame.slots[*slot] = Slot::Null;
+                        }
+                        return Ok(true);
+                    }
+                    continue;
+                };
+                for (slot, kept) in plan.right_slots.iter().zip(row.iter()) {
+                    cx.frame.slots[*slot] = kept.clone();
+                }
+                self.next_match += 1;
+                self.testing = true;
+            }
+            let holds = match plan.condition {
+                Some(condition) => condition.test(cx)? == Some(true),
+                None => true,
+            };
+            self.testing = false;
+            if !holds {
+                continue;
+            }
+            self.matched = true;
+            match plan.kind {
+                JoinKind::Inner | JoinKind::Left => return Ok(true),
+                JoinKind::Semi => {
+                    self.has_left = false;
+                    return Ok(true);
+                }
+                JoinKind::Anti => self.has_left = false,
+            }
+        }
+    }
+
+    fn build(&mut self, cx: &mut Context<'_>, plan: &HashJoin<'_>) -> SqlAttempt<()> {
+        loop {
+            if !self.right_pending {
+                if !self.right.next(plan.right, cx)? {
+                    self.built = true;
+                    return Ok(());
+                }
+                self.right_pending = true;
+            }
+            let mut key = Vec::new();
+            let known = join_key(cx, plan.keys.iter().map(|(_, right, domain)| (right, *domain)), &mut key)?;
+            self.right_pending = false;
+            if known {
+                let row: Box<[Slot]> =
+                    plan.right_slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+                self.bytes += key.len() + row.iter().map(Slot::size).sum::<usize>();
+                charge(self.bytes)?;
+                self.table.entry(key).or_default().push(row);
+            }
+        }
+    }
+}
+
+/// 1037 beyond [`MEMORY_LIMIT`].
+pub fn charge(bytes: usize) -> SqlResult<()> {
+    if bytes > MEMORY_LIMIT { Err(mysql_error!(ER_OUTOFMEMORY, bytes)) } else { Ok(()) }
+}
+
+/// Bytes that are equal where the expressions' values are equal in their domains; false if one is NULL.
+fn join_key<'e>(
+    cx: &mut Context<'_>,
+    exprs: impl Iterator<Item = (&'e Expr, Domain)>,
+    out: &mut Vec<u8>,
+) -> SqlAttempt<bool> {
+    for (expr, domain) in exprs {
+        let value = expr.eval(cx)?;
+        if value.is_null() {
+            return Ok(false);
+        }
+        if !append_domain_key(cx, &value, &expr.ty, domain, out)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Appends bytes that are equal for values that compare equal in `domain`; false if the value is NULL there.
+pub fn append_domain_key(
+    cx: &mut Context<'_>,
+    value: &Value,
+    ty: &palisade_catalog::SqlType,
+    domain: Domain,
+    out: &mut Vec<u8>,
+) -> SqlResult<bool> {
+    match domain {
+        Domain::Integer => out.extend_from_slice(&cx.to_integer(value.as_ref())?.to_le_bytes()),
+        Domain::Decimal => {
+            let decimal = cx.to_decimal(value.as_ref())?;
+            append_hash_key(&Value::Decimal(decimal), ty, out);
+        }
+        Domain::Double => out.extend_from_slice(&(cx.to_f64(value.as_ref())? + 0.0).to_le_bytes()),
+        Domain::Text(collation) => {
+            let text = crate::expr::convert::text_of(value, ty);
+            collation.get().sort_key(&text, out);
+        }
+        Domain::DateTime => match cx.to_datetime(value.as_ref())? {
+            Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
+            None => return Ok(false),
+        },
+        Domain::Time => match cx.to_time(value.as_ref())? {
+            Some(time) => out.extend_from_slice(&time.micros().to_le_bytes()),
+            None => return Ok(false),
+        },
+    }
+    Ok(true)
+}

@@ -1,0 +1,316 @@
+//! Execution: the states of a plan's operators, and the calls that move them.
+//!
+//! The plan is shared and immutable; a [`State`] tree mirrors its operators and holds what one execution knows. A call
+//! of [`State::next`] places the next row in the frame's slots. When something is missing it gives back
+//! [`Blocked::Wait`](palisade_base::Blocked) and is later called again: every operator keeps enough to go on from
+//! exactly where it was.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`scan`] | reading a table by an access path |
+//! | [`join`] | nested loops and hash joins |
+//! | [`aggregate`] | grouping |
+//! | [`sort`] | sorting, limits, removing duplicates |
+//! | [`set`] | UNION and its kin, derived tables |
+//! | [`subquery`] | subqueries in expressions |
+
+pub mod aggregate;
+pub mod join;
+pub mod scan;
+pub mod set;
+pub mod sort;
+pub mod subquery;
+
+use std::sync::Arc;
+
+use palisade_base::{Blocked, Event};
+use palisade_catalog::{SqlType, Value};
+
+use crate::expr::{Context, Expr, Slot};
+use crate::plan::{Limit, Operator};
+use crate::{SqlAttempt, SqlError, SqlResult};
+
+pub use subquery::SubqueryState;
+
+/// What one execution of an operator knows.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum State {
+    Dual { done: bool },
+    Nothing,
+    Scan(Box<scan::ScanState>),
+    Virtual(Box<set::VirtualState>),
+    Values { next: usize },
+    NestedLoop(Box<join::NestedLoopState>),
+    HashJoin(Box<join::HashJoinState>),
+    Filter { input: Box<State>, pending: bool },
+    Aggregate(Box<aggregate::AggregateState>),
+    Sort(Box<sort::SortState>),
+    Project { input: Box<State>, pending: bool },
+    Distinct(Box<sort::DistinctState>),
+    Limit(Box<sort::LimitState>),
+    Union(Box<set::UnionState>),
+    Derived(Box<set::DerivedState>),
+}
+
+impl State {
+    /// The state of `plan` before its first row.
+    pub fn new(plan: &Operator) -> State {
+        match plan {
+            Operator::Dual => State::Dual { done: false },
+            Operator::Nothing => State::Nothing,
+            Operator::Scan { .. } => State::Scan(Box::default()),
+            Operator::Virtual { .. } => State::Virtual(Box::default()),
+            Operator::Values { .. } => State::Values { next: 0 },
+            Operator::NestedLoop { left, right, .. } => {
+                State::NestedLoop(Box::new(join::NestedLoopState::new(State::new(left), State::new(right))))
+            }
+            Operator::HashJoin { left, right, .. } => {
+                State::HashJoin(Box::new(join::HashJoinState::new(State::new(left), State::new(right))))
+            }
+            Operator::Filter { input, .. } => {
+                State::Filter { input: Box::new(State::new(input)), pending: false }
+            }
+            Operator::Aggregate { input, .. } => {
+                State::Aggregate(Box::new(aggregate::AggregateState::new(State::new(input))))
+            }
+            Operator::Sort { input, .. } => State::Sort(Box::new(sort::SortState::new(State::new(input)))),
+            Operator::Project { input, .. } => {
+                State::Project { input: Box::new(State::new(input)), pending: false }
+            }
+            Operator::Distinct { input, .. } => {
+                State::Distinct(Box::new(sort::DistinctState::new(State::new(input))))
+            }
+            Operator::Limit { input, .. } => State::Limit(Box::new(sort::LimitState::new(State::new(input)))),
+            Operator::Union { inputs, .. } => {
+                State::Union(Box::new(set::UnionState::new(inputs.iter().map(State::new).collect())))
+            }
+            Operator::Derived { query, .. } => {
+                State::Derived(Box::new(set::DerivedState::new(State::new(&query.root))))
+            }
+        }
+    }
+
+    /// Goes back before the first row; what was computed and does not depend on outer rows is kept.
+    pub fn reset(&mut self) {
+        match self {
+            State::Dual { done } => *done = false,
+            State::Nothing => {}
+            State::Scan(state) => state.reset(),
+            State::Virtual(state) => state.reset(),
+            State::Values { next } => *next = 0,
+            State::NestedLoop(state) => state.reset(),
+            State::HashJoin(state) => state.reset(),
+            State::Filter { input, pending } | State::Project { input, pending } => {
+                *pending = false;
+                input.reset();
+            }
+            State::Aggregate(state) => state.reset(),
+            State::Sort(state) => state.reset(),
+            State::Distinct(state) => state.reset(),
+            State::Limit(state) => state.reset(),
+            State::Union(state) => state.reset(),
+            State::Derived(state) => state.reset(),
+        }
+    }
+
+    /// Places the next row in the frame; false at the end.
+    pub fn next(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlAttempt<bool> {
+        match (self, plan) {
+            (State::Dual { done }, Operator::Dual) => Ok(!std::mem::replace(done, true)),
+            (State::Nothing, Operator::Nothing) => Ok(false),
+            (State::Scan(state), Operator::Scan { slot, table, access, filter, mode, .. }) => {
+                state.next(cx, *slot, table, access, filter.as_ref(), *mode)
+            }
+            (State::Virtual(state), Operator::Virtual { slot, schema, name, filter, .. }) => {
+                state.next(cx, *slot, schema, name, filter.as_ref())
+            }
+            (State::Values { next }, Operator::Values { slot, rows }) => {
+                let Some(row) = rows.get(*next) else { return Ok(false) };
+                let values = evaluate_all(row, cx)?;
+                cx.frame.slots[*slot] = Slot::Values(values.into());
+                *next += 1;
+                Ok(true)
+            }
+            (State::NestedLoop(state), Operator::NestedLoop { left, right, kind, condition }) => {
+                state.next(cx, left, right, *kind, condition.as_ref())
+            }
+            (
+                State::HashJoin(state),
+                Operator::HashJoin { left, right, kind, keys, condition, right_slots },
+            ) => state.next(
+                cx,
+                &join::HashJoin {
+                    left,
+                    right,
+                    kind: *kind,
+                    keys,
+                    condition: condition.as_ref(),
+                    right_slots,
+                },
+            ),
+            (State::Filter { input, pending }, Operator::Filter { input: plan, condition }) => loop {
+                if !*pending {
+                    if !input.next(plan, cx)? {
+                        return Ok(false);
+                    }
+                    *pending = true;
+                }
+                let passes = condition.test(cx)? == Some(true);
+                *pending = false;
+                if passes {
+                    return Ok(true);
+                }
+            },
+            (
+                State::Aggregate(state),
+                Operator::Aggregate { input, group, aggregates, slot, rollup, keep },
+            ) => state.next(
+                cx,
+                &aggregate::Grouping { input, group, aggregates, slot: *slot, rollup: *rollup, keep },
+            ),
+            (State::Sort(state), Operator::Sort { input, keys, slots, limit }) => {
+                state.next(cx, input, keys, slots, limit.as_ref())
+            }
+            (State::Project { input, pending }, Operator::Project { input: plan, output, slot }) => {
+                if !*pending {
+                    if !input.next(plan, cx)? {
+                        return Ok(false);
+                    }
+                    *pending = true;
+                }
+                let values = settled_all(output, cx)?;
+                *pending = false;
+                cx.frame.slots[*slot] = Slot::Values(values.into());
+                Ok(true)
+            }
+            (State::Distinct(state), Operator::Distinct { input, slot, types }) => {
+                state.next(cx, input, *slot, types)
+            }
+            (State::Limit(state), Operator::Limit { input, limit }) => state.next(cx, input, limit),
+            (State::Union(state), Operator::Union { inputs, slot, steps, types }) => {
+                state.next(cx, inputs, *slot, steps, types)
+            }
+            (State::Derived(state), Operator::Derived { slot, query, filter, .. }) => {
+                state.next(cx, query, *slot, filter.as_ref())
+            }
+            _ => unreachable!("a state mirrors its plan"),
+        }
+    }
+}
+
+/// The values of expressions.
+pub fn evaluate_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
+    let mut values = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        values.push(expr.eval(cx)?);
+    }
+    Ok(values)
+}
+
+/// The values of expressions, as they leave them.
+pub fn settled_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
+    let mut values = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        let value = expr.eval(cx)?;
+        values.push(crate::expr::convert::settled(value, &expr.ty));
+    }
+    Ok(values)
+}
+
+/// "Call me again soon": lets other sessions run.
+pub fn yielding() -> Blocked<SqlError> {
+    let event = Event::new();
+    event.complete();
+    Blocked::Wait(event)
+}
+
+/// (rows to skip, rows to give).
+pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64)> {
+    let number = |value: Value, cx: &mut Context<'_>| -> SqlResult<u64> {
+        let wide = cx.to_integer(value.as_ref())?;
+        Ok(u64::try_from(wide).unwrap_or(0))
+    };
+    let count = limit.count.eval(cx)?;
+    let count = number(count, cx)?;
+    let offset = match &limit.offset {
+        Some(offset) => {
+            let value = offset.eval(cx)?;
+            number(value, cx)?
+        }
+        None => 0,
+    };
+    Ok((offset, count))
+}
+
+/// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates.
+pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.push(0),
+        Value::Int(v) => {
+            out.push(1);
+            out.extend_from_slice(&i128::from(*v).to_le_bytes());
+        }
+        Value::UInt(v) => {
+            out.push(1);
+            out.extend_from_slice(&i128::from(*v).to_le_bytes());
+        }
+        Value::Decimal(v) => {
+            out.push(2);
+            out.extend_from_slice(normal_decimal(&v.to_string()).as_bytes());
+            out.push(0);
+        }
+        Value::Float(v) => {
+            out.push(3);
+            out.extend_from_slice(&(f64::from(*v) + 0.0).to_le_bytes());
+        }
+        Value::Double(v) => {
+            out.push(3);
+            out.extend_from_slice(&(*v + 0.0).to_le_bytes());
+        }
+        Value::Bytes(v) => {
+            out.push(4);
+            ty.collation().get().sort_key(v, out);
+        }
+        Value::Date(v) => {
+            out.push(5);
+            out.extend_from_slice(&v.packed().to_le_bytes());
+        }
+        Value::Time(v) => {
+            out.push(6);
+            out.extend_from_slice(&v.micros().to_le_bytes());
+        }
+        Value::DateTime(v) => {
+            out.push(7);
+            out.extend_from_slice(&v.packed().to_le_bytes());
+        }
+        Value::Timestamp(v) => {
+            out.push(8);
+            out.extend_from_slice(&v.0.to_le_bytes());
+        }
+        Value::Year(v) => {
+            out.push(9);
+            out.extend_from_slice(&v.to_le_bytes());
+        }
+        Value::Bit { bits, .. } => {
+            out.push(10);
+            out.extend_from_slice(&bits.to_le_bytes());
+        }
+        Value::Enum(v) => {
+            out.push(11);
+            out.extend_from_slice(&v.index.to_le_bytes());
+        }
+        Value::Set(v) => {
+            out.push(12);
+            out.extend_from_slice(&v.bits.to_le_bytes());
+        }
+    }
+}
+
+/// Without zeros at the end of the fraction, so that 1.0 and 1.00 are one.
+fn normal_decimal(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// A row of values that outlives its slot.
+pub type KeptRow = Arc<[Value]>;

@@ -1,0 +1,174 @@
+//! Reading a table by an access path.
+
+use std::sync::Arc;
+
+use palisade_base::Blocked;
+use palisade_engine::{Bound, Direction, KeyRange, ReadMode, RowBatch, RowBuf, Scan, Table};
+
+use super::yielding;
+use crate::SqlAttempt;
+use crate::expr::{Context, Expr, Slot};
+use crate::plan::Access;
+use crate::plan::access::Ranges;
+
+/// Where a scan is.
+#[derive(Default)]
+pub struct ScanState {
+    phase: Phase,
+    /// Ranges still to be read, the next one last.
+    ranges: Vec<KeyRange>,
+    scan: Option<Scan>,
+    /// The row in the slot has not been tested yet.
+    pending: bool,
+    /// Rows the caller wants at most, as a hint.
+    rows_wanted: Option<usize>,
+}
+
+impl std::fmt::Debug for ScanState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScanState").field("phase", &self.phase).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Phase {
+    #[default]
+    Closed,
+    /// One row by its complete unique key.
+    Point(Vec<u8>),
+    Ranges,
+    Finished,
+}
+
+impl ScanState {
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        self.phase = Phase::Closed;
+        self.ranges.clear();
+        self.scan = None;
+        self.pending = false;
+    }
+
+    /// At most so many rows will be wanted.
+    pub fn hint_rows(&mut self, rows: usize) {
+        self.rows_wanted = Some(rows);
+    }
+
+    /// The next row that passes the filter.
+    pub fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        slot: usize,
+        table: &Arc<Table>,
+        access: &Access,
+        filter: Option<&Expr>,
+        mode: ReadMode,
+    ) -> SqlAttempt<bool> {
+        loop {
+            if !self.pending {
+                if !self.advance(cx, slot, table, access, mode)? {
+                    return Ok(false);
+                }
+                self.pending = true;
+            }
+            let passes = match filter {
+                Some(filter) => filter.test(cx)? == Some(true),
+                None => true,
+            };
+            self.pending = false;
+            if passes {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn advance(
+        &mut self,
+        cx: &mut Context<'_>,
+        slot: usize,
+        table: &Arc<Table>,
+        access: &Access,
+        mode: ReadMode,
+    ) -> SqlAttempt<bool> {
+        if self.phase == Phase::Closed {
+            self.open(cx, table, access)?;
+        }
+        if let Slot::Batch { batch, position, .. } = &mut cx.frame.slots[slot]
+            && self.scan.is_some()
+            && *position + 1 < batch.len()
+        {
+            *position += 1;
+            if cx.spend()? {
+                // The row is in place; let others run before it is looked at.
+                self.pending = true;
+                return Err(yielding());
+            }
+            return Ok(true);
+        }
+        if let Phase::Point(key) = &self.phase {
+            let mut row = match std::mem::take(&mut cx.frame.slots[slot]) {
+                Slot::Point { row, .. } => row,
+                _ => RowBuf::new(),
+            };
+            let found =
+                cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
+            self.phase = Phase::Finished;
+            if found {
+                cx.frame.slots[slot] = Slot::Point { table: table.clone(), row };
+            }
+            return Ok(found);
+        }
+        loop {
+            if self.scan.is_none() {
+                let Some(range) = self.ranges.pop() else {
+                    self.phase = Phase::Finished;
+                    cx.frame.slots[slot] = Slot::Null;
+                    return Ok(false);
+                };
+                let direction = if access.backward { Direction::Backward } else { Direction::Forward };
+                let mut scan =
+                    Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
+                if let Some(rows) = self.rows_wanted {
+                    scan = scan.with_rows_wanted(rows);
+                }
+                self.scan = Some(scan);
+            }
+            let scan = self.scan.as_mut().expect("it was just made");
+            let mut batch = match std::mem::take(&mut cx.frame.slots[slot]) {
+                Slot::Batch { batch, .. } => batch,
+                _ => RowBatch::new(),
+            };
+            let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
+            if more && !batch.is_empty() {
+                cx.frame.slots[slot] = Slot::Batch { table: table.clone(), batch, position: 0 };
+                return Ok(true);
+            }
+            if !more {
+                self.scan = None;
+            }
+        }
+    }
+
+    fn open(&mut self, cx: &mut Context<'_>, table: &Arc<Table>, access: &Access) -> SqlAttempt<()> {
+        match access.ranges(cx, table)? {
+            Ranges::Point(key) => self.phase = Phase::Point(key),
+            Ranges::Ranges(mut ranges) => {
+                if !access.backward {
+                    ranges.reverse();
+                }
+                self.ranges = ranges;
+                self.phase = Phase::Ranges;
+            }
+        }
+        self.scan = None;
+        Ok(())
+    }
+}
+
+/// The lower end of a range as bytes to sort by.
+pub fn lower_end(bound: &Bound) -> &[u8] {
+    match bound {
+        Bound::Unbounded => &[],
+        Bound::Included(key) | Bound::Excluded(key) => key,
+    }
+}

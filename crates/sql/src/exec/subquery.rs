@@ -1,0 +1,143 @@
+//! Subqueries in expressions.
+
+use palisade_base::error_catalogue::ER_SUBQUERY_NO_1_ROW;
+use palisade_base::mysql_error;
+use palisade_catalog::Value;
+
+use super::{KeptRow, State};
+use crate::SqlAttempt;
+use crate::expr::eval::truth_value;
+use crate::expr::{Comparison, Context, Domain, Expr, Subquery, SubqueryUse};
+use crate::plan::Query;
+
+/// What one execution knows of a subquery.
+#[derive(Debug, Default)]
+pub struct SubqueryState {
+    state: Option<State>,
+    /// Rows of one that does not depend on outer rows: computed once.
+    rows: Option<Vec<KeptRow>>,
+    /// For EXISTS and scalar use of such a one.
+    value: Option<Value>,
+    collected: Vec<KeptRow>,
+    running: bool,
+    bytes: usize,
+}
+
+/// The value of a subquery for the current outer rows.
+pub fn evaluate(cx: &mut Context<'_>, subquery: &Subquery) -> SqlAttempt<Value> {
+    let mut state = std::mem::take(&mut cx.subqueries[subquery.number]);
+    let plan = cx.plan.clone().expect("a statement with subqueries has a plan");
+    let result = state.evaluate(cx, subquery, &plan.subqueries[subquery.number]);
+    cx.subqueries[subquery.number] = state;
+    result
+}
+
+impl SubqueryState {
+    fn evaluate(&mut self, cx: &mut Context<'_>, subquery: &Subquery, plan: &Query) -> SqlAttempt<Value> {
+        if let Some(value) = &self.value
+            && !subquery.correlated
+        {
+            return Ok(value.clone());
+        }
+        match &subquery.usage {
+            SubqueryUse::Scalar => {
+                self.collect(cx, plan, 2)?;
+                if self.collected.len() > 1 {
+                    return Err(mysql_error!(ER_SUBQUERY_NO_1_ROW).into());
+                }
+                let value = self.collected.first().map_or(Value::Null, |row| row[0].clone());
+                self.value = Some(value.clone());
+                Ok(value)
+            }
+            SubqueryUse::Exists { negated } => {
+                self.collect(cx, plan, 1)?;
+                let value = Value::Int(i64::from(self.collected.is_empty() == *negated));
+                self.value = Some(value.clone());
+                Ok(value)
+            }
+            SubqueryUse::Quantified { left, comparison, domains, all, negated } => {
+                if subquery.correlated || self.rows.is_none() {
+                    self.collect(cx, plan, usize::MAX)?;
+                    self.rows = Some(std::mem::take(&mut self.collected));
+                }
+                let mut values = Vec::with_capacity(left.len());
+                for expr in left {
+                    values.push(expr.eval(cx)?);
+                }
+                let rows = self.rows.as_ref().expect("they were just collected");
+                let holds = quantified(cx, &values, rows, *comparison, domains, *all)?;
+                Ok(truth_value(holds.map(|holds| holds != *negated)))
+            }
+        }
+    }
+
+    /// Runs the subquery from its beginning until it ends or has given `limit` rows; goes on where it waited.
+    fn collect(&mut self, cx: &mut Context<'_>, plan: &Query, limit: usize) -> SqlAttempt<()> {
+        if !self.running {
+            self.collected.clear();
+            self.bytes = 0;
+            match &mut self.state {
+                Some(state) => state.reset(),
+                None => self.state = Some(State::new(&plan.root)),
+            }
+            self.running = true;
+        }
+        let state = self.state.as_mut().expect("it was just made");
+        while self.collected.len() < limit && state.next(&plan.root, cx)? {
+            let row = output_row(&plan.output, cx)?;
+            self.bytes += 48 * row.len();
+            super::join::charge(self.bytes)?;
+            self.collected.push(row);
+        }
+        self.running = false;
+        Ok(())
+    }
+}
+
+fn output_row(output: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<KeptRow> {
+    Ok(super::settled_all(output, cx)?.into())
+}
+
+/// `values <comparison> ANY/ALL (rows)`, three-valued.
+fn quantified(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    rows: &[KeptRow],
+    comparison: Comparison,
+    domains: &[Domain],
+    all: bool,
+) -> SqlAttempt<Option<bool>> {
+    let mut unknown = false;
+    for row in rows {
+        match compare_rows(cx, values, row, comparison, domains)? {
+            Some(holds) if holds != all => return Ok(Some(holds)),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { None } else { Some(all) })
+}
+
+fn compare_rows(
+    cx: &mut Context<'_>,
+    left: &[Value],
+    right: &[Value],
+    comparison: Comparison,
+    domains: &[Domain],
+) -> SqlAttempt<Option<bool>> {
+    if let ([left], [right], [domain]) = (left, right, domains) {
+        return Ok(cx
+            .compare(left.as_ref(), right.as_ref(), *domain)?
+            .map(|ordering| comparison.holds(ordering)));
+    }
+    // Rows are compared only for equality or its opposite.
+    let mut unknown = false;
+    for ((left, right), domain) in left.iter().zip(right).zip(domains) {
+        match cx.compare(left.as_ref(), right.as_ref(), *domain)? {
+            Some(std::cmp::Ordering::Equal) => {}
+            Some(_) => return Ok(Some(comparison == Comparison::NotEqual)),
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { None } else { Some(comparison == Comparison::Equal) })
+}

@@ -1,0 +1,223 @@
+//! `+ - * / DIV %` and operators on bits.
+
+use palisade_base::error_catalogue::{ER_DATA_OUT_OF_RANGE, ER_DIVISION_BY_ZERO};
+use palisade_base::mysql_error;
+use palisade_catalog::decimal::DecimalError;
+use palisade_catalog::{SqlType, Value};
+
+use super::{ArithmeticOp, BitOp, Context, Expr, Numeric};
+use crate::mode::SqlMode;
+use crate::{SqlError, SqlResult};
+
+/// In which numbers an operation on operands of these types is done.
+pub fn numeric_of(op: ArithmeticOp, left: &SqlType, right: &SqlType, mode: SqlMode) -> Numeric {
+    let class = |ty: &SqlType| match ty {
+        SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } | SqlType::Null => 0,
+        SqlType::Decimal { .. } => 1,
+        SqlType::Date => 0,
+        SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => u8::from(*fsp > 0),
+        _ => 2,
+    };
+    let widest = class(left).max(class(right));
+    match op {
+        ArithmeticOp::IntegerDivide => match widest {
+            0 if left.is_unsigned() || right.is_unsigned() => Numeric::Unsigned,
+            0 => Numeric::Signed,
+            _ => Numeric::Decimal,
+        },
+        _ if widest == 2 => Numeric::Double,
+        _ if widest == 1 || op == ArithmeticOp::Divide => Numeric::Decimal,
+        ArithmeticOp::Modulo => {
+            if left.is_unsigned() {
+                Numeric::Unsigned
+            } else {
+                Numeric::Signed
+            }
+        }
+        ArithmeticOp::Subtract if mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION) => Numeric::Signed,
+        _ if left.is_unsigned() || right.is_unsigned() => Numeric::Unsigned,
+        _ => Numeric::Signed,
+    }
+}
+
+/// Precision and scale of a number as a decimal.
+pub fn decimal_shape(ty: &SqlType) -> (u8, u8) {
+    use palisade_catalog::types::IntWidth;
+    match ty {
+        SqlType::Decimal { precision, scale, .. } => (*precision, *scale),
+        SqlType::Int { width, unsigned } => {
+            let digits = match width {
+                IntWidth::Tiny => 3,
+                IntWidth::Small => 5,
+                IntWidth::Medium => 8 - u8::from(!*unsigned),
+                IntWidth::Int => 10,
+                IntWidth::Big => 20 - u8::from(!*unsigned),
+            };
+            (digits, 0)
+        }
+        SqlType::Year => (4, 0),
+        SqlType::Bit { .. } => (20, 0),
+        SqlType::Date => (8, 0),
+        SqlType::Time { fsp } => (7 + fsp, *fsp),
+        SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => (14 + fsp, *fsp),
+        SqlType::Null => (1, 0),
+        _ => (65, 30),
+    }
+}
+
+/// The type of an operation's result.
+pub fn result_type(
+    op: ArithmeticOp,
+    numeric: Numeric,
+    left: &SqlType,
+    right: &SqlType,
+    division_increment: u8,
+) -> SqlType {
+    match numeric {
+        Numeric::Signed => SqlType::BIGINT,
+        Numeric::Unsigned => SqlType::BIGINT_UNSIGNED,
+        Numeric::Double => SqlType::DOUBLE,
+        Numeric::Decimal => {
+            let ((lp, ls), (rp, rs)) = (decimal_shape(left), decimal_shape(right));
+            let (li, ri) = (lp.saturating_sub(ls), rp.saturating_sub(rs));
+            let unsigned = left.is_unsigned() && right.is_unsigned();
+            let (integer, scale) = match op {
+                ArithmeticOp::Add | ArithmeticOp::Subtract => (li.max(ri) + 1, ls.max(rs)),
+                ArithmeticOp::Multiply => (li.saturating_add(ri), ls.saturating_add(rs).min(30)),
+                ArithmeticOp::Divide => {
+                    let scale = ls.saturating_add(division_increment).min(30);
+                    (li.saturating_add(rs), scale)
+                }
+                ArithmeticOp::Modulo => (li.max(ri), ls.max(rs)),
+                ArithmeticOp::IntegerDivide => {
+                    return if unsigned { SqlType::BIGINT_UNSIGNED } else { SqlType::BIGINT };
+                }
+            };
+            let precision = integer.saturating_add(scale).clamp(1, 65);
+            SqlType::Decimal { precision, scale, unsigned }
+        }
+    }
+}
+
+fn out_of_range(kind: &str, expr: &Expr) -> SqlError {
+    mysql_error!(ER_DATA_OUT_OF_RANGE, kind, expr.to_string())
+}
+
+fn unsigned_result(wide: i128, expr: &Expr) -> SqlResult<Value> {
+    u64::try_from(wide).map(Value::UInt).map_err(|_| out_of_range("BIGINT UNSIGNED", expr))
+}
+
+fn signed_result(wide: i128, expr: &Expr) -> SqlResult<Value> {
+    i64::try_from(wide).map(Value::Int).map_err(|_| out_of_range("BIGINT", expr))
+}
+
+impl Context<'_> {
+    /// 1365: NULL with a warning, nothing, or an error, by sql_mode.
+    pub fn division_by_zero(&mut self) -> SqlResult<Value> {
+        if self.mode().has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+            self.warn_or_fail(mysql_error!(ER_DIVISION_BY_ZERO))?;
+        }
+        Ok(Value::Null)
+    }
+
+    /// One operation on two numbers, neither NULL. `expr` is named in overflow errors.
+    pub fn arithmetic(
+        &mut self,
+        op: ArithmeticOp,
+        numeric: Numeric,
+        left: &Value,
+        right: &Value,
+        expr: &Expr,
+    ) -> SqlResult<Value> {
+        match numeric {
+            Numeric::Signed | Numeric::Unsigned => {
+                let (l, r) = (self.to_integer(left.as_ref())?, self.to_integer(right.as_ref())?);
+                let wide = match op {
+                    ArithmeticOp::Add => l + r,
+                    ArithmeticOp::Subtract => l - r,
+                    ArithmeticOp::Multiply => l * r,
+                    _ if r == 0 => return self.division_by_zero(),
+                    ArithmeticOp::Modulo => l % r,
+                    ArithmeticOp::IntegerDivide | ArithmeticOp::Divide => l / r,
+                };
+                if numeric == Numeric::Signed {
+                    signed_result(wide, expr)
+                } else {
+                    unsigned_result(wide, expr)
+                }
+            }
+            Numeric::Double => {
+                let (l, r) = (self.to_f64(left.as_ref())?, self.to_f64(right.as_ref())?);
+                let result = match op {
+                    ArithmeticOp::Add => l + r,
+                    ArithmeticOp::Subtract => l - r,
+                    ArithmeticOp::Multiply => l * r,
+                    _ if r == 0.0 => return self.division_by_zero(),
+                    ArithmeticOp::Divide => l / r,
+                    ArithmeticOp::Modulo => l % r,
+                    ArithmeticOp::IntegerDivide => (l / r).trunc(),
+                };
+                if result.is_finite() { Ok(Value::Double(result)) } else { Err(out_of_range("DOUBLE", expr)) }
+            }
+            Numeric::Decimal => {
+                let (l, r) = (self.to_decimal(left.as_ref())?, self.to_decimal(right.as_ref())?);
+                let increment = self.session.variables.div_precision_increment;
+                let result = match op {
+                    ArithmeticOp::Add => l.add(&r),
+                    ArithmeticOp::Subtract => l.subtract(&r),
+                    ArithmeticOp::Multiply => l.multiply(&r),
+                    ArithmeticOp::Divide => l.divide(&r, increment),
+                    ArithmeticOp::Modulo => l.remainder(&r),
+                    ArithmeticOp::IntegerDivide => l.integer_divide(&r),
+                };
+                match result {
+                    Err(DecimalError::DivisionByZero) => self.division_by_zero(),
+                    Err(DecimalError::Overflow) => Err(out_of_range("DECIMAL", expr)),
+                    Ok(quotient) if op == ArithmeticOp::IntegerDivide => {
+                        if expr.ty.is_unsigned() {
+                            quotient
+                                .to_u64()
+                                .map(Value::UInt)
+                                .map_err(|_| out_of_range("BIGINT UNSIGNED", expr))
+                        } else {
+                            quotient.to_i64().map(Value::Int).map_err(|_| out_of_range("BIGINT", expr))
+                        }
+                    }
+                    Ok(result) => Ok(Value::Decimal(result)),
+                }
+            }
+        }
+    }
+
+    /// `-x`, not NULL.
+    pub fn negate(&mut self, value: &Value, expr: &Expr) -> SqlResult<Value> {
+        Ok(match &expr.ty {
+            SqlType::Int { .. } => signed_result(-self.to_integer(value.as_ref())?, expr)?,
+            SqlType::Decimal { .. } => Value::Decimal(self.to_decimal(value.as_ref())?.negate()),
+            _ => Value::Double(-self.to_f64(value.as_ref())?),
+        })
+    }
+}
+
+/// An operation on 64 bits.
+pub fn bit_operation(op: BitOp, left: u64, right: u64) -> u64 {
+    match op {
+        BitOp::And => left & right,
+        BitOp::Or => left | right,
+        BitOp::Xor => left ^ right,
+        BitOp::ShiftLeft => {
+            if right < 64 {
+                left << right
+            } else {
+                0
+            }
+        }
+        BitOp::ShiftRight => {
+            if right < 64 {
+                left >> right
+            } else {
+                0
+            }
+        }
+    }
+}

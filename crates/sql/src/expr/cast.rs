@@ -1,0 +1,264 @@
+//! CAST and CONVERT.
+
+use palisade_base::error_catalogue::{ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE};
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::charset::convert;
+use palisade_catalog::{Bytes, CollationId, Decimal, SqlType, Time, Value, ValueRef, json};
+
+use super::convert::{append_text, text_of};
+use super::{Context, Expr};
+use crate::SqlResult;
+
+/// To what CAST casts.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub enum CastTarget {
+    /// At most so many characters.
+    Char {
+        length: Option<u64>,
+        collation: CollationId,
+    },
+    /// Exactly so many bytes, padded with zeros.
+    Binary {
+        length: Option<u64>,
+    },
+    Signed,
+    Unsigned,
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
+    Float,
+    Double,
+    Date,
+    Time {
+        fsp: u8,
+    },
+    DateTime {
+        fsp: u8,
+    },
+    Year,
+    Json,
+}
+
+impl CastTarget {
+    /// The type of the result, for an operand of a type.
+    pub fn result_type(&self, operand: &SqlType) -> SqlType {
+        let text_length = || operand.wire_length(1).min(u32::from(u16::MAX));
+        match self {
+            CastTarget::Char { length, collation } => SqlType::VarChar {
+                length: length.map_or_else(text_length, |length| length.min(u64::from(u32::MAX)) as u32),
+                collation: *collation,
+            },
+            CastTarget::Binary { length } => SqlType::VarBinary {
+                length: length
+                    .map_or_else(|| operand.wire_length(4), |length| length.min(u64::from(u32::MAX)) as u32),
+            },
+            CastTarget::Signed => SqlType::BIGINT,
+            CastTarget::Unsigned => SqlType::BIGINT_UNSIGNED,
+            CastTarget::Decimal { precision, scale } => {
+                SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
+            }
+            CastTarget::Float => SqlType::Float { unsigned: false, digits: None },
+            CastTarget::Double => SqlType::DOUBLE,
+            CastTarget::Date => SqlType::Date,
+            CastTarget::Time { fsp } => SqlType::Time { fsp: *fsp },
+            CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
+            CastTarget::Year => SqlType::Year,
+            CastTarget::Json => SqlType::Json,
+        }
+    }
+}
+
+impl Context<'_> {
+    /// CAST(value AS target); `operand` is the expression the value comes from.
+    pub fn cast(&mut self, value: Value, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        match target {
+            CastTarget::Char { length, collation } => {
+                let text = self.transcode(text_of(&value, &operand.ty), operand.ty.collation(), *collation);
+                Ok(Value::Bytes(match length {
+                    Some(length) => self.cut(text, *length, *collation)?,
+                    None => text,
+                }))
+            }
+            CastTarget::Binary { length } => {
+                let mut text = text_of(&value, &operand.ty);
+                if let Some(length) = length {
+                    text = self.cut(text, *length, CollationId::BINARY)?;
+                    let missing = (*length as usize).saturating_sub(text.len());
+                    if missing > 0 {
+                        let mut padded = text.into_vec();
+                        padded.resize(padded.len() + missing, 0);
+                        text = padded.into();
+                    }
+                }
+                Ok(Value::Bytes(text))
+            }
+            CastTarget::Signed => {
+                let wide = self.to_integer(value.as_ref())?;
+                Ok(Value::Int(
+                    if wide > i128::from(i64::MAX) && !matches!(value, Value::UInt(_) | Value::Bytes(_)) {
+                        i64::MAX
+                    } else {
+                        wide as u64 as i64
+                    },
+                ))
+            }
+            CastTarget::Unsigned => Ok(Value::UInt(self.to_integer(value.as_ref())? as u64)),
+            CastTarget::Decimal { precision, scale } => {
+                let decimal = self.to_decimal(value.as_ref())?;
+                Ok(Value::Decimal(self.fit_decimal(decimal, *precision, *scale)?))
+            }
+            CastTarget::Float => Ok(Value::Float(self.to_f64(value.as_ref())? as f32)),
+            CastTarget::Double => Ok(Value::Double(self.to_f64(value.as_ref())?)),
+            CastTarget::Date => Ok(match self.to_datetime(value.as_ref())? {
+                Some(datetime) => Value::Date(datetime.date()),
+                None => Value::Null,
+            }),
+            CastTarget::Time { fsp } => Ok(match self.to_time(value.as_ref())? {
+                Some(time) => Value::Time(round_time(time, *fsp)),
+                None => Value::Null,
+            }),
+            CastTarget::DateTime { fsp } => Ok(match self.to_datetime(value.as_ref())? {
+                Some(datetime) => Value::DateTime(round_datetime(datetime, *fsp)),
+                None => Value::Null,
+            }),
+            CastTarget::Year => {
+                let year = match &value {
+                    Value::Date(date) => i64::from(date.year()),
+                    Value::DateTime(datetime) => i64::from(datetime.date().year()),
+                    Value::Year(year) => i64::from(*year),
+                    Value::Time(_) => i64::from(self.now().date().year()),
+                    other => self.to_i64(other.as_ref())?,
+                };
+                let text = matches!(value, Value::Bytes(_));
+                Ok(match year {
+                    0 if !text => Value::Year(0),
+                    0..=69 => Value::Year(2000 + year as u16),
+                    70..=99 => Value::Year(1900 + year as u16),
+                    1901..=2155 => Value::Year(year as u16),
+                    _ => {
+                        self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", year))?;
+                        Value::Null
+                    }
+                })
+            }
+            CastTarget::Json => self.cast_json(value, operand),
+        }
+    }
+
+    fn cast_json(&mut self, value: Value, operand: &Expr) -> SqlResult<Value> {
+        if matches!(operand.ty, SqlType::Json) {
+            return Ok(value);
+        }
+        let text = text_of(&value, &operand.ty);
+        if operand.ty.is_string() {
+            return json::normalize(&text).map(Value::bytes).map_err(|error| {
+                MysqlError::with_message(
+                    &palisade_base::error_catalogue::ER_INVALID_JSON_TEXT_IN_PARAM,
+                    format!(
+                        "Invalid JSON text in argument 1 to function cast_as_json: \"{}\" at position {}.",
+                        error.reason, error.position
+                    ),
+                )
+            });
+        }
+        if operand.ty.is_numeric() {
+            return Ok(Value::Bytes(text));
+        }
+        let mut quoted = Vec::with_capacity(text.len() + 2);
+        quoted.push(b'"');
+        quoted.extend_from_slice(&text);
+        quoted.push(b'"');
+        Ok(Value::bytes(quoted))
+    }
+
+    /// `decimal` as DECIMAL(precision, scale): rounded, and clamped with warning 1264.
+    pub fn fit_decimal(&mut self, decimal: Decimal, precision: u8, scale: u8) -> SqlResult<Decimal> {
+        if decimal.fits(precision, scale) {
+            return Ok(decimal.round(i32::from(scale)).unwrap_or(decimal));
+        }
+        self.warn_or_fail(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, "cast", 1))?;
+        let largest = Decimal::largest(precision, scale);
+        Ok(if decimal.is_negative() { largest.negate() } else { largest })
+    }
+
+    fn cut(&mut self, text: Bytes, length: u64, collation: CollationId) -> SqlResult<Bytes> {
+        let charset = collation.get().charset;
+        let end = charset.prefix_len(&text, usize::try_from(length).unwrap_or(usize::MAX));
+        if end == text.len() {
+            return Ok(text);
+        }
+        let name = if charset == palisade_catalog::Charset::Binary { "BINARY" } else { "CHAR" };
+        self.truncated(&format!("{name}({length})"), &text)?;
+        let mut text = text;
+        text.truncate(end);
+        Ok(text)
+    }
+
+    /// Text in another character set; what it cannot say becomes `?`.
+    pub fn transcode(&mut self, text: Bytes, from: CollationId, to: CollationId) -> Bytes {
+        let (from, to) = (from.get().charset, to.get().charset);
+        if from == to || text.is_ascii() || from.is_utf8() && to == palisade_catalog::Charset::Utf8mb4 {
+            return text;
+        }
+        let mut out = Vec::with_capacity(text.len());
+        convert(&text, from, to, &mut out);
+        out.into()
+    }
+
+    /// 1406 in strict statements that change data, else cut with a warning; for functions with a size limit.
+    pub fn too_long(&mut self, what: &str) -> SqlResult<()> {
+        self.warn_or_fail(mysql_error!(ER_DATA_TOO_LONG, what, 1))
+    }
+}
+
+fn unit(fsp: u8) -> i64 {
+    10i64.pow(u32::from(6 - fsp.min(6)))
+}
+
+/// Rounded half away from zero to `fsp` digits.
+pub fn round_time(time: Time, fsp: u8) -> Time {
+    let unit = unit(fsp);
+    let micros = time.micros();
+    let rounded = (micros.abs() + unit / 2) / unit * unit * micros.signum();
+    Time::from_micros(rounded).unwrap_or(time)
+}
+
+/// Rounded half up to `fsp` digits.
+pub fn round_datetime(datetime: palisade_catalog::DateTime, fsp: u8) -> palisade_catalog::DateTime {
+    let unit = unit(fsp);
+    if i64::from(datetime.micros()) % unit == 0 {
+        return datetime;
+    }
+    match datetime.to_micros() {
+        Some(micros) => {
+            palisade_catalog::DateTime::from_micros((micros + unit / 2) / unit * unit).unwrap_or(datetime)
+        }
+        None => datetime,
+    }
+}
+
+/// Without the digits beyond `fsp`.
+pub fn cut_datetime(datetime: palisade_catalog::DateTime, fsp: u8) -> palisade_catalog::DateTime {
+    let unit = unit(fsp) as u32;
+    let micros = datetime.micros() / unit * unit;
+    palisade_catalog::DateTime::new(
+        datetime.date(),
+        datetime.hour(),
+        datetime.minute(),
+        datetime.second(),
+        micros,
+    )
+    .unwrap_or(datetime)
+}
+
+/// A value's text into a fresh vector.
+pub fn to_vec(value: ValueRef<'_>, ty: &SqlType) -> Vec<u8> {
+    let mut out = Vec::new();
+    append_text(value, ty, &mut out);
+    out
+}

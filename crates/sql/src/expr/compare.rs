@@ -1,0 +1,310 @@
+//! Comparison: in which domain two expressions are compared, and comparing there.
+
+use std::cmp::Ordering;
+
+use palisade_base::error_catalogue::{ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS};
+use palisade_base::mysql_error;
+use palisade_catalog::{Charset, Collation, CollationId, SqlType, ValueRef};
+
+use super::convert::append_text;
+use super::{Coercibility, Context, Expr, Node};
+use crate::SqlResult;
+
+/// Comparison operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    /// `<=>`
+    NullSafeEqual,
+}
+
+impl Comparison {
+    /// Whether it holds for operands in this order.
+    pub fn holds(self, ordering: Ordering) -> bool {
+        match self {
+            Comparison::Equal | Comparison::NullSafeEqual => ordering == Ordering::Equal,
+            Comparison::NotEqual => ordering != Ordering::Equal,
+            Comparison::Less => ordering == Ordering::Less,
+            Comparison::LessEqual => ordering != Ordering::Greater,
+            Comparison::Greater => ordering == Ordering::Greater,
+            Comparison::GreaterEqual => ordering != Ordering::Less,
+        }
+    }
+
+    /// The same comparison with its operands exchanged.
+    pub fn flipped(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessEqual => Comparison::GreaterEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterEqual => Comparison::LessEqual,
+            same => same,
+        }
+    }
+
+    /// The comparison that holds when this one is false.
+    pub fn negated(self) -> Option<Comparison> {
+        Some(match self {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterEqual,
+            Comparison::LessEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessEqual,
+            Comparison::GreaterEqual => Comparison::Less,
+            Comparison::NullSafeEqual => return None,
+        })
+    }
+
+    /// As SQL writes it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "<>",
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+            Comparison::NullSafeEqual => "<=>",
+        }
+    }
+}
+
+/// As what two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Domain {
+    /// Signed and unsigned, by value.
+    Integer,
+    Decimal,
+    Double,
+    Text(CollationId),
+    DateTime,
+    Time,
+}
+
+fn is_exact_integer(ty: &SqlType) -> bool {
+    matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. })
+}
+
+/// The domain in which MySQL compares two expressions. Fails if their collations cannot be reconciled.
+pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain> {
+    let (l, r) = (&left.ty, &right.ty);
+    if matches!(l, SqlType::Null) || matches!(r, SqlType::Null) {
+        return Ok(Domain::Integer);
+    }
+    if l.is_temporal() || r.is_temporal() {
+        let time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
+        if time(l) && time(r) || time(l) && r.is_string() || time(r) && l.is_string() {
+            return Ok(Domain::Time);
+        }
+        if l.is_temporal() && (r.is_temporal() || r.is_string()) || r.is_temporal() && l.is_string() {
+            return Ok(Domain::DateTime);
+        }
+        // A temporal column against a number constant is compared as a date, else as numbers.
+        let (temporal, other) = if l.is_temporal() { (left, right) } else { (right, left) };
+        if is_constant(other) && matches!(temporal.node, Node::Column { .. }) {
+            return Ok(if time(&temporal.ty) { Domain::Time } else { Domain::DateTime });
+        }
+        return Ok(if is_exact_integer(l) || is_exact_integer(r) { Domain::Decimal } else { Domain::Double });
+    }
+    if matches!(l, SqlType::Year) && r.is_string() || matches!(r, SqlType::Year) && l.is_string() {
+        return Ok(Domain::Double);
+    }
+    if l.is_string() && r.is_string() {
+        let (collation, _) = aggregate_collations(&[left, right], operation)?;
+        return Ok(Domain::Text(collation));
+    }
+    if is_exact_integer(l) && is_exact_integer(r) {
+        return Ok(Domain::Integer);
+    }
+    let exact = |ty: &SqlType| is_exact_integer(ty) || matches!(ty, SqlType::Decimal { .. });
+    if exact(l) && exact(r) {
+        return Ok(Domain::Decimal);
+    }
+    Ok(Domain::Double)
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Literal(_) | Node::Parameter(_) => true,
+        Node::Negate(operand) | Node::Cast { operand, .. } => is_constant(operand),
+        _ => false,
+    }
+}
+
+/// The collation of an operation on texts, and how strongly the result insists on it.
+pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
+    let mut result: Option<(CollationId, Coercibility)> = None;
+    for operand in operands {
+        if matches!(operand.ty, SqlType::Null) || !operand.ty.is_string() {
+            continue;
+        }
+        let next = (operand.ty.collation(), operand.coercibility);
+        result = Some(match result {
+            None => next,
+            Some(current) => reconcile(current, next).ok_or_else(|| incompatible(operands, operation))?,
+        });
+    }
+    match result {
+        Some((_, Coercibility::Conflict)) => Err(incompatible(operands, operation)),
+        Some(found) => Ok(found),
+        None => Ok((CollationId::default(), Coercibility::Numeric)),
+    }
+}
+
+fn reconcile(
+    left: (CollationId, Coercibility),
+    right: (CollationId, Coercibility),
+) -> Option<(CollationId, Coercibility)> {
+    if left.0 == right.0 {
+        return Some((left.0, left.1.min(right.1)));
+    }
+    let (strong, weak) = if left.1 <= right.1 { (left, right) } else { (right, left) };
+    let (strong_collation, weak_collation) = (strong.0.get(), weak.0.get());
+    if strong.0 == CollationId::BINARY {
+        return Some(strong);
+    }
+    if weak.0 == CollationId::BINARY {
+        return Some(if strong.1 == weak.1 { weak } else { strong });
+    }
+    if strong.1 < weak.1 {
+        let unicode_lost = weak_collation.charset.is_utf8()
+            && !strong_collation.charset.is_utf8()
+            && weak.1 <= Coercibility::Implicit
+            && strong.1 != Coercibility::Explicit;
+        return Some(if unicode_lost { weak } else { strong });
+    }
+    if strong.1 == Coercibility::Explicit {
+        return None;
+    }
+    if strong_collation.charset == weak_collation.charset {
+        if strong_collation.is_binary_order() {
+            return Some(strong);
+        }
+        if weak_collation.is_binary_order() {
+            return Some(weak);
+        }
+        // Two collations of one character set: neither is better, unless both are only literals.
+        if strong.1 >= Coercibility::Literal {
+            return Some(strong);
+        }
+        return None;
+    }
+    let rank = |charset: Charset| match charset {
+        Charset::Utf8mb4 => 3,
+        Charset::Utf8mb3 => 2,
+        Charset::Ascii => 0,
+        Charset::Latin1 | Charset::Binary => 1,
+    };
+    let (l, r) = (rank(strong_collation.charset), rank(weak_collation.charset));
+    Some(if l >= r { strong } else { weak })
+}
+
+fn incompatible(operands: &[&Expr], operation: &str) -> crate::SqlError {
+    let texts: Vec<_> = operands.iter().filter(|operand| operand.ty.is_string()).collect();
+    let name = |expr: &Expr| expr.ty.collation().get().name;
+    let strength = |expr: &Expr| match expr.coercibility {
+        Coercibility::Explicit => "EXPLICIT",
+        Coercibility::Conflict => "NONE",
+        Coercibility::Implicit => "IMPLICIT",
+        Coercibility::SystemConstant => "SYSCONST",
+        Coercibility::Literal => "COERCIBLE",
+        Coercibility::Numeric => "NUMERIC",
+        Coercibility::Null => "IGNORABLE",
+    };
+    match texts.as_slice() {
+        [left, right] => mysql_error!(
+            ER_CANT_AGGREGATE_2COLLATIONS,
+            name(left),
+            strength(left),
+            name(right),
+            strength(right),
+            operation
+        ),
+        _ => mysql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, operation),
+    }
+}
+
+impl Context<'_> {
+    /// Compares two values in a domain; `None` if one is NULL (or no date where dates are compared).
+    pub fn compare(
+        &mut self,
+        left: ValueRef<'_>,
+        right: ValueRef<'_>,
+        domain: Domain,
+    ) -> SqlResult<Option<Ordering>> {
+        if left.is_null() || right.is_null() {
+            return Ok(None);
+        }
+        Ok(match domain {
+            Domain::Integer => match (left, right) {
+                (ValueRef::Int(l), ValueRef::Int(r)) => Some(l.cmp(&r)),
+                (ValueRef::UInt(l), ValueRef::UInt(r)) => Some(l.cmp(&r)),
+                _ => Some(self.to_integer(left)?.cmp(&self.to_integer(right)?)),
+            },
+            Domain::Decimal => Some(self.to_decimal(left)?.cmp(&self.to_decimal(right)?)),
+            Domain::Double => {
+                let (l, r) = (self.to_f64(left)?, self.to_f64(right)?);
+                Some(l.partial_cmp(&r).unwrap_or(Ordering::Equal))
+            }
+            Domain::Text(collation) => Some(compare_text(left, right, collation.get())),
+            Domain::DateTime => {
+                let (Some(l), Some(r)) = (self.to_datetime(left)?, self.to_datetime(right)?) else {
+                    return Ok(None);
+                };
+                Some(l.cmp(&r))
+            }
+            Domain::Time => {
+                let (Some(l), Some(r)) = (self.to_time(left)?, self.to_time(right)?) else {
+                    return Ok(None);
+                };
+                Some(l.cmp(&r))
+            }
+        })
+    }
+}
+
+fn compare_text(left: ValueRef<'_>, right: ValueRef<'_>, collation: &Collation) -> Ordering {
+    match (left, right) {
+        (ValueRef::Bytes(l), ValueRef::Bytes(r)) => collation.compare(l, r),
+        _ => {
+            let (mut l, mut r) = (Vec::new(), Vec::new());
+            append_text(left, &SqlType::Null, &mut l);
+            append_text(right, &SqlType::Null, &mut r);
+            collation.compare(&l, &r)
+        }
+    }
+}
+
+/// Compares two values of one type for ORDER BY and MIN/MAX: NULL first, then by the type's own order.
+pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> Ordering {
+    match (left, right) {
+        (ValueRef::Null, ValueRef::Null) => Ordering::Equal,
+        (ValueRef::Null, _) => Ordering::Less,
+        (_, ValueRef::Null) => Ordering::Greater,
+        (ValueRef::Int(l), ValueRef::Int(r)) => l.cmp(&r),
+        (ValueRef::UInt(l), ValueRef::UInt(r)) => l.cmp(&r),
+        (ValueRef::Int(l), ValueRef::UInt(r)) => i128::from(l).cmp(&i128::from(r)),
+        (ValueRef::UInt(l), ValueRef::Int(r)) => i128::from(l).cmp(&i128::from(r)),
+        (ValueRef::Decimal(l), ValueRef::Decimal(r)) => l.cmp(&r),
+        (ValueRef::Float(l), ValueRef::Float(r)) => l.total_cmp(&r),
+        (ValueRef::Double(l), ValueRef::Double(r)) => l.partial_cmp(&r).unwrap_or(Ordering::Equal),
+        (ValueRef::Date(l), ValueRef::Date(r)) => l.cmp(&r),
+        (ValueRef::Time(l), ValueRef::Time(r)) => l.cmp(&r),
+        (ValueRef::DateTime(l), ValueRef::DateTime(r)) => l.cmp(&r),
+        (ValueRef::Timestamp(l), ValueRef::Timestamp(r)) => l.cmp(&r),
+        (ValueRef::Year(l), ValueRef::Year(r)) => l.cmp(&r),
+        (ValueRef::Bit { bits: l, .. }, ValueRef::Bit { bits: r, .. }) => l.cmp(&r),
+        (ValueRef::Enum { index: l, .. }, ValueRef::Enum { index: r, .. }) => l.cmp(&r),
+        (ValueRef::Set { bits: l, .. }, ValueRef::Set { bits: r, .. }) => l.cmp(&r),
+        (ValueRef::Bytes(l), ValueRef::Bytes(r)) => ty.collation().get().compare(l, r),
+        // Values of different kinds meet only where a type is a mixture (UNION of numbers and texts is text).
+        (l, r) => compare_text(l, r, ty.collation().get()),
+    }
+}

@@ -1,0 +1,243 @@
+//! What an evaluation sees: the session, the parameters, and the rows that are current.
+//!
+//! All tables of a statement, those of its subqueries included, have a [`Slot`] each in one [`Frame`]. An operator
+//! that reads a table places its row there; expressions find it by slot and column. So a join copies nothing, and a
+//! correlated subquery sees outer rows like its own.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_UNKNOWN_ERROR};
+use palisade_base::mysql_error;
+use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::{Date, DateTime, RowView, Timestamp, Value, ValueRef, Zone};
+use palisade_engine::{Engine, RowBatch, RowBuf, RowStamp, Table, Transaction};
+
+use crate::exec::SubqueryState;
+use crate::mode::SqlMode;
+use crate::plan::Plan;
+use crate::session::Killed;
+use crate::{Host, Session, SqlError, SqlResult};
+
+/// The current row of one table.
+#[derive(Debug, Clone, Default)]
+pub enum Slot {
+    /// No row: every column is NULL (the inner side of an outer join without a match).
+    #[default]
+    Null,
+    /// A row of a batch.
+    Batch {
+        /// Its table.
+        table: Arc<Table>,
+        /// The rows read together.
+        batch: RowBatch,
+        /// Which of them.
+        position: usize,
+    },
+    /// A row on its own.
+    Row {
+        /// Its table.
+        table: Arc<Table>,
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its version.
+        stamp: RowStamp,
+    },
+    /// A row read by its key.
+    Point {
+        /// Its table.
+        table: Arc<Table>,
+        /// The row.
+        row: RowBuf,
+    },
+    /// Computed values: groups, derived tables, virtual tables.
+    Values(Arc<[Value]>),
+}
+
+impl Slot {
+    /// The value of a column.
+    pub fn value(&self, column: usize) -> SqlResult<ValueRef<'_>> {
+        match self {
+            Slot::Null => Ok(ValueRef::Null),
+            Slot::Values(values) => Ok(values.get(column).map_or(ValueRef::Null, Value::as_ref)),
+            Slot::Batch { table, batch, position } => {
+                Ok(view(table, batch.row(*position).row)?.column(column))
+            }
+            Slot::Row { table, bytes, .. } => Ok(view(table, bytes)?.column(column)),
+            Slot::Point { table, row } => Ok(view(table, row.row())?.column(column)),
+        }
+    }
+
+    /// The bytes and the version of a stored row.
+    pub fn stored(&self) -> Option<(&Arc<Table>, &[u8], RowStamp)> {
+        match self {
+            Slot::Batch { table, batch, position } => {
+                let row = batch.row(*position);
+                Some((table, row.row, row.stamp))
+            }
+            Slot::Row { table, bytes, stamp } => Some((table, bytes, *stamp)),
+            Slot::Point { table, row } => Some((table, row.row(), row.stamp())),
+            Slot::Null | Slot::Values(_) => None,
+        }
+    }
+
+    /// The current row, to be kept while the slot moves on.
+    pub fn keep(&self) -> Slot {
+        match self.stored() {
+            Some((table, bytes, stamp)) => Slot::Row { table: table.clone(), bytes: bytes.to_vec(), stamp },
+            None => self.clone(),
+        }
+    }
+
+    /// About how many bytes it holds.
+    pub fn size(&self) -> usize {
+        64 + match self {
+            Slot::Row { bytes, .. } => bytes.len(),
+            Slot::Values(values) => values.iter().map(|value| 40 + value_bytes(value)).sum(),
+            _ => 0,
+        }
+    }
+}
+
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    }
+}
+
+/// A row as a view; damaged bytes are an error.
+pub fn view<'a>(table: &'a Arc<Table>, bytes: &'a [u8]) -> SqlResult<RowView<'a>> {
+    RowView::new(table.descriptor(), bytes).map_err(|error| {
+        SqlError::with_message(&ER_UNKNOWN_ERROR, format!("Table '{}.{}': {error}", table.schema, table.name))
+    })
+}
+
+/// The current rows of all tables of a statement.
+#[derive(Debug, Default)]
+pub struct Frame {
+    /// One per table.
+    pub slots: Vec<Slot>,
+}
+
+/// What an evaluation sees.
+pub struct Context<'a> {
+    /// The session.
+    pub session: &'a mut Session,
+    /// The server.
+    pub host: &'a dyn Host,
+    /// The engine.
+    pub engine: &'a Arc<Engine>,
+    /// Values of the `?`.
+    pub parameters: &'a [Value],
+    /// The statement's plan, with the plans of its subqueries.
+    pub plan: Option<Arc<Plan>>,
+    /// Current rows.
+    pub frame: Frame,
+    /// States of the subqueries in expressions, by number.
+    pub subqueries: Vec<SubqueryState>,
+    /// Conversion problems are errors: a strict statement changes data.
+    pub strict: bool,
+    /// Rows may still be handled before the statement yields to other sessions.
+    pub budget: u32,
+    /// Until when SLEEP() sleeps, microseconds since 1970.
+    pub sleep_until: Option<i64>,
+    /// Generators of RAND(seed), by address of their expression.
+    pub seeded: Vec<(usize, (u64, u64))>,
+    now_micros: i64,
+    now: DateTime,
+    /// The day of `now`.
+    pub now_date: Date,
+}
+
+/// Rows handled between yields.
+pub const BUDGET: u32 = 4096;
+
+impl<'a> Context<'a> {
+    /// The context of a statement that begins now.
+    pub fn new(
+        session: &'a mut Session,
+        host: &'a dyn Host,
+        engine: &'a Arc<Engine>,
+        parameters: &'a [Value],
+        plan: Option<Arc<Plan>>,
+    ) -> Self {
+        let now_micros = session.variables.timestamp_micros.unwrap_or_else(|| host.unix_micros());
+        let now = Timestamp(now_micros).to_datetime(&session.variables.time_zone);
+        let slots = plan.as_ref().map_or(0, |plan| plan.slots);
+        let subqueries = plan.as_ref().map_or(0, |plan| plan.subqueries.len());
+        Context {
+            session,
+            host,
+            engine,
+            parameters,
+            plan,
+            frame: Frame { slots: vec![Slot::Null; slots] },
+            subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
+            strict: false,
+            budget: BUDGET,
+            sleep_until: None,
+            seeded: Vec::new(),
+            now_micros,
+            now,
+            now_date: now.date(),
+        }
+    }
+
+    /// The session's time zone.
+    pub fn zone(&self) -> &Zone {
+        &self.session.variables.time_zone
+    }
+
+    /// When the statement began, in the session's zone: NOW(6).
+    pub fn now(&self) -> DateTime {
+        self.now
+    }
+
+    /// When the statement began, microseconds since 1970.
+    pub fn now_micros(&self) -> i64 {
+        self.now_micros
+    }
+
+    /// The open transaction.
+    pub fn transaction(&mut self) -> &mut Transaction {
+        self.session.transaction.as_mut().expect("a statement that touches rows has a transaction")
+    }
+
+    /// `sql_mode`.
+    pub fn mode(&self) -> SqlMode {
+        self.session.variables.sql_mode
+    }
+
+    /// Which dates expressions read: zero dates pass, as in MySQL, unless a strict statement stores them.
+    pub fn reading_mode(&self) -> TemporalMode {
+        let mode = self.mode();
+        TemporalMode {
+            no_zero_date: false,
+            no_zero_in_date: false,
+            allow_invalid_dates: mode.has(SqlMode::ALLOW_INVALID_DATES),
+            truncate_fractional: mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
+        }
+    }
+
+    /// A conversion problem: an error while a strict statement changes data, else a warning.
+    pub fn warn_or_fail(&mut self, error: SqlError) -> SqlResult<()> {
+        if self.strict {
+            return Err(error);
+        }
+        self.session.warnings.warn(error);
+        Ok(())
+    }
+
+    /// One more row was handled: fails if the statement was killed. True if it should yield.
+    pub fn spend(&mut self) -> SqlResult<bool> {
+        self.budget = self.budget.saturating_sub(1);
+        if self.budget == 0 {
+            self.budget = BUDGET;
+            if self.session.kill.get() != Killed::No {
+                return Err(mysql_error!(ER_QUERY_INTERRUPTED));
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}

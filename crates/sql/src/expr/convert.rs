@@ -1,0 +1,456 @@
+//! Implicit conversions, with MySQL's warnings.
+
+use palisade_base::error_catalogue::ER_TRUNCATED_WRONG_VALUE;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::decimal::ParseEnd;
+use palisade_catalog::value::SetText;
+use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Value, ValueRef, number};
+
+use super::Context;
+use crate::SqlResult;
+
+/// Digits of the second's fraction that values of a type show.
+pub fn fraction_digits(ty: &SqlType) -> u8 {
+    match ty {
+        SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => *fsp,
+        _ => 0,
+    }
+}
+
+/// Appends `value`, which is of type `ty`, as text: what the text protocol sends and what string functions see.
+/// ZEROFILL is the column's business, not the type's.
+pub fn append_text(value: ValueRef<'_>, ty: &SqlType, out: &mut Vec<u8>) {
+    match value {
+        ValueRef::Null => {}
+        ValueRef::Int(v) => number::format_i64(v, out),
+        ValueRef::UInt(v) => number::format_u64(v, out),
+        ValueRef::Decimal(v) => match ty {
+            SqlType::Decimal { scale, .. } if v.scale() > *scale => {
+                append_display(out, v.round(i32::from(*scale)).unwrap_or(v));
+            }
+            _ => append_display(out, v),
+        },
+        ValueRef::Float(v) => match ty {
+            SqlType::Float { digits: Some((_, scale)), .. } => {
+                number::format_fixed(f64::from(v), *scale, out)
+            }
+            _ => number::format_f32(v, out),
+        },
+        ValueRef::Double(v) => match ty {
+            SqlType::Double { digits: Some((_, scale)), .. }
+            | SqlType::Float { digits: Some((_, scale)), .. } => {
+                number::format_fixed(v, *scale, out);
+            }
+            _ => number::format_f64(v, out),
+        },
+        ValueRef::Bytes(v) => out.extend_from_slice(v),
+        ValueRef::Date(v) => append_date(v, out),
+        ValueRef::Time(v) => append_time(v, fraction_digits(ty), out),
+        ValueRef::DateTime(v) => append_datetime(v, fraction_digits(ty), out),
+        ValueRef::Timestamp(v) => {
+            append_datetime(v.to_datetime(&palisade_catalog::Zone::UTC), fraction_digits(ty), out);
+        }
+        ValueRef::Year(v) => append_padded(u32::from(v), 4, out),
+        ValueRef::Bit { bits, width } => {
+            let bytes = usize::from(width).div_ceil(8);
+            out.extend_from_slice(&bits.to_be_bytes()[8 - bytes..]);
+        }
+        ValueRef::Enum { text, .. } => out.extend_from_slice(text),
+        ValueRef::Set { bits, text } => text.append_to(bits, out),
+    }
+}
+
+fn append_display(out: &mut Vec<u8>, value: impl std::fmt::Display) {
+    use std::io::Write;
+    write!(out, "{value}").expect("writing to a Vec does not fail");
+}
+
+fn append_padded(value: u32, width: usize, out: &mut Vec<u8>) {
+    let mut digits = [b'0'; 10];
+    let mut rest = value;
+    let mut start = digits.len();
+    while rest > 0 {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&digits[start.min(digits.len() - width)..]);
+}
+
+/// Appends `YYYY-MM-DD`.
+pub fn append_date(date: Date, out: &mut Vec<u8>) {
+    append_padded(u32::from(date.year()), 4, out);
+    out.push(b'-');
+    append_padded(u32::from(date.month()), 2, out);
+    out.push(b'-');
+    append_padded(u32::from(date.day()), 2, out);
+}
+
+fn append_fraction(micros: u32, digits: u8, out: &mut Vec<u8>) {
+    if digits > 0 {
+        out.push(b'.');
+        let start = out.len();
+        append_padded(micros, 6, out);
+        out.truncate(start + usize::from(digits.min(6)));
+    }
+}
+
+/// Appends `[-]HH:MM:SS[.ffffff]`.
+pub fn append_time(time: Time, digits: u8, out: &mut Vec<u8>) {
+    let (negative, hours, minutes, seconds, micros) = time.parts();
+    if negative {
+        out.push(b'-');
+    }
+    append_padded(u32::from(hours), 2, out);
+    out.push(b':');
+    append_padded(u32::from(minutes), 2, out);
+    out.push(b':');
+    append_padded(u32::from(seconds), 2, out);
+    append_fraction(micros, digits, out);
+}
+
+/// Appends `YYYY-MM-DD HH:MM:SS[.ffffff]`.
+pub fn append_datetime(value: DateTime, digits: u8, out: &mut Vec<u8>) {
+    append_date(value.date(), out);
+    out.push(b' ');
+    append_padded(u32::from(value.hour()), 2, out);
+    out.push(b':');
+    append_padded(u32::from(value.minute()), 2, out);
+    out.push(b':');
+    append_padded(u32::from(value.second()), 2, out);
+    append_fraction(value.micros(), digits, out);
+}
+
+/// `value` as text, owned.
+pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
+    match value {
+        Value::Bytes(bytes) => bytes.clone(),
+        _ => {
+            let mut out = Vec::with_capacity(24);
+            append_text(value.as_ref(), ty, &mut out);
+            out.into()
+        }
+    }
+}
+
+/// A value as it leaves its expression: a DECIMAL has no more digits than its type says. Divisions compute with more,
+/// and what is computed from them sees those.
+pub fn settled(value: Value, ty: &SqlType) -> Value {
+    match (&value, ty) {
+        (Value::Decimal(decimal), SqlType::Decimal { scale, .. }) if decimal.scale() != *scale => {
+            decimal.round(i32::from(*scale)).map_or(value, Value::Decimal)
+        }
+        _ => value,
+    }
+}
+
+/// A lossy `String` for messages.
+pub fn display_text(value: ValueRef<'_>, ty: &SqlType) -> String {
+    let mut out = Vec::new();
+    append_text(value, ty, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// 20260131 of a date.
+pub fn date_number(date: Date) -> i64 {
+    i64::from(date.year()) * 10_000 + i64::from(date.month()) * 100 + i64::from(date.day())
+}
+
+/// (20260131235959, microseconds) of a date and time.
+pub fn datetime_number(value: DateTime) -> (i64, u32) {
+    let time = i64::from(value.hour()) * 10_000 + i64::from(value.minute()) * 100 + i64::from(value.second());
+    (date_number(value.date()) * 1_000_000 + time, value.micros())
+}
+
+/// (235959, microseconds) of a time; the sign is the number's, and the microseconds have it too.
+pub fn time_number(time: Time) -> (i64, i64) {
+    let (negative, hours, minutes, seconds, micros) = time.parts();
+    let magnitude = i64::from(hours) * 10_000 + i64::from(minutes) * 100 + i64::from(seconds);
+    if negative { (-magnitude, -i64::from(micros)) } else { (magnitude, i64::from(micros)) }
+}
+
+/// An integer rounded half away from zero, from seconds-like number and microseconds.
+fn rounded(number: i64, micros: i64) -> i64 {
+    if micros >= 500_000 {
+        number + 1
+    } else if micros <= -500_000 {
+        number - 1
+    } else {
+        number
+    }
+}
+
+impl Context<'_> {
+    /// 1292 "Truncated incorrect ... value": an error while a strict statement changes data, else a warning.
+    pub fn truncated(&mut self, type_name: &str, text: &[u8]) -> SqlResult<()> {
+        let shown = String::from_utf8_lossy(text).into_owned();
+        self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE, type_name, shown))
+    }
+
+    /// 1292 "Incorrect ... value".
+    pub fn incorrect(&mut self, type_name: &str, text: &[u8]) -> SqlResult<()> {
+        let message = format!("Incorrect {type_name} value: '{}'", String::from_utf8_lossy(text));
+        self.warn_or_fail(MysqlError::with_message(&ER_TRUNCATED_WRONG_VALUE, message))
+    }
+
+    /// As a double. NULL must have been dealt with.
+    pub fn to_f64(&mut self, value: ValueRef<'_>) -> SqlResult<f64> {
+        Ok(match value {
+            ValueRef::Null => 0.0,
+            ValueRef::Int(v) => v as f64,
+            ValueRef::UInt(v) => v as f64,
+            ValueRef::Decimal(v) => v.to_f64(),
+            ValueRef::Float(v) => f64::from(v),
+            ValueRef::Double(v) => v,
+            ValueRef::Bytes(text) => {
+                let parsed = number::parse_f64(text);
+                if !parsed.complete {
+                    self.truncated("DOUBLE", text)?;
+                }
+                parsed.value
+            }
+            ValueRef::Date(v) => date_number(v) as f64,
+            ValueRef::Time(v) => {
+                let (number, micros) = time_number(v);
+                number as f64 + micros as f64 / 1e6
+            }
+            ValueRef::DateTime(v) => {
+                let (number, micros) = datetime_number(v);
+                number as f64 + f64::from(micros) / 1e6
+            }
+            ValueRef::Timestamp(v) => {
+                let (number, micros) = datetime_number(v.to_datetime(self.zone()));
+                number as f64 + f64::from(micros) / 1e6
+            }
+            ValueRef::Year(v) => f64::from(v),
+            ValueRef::Bit { bits, .. } => bits as f64,
+            ValueRef::Enum { index, .. } => f64::from(index),
+            ValueRef::Set { bits, .. } => bits as f64,
+        })
+    }
+
+    /// As a decimal.
+    pub fn to_decimal(&mut self, value: ValueRef<'_>) -> SqlResult<Decimal> {
+        Ok(match value {
+            ValueRef::Decimal(v) => v,
+            ValueRef::Int(v) => Decimal::from(v),
+            ValueRef::Float(v) => self.decimal_from_f64(f64::from(v))?,
+            ValueRef::Double(v) => self.decimal_from_f64(v)?,
+            ValueRef::Bytes(text) => {
+                let (decimal, end) = Decimal::parse(text);
+                if end != ParseEnd::Complete {
+                    self.truncated("DECIMAL", text)?;
+                }
+                decimal
+            }
+            ValueRef::Time(v) => {
+                let (number, micros) = time_number(v);
+                decimal_with_micros(number, micros)
+            }
+            ValueRef::DateTime(v) => {
+                let (number, micros) = datetime_number(v);
+                decimal_with_micros(number, i64::from(micros))
+            }
+            ValueRef::Timestamp(v) => {
+                let (number, micros) = datetime_number(v.to_datetime(self.zone()));
+                decimal_with_micros(number, i64::from(micros))
+            }
+            other => match self.to_integer(other)? {
+                wide if wide < 0 => Decimal::from(wide as i64),
+                wide => Decimal::from(wide as u64),
+            },
+        })
+    }
+
+    fn decimal_from_f64(&mut self, value: f64) -> SqlResult<Decimal> {
+        match Decimal::from_f64(value) {
+            Ok(decimal) => Ok(decimal),
+            Err(_) => {
+                self.truncated("DECIMAL", value.to_string().as_bytes())?;
+                let largest = Decimal::largest(65, 0);
+                Ok(if value < 0.0 { largest.negate() } else { largest })
+            }
+        }
+    }
+
+    /// As an integer within `i64::MIN..=u64::MAX`, rounded where it has a fraction; text is cut at its first
+    /// character that is no digit.
+    pub fn to_integer(&mut self, value: ValueRef<'_>) -> SqlResult<i128> {
+        Ok(match value {
+            ValueRef::Null => 0,
+            ValueRef::Int(v) => i128::from(v),
+            ValueRef::UInt(v) => i128::from(v),
+            ValueRef::Decimal(v) => {
+                if v.is_negative() {
+                    i128::from(v.to_i64().unwrap_or_else(|clamped| clamped))
+                } else {
+                    i128::from(v.to_u64().unwrap_or_else(|clamped| clamped))
+                }
+            }
+            ValueRef::Float(v) => clamp_f64(f64::from(v)),
+            ValueRef::Double(v) => clamp_f64(v),
+            ValueRef::Bytes(text) => self.text_to_integer(text)?,
+            ValueRef::Date(v) => i128::from(date_number(v)),
+            ValueRef::Time(v) => {
+                let (number, micros) = time_number(v);
+                i128::from(rounded(number, micros))
+            }
+            ValueRef::DateTime(v) => {
+                let (number, micros) = datetime_number(v);
+                i128::from(rounded(number, i64::from(micros)))
+            }
+            ValueRef::Timestamp(v) => {
+                let (number, micros) = datetime_number(v.to_datetime(self.zone()));
+                i128::from(rounded(number, i64::from(micros)))
+            }
+            ValueRef::Year(v) => i128::from(v),
+            ValueRef::Bit { bits, .. } => i128::from(bits),
+            ValueRef::Enum { index, .. } => i128::from(index),
+            ValueRef::Set { bits, .. } => i128::from(bits),
+        })
+    }
+
+    fn text_to_integer(&mut self, text: &[u8]) -> SqlResult<i128> {
+        let negative = text.trim_ascii_start().first() == Some(&b'-');
+        let (value, complete, overflow) = if negative {
+            let parsed = number::parse_i64(text);
+            (i128::from(parsed.value), parsed.complete, parsed.overflow)
+        } else {
+            let parsed = number::parse_u64(text);
+            (i128::from(parsed.value), parsed.complete, parsed.overflow)
+        };
+        if !complete || overflow {
+            self.truncated("INTEGER", text)?;
+        }
+        Ok(value)
+    }
+
+    /// As 64 bits, for bit operators.
+    pub fn to_bits(&mut self, value: ValueRef<'_>) -> SqlResult<u64> {
+        Ok(self.to_integer(value)? as u64)
+    }
+
+    /// As a signed integer, clamped.
+    pub fn to_i64(&mut self, value: ValueRef<'_>) -> SqlResult<i64> {
+        let wide = self.to_integer(value)?;
+        Ok(wide.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
+    }
+
+    /// As a truth value: anything but 0. Text is read as a number.
+    pub fn to_bool(&mut self, value: ValueRef<'_>) -> SqlResult<Option<bool>> {
+        Ok(match value {
+            ValueRef::Null => None,
+            ValueRef::Int(v) => Some(v != 0),
+            ValueRef::UInt(v) => Some(v != 0),
+            ValueRef::Decimal(v) => Some(!v.is_zero()),
+            other => Some(self.to_f64(other)? != 0.0),
+        })
+    }
+
+    /// As a date and time; `None` (with a warning) if it is none. A TIME is of the statement's day.
+    pub fn to_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        let mode = self.reading_mode();
+        Ok(match value {
+            ValueRef::Null => None,
+            ValueRef::Date(v) => Some(v.at_midnight()),
+            ValueRef::DateTime(v) => Some(v),
+            ValueRef::Timestamp(v) => Some(v.to_datetime(self.zone())),
+            ValueRef::Time(v) => {
+                let midnight = self.now().date().at_midnight();
+                midnight.to_micros().and_then(|micros| DateTime::from_micros(micros + v.micros()))
+            }
+            ValueRef::Bytes(text) => match DateTime::parse(text, mode) {
+                Some((parsed, offset)) => {
+                    if parsed.truncated {
+                        self.truncated("datetime", text)?;
+                    }
+                    Some(match offset {
+                        Some(seconds) => self.at_offset(parsed.value, seconds),
+                        None => parsed.value,
+                    })
+                }
+                None => {
+                    self.incorrect("datetime", text)?;
+                    None
+                }
+            },
+            ValueRef::Enum { text, .. } | ValueRef::Set { text: SetText::Joined(text), .. } => {
+                return self.to_datetime(ValueRef::Bytes(text));
+            }
+            other => {
+                let decimal = self.to_decimal(other)?;
+                let whole = decimal.truncate(0).unwrap_or(decimal);
+                let micros = decimal
+                    .subtract(&whole)
+                    .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
+                    .map_or(0, |micros| micros.to_i64().unwrap_or(0));
+                let number = whole.to_i64().unwrap_or(i64::MAX);
+                match DateTime::from_number(number, micros.clamp(0, 999_999) as u32, mode) {
+                    Some(datetime) => Some(datetime),
+                    None => {
+                        self.incorrect("datetime", decimal.to_string().as_bytes())?;
+                        None
+                    }
+                }
+            }
+        })
+    }
+
+    fn at_offset(&self, local: DateTime, seconds: i32) -> DateTime {
+        palisade_catalog::Zone::Fixed(seconds)
+            .to_timestamp(local)
+            .map_or(local, |timestamp| timestamp.to_datetime(self.zone()))
+    }
+
+    /// As a time; `None` (with a warning) if it is none.
+    pub fn to_time(&mut self, value: ValueRef<'_>) -> SqlResult<Option<Time>> {
+        Ok(match value {
+            ValueRef::Null => None,
+            ValueRef::Time(v) => Some(v),
+            ValueRef::Date(_) => Time::from_micros(0),
+            ValueRef::DateTime(v) => Some(v.time()),
+            ValueRef::Timestamp(v) => Some(v.to_datetime(self.zone()).time()),
+            ValueRef::Bytes(text) => match Time::parse(text) {
+                Some(parsed) => {
+                    if parsed.truncated {
+                        self.truncated("time", text)?;
+                    }
+                    Some(parsed.value)
+                }
+                None => {
+                    self.truncated("time", text)?;
+                    None
+                }
+            },
+            other => {
+                let decimal = self.to_decimal(other)?;
+                let whole = decimal.truncate(0).unwrap_or(decimal);
+                let micros = decimal
+                    .subtract(&whole)
+                    .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
+                    .map_or(0, |micros| micros.to_i64().unwrap_or(0));
+                match Time::from_number(whole.to_i64().unwrap_or(i64::MAX), micros.unsigned_abs() as u32) {
+                    Some(parsed) => Some(parsed.value),
+                    None => {
+                        self.truncated("time", decimal.to_string().as_bytes())?;
+                        None
+                    }
+                }
+            }
+        })
+    }
+}
+
+fn clamp_f64(value: f64) -> i128 {
+    let rounded = value.round_ties_even();
+    if rounded.is_nan() { 0 } else { (rounded as i128).clamp(i128::from(i64::MIN), i128::from(u64::MAX)) }
+}
+
+fn decimal_with_micros(number: i64, micros: i64) -> Decimal {
+    if micros == 0 {
+        return Decimal::from(number);
+    }
+    let sign = if micros < 0 { "-" } else { "" };
+    let text = format!("{sign}{}.{:06}", number.unsigned_abs(), micros.unsigned_abs());
+    Decimal::parse(text.as_bytes()).0
+}

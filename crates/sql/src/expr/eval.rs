@@ -1,0 +1,366 @@
+//! The evaluator.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
+use palisade_base::mysql_error;
+use palisade_catalog::{SqlType, Value, ValueRef};
+
+use super::arithmetic::bit_operation;
+use super::convert::text_of;
+use super::{Comparison, Context, Domain, Expr, Node, Truth};
+use crate::func::Evaluation;
+use crate::session::UserVariable;
+use crate::{SqlAttempt, SqlResult};
+
+/// A truth value as a value.
+pub fn truth_value(truth: Option<bool>) -> Value {
+    match truth {
+        Some(truth) => Value::Int(i64::from(truth)),
+        None => Value::Null,
+    }
+}
+
+impl Expr {
+    /// The value, borrowed, where it is at hand: a literal, a parameter, a column (a TIMESTAMP excepted, which has to
+    /// be converted).
+    pub fn borrow<'c>(&'c self, cx: &'c Context<'_>) -> Option<SqlResult<ValueRef<'c>>> {
+        match &self.node {
+            Node::Literal(value) => Some(Ok(value.as_ref())),
+            Node::Parameter(number) => {
+                Some(Ok(cx.parameters.get(*number).map_or(ValueRef::Null, Value::as_ref)))
+            }
+            Node::Column { slot, column, .. } => match cx.frame.slots[*slot].value(*column) {
+                Ok(ValueRef::Timestamp(_)) => None,
+                other => Some(other),
+            },
+            _ => None,
+        }
+    }
+
+    /// The value. May ask to wait if there is a subquery in it; it is then simply evaluated again.
+    pub fn eval(&self, cx: &mut Context<'_>) -> SqlAttempt<Value> {
+        match &self.node {
+            Node::Literal(value) => Ok(value.clone()),
+            Node::Column { slot, column, .. } => Ok(match cx.frame.slots[*slot].value(*column)? {
+                ValueRef::Timestamp(timestamp) => Value::DateTime(timestamp.to_datetime(cx.zone())),
+                other => other.to_owned(),
+            }),
+            Node::Parameter(number) => Ok(cx.parameters.get(*number).cloned().unwrap_or_default()),
+            Node::UserVariable(name) => Ok(cx
+                .session
+                .user_variables
+                .get(&**name)
+                .map_or(Value::Null, |variable| variable.value.clone())),
+            Node::AssignUserVariable(name, operand) => {
+                let value = operand.eval(cx)?;
+                assign(cx, name, value.clone(), &operand.ty);
+                Ok(value)
+            }
+            Node::SystemVariable { scope, name } => match cx.host.variable(cx.session, *scope, name)? {
+                Some(value) => Ok(value),
+                None => Err(mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name).into()),
+            },
+            Node::Negate(operand) => match operand.eval(cx)? {
+                Value::Null => Ok(Value::Null),
+                value => Ok(cx.negate(&value, self)?),
+            },
+            Node::BitNot(operand) => match operand.eval(cx)? {
+                Value::Null => Ok(Value::Null),
+                value => Ok(Value::UInt(!cx.to_bits(value.as_ref())?)),
+            },
+            Node::Arithmetic { op, numeric, left, right } => {
+                let left = left.eval(cx)?;
+                if left.is_null() {
+                    return Ok(Value::Null);
+                }
+                let right = right.eval(cx)?;
+                if right.is_null() {
+                    return Ok(Value::Null);
+                }
+                Ok(cx.arithmetic(*op, *numeric, &left, &right, self)?)
+            }
+            Node::Bits { op, left, right } => {
+                let (left, right) = (left.eval(cx)?, right.eval(cx)?);
+                if left.is_null() || right.is_null() {
+                    return Ok(Value::Null);
+                }
+                let (left, right) = (cx.to_bits(left.as_ref())?, cx.to_bits(right.as_ref())?);
+                Ok(Value::UInt(bit_operation(*op, left, right)))
+            }
+            Node::Cast { operand, target } => {
+                let value = operand.eval(cx)?;
+                Ok(cx.cast(value, operand, target)?)
+            }
+            Node::Transcode { operand, to } => match operand.eval(cx)? {
+                Value::Null => Ok(Value::Null),
+                value => {
+                    let text = text_of(&value, &operand.ty);
+                    Ok(Value::Bytes(cx.transcode(text, operand.ty.collation(), *to)))
+                }
+            },
+            Node::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    if condition.test(cx)? == Some(true) {
+                        let value = result.eval(cx)?;
+                        return Ok(cx.adapt(value, &result.ty, &self.ty)?);
+                    }
+                }
+                match otherwise {
+                    Some(otherwise) => {
+                        let value = otherwise.eval(cx)?;
+                        Ok(cx.adapt(value, &otherwise.ty, &self.ty)?)
+                    }
+                    None => Ok(Value::Null),
+                }
+            }
+            Node::Call { function, arguments } => match function.evaluation {
+                Evaluation::Lazy(evaluate) => evaluate(cx, arguments, self),
+                Evaluation::Strict(evaluate) => {
+                    let mut values = smallvec::SmallVec::<[Value; 4]>::new();
+                    for argument in arguments {
+                        let value = argument.eval(cx)?;
+                        if value.is_null() {
+                            return Ok(Value::Null);
+                        }
+                        values.push(value);
+                    }
+                    Ok(evaluate(cx, &values, arguments, self)?)
+                }
+                Evaluation::Nullable(evaluate) => {
+                    let mut values = smallvec::SmallVec::<[Value; 4]>::new();
+                    for argument in arguments {
+                        values.push(argument.eval(cx)?);
+                    }
+                    Ok(evaluate(cx, &values, arguments, self)?)
+                }
+            },
+            Node::Subquery(subquery) => crate::exec::subquery::evaluate(cx, subquery),
+            Node::Compare { .. }
+            | Node::And(_)
+            | Node::Or(_)
+            | Node::Xor(..)
+            | Node::Not(_)
+            | Node::Is { .. }
+            | Node::In { .. }
+            | Node::Between { .. }
+            | Node::Like { .. } => Ok(truth_value(self.test(cx)?)),
+        }
+    }
+
+    /// The value as a truth value.
+    pub fn test(&self, cx: &mut Context<'_>) -> SqlAttempt<Option<bool>> {
+        match &self.node {
+            Node::Compare { comparison, domain, left, right } => {
+                let (ordering, nulls) = compare_operands(cx, left, right, *domain)?;
+                Ok(if *comparison == Comparison::NullSafeEqual {
+                    Some(match ordering {
+                        Some(ordering) => ordering == Ordering::Equal,
+                        None => nulls == (true, true),
+                    })
+                } else {
+                    ordering.map(|ordering| comparison.holds(ordering))
+                })
+            }
+            Node::And(parts) => {
+                let mut result = Some(true);
+                for part in parts {
+                    match part.test(cx)? {
+                        Some(false) => return Ok(Some(false)),
+                        None => result = None,
+                        Some(true) => {}
+                    }
+                }
+                Ok(result)
+            }
+            Node::Or(parts) => {
+                let mut result = Some(false);
+                for part in parts {
+                    match part.test(cx)? {
+                        Some(true) => return Ok(Some(true)),
+                        None => result = None,
+                        Some(false) => {}
+                    }
+                }
+                Ok(result)
+            }
+            Node::Xor(left, right) => {
+                let (left, right) = (left.test(cx)?, right.test(cx)?);
+                Ok(left.zip(right).map(|(left, right)| left != right))
+            }
+            Node::Not(operand) => Ok(operand.test(cx)?.map(|truth| !truth)),
+            Node::Is { operand, truth, negated } => {
+                let holds = match truth {
+                    Truth::Null => match operand.borrow(cx) {
+                        Some(value) => value?.is_null(),
+                        None => operand.eval(cx)?.is_null(),
+                    },
+                    Truth::True => operand.test(cx)? == Some(true),
+                    Truth::False => operand.test(cx)? == Some(false),
+                };
+                Ok(Some(holds != *negated))
+            }
+            Node::In { operand, list, negated } => {
+                let value = operand.eval(cx)?;
+                if value.is_null() {
+                    return Ok(None);
+                }
+                let mut unknown = false;
+                for (domain, item) in list {
+                    let item = item.eval(cx)?;
+                    match cx.compare(value.as_ref(), item.as_ref(), *domain)? {
+                        Some(Ordering::Equal) => return Ok(Some(!negated)),
+                        None => unknown = true,
+                        _ => {}
+                    }
+                }
+                Ok(if unknown { None } else { Some(*negated) })
+            }
+            Node::Between { operand, domain, low, high, negated } => {
+                let value = operand.eval(cx)?;
+                let low = low.eval(cx)?;
+                let above = cx.compare(value.as_ref(), low.as_ref(), *domain)?.map(|o| o != Ordering::Less);
+                let high = high.eval(cx)?;
+                let below =
+                    cx.compare(value.as_ref(), high.as_ref(), *domain)?.map(|o| o != Ordering::Greater);
+                let within = match (above, below) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                Ok(within.map(|within| within != *negated))
+            }
+            Node::Like { operand, pattern, escape, collation, negated } => {
+                let (value, pattern_value) = (operand.eval(cx)?, pattern.eval(cx)?);
+                if value.is_null() || pattern_value.is_null() {
+                    return Ok(None);
+                }
+                let escape = match escape {
+                    None => palisade_catalog::Bytes::from("\\"),
+                    Some(escape) => {
+                        let value = escape.eval(cx)?;
+                        if value.is_null() { "\\".into() } else { text_of(&value, &escape.ty) }
+                    }
+                };
+                let text = text_of(&value, &operand.ty);
+                let pattern = text_of(&pattern_value, &pattern.ty);
+                Ok(Some(collation.get().like(&text, &pattern, &escape) != *negated))
+            }
+            _ => {
+                if let Some(value) = self.borrow(cx) {
+                    match value? {
+                        ValueRef::Null => return Ok(None),
+                        ValueRef::Int(value) => return Ok(Some(value != 0)),
+                        _ => {}
+                    }
+                }
+                let value = self.eval(cx)?;
+                Ok(cx.to_bool(value.as_ref())?)
+            }
+        }
+    }
+}
+
+/// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL.
+pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) {
+    let collation = match ty {
+        ty if ty.is_string() => ty.collation(),
+        _ => cx.session.variables.collation_connection,
+    };
+    let variable = match value {
+        Value::Null => UserVariable { value, ty: SqlType::VarChar { length: 0, collation } },
+        Value::Int(_) => UserVariable { value, ty: SqlType::BIGINT },
+        Value::UInt(_) => UserVariable { value, ty: SqlType::BIGINT_UNSIGNED },
+        Value::Year(year) => UserVariable { value: Value::Int(i64::from(year)), ty: SqlType::BIGINT },
+        Value::Bit { bits, .. } => UserVariable { value: Value::UInt(bits), ty: SqlType::BIGINT_UNSIGNED },
+        Value::Decimal(decimal) => {
+            let ty = SqlType::Decimal { precision: 65, scale: decimal.scale(), unsigned: false };
+            UserVariable { value, ty }
+        }
+        Value::Float(float) => UserVariable { value: Value::Double(f64::from(float)), ty: SqlType::DOUBLE },
+        Value::Double(_) => UserVariable { value, ty: SqlType::DOUBLE },
+        other => {
+            let text = text_of(&other, ty);
+            let ty = match ty {
+                SqlType::Binary { .. } | SqlType::VarBinary { .. } | SqlType::Blob { .. } => {
+                    SqlType::VarBinary { length: text.len() as u32 }
+                }
+                _ => SqlType::VarChar { length: 65_535, collation },
+            };
+            UserVariable { value: Value::Bytes(text), ty }
+        }
+    };
+    cx.session.user_variables.insert(name.to_string(), variable);
+}
+
+/// Compares two operands; where both are at hand and of one kind, without copying them. Also tells which are NULL.
+fn compare_operands(
+    cx: &mut Context<'_>,
+    left: &Expr,
+    right: &Expr,
+    domain: Domain,
+) -> SqlAttempt<(Option<Ordering>, (bool, bool))> {
+    if let (Some(l), Some(r)) = (left.borrow(cx), right.borrow(cx)) {
+        let (l, r) = (l?, r?);
+        if l.is_null() || r.is_null() {
+            return Ok((None, (l.is_null(), r.is_null())));
+        }
+        let quick = match (domain, l, r) {
+            (Domain::Integer, ValueRef::Int(l), ValueRef::Int(r)) => Some(l.cmp(&r)),
+            (Domain::Integer, ValueRef::UInt(l), ValueRef::UInt(r)) => Some(l.cmp(&r)),
+            (Domain::Text(collation), ValueRef::Bytes(l), ValueRef::Bytes(r)) => {
+                Some(collation.get().compare(l, r))
+            }
+            (Domain::Decimal, ValueRef::Decimal(l), ValueRef::Decimal(r)) => Some(l.cmp(&r)),
+            (Domain::Double, ValueRef::Double(l), ValueRef::Double(r)) => l.partial_cmp(&r),
+            _ => None,
+        };
+        if quick.is_some() {
+            return Ok((quick, (false, false)));
+        }
+    }
+    let (l, r) = (left.eval(cx)?, right.eval(cx)?);
+    let ordering = cx.compare(l.as_ref(), r.as_ref(), domain)?;
+    Ok((ordering, (l.is_null(), r.is_null())))
+}
+
+impl Context<'_> {
+    /// A branch's value in the type that IF, CASE, COALESCE, UNION give all branches.
+    pub fn adapt(&mut self, value: Value, from: &SqlType, to: &SqlType) -> SqlResult<Value> {
+        Ok(match (to, &value) {
+            (_, Value::Null) => Value::Null,
+            (SqlType::Int { unsigned: false, .. }, Value::Int(_)) => value,
+            (SqlType::Int { unsigned: true, .. }, Value::UInt(_)) => value,
+            (SqlType::Int { unsigned, .. }, _) => {
+                let wide = self.to_integer(value.as_ref())?;
+                if *unsigned { Value::UInt(wide as u64) } else { Value::Int(wide as i64) }
+            }
+            (SqlType::Decimal { scale, .. }, _) => {
+                let decimal = self.to_decimal(value.as_ref())?;
+                Value::Decimal(decimal.round(i32::from(*scale)).unwrap_or(decimal))
+            }
+            (SqlType::Double { .. }, Value::Double(_)) => value,
+            (SqlType::Double { .. }, _) => Value::Double(self.to_f64(value.as_ref())?),
+            (SqlType::Float { .. }, Value::Float(_)) => value,
+            (SqlType::Float { .. }, _) => Value::Float(self.to_f64(value.as_ref())? as f32),
+            (SqlType::Date, Value::Date(_)) | (SqlType::Time { .. }, Value::Time(_)) => value,
+            (SqlType::DateTime { .. } | SqlType::Timestamp { .. }, Value::DateTime(_)) => value,
+            (SqlType::DateTime { .. } | SqlType::Timestamp { .. }, _) => {
+                self.to_datetime(value.as_ref())?.map_or(Value::Null, Value::DateTime)
+            }
+            (SqlType::Date, _) => {
+                self.to_datetime(value.as_ref())?.map_or(Value::Null, |datetime| Value::Date(datetime.date()))
+            }
+            (SqlType::Time { .. }, _) => self.to_time(value.as_ref())?.map_or(Value::Null, Value::Time),
+            (to, Value::Bytes(_)) if to.is_string() && from.collation() == to.collation() => value,
+            (SqlType::Enum { .. } | SqlType::Set { .. }, _) => value,
+            (to, _) if to.is_string() => {
+                let text = text_of(&value, from);
+                let from = if from.is_string() { from.collation() } else { to.collation() };
+                Value::Bytes(self.transcode(text, from, to.collation()))
+            }
+            _ => value,
+        })
+    }
+}

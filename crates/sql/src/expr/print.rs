@@ -1,0 +1,145 @@
+//! Expressions as text, as error messages and EXPLAIN show them.
+
+use std::fmt::{self, Display, Formatter};
+
+use palisade_catalog::Value;
+
+use super::convert::display_text;
+use super::{ArithmeticOp, BitOp, Expr, Node, SubqueryUse, Truth};
+
+impl ArithmeticOp {
+    /// As SQL writes it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            ArithmeticOp::Add => "+",
+            ArithmeticOp::Subtract => "-",
+            ArithmeticOp::Multiply => "*",
+            ArithmeticOp::Divide => "/",
+            ArithmeticOp::IntegerDivide => "DIV",
+            ArithmeticOp::Modulo => "%",
+        }
+    }
+}
+
+impl BitOp {
+    /// As SQL writes it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BitOp::And => "&",
+            BitOp::Or => "|",
+            BitOp::Xor => "^",
+            BitOp::ShiftLeft => "<<",
+            BitOp::ShiftRight => ">>",
+        }
+    }
+}
+
+fn list(f: &mut Formatter<'_>, items: &[Expr], separator: &str) -> fmt::Result {
+    for (position, item) in items.iter().enumerate() {
+        if position > 0 {
+            f.write_str(separator)?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let not = |negated: bool| if negated { "not " } else { "" };
+        match &self.node {
+            Node::Literal(Value::Null) => f.write_str("NULL"),
+            Node::Literal(value) => {
+                let text = display_text(value.as_ref(), &self.ty);
+                match value {
+                    Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
+                        f.write_str(&text)
+                    }
+                    Value::Date(_) => write!(f, "DATE'{text}'"),
+                    Value::Time(_) => write!(f, "TIME'{text}'"),
+                    Value::DateTime(_) => write!(f, "TIMESTAMP'{text}'"),
+                    _ => write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+                }
+            }
+            Node::Column { name, .. } => f.write_str(name),
+            Node::Parameter(_) => f.write_str("?"),
+            Node::UserVariable(name) => write!(f, "(@`{name}`)"),
+            Node::AssignUserVariable(name, value) => write!(f, "(@`{name}`:={value})"),
+            Node::SystemVariable { name, .. } => write!(f, "@@{name}"),
+            Node::Negate(operand) => write!(f, "-({operand})"),
+            Node::BitNot(operand) => write!(f, "~({operand})"),
+            Node::Arithmetic { op, left, right, .. } => write!(f, "({left} {} {right})", op.symbol()),
+            Node::Bits { op, left, right } => write!(f, "({left} {} {right})", op.symbol()),
+            Node::Compare { comparison, left, right, .. } => {
+                write!(f, "({left} {} {right})", comparison.symbol())
+            }
+            Node::And(parts) => {
+                f.write_str("(")?;
+                list(f, parts, " and ")?;
+                f.write_str(")")
+            }
+            Node::Or(parts) => {
+                f.write_str("(")?;
+                list(f, parts, " or ")?;
+                f.write_str(")")
+            }
+            Node::Xor(left, right) => write!(f, "({left} xor {right})"),
+            Node::Not(operand) => write!(f, "(not({operand}))"),
+            Node::Is { operand, truth, negated } => {
+                let truth = match truth {
+                    Truth::True => "true",
+                    Truth::False => "false",
+                    Truth::Null => "null",
+                };
+                write!(f, "({operand} is {}{truth})", not(*negated))
+            }
+            Node::In { operand, list: items, negated } => {
+                write!(f, "({operand} {}in (", not(*negated))?;
+                for (position, (_, item)) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if position > 0 { "," } else { "" })?;
+                }
+                f.write_str("))")
+            }
+            Node::Between { operand, low, high, negated, .. } => {
+                write!(f, "({operand} {}between {low} and {high})", not(*negated))
+            }
+            Node::Like { operand, pattern, negated, .. } => {
+                write!(f, "({operand} {}like {pattern})", not(*negated))
+            }
+            Node::Case { branches, otherwise } => {
+                f.write_str("(case")?;
+                for (condition, result) in branches {
+                    write!(f, " when {condition} then {result}")?;
+                }
+                if let Some(otherwise) = otherwise {
+                    write!(f, " else {otherwise}")?;
+                }
+                f.write_str(" end)")
+            }
+            Node::Cast { operand, target } => {
+                let target = format!("{target:?}");
+                let name = target.split([' ', '{']).next().unwrap_or_default().to_lowercase();
+                write!(f, "cast({operand} as {name})")
+            }
+            Node::Transcode { operand, to } => {
+                write!(f, "convert({operand} using {})", to.get().charset.name())
+            }
+            Node::Call { function, arguments } => {
+                write!(f, "{}(", function.name)?;
+                list(f, arguments, ",")?;
+                f.write_str(")")
+            }
+            Node::Subquery(subquery) => match &subquery.usage {
+                SubqueryUse::Scalar => write!(f, "(select #{})", subquery.number + 2),
+                SubqueryUse::Exists { negated } => {
+                    write!(f, "{}exists(select #{})", not(*negated), subquery.number + 2)
+                }
+                SubqueryUse::Quantified { left, negated, .. } => {
+                    f.write_str("(")?;
+                    list(f, left, ",")?;
+                    write!(f, " {}in (select #{}))", not(*negated), subquery.number + 2)
+                }
+            },
+        }
+    }
+}

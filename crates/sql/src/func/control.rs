@@ -1,0 +1,172 @@
+//! Functions that choose and compare.
+
+use std::cmp::Ordering;
+
+use palisade_catalog::{CollationId, SqlType, Value};
+
+use super::{Evaluation, Function, MANY, Typed, characters, function, text_type};
+use crate::expr::arithmetic::decimal_shape;
+use crate::expr::compare::domain_of;
+use crate::expr::{Context, Expr};
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::{Lazy, Nullable, Strict};
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    function("coalesce", (1, MANY), coalesce_type, Lazy(coalesce)),
+    function("greatest", (2, MANY), extreme_type, Strict(greatest)),
+    function("if", (3, 3), if_type, Lazy(if_)),
+    function("ifnull", (2, 2), coalesce_type, Lazy(coalesce)),
+    function("interval", (2, MANY), interval_type, Nullable(interval)),
+    function("isnull", (1, 1), isnull_type, Nullable(isnull)),
+    function("least", (2, MANY), extreme_type, Strict(least)),
+    function("nullif", (2, 2), nullif_type, Lazy(nullif)),
+];
+
+/// The type that values of all `branches` are given: MySQL's rule for CASE, IF, COALESCE, UNION and the like.
+pub fn common_type(operation: &str, branches: &[Expr], connection: CollationId) -> SqlResult<SqlType> {
+    let mut known = branches.iter().filter(|branch| !matches!(branch.ty, SqlType::Null));
+    let Some(first) = known.next() else { return Ok(SqlType::Null) };
+    if known.clone().all(|branch| branch.ty == first.ty) {
+        return Ok(first.ty.clone());
+    }
+    let all = |test: fn(&SqlType) -> bool| {
+        test(&first.ty)
+            && branches.iter().all(|branch| matches!(branch.ty, SqlType::Null) || test(&branch.ty))
+    };
+    if all(SqlType::is_numeric) {
+        return Ok(common_number(branches));
+    }
+    if all(SqlType::is_temporal) {
+        let fsp = branches.iter().map(|branch| branch.ty.wire_decimals()).max().unwrap_or(0).min(6);
+        let time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
+        return Ok(if all(time) { SqlType::Time { fsp } } else { SqlType::DateTime { fsp } });
+    }
+    if all(|ty| matches!(ty, SqlType::Json)) {
+        return Ok(SqlType::Json);
+    }
+    let length = branches.iter().map(characters).max().unwrap_or(0);
+    text_type(operation, branches, length, connection)
+}
+
+fn common_number(branches: &[Expr]) -> SqlType {
+    let numbers = || branches.iter().map(|branch| &branch.ty).filter(|ty| !matches!(ty, SqlType::Null));
+    if numbers().any(|ty| matches!(ty, SqlType::Float { .. } | SqlType::Double { .. })) {
+        return SqlType::DOUBLE;
+    }
+    let decimal = numbers().any(|ty| matches!(ty, SqlType::Decimal { .. }));
+    let unsigned = numbers().all(SqlType::is_unsigned);
+    let mixed_sign = !unsigned && numbers().any(SqlType::is_unsigned);
+    if decimal || mixed_sign {
+        let whole =
+            numbers().map(decimal_shape).map(|(precision, scale)| precision - scale).max().unwrap_or(1);
+        let scale = numbers().map(decimal_shape).map(|(_, scale)| scale).max().unwrap_or(0);
+        if decimal || whole > 18 {
+            return SqlType::Decimal { precision: (whole + scale).min(65), scale, unsigned };
+        }
+    }
+    if unsigned { SqlType::BIGINT_UNSIGNED } else { SqlType::BIGINT }
+}
+
+fn coalesce_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let ty = common_type("coalesce", arguments, connection)?;
+    Ok(Typed { ty, nullable: arguments.iter().all(|argument| argument.nullable) })
+}
+
+fn if_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let ty = common_type("if", &arguments[1..], connection)?;
+    Ok(Typed { ty, nullable: arguments[1].nullable || arguments[2].nullable })
+}
+
+fn nullif_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    domain_of(&arguments[0], &arguments[1], "nullif")?;
+    let _ = connection;
+    Ok(Typed::nullable(arguments[0].ty.clone()))
+}
+
+fn extreme_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::strict(common_type("greatest", arguments, connection)?, arguments))
+}
+
+fn isnull_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::INT))
+}
+
+fn interval_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::BIGINT))
+}
+
+fn coalesce(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    for argument in arguments {
+        let value = argument.eval(cx)?;
+        if !value.is_null() {
+            return Ok(cx.adapt(value, &argument.ty, &call.ty)?);
+        }
+    }
+    Ok(Value::Null)
+}
+
+fn if_(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let chosen = if arguments[0].test(cx)? == Some(true) { &arguments[1] } else { &arguments[2] };
+    let value = chosen.eval(cx)?;
+    Ok(cx.adapt(value, &chosen.ty, &call.ty)?)
+}
+
+fn nullif(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let (left, right) = (arguments[0].eval(cx)?, arguments[1].eval(cx)?);
+    let domain = domain_of(&arguments[0], &arguments[1], "nullif")?;
+    let equal = cx.compare(left.as_ref(), right.as_ref(), domain)? == Some(Ordering::Equal);
+    Ok(if equal { Value::Null } else { left })
+}
+
+fn isnull(_: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::Int(i64::from(values[0].is_null())))
+}
+
+/// INTERVAL(n, a, b, ...): how many of the ascending a, b, ... are at most n.
+fn interval(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::Int(-1));
+    }
+    let wanted = cx.to_f64(values[0].as_ref())?;
+    let mut count = 0;
+    for value in &values[1..] {
+        if !value.is_null() && cx.to_f64(value.as_ref())? > wanted {
+            break;
+        }
+        count += 1;
+    }
+    Ok(Value::Int(count))
+}
+
+fn greatest(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    extreme(cx, values, arguments, call, Ordering::Greater)
+}
+
+fn least(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    extreme(cx, values, arguments, call, Ordering::Less)
+}
+
+fn extreme(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+    wanted: Ordering,
+) -> SqlResult<Value> {
+    // all are compared as values of the result's type
+    let probe = Expr::literal(Value::Int(0), call.ty.clone());
+    let domain = domain_of(&probe, &probe, "greatest")?;
+    let mut best: Option<Value> = None;
+    for (value, argument) in values.iter().zip(arguments) {
+        let value = cx.adapt(value.clone(), &argument.ty, &call.ty)?;
+        let better = match &best {
+            None => true,
+            Some(best) => cx.compare(value.as_ref(), best.as_ref(), domain)? == Some(wanted),
+        };
+        if better {
+            best = Some(value);
+        }
+    }
+    Ok(best.unwrap_or_default())
+}

@@ -1,0 +1,394 @@
+//! Cutting and joining text by characters: what the string functions do once their arguments are bytes.
+//!
+//! Positions count characters from 1, as in SQL; negative ones count from the end. Results never exceed
+//! `max_allowed_packet`: a function that could is given the limit and answers `None`.
+
+use palisade_catalog::{Charset, Collation};
+
+/// SUBSTRING(text, position, length): the slice, empty where the position is outside.
+pub fn substring(charset: Charset, text: &[u8], position: i64, length: Option<i64>) -> &[u8] {
+    let count = match length {
+        Some(length) if length <= 0 => return &[],
+        Some(length) => usize::try_from(length).unwrap_or(usize::MAX),
+        None => usize::MAX,
+    };
+    let skip = match position {
+        0 => return &[],
+        1.. => usize::try_from(position - 1).unwrap_or(usize::MAX),
+        _ => {
+            let from_end = usize::try_from(position.unsigned_abs()).unwrap_or(usize::MAX);
+            match charset.char_count(text).checked_sub(from_end) {
+                Some(skip) => skip,
+                None => return &[],
+            }
+        }
+    };
+    let rest = &text[charset.prefix_len(text, skip)..];
+    &rest[..charset.prefix_len(rest, count)]
+}
+
+/// LEFT(text, count).
+pub fn left(charset: Charset, text: &[u8], count: i64) -> &[u8] {
+    &text[..charset.prefix_len(text, usize::try_from(count).unwrap_or(0))]
+}
+
+/// RIGHT(text, count).
+pub fn right(charset: Charset, text: &[u8], count: i64) -> &[u8] {
+    let count = usize::try_from(count).unwrap_or(0);
+    let skip = charset.char_count(text).saturating_sub(count);
+    &text[charset.prefix_len(text, skip)..]
+}
+
+/// Which side of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Side {
+    Left,
+    Right,
+    Both,
+}
+
+/// TRIM: removes `what` from the ends, as often as it stands there.
+pub fn trim<'a>(text: &'a [u8], what: &[u8], side: Side) -> &'a [u8] {
+    let mut text = text;
+    if what.is_empty() {
+        return text;
+    }
+    while side != Side::Right
+        && let Some(rest) = text.strip_prefix(what)
+    {
+        text = rest;
+    }
+    while side != Side::Left
+        && let Some(rest) = text.strip_suffix(what)
+    {
+        text = rest;
+    }
+    text
+}
+
+/// LPAD and RPAD: `text` cut or filled to `count` characters. `None` for a negative count or beyond `limit` bytes.
+pub fn pad(
+    charset: Charset,
+    text: &[u8],
+    count: i64,
+    with: &[u8],
+    side: Side,
+    limit: usize,
+) -> Option<Vec<u8>> {
+    let count = usize::try_from(count).ok()?;
+    let have = charset.char_count(text);
+    if count <= have {
+        return Some(text[..charset.prefix_len(text, count)].to_vec());
+    }
+    if with.is_empty() {
+        return Some(text.to_vec());
+    }
+    let missing = count - have;
+    let with_count = charset.char_count(with);
+    let fill_bytes = (missing / with_count).checked_mul(with.len())?;
+    if fill_bytes.saturating_add(text.len()) > limit {
+        return None;
+    }
+    let mut fill = with.repeat(missing / with_count);
+    fill.extend_from_slice(&with[..charset.prefix_len(with, missing % with_count)]);
+    Some(match side {
+        Side::Left => [fill.as_slice(), text].concat(),
+        _ => [text, fill.as_slice()].concat(),
+    })
+}
+
+/// REPEAT(text, count); `None` beyond `limit` bytes.
+pub fn repeat(text: &[u8], count: i64, limit: usize) -> Option<Vec<u8>> {
+    let count = usize::try_from(count).unwrap_or(0);
+    if text.len().checked_mul(count)? > limit {
+        return None;
+    }
+    Some(text.repeat(count))
+}
+
+/// REPLACE(text, from, to): byte for byte, case counts. `None` beyond `limit` bytes.
+pub fn replace(text: &[u8], from: &[u8], to: &[u8], limit: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = find(rest, from) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(to);
+        rest = &rest[at + from.len()..];
+        if out.len() > limit {
+            return None;
+        }
+    }
+    out.extend_from_slice(rest);
+    (out.len() <= limit).then_some(out)
+}
+
+fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+    if needle.is_empty() {
+        return None;
+    }
+    text.windows(needle.len()).position(|window| window == needle)
+}
+
+/// REVERSE(text), character by character.
+pub fn reverse(charset: Charset, text: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; text.len()];
+    let (mut rest, mut end) = (text, text.len());
+    while !rest.is_empty() {
+        let (character, after) = rest.split_at(charset.char_len(rest));
+        out[end - character.len()..end].copy_from_slice(character);
+        end -= character.len();
+        rest = after;
+    }
+    out
+}
+
+/// INSERT(text, position, length, new).
+pub fn insert(charset: Charset, text: &[u8], position: i64, length: i64, new: &[u8]) -> Vec<u8> {
+    let characters = charset.char_count(text) as i64;
+    if position < 1 || position > characters {
+        return text.to_vec();
+    }
+    let head = charset.prefix_len(text, (position - 1) as usize);
+    let cut = usize::try_from(length).unwrap_or(usize::MAX);
+    let tail = head + charset.prefix_len(&text[head..], cut);
+    [&text[..head], new, &text[tail..]].concat()
+}
+
+/// LOCATE(needle, text, position): where it stands, in characters from 1; 0 if nowhere.
+pub fn locate(collation: &Collation, needle: &[u8], text: &[u8], position: i64) -> i64 {
+    let charset = collation.charset;
+    let Some(skip) = position.checked_sub(1).and_then(|skip| usize::try_from(skip).ok()) else { return 0 };
+    if skip > charset.char_count(text) {
+        return 0;
+    }
+    let from = charset.prefix_len(text, skip);
+    match collation.find(text, needle, from) {
+        Some((at, _)) => charset.char_count(&text[..at]) as i64 + 1,
+        None => 0,
+    }
+}
+
+/// SUBSTRING_INDEX(text, delimiter, count): what stands before the count-th delimiter, or after it from the end.
+pub fn substring_index<'a>(text: &'a [u8], delimiter: &[u8], count: i64) -> &'a [u8] {
+    if count == 0 || delimiter.is_empty() {
+        return &[];
+    }
+    if count > 0 {
+        let mut at = 0;
+        for _ in 0..count {
+            match find(&text[at..], delimiter) {
+                Some(found) => at += found + delimiter.len(),
+                None => return text,
+            }
+        }
+        &text[..at - delimiter.len()]
+    } else {
+        let mut end = text.len();
+        for _ in 0..count.unsigned_abs() {
+            let found = text[..end].windows(delimiter.len()).rposition(|window| window == delimiter);
+            match found {
+                Some(at) => end = at,
+                None => return text,
+            }
+        }
+        &text[end + delimiter.len()..]
+    }
+}
+
+/// FIND_IN_SET(item, list): its place in the comma separated list, from 1; 0 if it is not there.
+pub fn find_in_set(collation: &Collation, item: &[u8], list: &[u8]) -> i64 {
+    if list.is_empty() || item.contains(&b',') {
+        return 0;
+    }
+    let place = list.split(|byte| *byte == b',').position(|member| collation.equal(member, item));
+    place.map_or(0, |place| place as i64 + 1)
+}
+
+/// QUOTE(text): a literal that reads back as `text`.
+pub fn quote(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    out.push(b'\'');
+    for byte in text {
+        match byte {
+            b'\'' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+            0 => out.extend_from_slice(b"\\0"),
+            0x1a => out.extend_from_slice(b"\\Z"),
+            _ => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+/// FORMAT: puts commas between the thousands of a number's text.
+pub fn group_thousands(number: &str) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) = digits.find('.').map_or((digits, ""), |at| digits.split_at(at));
+    let mut out = String::from(sign);
+    for (position, digit) in whole.chars().enumerate() {
+        if position > 0 && (whole.len() - position) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + fraction
+}
+
+/// SOUNDEX(text), of ASCII letters; MySQL's does not stop after four characters.
+pub fn soundex(text: &[u8]) -> Vec<u8> {
+    const CODES: &[u8; 26] = b"01230120022455012623010202";
+    let code = |letter: u8| CODES[usize::from(letter.to_ascii_uppercase() - b'A')];
+    let mut out = Vec::new();
+    let mut last = 0;
+    for letter in text.iter().filter(|byte| byte.is_ascii_alphabetic()) {
+        let this = code(*letter);
+        if out.is_empty() {
+            out.push(letter.to_ascii_uppercase());
+            last = this;
+        } else if this != last {
+            last = this;
+            if this != b'0' {
+                out.push(this);
+            }
+        }
+    }
+    if !out.is_empty() {
+        out.resize(out.len().max(4), b'0');
+    }
+    out
+}
+
+/// HEX of bytes.
+pub fn hex(bytes: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect()
+}
+
+/// UNHEX; `None` if a character is no hexadecimal digit.
+pub fn unhex(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (head, pairs) = text.split_at(text.len() % 2);
+    let mut out = Vec::with_capacity(text.len().div_ceil(2));
+    if let [single] = head {
+        out.push(digit(*single)?);
+    }
+    for pair in pairs.chunks_exact(2) {
+        out.push(digit(pair[0])? << 4 | digit(pair[1])?);
+    }
+    Some(out)
+}
+
+/// `value` in base 2 to 36.
+pub fn in_base(mut value: u64, base: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(
+            char::from_digit((value % u64::from(base)) as u32, base).expect("the digit is below the base"),
+        );
+        value /= u64::from(base);
+        if value == 0 {
+            break;
+        }
+    }
+    digits.iter().rev().collect::<String>().to_ascii_uppercase()
+}
+
+/// CONV(text, from, to): digits are read until one does not fit, as 64 bits, unsigned unless `from` is negative;
+/// a negative `to` writes a sign. `None` if a base is not 2 to 36.
+pub fn conv(text: &[u8], from: i64, to: i64) -> Option<String> {
+    let in_range = |base: i64| (2..=36).contains(&base.unsigned_abs());
+    if !in_range(from) || !in_range(to) {
+        return None;
+    }
+    let text = text.trim_ascii();
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    let base = from.unsigned_abs();
+    let mut value: u64 = 0;
+    for digit in digits.iter().map_while(|byte| char::from(*byte).to_digit(base as u32)) {
+        value = value.checked_mul(base).and_then(|value| value.checked_add(digit.into())).unwrap_or(u64::MAX);
+    }
+    let value = if negative { value.wrapping_neg() } else { value };
+    let target = to.unsigned_abs() as u32;
+    Some(match to < 0 && (value as i64) < 0 {
+        true => format!("-{}", in_base((value as i64).unsigned_abs(), target)),
+        false => in_base(value, target),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UTF8: Charset = Charset::Utf8mb4;
+
+    #[test]
+    fn positions_count_characters() {
+        let text = "žluťoučký".as_bytes();
+        assert_eq!(substring(UTF8, text, 2, Some(3)), "luť".as_bytes());
+        assert_eq!(substring(UTF8, text, -3, None), "čký".as_bytes());
+        assert_eq!(substring(UTF8, text, 0, None), b"");
+        assert_eq!(substring(UTF8, text, 10, None), b"");
+        assert_eq!(substring(UTF8, text, i64::MIN, Some(i64::MAX)), b"");
+        assert_eq!(left(UTF8, text, 2), "žl".as_bytes());
+        assert_eq!(right(UTF8, text, 2), "ký".as_bytes());
+        assert_eq!(reverse(UTF8, "ažb".as_bytes()), "bža".as_bytes());
+        assert_eq!(insert(UTF8, b"Quadratic", 3, 4, b"What"), b"QuWhattic");
+        assert_eq!(insert(UTF8, b"abc", 3, 100, b"X"), b"abX");
+    }
+
+    #[test]
+    fn padding_cuts_and_fills() {
+        let pad = |text: &str, count, with: &str, side| {
+            pad(UTF8, text.as_bytes(), count, with.as_bytes(), side, 100)
+                .map(|out| String::from_utf8(out).unwrap())
+        };
+        assert_eq!(pad("a", 6, "xy", Side::Left).as_deref(), Some("xyxyxa"));
+        assert_eq!(pad("a", 4, "ž", Side::Right).as_deref(), Some("ažžž"));
+        assert_eq!(pad("abcdef", 3, "x", Side::Left).as_deref(), Some("abc"));
+        assert_eq!(pad("abc", 5, "", Side::Right).as_deref(), Some("abc"));
+        assert_eq!(pad("a", -1, "x", Side::Left), None);
+        assert_eq!(pad("a", 1000, "x", Side::Left), None);
+    }
+
+    #[test]
+    fn trimming_repeating_replacing() {
+        assert_eq!(trim(b"xxaxx", b"x", Side::Left), b"axx");
+        assert_eq!(trim(b"xyaxyxy", b"xy", Side::Both), b"a");
+        assert_eq!(trim(b"a", b"", Side::Both), b"a");
+        assert_eq!(repeat(b"ab", 3, 6), Some(b"ababab".to_vec()));
+        assert_eq!(repeat(b"ab", 4, 6), None);
+        assert_eq!(repeat(b"ab", i64::MAX, 6), None);
+        assert_eq!(repeat(b"ab", -1, 6), Some(Vec::new()));
+        assert_eq!(replace(b"aXbX", b"X", b"--", 100), Some(b"a--b--".to_vec()));
+        assert_eq!(replace(b"abc", b"", b"x", 100), Some(b"abc".to_vec()));
+    }
+
+    #[test]
+    fn parts_by_delimiter() {
+        assert_eq!(substring_index(b"a.b.c", b".", 2), b"a.b");
+        assert_eq!(substring_index(b"a.b.c", b".", -1), b"c");
+        assert_eq!(substring_index(b"a.b.c", b".", 9), b"a.b.c");
+        assert_eq!(substring_index(b"a.b.c", b".", i64::MIN), b"a.b.c");
+        assert_eq!(substring_index(b"abc", b"", 1), b"");
+    }
+
+    #[test]
+    fn numbers_in_bases() {
+        assert_eq!(conv(b"ff", 16, 10).as_deref(), Some("255"));
+        assert_eq!(conv(b"-1", 10, 16).as_deref(), Some("FFFFFFFFFFFFFFFF"));
+        assert_eq!(conv(b"-17", 10, -18).as_deref(), Some("-H"));
+        assert_eq!(conv(b"1", 1, 10), None);
+        assert_eq!(hex(b"abc"), b"616263");
+        assert_eq!(unhex(b"616263"), Some(b"abc".to_vec()));
+        assert_eq!(unhex(b"F"), Some(vec![15]));
+        assert_eq!(unhex(b"zz"), None);
+        assert_eq!(group_thousands("-1234567.891"), "-1,234,567.891");
+        assert_eq!(soundex(b"Hello"), b"H400");
+        assert_eq!(quote(b"it's"), b"'it\\'s'");
+    }
+}

@@ -1,0 +1,167 @@
+//! Functions that tell of the session, the server, and of values' types; and those that take time.
+
+use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+use palisade_base::{Blocked, Event, mysql_error};
+use palisade_catalog::{CollationId, SqlType, Value};
+
+use super::{Evaluation, Function, Typed, function, text_of_length, volatile};
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr};
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::{Lazy, Nullable, Strict};
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    volatile("benchmark", (2, 2), bigint, Lazy(benchmark)),
+    function("charset", (1, 1), name, Nullable(charset)),
+    function("coercibility", (1, 1), bigint, Nullable(|_, _, a, _| Ok(Value::Int(a[0].coercibility as i64)))),
+    function("collation", (1, 1), name, Nullable(collation)),
+    volatile(
+        "connection_id",
+        (0, 0),
+        unsigned,
+        Strict(|cx, _, _, _| Ok(Value::UInt(cx.session.connection_id))),
+    ),
+    volatile("current_role", (0, 0), name, Strict(|_, _, _, _| Ok(Value::bytes("NONE")))),
+    volatile(
+        "current_user",
+        (0, 0),
+        name,
+        Strict(|cx, _, _, _| Ok(Value::bytes(cx.session.account.as_str()))),
+    ),
+    volatile("database", (0, 0), name, Strict(database)),
+    volatile("found_rows", (0, 0), unsigned, Strict(|cx, _, _, _| Ok(Value::UInt(cx.session.found_rows)))),
+    function("inet_aton", (1, 1), maybe_unsigned, Strict(inet_aton)),
+    function("inet_ntoa", (1, 1), name, Strict(inet_ntoa)),
+    function("is_ipv4", (1, 1), bigint, Strict(is_ipv4)),
+    function("is_ipv6", (1, 1), bigint, Strict(is_ipv6)),
+    volatile("last_insert_id", (0, 1), unsigned, Nullable(last_insert_id)),
+    volatile("row_count", (0, 0), bigint, Strict(|cx, _, _, _| Ok(Value::Int(cx.session.row_count)))),
+    volatile("schema", (0, 0), name, Strict(database)),
+    volatile("session_user", (0, 0), name, Strict(user)),
+    volatile("sleep", (1, 1), bigint, Lazy(sleep)),
+    volatile("system_user", (0, 0), name, Strict(user)),
+    volatile("user", (0, 0), name, Strict(user)),
+    volatile("version", (0, 0), name, Strict(|cx, _, _, _| Ok(Value::bytes(cx.host.version())))),
+];
+
+fn name(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let _ = (arguments, connection);
+    Ok(Typed::nullable(text_of_length(64, CollationId::UTF8MB4_0900_AI_CI)))
+}
+
+fn bigint(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::BIGINT))
+}
+
+fn unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::BIGINT_UNSIGNED))
+}
+
+fn maybe_unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::BIGINT_UNSIGNED))
+}
+
+fn charset(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::bytes(arguments[0].ty.collation().get().charset.name()))
+}
+
+fn collation(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::bytes(arguments[0].ty.collation().get().name))
+}
+
+fn database(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(cx.session.database.as_deref().map_or(Value::Null, Value::bytes))
+}
+
+fn user(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::bytes(format!("{}@{}", cx.session.user, cx.session.client_host)))
+}
+
+fn last_insert_id(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if let Some(value) = values.first() {
+        if value.is_null() {
+            cx.session.last_insert_id = 0;
+            return Ok(Value::Null);
+        }
+        cx.session.last_insert_id = cx.to_bits(value.as_ref())?;
+    }
+    Ok(Value::UInt(cx.session.last_insert_id))
+}
+
+fn inet_aton(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let mut parts = Vec::new();
+    for part in text.split(|byte| *byte == b'.') {
+        match std::str::from_utf8(part).ok().and_then(|part| part.parse::<u8>().ok()) {
+            Some(part) => parts.push(u64::from(part)),
+            None => return Ok(Value::Null),
+        }
+    }
+    // short forms: the last part is the lowest byte
+    Ok(match parts.as_slice() {
+        [a, b, c, d] => Value::UInt(a << 24 | b << 16 | c << 8 | d),
+        [a, b, c] => Value::UInt(a << 24 | b << 16 | c),
+        [a, b] => Value::UInt(a << 24 | b),
+        [a] => Value::UInt(*a),
+        _ => Value::Null,
+    })
+}
+
+fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let number = cx.to_bits(values[0].as_ref())?;
+    Ok(match u32::try_from(number) {
+        Ok(number) => Value::bytes(std::net::Ipv4Addr::from(number).to_string()),
+        Err(_) => Value::Null,
+    })
+}
+
+fn parses_as<T: std::str::FromStr>(value: &Value, argument: &Expr) -> Value {
+    let text = text_of(value, &argument.ty);
+    let parses = std::str::from_utf8(&text).is_ok_and(|text| text.parse::<T>().is_ok());
+    Value::Int(i64::from(parses))
+}
+
+fn is_ipv4(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(parses_as::<std::net::Ipv4Addr>(&values[0], &arguments[0]))
+}
+
+fn is_ipv6(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(parses_as::<std::net::Ipv6Addr>(&values[0], &arguments[0]))
+}
+
+fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let count = match arguments[0].eval(cx)? {
+        Value::Null => return Ok(Value::Null),
+        value => cx.to_i64(value.as_ref())?,
+    };
+    for _ in 0..count {
+        arguments[1].eval(cx)?;
+        cx.spend()?;
+    }
+    Ok(Value::Int(0))
+}
+
+/// SLEEP(seconds): asks to be called again after an event that never happens; the front door wakes the statement at
+/// [`Context::sleep_until`], or when it is killed.
+fn sleep(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+    let now = cx.host.unix_micros();
+    if let Some(until) = cx.sleep_until {
+        if now < until {
+            return Err(Blocked::Wait(Event::new()));
+        }
+        cx.sleep_until = None;
+        return Ok(Value::Int(0));
+    }
+    let value = arguments[0].eval(cx)?;
+    let seconds = if value.is_null() { -1.0 } else { cx.to_f64(value.as_ref())? };
+    if seconds < 0.0 {
+        cx.warn_or_fail(mysql_error!(ER_WRONG_ARGUMENTS, "sleep."))?;
+        return Ok(Value::Int(0));
+    }
+    if seconds == 0.0 {
+        return Ok(Value::Int(0));
+    }
+    cx.sleep_until = Some(now.saturating_add((seconds * 1e6) as i64));
+    Err(Blocked::Wait(Event::new()))
+}

@@ -1,0 +1,191 @@
+//! The functions of the language, each declared once: name, arity, result type, evaluation.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`string`] | text and binary strings; their algorithms are in [`edit`] |
+//! | [`number`] | numbers, bits, hashes |
+//! | [`hash`] | hashes, checksums, unique and random bytes |
+//! | [`regexp`] | regular expressions |
+//! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
+//! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
+//! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
+//!
+//! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the type of the
+//! call; the evaluator then follows [`Function::evaluation`].
+
+pub mod control;
+pub mod date_format;
+pub mod edit;
+pub mod hash;
+pub mod info;
+pub mod number;
+pub mod regexp;
+pub mod string;
+pub mod temporal;
+pub mod unit;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{Bytes, CollationId, SqlType, Value};
+
+use crate::expr::compare::aggregate_collations;
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr};
+use crate::{SqlAttempt, SqlResult};
+
+/// The type of a call: what its values are, and whether they can be NULL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Typed {
+    /// Their type.
+    pub ty: SqlType,
+    /// Whether NULL is possible.
+    pub nullable: bool,
+}
+
+impl Typed {
+    /// Of a type; NULL if an argument is.
+    pub fn strict(ty: SqlType, arguments: &[Expr]) -> Typed {
+        Typed { ty, nullable: arguments.iter().any(|argument| argument.nullable) }
+    }
+
+    /// Of a type; NULL possible even of arguments that are not.
+    pub fn nullable(ty: SqlType) -> Typed {
+        Typed { ty, nullable: true }
+    }
+
+    /// Of a type; never NULL.
+    pub fn never_null(ty: SqlType) -> Typed {
+        Typed { ty, nullable: false }
+    }
+}
+
+/// Decides the type of a call. `connection` is `collation_connection`, the collation of text made of numbers.
+pub type Typing = fn(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed>;
+
+/// How a call is evaluated. Each gets the arguments' expressions and the call itself, for their types.
+#[derive(Clone, Copy)]
+pub enum Evaluation {
+    /// Evaluates its arguments itself, some perhaps not at all; may wait.
+    Lazy(fn(&mut Context<'_>, &[Expr], &Expr) -> SqlAttempt<Value>),
+    /// NULL if an argument is; else called with all values.
+    Strict(fn(&mut Context<'_>, &[Value], &[Expr], &Expr) -> SqlResult<Value>),
+    /// Called with all values, NULLs included.
+    Nullable(fn(&mut Context<'_>, &[Value], &[Expr], &Expr) -> SqlResult<Value>),
+}
+
+/// One function.
+#[derive(Clone, Copy)]
+pub struct Function {
+    /// Its name, in lower case.
+    pub name: &'static str,
+    /// Fewest arguments.
+    pub least: u8,
+    /// Most arguments.
+    pub most: u8,
+    /// The type of a call.
+    pub typing: Typing,
+    /// How a call is evaluated.
+    pub evaluation: Evaluation,
+    /// Whether the same arguments give the same value for as long as the statement runs and whatever the session: such
+    /// a call with constant arguments is a constant.
+    pub deterministic: bool,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The type of text made of `arguments`, at most `length` characters: in the collation they agree on, or the
+/// connection's if none of them is text.
+pub fn text_type(
+    operation: &str,
+    arguments: &[Expr],
+    length: u64,
+    connection: CollationId,
+) -> SqlResult<SqlType> {
+    let texts: Vec<&Expr> = arguments.iter().filter(|argument| argument.ty.is_string()).collect();
+    let collation = if texts.is_empty() { connection } else { aggregate_collations(&texts, operation)?.0 };
+    Ok(text_of_length(length, collation))
+}
+
+/// VARCHAR or VARBINARY of a length, or the LOB type if it is too long for those.
+pub fn text_of_length(length: u64, collation: CollationId) -> SqlType {
+    match (u32::try_from(length).ok().filter(|length| *length <= LONGEST_VARCHAR), collation) {
+        (Some(length), CollationId::BINARY) => SqlType::VarBinary { length },
+        (Some(length), _) => SqlType::VarChar { length, collation },
+        (None, CollationId::BINARY) => SqlType::Blob { size: LobSize::Long },
+        (None, _) => SqlType::Text { size: LobSize::Long, collation },
+    }
+}
+
+/// Longest expression MySQL describes as VARCHAR, in characters; longer ones are LONGTEXT.
+const LONGEST_VARCHAR: u32 = 16_383;
+
+/// Characters that values of an expression have at most.
+pub fn characters(argument: &Expr) -> u64 {
+    u64::from(argument.ty.wire_length(1))
+}
+
+impl Context<'_> {
+    /// The text of a value, in the character set of `target`.
+    pub fn text(&mut self, value: &Value, argument: &Expr, target: &SqlType) -> Bytes {
+        let text = text_of(value, &argument.ty);
+        if argument.ty.is_string() {
+            return self.transcode(text, argument.ty.collation(), target.collation());
+        }
+        text
+    }
+}
+
+/// Any number of arguments.
+pub const MANY: u8 = u8::MAX;
+
+/// A deterministic function; for the declaration tables.
+pub const fn function(
+    name: &'static str,
+    (least, most): (u8, u8),
+    typing: Typing,
+    evaluation: Evaluation,
+) -> Function {
+    Function { name, least, most, typing, evaluation, deterministic: true }
+}
+
+/// A function whose value depends on more than its arguments; for the declaration tables.
+pub const fn volatile(
+    name: &'static str,
+    (least, most): (u8, u8),
+    typing: Typing,
+    evaluation: Evaluation,
+) -> Function {
+    Function { name, least, most, typing, evaluation, deterministic: false }
+}
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::new(|| {
+    let mut map = HashMap::new();
+    let tables = [
+        string::FUNCTIONS,
+        number::FUNCTIONS,
+        temporal::FUNCTIONS,
+        control::FUNCTIONS,
+        hash::FUNCTIONS,
+        regexp::FUNCTIONS,
+        info::FUNCTIONS,
+    ];
+    for function in tables.into_iter().flatten() {
+        let before = map.insert(function.name, function);
+        assert!(before.is_none(), "{} is declared twice", function.name);
+    }
+    map
+});
+
+/// The function of that name, whatever its case.
+pub fn find(name: &str) -> Option<&'static Function> {
+    match BY_NAME.get(name) {
+        Some(function) => Some(function),
+        None => BY_NAME.get(name.to_ascii_lowercase().as_str()).copied(),
+    }
+}

@@ -1,0 +1,613 @@
+//! Functions of text and binary strings.
+
+use palisade_base::error_catalogue::{
+    ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_WARN_ALLOWED_PACKET_OVERFLOWED,
+    ER_WRONG_ARGUMENTS,
+};
+use palisade_base::mysql_error;
+use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value};
+
+use super::edit::{self, Side};
+use super::{Evaluation, Function, MANY, Typed, characters, function, text_of_length, text_type};
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr, Node};
+use crate::{SqlAttempt, SqlResult};
+use Evaluation::{Lazy, Nullable, Strict};
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    function("ascii", (1, 1), int, Strict(ascii)),
+    function("bin", (1, 1), number_text, Strict(bin)),
+    function("bit_length", (1, 1), int, Strict(bit_length)),
+    // CHAR(n, ... USING charset) is bound as char('charset', n, ...)
+    function("char", (2, MANY), char_type, Lazy(char_of)),
+    function("char_length", (1, 1), int, Strict(char_length)),
+    function("character_length", (1, 1), int, Strict(char_length)),
+    function("concat", (1, MANY), concat_type, Strict(concat)),
+    function("concat_ws", (2, MANY), concat_type, Nullable(concat_ws)),
+    function("conv", (3, 3), conv_type, Strict(conv)),
+    function("elt", (2, MANY), elt_type, Lazy(elt)),
+    function("export_set", (3, 5), export_set_type, Strict(export_set)),
+    function("field", (2, MANY), int, Nullable(field)),
+    function("find_in_set", (2, 2), int, Strict(find_in_set)),
+    function("format", (2, 3), number_text, Strict(format)),
+    function("from_base64", (1, 1), binary_of_first, Strict(from_base64)),
+    function("hex", (1, 1), hex_type, Strict(hex)),
+    function("insert", (4, 4), insert_type, Strict(insert)),
+    function("instr", (2, 2), int, Strict(instr)),
+    function("lcase", (1, 1), first_type, Strict(lower)),
+    function("left", (2, 2), first_type, Strict(left)),
+    function("length", (1, 1), int, Strict(length)),
+    function("locate", (2, 3), int, Strict(locate)),
+    function("lower", (1, 1), first_type, Strict(lower)),
+    function("lpad", (3, 3), long_type, Strict(lpad)),
+    function("ltrim", (1, 1), first_type, Strict(ltrim)),
+    function("make_set", (2, MANY), tail_type, Nullable(make_set)),
+    function("mid", (2, 3), first_type, Strict(substring)),
+    function("oct", (1, 1), number_text, Strict(oct)),
+    function("octet_length", (1, 1), int, Strict(length)),
+    function("ord", (1, 1), int, Strict(ord)),
+    function("position", (2, 2), int, Strict(locate)),
+    function("quote", (1, 1), quote_type, Nullable(quote)),
+    function("repeat", (2, 2), long_type, Strict(repeat)),
+    function("replace", (3, 3), long_type, Strict(replace)),
+    function("reverse", (1, 1), first_type, Strict(reverse)),
+    function("right", (2, 2), first_type, Strict(right)),
+    function("rpad", (3, 3), long_type, Strict(rpad)),
+    function("rtrim", (1, 1), first_type, Strict(rtrim)),
+    function("soundex", (1, 1), first_type, Strict(soundex)),
+    function("space", (1, 1), space_type, Strict(space)),
+    function("strcmp", (2, 2), int, Strict(strcmp)),
+    function("substr", (2, 3), first_type, Strict(substring)),
+    function("substring", (2, 3), first_type, Strict(substring)),
+    function("substring_index", (3, 3), first_type, Strict(substring_index)),
+    function("to_base64", (1, 1), base64_type, Strict(to_base64)),
+    // TRIM(side what FROM text) is bound as trim('side', what, text)
+    function("trim", (3, 3), trim_type, Strict(trim)),
+    function("ucase", (1, 1), first_type, Strict(upper)),
+    function("unhex", (1, 1), binary_of_first, Strict(unhex)),
+    function("upper", (1, 1), first_type, Strict(upper)),
+];
+
+fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::strict(SqlType::BIGINT, arguments))
+}
+
+/// Text as long as the first argument, in its collation.
+fn first_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let ty = text_type("substr", &arguments[..1], characters(&arguments[0]), connection)?;
+    Ok(Typed::strict(ty, arguments))
+}
+
+fn number_text(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed { ty: text_of_length(characters(&arguments[0]).max(64) * 2, connection), nullable: true })
+}
+
+fn conv_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(65, connection)))
+}
+
+fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    let name = String::from_utf8_lossy(keyword(&arguments[0])).into_owned();
+    let Some(charset) = Charset::by_name(&name) else {
+        return Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name));
+    };
+    let length = (arguments.len() as u64 - 1) * 4;
+    Ok(Typed::nullable(text_of_length(length, Collation::default_of(charset).id)))
+}
+
+/// TRIM: text as long as the third argument.
+fn trim_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let ty = text_type("trim", &arguments[1..], characters(&arguments[2]), connection)?;
+    Ok(Typed::strict(ty, arguments))
+}
+
+fn concat_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let length = arguments.iter().map(characters).sum();
+    Ok(Typed::strict(text_type("concat", arguments, length, connection)?, arguments))
+}
+
+fn tail_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let length = arguments[1..].iter().map(|argument| characters(argument) + 1).sum();
+    Ok(Typed::nullable(text_type("make_set", &arguments[1..], length, connection)?))
+}
+
+fn elt_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let length = arguments[1..].iter().map(characters).max().unwrap_or(0);
+    Ok(Typed::nullable(text_type("elt", &arguments[1..], length, connection)?))
+}
+
+fn export_set_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let length = arguments[1..].iter().map(characters).max().unwrap_or(0) * 128;
+    Ok(Typed::strict(text_type("export_set", &arguments[1..], length, connection)?, arguments))
+}
+
+fn hex_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let bytes = u64::from(arguments[0].ty.wire_length(4)).max(8);
+    Ok(Typed::strict(text_of_length(bytes * 2, connection), arguments))
+}
+
+fn base64_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let bytes = u64::from(arguments[0].ty.wire_length(4));
+    Ok(Typed::strict(text_of_length(bytes * 4 / 3 + bytes / 57 + 4, connection), arguments))
+}
+
+fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    let bytes = u64::from(arguments[0].ty.wire_length(4));
+    Ok(Typed::nullable(text_of_length(bytes, CollationId::BINARY)))
+}
+
+fn insert_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let texts = [arguments[0].clone(), arguments[3].clone()];
+    let length = texts.iter().map(characters).sum();
+    Ok(Typed::strict(text_type("insert", &texts, length, connection)?, arguments))
+}
+
+/// Text whose length depends on a value: LONGTEXT, in the collation of the textual arguments.
+fn long_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_type("repeat", arguments, u64::from(u32::MAX), connection)?))
+}
+
+fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let length = characters(&arguments[0]) * 2 + 2;
+    Ok(Typed::never_null(text_type("quote", arguments, length, connection)?))
+}
+
+fn space_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(u64::from(u32::MAX), connection)))
+}
+
+/// The first argument's text, in the result's character set, which is also given.
+fn first(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> (Bytes, Charset) {
+    (cx.text(&values[0], &arguments[0], &call.ty), call.ty.collation().get().charset)
+}
+
+/// NULL with warning 1301: the result would be longer than max_allowed_packet.
+fn too_large(cx: &mut Context<'_>, name: &str) -> Value {
+    let limit = cx.session.variables.max_allowed_packet;
+    cx.session.warnings.warn(mysql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
+    Value::Null
+}
+
+fn packet_limit(cx: &Context<'_>) -> usize {
+    usize::try_from(cx.session.variables.max_allowed_packet).unwrap_or(usize::MAX)
+}
+
+fn ascii(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    Ok(Value::Int(text.first().map_or(0, |byte| i64::from(*byte))))
+}
+
+fn ord(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let length = arguments[0].ty.collation().get().charset.char_len(&text);
+    Ok(Value::Int(text[..length].iter().fold(0, |code, byte| code << 8 | i64::from(*byte))))
+}
+
+fn length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::Int(text_of(&values[0], &arguments[0].ty).len() as i64))
+}
+
+fn bit_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::Int(text_of(&values[0], &arguments[0].ty).len() as i64 * 8))
+}
+
+fn char_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let charset = arguments[0].ty.collation().get().charset;
+    Ok(Value::Int(charset.char_count(&text) as i64))
+}
+
+fn bin(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let bits = cx.to_bits(values[0].as_ref())?;
+    Ok(Value::bytes(edit::in_base(bits, 2)))
+}
+
+fn oct(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let bits = cx.to_bits(values[0].as_ref())?;
+    Ok(Value::bytes(edit::in_base(bits, 8)))
+}
+
+fn conv(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (from, to) = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
+    let text = text_of(&values[0], &arguments[0].ty);
+    Ok(edit::conv(&text, from, to).map_or(Value::Null, Value::bytes))
+}
+
+fn char_of(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let mut out = Vec::new();
+    for argument in &arguments[1..] {
+        let value = argument.eval(cx)?;
+        if !value.is_null() {
+            let code = cx.to_bits(value.as_ref())? as u32;
+            let zeros = (code.leading_zeros() / 8).min(3) as usize;
+            out.extend_from_slice(&code.to_be_bytes()[zeros..]);
+        }
+    }
+    let charset = call.ty.collation().get().charset;
+    if charset.valid_len(&out) < out.len() {
+        let shown = String::from_utf8_lossy(&edit::hex(&out)).into_owned();
+        cx.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
+        return Ok(Value::Null);
+    }
+    Ok(Value::bytes(out))
+}
+
+fn concat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let mut out = Bytes::new();
+    for (value, argument) in values.iter().zip(arguments) {
+        let text = cx.text(value, argument, &call.ty);
+        out.extend_from_slice(&text);
+        if out.len() > packet_limit(cx) {
+            return Ok(too_large(cx, "concat"));
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn concat_ws(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let separator = cx.text(&values[0], &arguments[0], &call.ty);
+    let mut out = Bytes::new();
+    let mut any = false;
+    for (value, argument) in values.iter().zip(arguments).skip(1).filter(|(value, _)| !value.is_null()) {
+        if any {
+            out.extend_from_slice(&separator);
+        }
+        any = true;
+        let text = cx.text(value, argument, &call.ty);
+        out.extend_from_slice(&text);
+        if out.len() > packet_limit(cx) {
+            return Ok(too_large(cx, "concat_ws"));
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn elt(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let place = match arguments[0].eval(cx)? {
+        Value::Null => return Ok(Value::Null),
+        value => cx.to_i64(value.as_ref())?,
+    };
+    let chosen =
+        usize::try_from(place).ok().filter(|place| *place > 0).and_then(|place| arguments.get(place));
+    let Some(chosen) = chosen else { return Ok(Value::Null) };
+    match chosen.eval(cx)? {
+        Value::Null => Ok(Value::Null),
+        value => Ok(Value::Bytes(cx.text(&value, chosen, &call.ty))),
+    }
+}
+
+fn field(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::Int(0));
+    }
+    for (place, (value, argument)) in values.iter().zip(arguments).enumerate().skip(1) {
+        if value.is_null() {
+            continue;
+        }
+        let domain = crate::expr::compare::domain_of(&arguments[0], argument, "field")?;
+        if cx.compare(values[0].as_ref(), value.as_ref(), domain)? == Some(std::cmp::Ordering::Equal) {
+            return Ok(Value::Int(place as i64));
+        }
+    }
+    Ok(Value::Int(0))
+}
+
+/// The two arguments as text in the collation they agree on.
+fn pair(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    operation: &str,
+) -> SqlResult<(Bytes, Bytes, CollationId)> {
+    let both = [&arguments[0], &arguments[1]];
+    let collation = crate::expr::compare::aggregate_collations(&both, operation)?.0;
+    let ty = text_of_length(0, collation);
+    Ok((cx.text(&values[0], &arguments[0], &ty), cx.text(&values[1], &arguments[1], &ty), collation))
+}
+
+fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (item, list, collation) = pair(cx, values, arguments, "find_in_set")?;
+    Ok(Value::Int(edit::find_in_set(collation.get(), &item, &list)))
+}
+
+fn locate(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (needle, text, collation) = pair(cx, values, arguments, "locate")?;
+    let position = match values.get(2) {
+        Some(position) => cx.to_i64(position.as_ref())?,
+        None => 1,
+    };
+    Ok(Value::Int(edit::locate(collation.get(), &needle, &text, position)))
+}
+
+fn instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (text, needle, collation) = pair(cx, values, arguments, "instr")?;
+    Ok(Value::Int(edit::locate(collation.get(), &needle, &text, 1)))
+}
+
+fn strcmp(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (left, right, collation) = pair(cx, values, arguments, "strcmp")?;
+    Ok(Value::Int(collation.get().compare(&left, &right) as i64))
+}
+
+fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let bits = cx.to_bits(values[0].as_ref())?;
+    let on = cx.text(&values[1], &arguments[1], &call.ty);
+    let off = cx.text(&values[2], &arguments[2], &call.ty);
+    let separator = match values.get(3) {
+        Some(value) => cx.text(value, &arguments[3], &call.ty),
+        None => Bytes::from(","),
+    };
+    let count = match values.get(4) {
+        Some(value) => cx.to_i64(value.as_ref())?.clamp(0, 64) as usize,
+        None => 64,
+    };
+    let parts: Vec<&[u8]> = (0..count).map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off }).collect();
+    Ok(Value::bytes(parts.join(&*separator)))
+}
+
+fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let bits = cx.to_bits(values[0].as_ref())?;
+    let mut out = Bytes::new();
+    let mut any = false;
+    for (bit, (value, argument)) in values.iter().zip(arguments).skip(1).enumerate().take(64) {
+        if bits >> bit & 1 == 1 && !value.is_null() {
+            if any {
+                out.extend_from_slice(b",");
+            }
+            any = true;
+            let text = cx.text(value, argument, &call.ty);
+            out.extend_from_slice(&text);
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn format(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let digits = cx.to_i64(values[1].as_ref())?.clamp(0, 30);
+    let number = match &values[0] {
+        Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
+            let value = cx.to_f64(values[0].as_ref())?;
+            let mut out = Vec::new();
+            palisade_catalog::number::format_fixed(value, digits as u8, &mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        }
+        value => {
+            let decimal = cx.to_decimal(value.as_ref())?;
+            let rounded = decimal.round(digits as i32).unwrap_or(decimal);
+            let mut text = rounded.to_string();
+            let have = text.find('.').map_or(0, |point| text.len() - point - 1);
+            if digits as usize > have {
+                if have == 0 {
+                    text.push('.');
+                }
+                text.extend(std::iter::repeat_n('0', digits as usize - have));
+            }
+            text
+        }
+    };
+    Ok(Value::bytes(edit::group_thousands(&number)))
+}
+
+fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if arguments[0].ty.is_numeric() && !matches!(values[0], Value::Bit { .. }) {
+        let bits = cx.to_bits(values[0].as_ref())?;
+        return Ok(Value::bytes(edit::in_base(bits, 16)));
+    }
+    if let Value::Bit { bits, .. } = values[0] {
+        return Ok(Value::bytes(edit::in_base(bits, 16)));
+    }
+    Ok(Value::bytes(edit::hex(&text_of(&values[0], &arguments[0].ty))))
+}
+
+fn unhex(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(edit::unhex(&text_of(&values[0], &arguments[0].ty)).map_or(Value::Null, Value::bytes))
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Characters of a line of TO_BASE64.
+const BASE64_LINE: usize = 76;
+
+fn to_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let bytes = text_of(&values[0], &arguments[0].ty);
+    let mut out = Vec::with_capacity(bytes.len() * 4 / 3 + 4);
+    let mut line = 0;
+    for chunk in bytes.chunks(3) {
+        if line == BASE64_LINE {
+            out.push(b'\n');
+            line = 0;
+        }
+        let word =
+            chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = BASE64[(word >> (18 - 6 * place) & 63) as usize];
+            out.push(if place <= chunk.len() { digit } else { b'=' });
+        }
+        line += 4;
+    }
+    Ok(Value::bytes(out))
+}
+
+fn from_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    for (number, chunk) in digits.chunks(4).enumerate() {
+        let padding = chunk.iter().rev().take_while(|byte| **byte == b'=').count();
+        let last = (number + 1) * 4 == digits.len();
+        if chunk.len() < 4 || padding > 2 || padding > 0 && !last {
+            return Ok(Value::Null);
+        }
+        let mut word = 0u32;
+        for byte in &chunk[..4 - padding] {
+            let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
+            word = word << 6 | digit as u32;
+        }
+        word <<= 6 * padding;
+        out.extend_from_slice(&word.to_be_bytes()[1..4 - padding]);
+    }
+    Ok(Value::bytes(out))
+}
+
+fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, charset) = first(cx, values, arguments, call);
+    let (position, count) = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
+    let new = cx.text(&values[3], &arguments[3], &call.ty);
+    Ok(Value::bytes(edit::insert(charset, &text, position, count, &new)))
+}
+
+fn left(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, charset) = first(cx, values, arguments, call);
+    let count = cx.to_i64(values[1].as_ref())?;
+    Ok(Value::bytes(edit::left(charset, &text, count)))
+}
+
+fn right(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, charset) = first(cx, values, arguments, call);
+    let count = cx.to_i64(values[1].as_ref())?;
+    Ok(Value::bytes(edit::right(charset, &text, count)))
+}
+
+fn substring(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, charset) = first(cx, values, arguments, call);
+    let position = cx.to_i64(values[1].as_ref())?;
+    let count = values.get(2).map(|count| cx.to_i64(count.as_ref())).transpose()?;
+    Ok(Value::bytes(edit::substring(charset, &text, position, count)))
+}
+
+fn substring_index(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    let delimiter = cx.text(&values[1], &arguments[1], &call.ty);
+    let count = cx.to_i64(values[2].as_ref())?;
+    Ok(Value::bytes(edit::substring_index(&text, &delimiter, count)))
+}
+
+fn lower(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    let mut out = Vec::with_capacity(text.len());
+    call.ty.collation().get().to_lower(&text, &mut out);
+    Ok(Value::bytes(out))
+}
+
+fn upper(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    let mut out = Vec::with_capacity(text.len());
+    call.ty.collation().get().to_upper(&text, &mut out);
+    Ok(Value::bytes(out))
+}
+
+fn reverse(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, charset) = first(cx, values, arguments, call);
+    Ok(Value::bytes(edit::reverse(charset, &text)))
+}
+
+fn soundex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    Ok(Value::bytes(edit::soundex(&text)))
+}
+
+fn padded(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+    side: Side,
+) -> SqlResult<Value> {
+    let (text, charset) = first(cx, values, arguments, call);
+    let count = cx.to_i64(values[1].as_ref())?;
+    let with = cx.text(&values[2], &arguments[2], &call.ty);
+    let limit = packet_limit(cx);
+    match edit::pad(charset, &text, count, &with, side, limit) {
+        Some(out) => Ok(Value::bytes(out)),
+        None if count < 0 => Ok(Value::Null),
+        None => Ok(too_large(cx, if side == Side::Left { "lpad" } else { "rpad" })),
+    }
+}
+
+fn lpad(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    padded(cx, values, arguments, call, Side::Left)
+}
+
+fn rpad(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    padded(cx, values, arguments, call, Side::Right)
+}
+
+/// The text a literal argument holds: a unit, a side, a character set.
+pub fn keyword(argument: &Expr) -> &[u8] {
+    match &argument.node {
+        Node::Literal(Value::Bytes(text)) => text,
+        other => panic!("the binder passes a string literal here, not {other:?}"),
+    }
+}
+
+fn trim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let side = match keyword(&arguments[0]) {
+        b"leading" => Side::Left,
+        b"trailing" => Side::Right,
+        _ => Side::Both,
+    };
+    let what = cx.text(&values[1], &arguments[1], &call.ty);
+    let text = cx.text(&values[2], &arguments[2], &call.ty);
+    Ok(Value::bytes(edit::trim(&text, &what, side)))
+}
+
+fn ltrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    Ok(Value::bytes(edit::trim(&text, b" ", Side::Left)))
+}
+
+fn rtrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    Ok(Value::bytes(edit::trim(&text, b" ", Side::Right)))
+}
+
+fn quote(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::bytes("NULL"));
+    }
+    Ok(Value::bytes(edit::quote(&cx.text(&values[0], &arguments[0], &call.ty))))
+}
+
+fn repeat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    let count = cx.to_i64(values[1].as_ref())?;
+    match edit::repeat(&text, count, packet_limit(cx)) {
+        Some(out) => Ok(Value::bytes(out)),
+        None => Ok(too_large(cx, "repeat")),
+    }
+}
+
+fn space(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let count = cx.to_i64(values[0].as_ref())?;
+    match edit::repeat(b" ", count, packet_limit(cx)) {
+        Some(out) => Ok(Value::bytes(out)),
+        None => Ok(too_large(cx, "space")),
+    }
+}
+
+fn replace(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let (text, _) = first(cx, values, arguments, call);
+    let from = cx.text(&values[1], &arguments[1], &call.ty);
+    let to = cx.text(&values[2], &arguments[2], &call.ty);
+    match edit::replace(&text, &from, &to, packet_limit(cx)) {
+        Some(out) => Ok(Value::bytes(out)),
+        None => Ok(too_large(cx, "replace")),
+    }
+}
+
+/// 1210, for arguments that are refused whatever their type.
+pub fn wrong_arguments<T>(name: &str) -> SqlResult<T> {
+    Err(mysql_error!(ER_WRONG_ARGUMENTS, name))
+}

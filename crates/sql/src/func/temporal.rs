@@ -1,0 +1,702 @@
+//! Functions of dates and times.
+//!
+//! A unit (`INTERVAL n unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`) arrives as a string literal in
+//! lower case.
+
+use palisade_base::error_catalogue::ER_DATETIME_FUNCTION_OVERFLOW;
+use palisade_base::mysql_error;
+use palisade_catalog::{CollationId, Date, DateTime, SqlType, Time, Timestamp, Value, Zone};
+
+use super::date_format::{self, FormatKind, Moment};
+use super::string::keyword;
+use super::unit::Unit;
+use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
+use crate::SqlResult;
+use crate::expr::convert::{fraction_digits, text_of};
+use crate::expr::{Context, Expr, Node};
+use Evaluation::Strict;
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    function("addtime", (2, 2), add_time_type, Strict(|cx, v, a, call| add_time(cx, v, a, call, 1))),
+    function("convert_tz", (3, 3), datetime_type, Strict(convert_tz)),
+    volatile("curdate", (0, 0), date_never_null, Strict(curdate)),
+    volatile("current_date", (0, 0), date_never_null, Strict(curdate)),
+    volatile("current_time", (0, 1), now_time_type, Strict(curtime)),
+    volatile("current_timestamp", (0, 1), now_type, Strict(now)),
+    volatile("curtime", (0, 1), now_time_type, Strict(curtime)),
+    function("date", (1, 1), date_type, Strict(date)),
+    function("date_add", (3, 3), date_add_type, Strict(|cx, v, a, call| date_add(cx, v, a, call, false))),
+    function("date_format", (2, 2), format_type, Strict(format_date)),
+    function("date_sub", (3, 3), date_add_type, Strict(|cx, v, a, call| date_add(cx, v, a, call, true))),
+    function("datediff", (2, 2), int, Strict(datediff)),
+    function("day", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.day().into())))),
+    function("dayname", (1, 1), name_type, Strict(dayname)),
+    function("dayofmonth", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.day().into())))),
+    function(
+        "dayofweek",
+        (1, 1),
+        int,
+        Strict(|cx, v, _, _| of_date(cx, v, |d| Some((i64::from(d.weekday()?) + 1) % 7 + 1))),
+    ),
+    function(
+        "dayofyear",
+        (1, 1),
+        int,
+        Strict(|cx, v, _, _| of_date(cx, v, |d| d.day_of_year().map(i64::from))),
+    ),
+    function("extract", (2, 2), int, Strict(extract)),
+    function("from_days", (1, 1), date_type, Strict(from_days)),
+    function("from_unixtime", (1, 2), from_unixtime_type, Strict(from_unixtime)),
+    function("get_format", (2, 2), name_type, Strict(get_format)),
+    function("hour", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(_, hour, ..)| hour.into()))),
+    function("last_day", (1, 1), date_type, Strict(last_day)),
+    volatile("localtime", (0, 1), now_type, Strict(now)),
+    volatile("localtimestamp", (0, 1), now_type, Strict(now)),
+    function("makedate", (2, 2), date_type, Strict(makedate)),
+    function("maketime", (3, 3), make_time_type, Strict(maketime)),
+    function("microsecond", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(.., micros)| micros.into()))),
+    function("minute", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(_, _, minute, ..)| minute.into()))),
+    function("month", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.month().into())))),
+    function("monthname", (1, 1), name_type, Strict(monthname)),
+    volatile("now", (0, 1), now_type, Strict(now)),
+    function("period_add", (2, 2), int, Strict(period_add)),
+    function("period_diff", (2, 2), int, Strict(period_diff)),
+    function(
+        "quarter",
+        (1, 1),
+        int,
+        Strict(|cx, v, _, _| of_date(cx, v, |d| Some((i64::from(d.month()) + 2) / 3))),
+    ),
+    function("sec_to_time", (1, 1), sec_to_time_type, Strict(sec_to_time)),
+    function(
+        "second",
+        (1, 1),
+        int,
+        Strict(|cx, v, _, _| of_time(cx, v, |(_, _, _, second, _)| second.into())),
+    ),
+    function("str_to_date", (2, 2), str_to_date_type, Strict(str_to_date)),
+    function("subtime", (2, 2), add_time_type, Strict(|cx, v, a, call| add_time(cx, v, a, call, -1))),
+    volatile("sysdate", (0, 1), now_type, Strict(sysdate)),
+    function("time", (1, 1), time_type, Strict(time)),
+    function("time_format", (2, 2), format_type, Strict(format_time)),
+    function("time_to_sec", (1, 1), int, Strict(time_to_sec)),
+    function("timediff", (2, 2), timediff_type, Strict(timediff)),
+    function("timestamp", (1, 2), datetime_type, Strict(timestamp)),
+    function("timestampadd", (3, 3), timestampadd_type, Strict(timestampadd)),
+    function("timestampdiff", (3, 3), int, Strict(timestampdiff)),
+    function("to_days", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.to_days()))),
+    function("to_seconds", (1, 1), int, Strict(to_seconds)),
+    volatile("unix_timestamp", (0, 1), unix_timestamp_type, Strict(unix_timestamp)),
+    volatile("utc_date", (0, 0), date_never_null, Strict(utc_date)),
+    volatile("utc_time", (0, 1), now_time_type, Strict(utc_time)),
+    volatile("utc_timestamp", (0, 1), now_type, Strict(utc_timestamp)),
+    function("week", (1, 2), int, Strict(week)),
+    function("weekday", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.weekday().map(i64::from)))),
+    function("weekofyear", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.week(3)?.0.into())))),
+    function("year", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.year().into())))),
+    function("yearweek", (1, 2), int, Strict(yearweek)),
+];
+
+fn int(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::BIGINT))
+}
+
+fn name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(20, connection)))
+}
+
+fn format_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(characters(&arguments[1]) * 10, connection)))
+}
+
+fn date_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Date))
+}
+
+fn date_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::Date))
+}
+
+/// Digits of the second's fraction that values of an expression have: 6 of text, whose values can have any.
+fn digits_of(argument: &Expr) -> u8 {
+    match &argument.ty {
+        SqlType::Decimal { scale, .. } => (*scale).min(6),
+        SqlType::Double { .. } | SqlType::Float { .. } => 6,
+        ty if ty.is_string() => match &argument.node {
+            Node::Literal(Value::Bytes(text)) => {
+                let fraction =
+                    text.iter().rposition(|byte| *byte == b'.').map_or(0, |dot| text.len() - dot - 1);
+                if fraction <= 6 && text[text.len() - fraction..].iter().all(u8::is_ascii_digit) {
+                    fraction as u8
+                } else {
+                    0
+                }
+            }
+            _ => 6,
+        },
+        ty => fraction_digits(ty),
+    }
+}
+
+fn time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]) }))
+}
+
+fn timediff_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]).max(digits_of(&arguments[1])) }))
+}
+
+fn make_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[2]) }))
+}
+
+fn sec_to_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]) }))
+}
+
+fn datetime_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::DateTime { fsp: digits_of(&arguments[0]) }))
+}
+
+/// The constant number of digits of NOW(6).
+fn constant_digits(arguments: &[Expr]) -> u8 {
+    match arguments.first().map(|argument| &argument.node) {
+        Some(Node::Literal(Value::Int(digits))) => (*digits).clamp(0, 6) as u8,
+        Some(Node::Literal(Value::UInt(digits))) => (*digits).min(6) as u8,
+        _ => 0,
+    }
+}
+
+fn now_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::DateTime { fsp: constant_digits(arguments) }))
+}
+
+fn now_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(SqlType::Time { fsp: constant_digits(arguments) }))
+}
+
+/// DATE stays a DATE when whole days are added; TIME stays a TIME when no days are; text stays text.
+fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId) -> SqlType {
+    let fraction = if unit.has_micros() {
+        6
+    } else if unit.is_seconds() {
+        digits_of(amount)
+    } else {
+        0
+    };
+    match &operand.ty {
+        SqlType::Date if unit.is_days() => SqlType::Date,
+        SqlType::Date => SqlType::DateTime { fsp: fraction },
+        SqlType::Time { fsp } if !unit.is_days() => SqlType::Time { fsp: fraction.max(*fsp) },
+        SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => {
+            SqlType::DateTime { fsp: fraction.max(*fsp) }
+        }
+        _ => text_of_length(29, connection),
+    }
+}
+
+fn date_add_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let unit = Unit::parse(keyword(&arguments[2]));
+    Ok(Typed::nullable(added_type(&arguments[0], &arguments[1], unit, connection)))
+}
+
+fn timestampadd_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let unit = Unit::parse(keyword(&arguments[0]));
+    Ok(Typed::nullable(added_type(&arguments[2], &arguments[1], unit, connection)))
+}
+
+fn add_time_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let fsp = digits_of(&arguments[0]).max(digits_of(&arguments[1]));
+    Ok(Typed::nullable(match &arguments[0].ty {
+        SqlType::Time { .. } => SqlType::Time { fsp },
+        SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => SqlType::DateTime { fsp },
+        _ => text_of_length(29, connection),
+    }))
+}
+
+fn from_unixtime_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    if arguments.len() == 2 {
+        return format_type(arguments, connection);
+    }
+    datetime_type(arguments, connection)
+}
+
+fn unix_timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    let Some(argument) = arguments.first() else { return Ok(Typed::never_null(SqlType::BIGINT)) };
+    Ok(Typed::strict(
+        match digits_of(argument) {
+            0 => SqlType::BIGINT,
+            scale => SqlType::Decimal { precision: 12 + scale, scale, unsigned: false },
+        },
+        arguments,
+    ))
+}
+
+fn str_to_date_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    let (kind, fraction) = match &arguments[1].node {
+        Node::Literal(Value::Bytes(format)) => date_format::kind_of(format),
+        _ => (FormatKind::DateTime, true),
+    };
+    let fsp = if fraction { 6 } else { 0 };
+    Ok(Typed::nullable(match kind {
+        FormatKind::Date => SqlType::Date,
+        FormatKind::Time => SqlType::Time { fsp },
+        FormatKind::DateTime => SqlType::DateTime { fsp },
+    }))
+}
+
+fn number_or_null(number: Option<i64>) -> SqlResult<Value> {
+    Ok(number.map_or(Value::Null, Value::Int))
+}
+
+fn of_date(cx: &mut Context<'_>, values: &[Value], part: fn(Date) -> Option<i64>) -> SqlResult<Value> {
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    number_or_null(datetime.and_then(|datetime| part(datetime.date())))
+}
+
+type Parts = (bool, u16, u8, u8, u32);
+
+/// The time of day of a date and time, or a TIME itself: text is either.
+fn clock(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<Time>> {
+    match value {
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+            Ok(cx.to_datetime(value.as_ref())?.map(DateTime::time))
+        }
+        value => cx.to_time(value.as_ref()),
+    }
+}
+
+fn of_time(cx: &mut Context<'_>, values: &[Value], part: fn(Parts) -> i64) -> SqlResult<Value> {
+    let time = clock(cx, &values[0])?;
+    number_or_null(time.map(|time| part(time.parts())))
+}
+
+fn date(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    Ok(datetime.map_or(Value::Null, |datetime| Value::Date(datetime.date())))
+}
+
+fn time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(clock(cx, &values[0])?.map_or(Value::Null, Value::Time))
+}
+
+fn timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let Some(start) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
+    let Some(added) = values.get(1) else { return Ok(Value::DateTime(start)) };
+    let Some(added) = cx.to_time(added.as_ref())? else { return Ok(Value::Null) };
+    shifted(cx, start, added.micros(), call)
+}
+
+/// `start` and so many microseconds; NULL with warning 1441 beyond the calendar.
+fn shifted(cx: &mut Context<'_>, start: DateTime, micros: i64, _: &Expr) -> SqlResult<Value> {
+    let end = start.to_micros().and_then(|at| at.checked_add(micros)).and_then(DateTime::from_micros);
+    match end {
+        Some(end) => Ok(Value::DateTime(end)),
+        None => overflow(cx),
+    }
+}
+
+fn overflow(cx: &mut Context<'_>) -> SqlResult<Value> {
+    cx.warn_or_fail(mysql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"))?;
+    Ok(Value::Null)
+}
+
+fn curdate(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::Date(cx.now().date()))
+}
+
+/// Fractions beyond the result's digits are cut, not rounded: NOW() never lies in the future.
+fn cut_datetime(datetime: DateTime, call: &Expr) -> Value {
+    let unit = 10u32.pow(6 - u32::from(fraction_digits(&call.ty)));
+    let micros = datetime.micros() / unit * unit;
+    let cut = DateTime::new(datetime.date(), datetime.hour(), datetime.minute(), datetime.second(), micros);
+    Value::DateTime(cut.unwrap_or(datetime))
+}
+
+fn cut_time(datetime: DateTime, call: &Expr) -> Value {
+    match cut_datetime(datetime, call) {
+        Value::DateTime(cut) => Value::Time(cut.time()),
+        other => other,
+    }
+}
+
+fn now(cx: &mut Context<'_>, _: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    Ok(cut_datetime(cx.now(), call))
+}
+
+fn sysdate(cx: &mut Context<'_>, _: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let now = Timestamp(cx.host.unix_micros()).to_datetime(cx.zone());
+    Ok(cut_datetime(now, call))
+}
+
+fn curtime(cx: &mut Context<'_>, _: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    Ok(cut_time(cx.now(), call))
+}
+
+fn utc_now(cx: &Context<'_>) -> DateTime {
+    Timestamp(cx.now_micros()).to_datetime(&Zone::UTC)
+}
+
+fn utc_date(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::Date(utc_now(cx).date()))
+}
+
+fn utc_time(cx: &mut Context<'_>, _: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    Ok(cut_time(utc_now(cx), call))
+}
+
+fn utc_timestamp(cx: &mut Context<'_>, _: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    Ok(cut_datetime(utc_now(cx), call))
+}
+
+fn date_add(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+    negative: bool,
+) -> SqlResult<Value> {
+    let unit = Unit::parse(keyword(&arguments[2]));
+    added(cx, &values[0], (&values[1], &arguments[1]), unit, call, negative)
+}
+
+fn timestampadd(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let unit = Unit::parse(keyword(&arguments[0]));
+    added(cx, &values[2], (&values[1], &arguments[1]), unit, call, false)
+}
+
+/// `value` plus or minus an interval, as a value of the call's type.
+fn added(
+    cx: &mut Context<'_>,
+    value: &Value,
+    (amount, amount_expr): (&Value, &Expr),
+    unit: Unit,
+    call: &Expr,
+    negative: bool,
+) -> SqlResult<Value> {
+    let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
+    if let SqlType::Time { .. } = call.ty {
+        let Some(time) = cx.to_time(value.as_ref())? else { return Ok(Value::Null) };
+        let micros = i128::from(time.micros()) + if negative { -interval.micros } else { interval.micros };
+        return match i64::try_from(micros).ok().and_then(Time::from_micros) {
+            Some(time) => Ok(Value::Time(time)),
+            None => overflow(cx),
+        };
+    }
+    // text that holds a date only stays a date, as long as whole days are added
+    let Some(start) = cx.to_datetime(value.as_ref())? else { return Ok(Value::Null) };
+    let Some(end) = start.add(interval, negative) else { return overflow(cx) };
+    Ok(match &call.ty {
+        SqlType::Date => Value::Date(end.date()),
+        SqlType::DateTime { .. } => Value::DateTime(end),
+        ty => {
+            let date_only = match value {
+                Value::Bytes(text) => {
+                    !text.iter().any(|byte| matches!(byte, b':' | b'T')) && text.len() <= 10
+                }
+                _ => start.time().micros() == 0,
+            };
+            let (shown, shown_type) = if date_only && unit.is_days() {
+                (Value::Date(end.date()), SqlType::Date)
+            } else {
+                (Value::DateTime(end), SqlType::DateTime { fsp: if end.micros() > 0 { 6 } else { 0 } })
+            };
+            debug_assert!(ty.is_string(), "text plus an interval is text");
+            Value::Bytes(text_of(&shown, &shown_type))
+        }
+    })
+}
+
+fn add_time(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+    sign: i64,
+) -> SqlResult<Value> {
+    let Some(amount) = cx.to_time(values[1].as_ref())? else { return Ok(Value::Null) };
+    let amount = amount.micros() * sign;
+    let dated = match &values[0] {
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => true,
+        Value::Bytes(text) => text.iter().filter(|byte| **byte == b'-').count() >= 2,
+        _ => false,
+    };
+    let fsp = digits_of(&arguments[0]).max(digits_of(&arguments[1]));
+    let (value, ty) = if dated {
+        let Some(start) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
+        (shifted(cx, start, amount, call)?, SqlType::DateTime { fsp })
+    } else {
+        let Some(start) = cx.to_time(values[0].as_ref())? else { return Ok(Value::Null) };
+        let sum = (start.micros() + amount).clamp(Time::MIN.micros(), Time::MAX.micros());
+        (Time::from_micros(sum).map_or(Value::Null, Value::Time), SqlType::Time { fsp })
+    };
+    Ok(if call.ty.is_string() && !value.is_null() { Value::Bytes(text_of(&value, &ty)) } else { value })
+}
+
+fn datediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (left, right) = (cx.to_datetime(values[0].as_ref())?, cx.to_datetime(values[1].as_ref())?);
+    let days = |value: Option<DateTime>| value.and_then(|value| value.date().to_days());
+    number_or_null(days(left).zip(days(right)).map(|(left, right)| left - right))
+}
+
+fn timediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let dated = |value: &Value| match value {
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => true,
+        Value::Bytes(text) => text.iter().filter(|byte| **byte == b'-').count() >= 2,
+        _ => false,
+    };
+    let micros = match (dated(&values[0]), dated(&values[1])) {
+        (true, true) => {
+            let (left, right) = (cx.to_datetime(values[0].as_ref())?, cx.to_datetime(values[1].as_ref())?);
+            let at = |value: Option<DateTime>| value.and_then(DateTime::to_micros);
+            at(left).zip(at(right)).map(|(left, right)| left - right)
+        }
+        (false, false) => {
+            let (left, right) = (cx.to_time(values[0].as_ref())?, cx.to_time(values[1].as_ref())?);
+            left.zip(right).map(|(left, right)| left.micros() - right.micros())
+        }
+        _ => None,
+    };
+    let clamped = micros.map(|micros| micros.clamp(Time::MIN.micros(), Time::MAX.micros()));
+    Ok(clamped.and_then(Time::from_micros).map_or(Value::Null, Value::Time))
+}
+
+fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let unit = Unit::parse(keyword(&arguments[0]));
+    let (from, to) = (cx.to_datetime(values[1].as_ref())?, cx.to_datetime(values[2].as_ref())?);
+    number_or_null(from.zip(to).and_then(|(from, to)| unit.between(from, to)))
+}
+
+fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let unit = Unit::parse(keyword(&arguments[0]));
+    if unit.needs_date() {
+        let datetime = cx.to_datetime(values[1].as_ref())?;
+        return number_or_null(datetime.and_then(|datetime| unit.extract(datetime)));
+    }
+    let time = clock(cx, &values[1])?;
+    number_or_null(time.map(|time| unit.extract_time(time)))
+}
+
+fn dayname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let day = datetime.and_then(|datetime| datetime.date().weekday());
+    Ok(day.map_or(Value::Null, |day| Value::bytes(date_format::WEEKDAYS[usize::from(day)])))
+}
+
+fn monthname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let month = datetime.and_then(|datetime| datetime.date().month().checked_sub(1));
+    Ok(month.map_or(Value::Null, |month| Value::bytes(date_format::MONTHS[usize::from(month)])))
+}
+
+fn week_mode(cx: &mut Context<'_>, values: &[Value]) -> SqlResult<u8> {
+    match values.get(1) {
+        Some(mode) => Ok((cx.to_i64(mode.as_ref())? & 7) as u8),
+        None => Ok(cx.session.variables.default_week_format & 7),
+    }
+}
+
+fn week(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let mode = week_mode(cx, values)?;
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    number_or_null(datetime.and_then(|datetime| Some(datetime.date().week(mode)?.0.into())))
+}
+
+fn yearweek(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    // bit 1 of the mode: weeks count from 1, so that each belongs to one year
+    let mode = match values.get(1) {
+        Some(_) => week_mode(cx, values)?,
+        None => 0,
+    } | 2;
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let week = datetime.and_then(|datetime| datetime.date().week(mode));
+    number_or_null(week.map(|(week, year)| i64::from(year) * 100 + i64::from(week)))
+}
+
+fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    Ok(datetime.and_then(|datetime| datetime.date().last_day()).map_or(Value::Null, Value::Date))
+}
+
+fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let days = cx.to_i64(values[0].as_ref())?;
+    Ok(Date::from_days(days).map_or(Value::Null, Value::Date))
+}
+
+fn to_seconds(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let datetime = cx.to_datetime(values[0].as_ref())?;
+    number_or_null(datetime.and_then(DateTime::to_micros).map(|micros| micros.div_euclid(1_000_000)))
+}
+
+fn makedate(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (year, day) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    let year = match year {
+        0..=69 => year + 2000,
+        70..=99 => year + 1900,
+        year => year,
+    };
+    let first = u16::try_from(year).ok().and_then(|year| Date::new(year, 1, 1)).and_then(Date::to_days);
+    let date = first.filter(|_| day > 0).and_then(|first| Date::from_days(first.checked_add(day - 1)?));
+    Ok(date.map_or(Value::Null, Value::Date))
+}
+
+fn maketime(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (hour, minute) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    let second = cx.to_f64(values[2].as_ref())?;
+    if !(0..60).contains(&minute) || !(0.0..60.0).contains(&second) {
+        return Ok(Value::Null);
+    }
+    let rest = minute * 60_000_000 + (second * 1e6).round() as i64;
+    let magnitude = hour.unsigned_abs().min(1000) as i64 * 3_600_000_000 + rest;
+    let micros = if hour < 0 { -magnitude } else { magnitude };
+    let clamped = micros.clamp(Time::MIN.micros(), Time::MAX.micros());
+    Ok(Time::from_micros(clamped).map_or(Value::Null, Value::Time))
+}
+
+fn sec_to_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let micros = cx.to_f64(values[0].as_ref())? * 1e6;
+    let clamped = (micros.round() as i64).clamp(Time::MIN.micros(), Time::MAX.micros());
+    Ok(Time::from_micros(clamped).map_or(Value::Null, Value::Time))
+}
+
+fn time_to_sec(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let time = clock(cx, &values[0])?;
+    number_or_null(time.map(|time| time.micros() / 1_000_000))
+}
+
+fn format_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let Some(datetime) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
+    Ok(formatted(Moment::DateTime(datetime), &values[1], &arguments[1]))
+}
+
+fn format_time(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let Some(time) = clock(cx, &values[0])? else { return Ok(Value::Null) };
+    Ok(formatted(Moment::Time(time), &values[1], &arguments[1]))
+}
+
+fn formatted(moment: Moment, format: &Value, argument: &Expr) -> Value {
+    let mut out = Vec::new();
+    let done = date_format::format(moment, &text_of(format, &argument.ty), &mut out);
+    if done { Value::bytes(out) } else { Value::Null }
+}
+
+fn str_to_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let format = text_of(&values[1], &arguments[1].ty);
+    let Some(parsed) = date_format::parse(&text, &format) else {
+        let what = if matches!(call.ty, SqlType::Time { .. }) { "time" } else { "datetime" };
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        cx.warn_or_fail(mysql_error!(
+            palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE,
+            what,
+            shown,
+            "str_to_date"
+        ))?;
+        return Ok(Value::Null);
+    };
+    if parsed.trailing {
+        cx.truncated(if matches!(call.ty, SqlType::Date) { "date" } else { "datetime" }, &text)?;
+    }
+    Ok(match &call.ty {
+        SqlType::Date => Value::Date(parsed.date),
+        SqlType::Time { .. } => Value::Time(parsed.time),
+        _ => {
+            let (_, hour, minute, second, micros) = parsed.time.parts();
+            let datetime = DateTime::new(parsed.date, hour as u8, minute, second, micros);
+            datetime.map_or(Value::Null, Value::DateTime)
+        }
+    })
+}
+
+fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let place = text_of(&values[1], &arguments[1].ty).to_ascii_uppercase();
+    let [date, datetime, time] = match place.as_slice() {
+        b"USA" => ["%m.%d.%Y", "%Y-%m-%d %H.%i.%s", "%h:%i:%s %p"],
+        b"JIS" | b"ISO" => ["%Y-%m-%d", "%Y-%m-%d %H:%i:%s", "%H:%i:%s"],
+        b"EUR" => ["%d.%m.%Y", "%Y-%m-%d %H.%i.%s", "%H.%i.%s"],
+        b"INTERNAL" => ["%Y%m%d", "%Y%m%d%H%i%s", "%H%i%s"],
+        _ => return Ok(Value::Null),
+    };
+    Ok(Value::bytes(match keyword(&arguments[0]) {
+        b"date" => date,
+        b"time" => time,
+        _ => datetime,
+    }))
+}
+
+fn unix_timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let Some(value) = values.first() else { return Ok(Value::Int(cx.now_micros() / 1_000_000)) };
+    let Some(local) = cx.to_datetime(value.as_ref())? else { return Ok(Value::Null) };
+    // 0 is what MySQL answers for times that no TIMESTAMP holds
+    let micros = cx.zone().to_timestamp(local).map_or(0, |timestamp| timestamp.0.max(0));
+    match &call.ty {
+        SqlType::Decimal { scale, .. } => {
+            let exact = palisade_catalog::Decimal::new(i128::from(micros), 6);
+            Ok(Value::Decimal(exact.truncate(i32::from(*scale)).unwrap_or(exact)))
+        }
+        _ => Ok(Value::Int(micros / 1_000_000)),
+    }
+}
+
+fn from_unixtime(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    /// 3001-01-18 23:59:59 UTC, the last second FROM_UNIXTIME knows.
+    const LATEST: f64 = 32_536_771_199.0;
+    let seconds = cx.to_f64(values[0].as_ref())?;
+    if !(0.0..=LATEST).contains(&seconds) {
+        return Ok(Value::Null);
+    }
+    let micros = match &values[0] {
+        Value::Int(seconds) => seconds * 1_000_000,
+        _ => (seconds * 1e6).round() as i64,
+    };
+    let local = Timestamp(micros).to_datetime(cx.zone());
+    match values.get(1) {
+        Some(format) => Ok(formatted(Moment::DateTime(local), format, &arguments[1])),
+        None => Ok(Value::DateTime(local)),
+    }
+}
+
+fn convert_tz(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let Some(local) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
+    let zone = |place: usize| {
+        let name = text_of(&values[place], &arguments[place].ty);
+        let name = String::from_utf8_lossy(&name).into_owned();
+        if name.eq_ignore_ascii_case("system") { Some(cx.zone().clone()) } else { Zone::parse(&name) }
+    };
+    let (Some(from), Some(to)) = (zone(1), zone(2)) else { return Ok(Value::Null) };
+    // a time that no TIMESTAMP holds stays as it is
+    Ok(Value::DateTime(match from.to_timestamp(local) {
+        Some(timestamp) => timestamp.to_datetime(&to),
+        None => local,
+    }))
+}
+
+/// Months since year 0 of a period YYMM or YYYYMM.
+fn period_months(period: i64) -> i64 {
+    let (year, month) = (period / 100, period % 100);
+    let year = match year {
+        0..=69 => year + 2000,
+        70..=99 => year + 1900,
+        year => year,
+    };
+    year * 12 + month - 1
+}
+
+fn period_add(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (period, months) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    if period <= 0 || !(1..=12).contains(&(period % 100)) {
+        return super::string::wrong_arguments("period_add");
+    }
+    let months = period_months(period).saturating_add(months);
+    Ok(Value::Int(months.div_euclid(12).saturating_mul(100).saturating_add(months.rem_euclid(12) + 1)))
+}
+
+fn period_diff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (left, right) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    let valid = |period: i64| period > 0 && (1..=12).contains(&(period % 100));
+    if !valid(left) || !valid(right) {
+        return super::string::wrong_arguments("period_diff");
+    }
+    Ok(Value::Int(period_months(left) - period_months(right)))
+}

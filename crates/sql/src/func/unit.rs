@@ -1,0 +1,277 @@
+//! Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
+
+use palisade_catalog::temporal::calendar::Interval;
+use palisade_catalog::{DateTime, Decimal, Time, Value};
+
+use crate::SqlResult;
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr};
+
+const SECOND: i128 = 1_000_000;
+const MINUTE: i128 = 60 * SECOND;
+const HOUR: i128 = 60 * MINUTE;
+const DAY: i128 = 24 * HOUR;
+
+/// A unit: simple, or a run of fields such as `DAY_SECOND`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the keyword")]
+pub enum Unit {
+    Microsecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    SecondMicrosecond,
+    MinuteMicrosecond,
+    MinuteSecond,
+    HourMicrosecond,
+    HourSecond,
+    HourMinute,
+    DayMicrosecond,
+    DaySecond,
+    DayMinute,
+    DayHour,
+    YearMonth,
+}
+
+use Unit::*;
+
+impl Unit {
+    /// From the keyword in lower case, as the binder passes it.
+    pub fn parse(keyword: &[u8]) -> Unit {
+        match keyword {
+            b"microsecond" => Microsecond,
+            b"second" => Second,
+            b"minute" => Minute,
+            b"hour" => Hour,
+            b"day" => Day,
+            b"week" => Week,
+            b"month" => Month,
+            b"quarter" => Quarter,
+            b"year" => Year,
+            b"second_microsecond" => SecondMicrosecond,
+            b"minute_microsecond" => MinuteMicrosecond,
+            b"minute_second" => MinuteSecond,
+            b"hour_microsecond" => HourMicrosecond,
+            b"hour_second" => HourSecond,
+            b"hour_minute" => HourMinute,
+            b"day_microsecond" => DayMicrosecond,
+            b"day_second" => DaySecond,
+            b"day_minute" => DayMinute,
+            b"day_hour" => DayHour,
+            b"year_month" => YearMonth,
+            other => panic!("the binder passes units only, not {}", other.escape_ascii()),
+        }
+    }
+
+    /// Whether it counts microseconds.
+    pub fn has_micros(self) -> bool {
+        matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
+    }
+
+    /// Whether it is SECOND, whose amounts may have a fraction.
+    pub fn is_seconds(self) -> bool {
+        self == Second
+    }
+
+    /// Whether it counts whole days or more.
+    pub fn is_days(self) -> bool {
+        matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
+    }
+
+    /// Whether EXTRACT of it needs a date; the others work on a TIME.
+    pub fn needs_date(self) -> bool {
+        self.is_days() || matches!(self, DayMicrosecond | DaySecond | DayMinute | DayHour)
+    }
+
+    /// The fields of a composite unit in microseconds each, the largest first; empty for simple units.
+    fn fields(self) -> &'static [i128] {
+        match self {
+            SecondMicrosecond => &[SECOND, 1],
+            MinuteMicrosecond => &[MINUTE, SECOND, 1],
+            MinuteSecond => &[MINUTE, SECOND],
+            HourMicrosecond => &[HOUR, MINUTE, SECOND, 1],
+            HourSecond => &[HOUR, MINUTE, SECOND],
+            HourMinute => &[HOUR, MINUTE],
+            DayMicrosecond => &[DAY, HOUR, MINUTE, SECOND, 1],
+            DaySecond => &[DAY, HOUR, MINUTE, SECOND],
+            DayMinute => &[DAY, HOUR, MINUTE],
+            DayHour => &[DAY, HOUR],
+            _ => &[],
+        }
+    }
+
+    /// The interval of `amount` units; `None` beyond what an interval holds.
+    pub fn interval(self, cx: &mut Context<'_>, amount: &Value, expr: &Expr) -> SqlResult<Option<Interval>> {
+        if self == YearMonth {
+            let [years, months] = composite::<2>(&text_of(amount, &expr.ty), false);
+            return Ok(years.checked_mul(12).and_then(|years| months_interval(years.checked_add(months)?)));
+        }
+        let fields = self.fields();
+        if !fields.is_empty() {
+            let values = composite::<5>(&text_of(amount, &expr.ty), self.has_micros());
+            // missing fields are the large ones: '10' MINUTE_SECOND is ten seconds
+            let used = &values[values.len() - fields.len()..];
+            let micros = fields.iter().zip(used).map(|(unit, value)| unit * i128::from(*value)).sum();
+            return Ok(Some(Interval { months: 0, micros }));
+        }
+        if self == Second {
+            let exact = cx.to_decimal(amount.as_ref())?;
+            let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.round(0));
+            let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
+            return Ok(micros.map(|micros| Interval { months: 0, micros: i128::from(micros) }));
+        }
+        let count = cx.to_i64(amount.as_ref())?;
+        let units = |unit: i128| Some(Interval { months: 0, micros: unit * i128::from(count) });
+        Ok(match self {
+            Microsecond => units(1),
+            Minute => units(MINUTE),
+            Hour => units(HOUR),
+            Day => units(DAY),
+            Week => units(7 * DAY),
+            Month => months_interval(count),
+            Quarter => count.checked_mul(3).and_then(months_interval),
+            _ => count.checked_mul(12).and_then(months_interval),
+        })
+    }
+
+    /// TIMESTAMPDIFF: whole units from `from` to `to`.
+    pub fn between(self, from: DateTime, to: DateTime) -> Option<i64> {
+        let micros = i128::from(to.to_micros()?) - i128::from(from.to_micros()?);
+        let months = || {
+            let number =
+                |value: DateTime| i64::from(value.date().year()) * 12 + i64::from(value.date().month());
+            let rest = |value: DateTime| (value.date().day(), value.time());
+            let difference = number(to) - number(from);
+            // an incomplete last month does not count
+            match difference {
+                1.. if rest(to) < rest(from) => difference - 1,
+                ..=-1 if rest(to) > rest(from) => difference + 1,
+                _ => difference,
+            }
+        };
+        let whole = |unit: i128| i64::try_from(micros / unit).ok();
+        match self {
+            Microsecond => whole(1),
+            Second => whole(SECOND),
+            Minute => whole(MINUTE),
+            Hour => whole(HOUR),
+            Day => whole(DAY),
+            Week => whole(7 * DAY),
+            Month => Some(months()),
+            Quarter => Some(months() / 3),
+            Year => Some(months() / 12),
+            _ => None,
+        }
+    }
+
+    /// EXTRACT of units that need a date.
+    pub fn extract(self, from: DateTime) -> Option<i64> {
+        let date = from.date();
+        let (year, month, day) = (i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
+        let (hour, minute) = (i64::from(from.hour()), i64::from(from.minute()));
+        Some(match self {
+            Day => day,
+            Week => i64::from(date.week(0)?.0),
+            Month => month,
+            Quarter => (month + 2) / 3,
+            Year => year,
+            YearMonth => year * 100 + month,
+            DayHour => day * 100 + hour,
+            DayMinute => (day * 100 + hour) * 100 + minute,
+            DaySecond => ((day * 100 + hour) * 100 + minute) * 100 + i64::from(from.second()),
+            _ => {
+                let seconds = ((day * 100 + hour) * 100 + minute) * 100 + i64::from(from.second());
+                seconds * 1_000_000 + i64::from(from.micros())
+            }
+        })
+    }
+
+    /// EXTRACT of units within a day.
+    pub fn extract_time(self, from: Time) -> i64 {
+        let (negative, hour, minute, second, micros) = from.parts();
+        let (hour, minute, second, micros) =
+            (i64::from(hour), i64::from(minute), i64::from(second), i64::from(micros));
+        let value = match self {
+            Hour => hour,
+            Minute => minute,
+            Second => second,
+            Microsecond => micros,
+            HourMinute => hour * 100 + minute,
+            HourSecond => (hour * 100 + minute) * 100 + second,
+            MinuteSecond => minute * 100 + second,
+            SecondMicrosecond => second * 1_000_000 + micros,
+            MinuteMicrosecond => (minute * 100 + second) * 1_000_000 + micros,
+            _ => ((hour * 100 + minute) * 100 + second) * 1_000_000 + micros,
+        };
+        if negative { -value } else { value }
+    }
+}
+
+fn months_interval(months: i64) -> Option<Interval> {
+    Some(Interval { months, micros: 0 })
+}
+
+/// The last numbers of a composite amount such as `'-1 10:20'`, right aligned, each with the sign of the whole.
+/// `fraction`: the last one is a fraction of a second, `'1.5'` being half a second.
+fn composite<const N: usize>(text: &[u8], fraction: bool) -> [i64; N] {
+    let text = text.trim_ascii();
+    let negative = text.first() == Some(&b'-');
+    let mut numbers: Vec<i64> = Vec::new();
+    let groups = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let groups: Vec<&[u8]> = groups.take(N).collect();
+    for (place, digits) in groups.iter().enumerate() {
+        let mut value =
+            digits.iter().take(18).fold(0i64, |value, digit| value * 10 + i64::from(digit - b'0'));
+        if fraction && place + 1 == groups.len() && digits.len() < 6 {
+            value *= 10i64.pow(6 - digits.len() as u32);
+        }
+        numbers.push(if negative { -value } else { value });
+    }
+    let mut out = [0; N];
+    let start = N - numbers.len();
+    out[start..].copy_from_slice(&numbers);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_catalog::Date;
+
+    use super::*;
+
+    fn at(year: u16, month: u8, day: u8, hour: u8) -> DateTime {
+        DateTime::new(Date::new(year, month, day).unwrap(), hour, 0, 0, 0).unwrap()
+    }
+
+    #[test]
+    fn incomplete_units_do_not_count() {
+        assert_eq!(Month.between(at(2026, 1, 31, 0), at(2026, 11, 21, 0)), Some(9));
+        assert_eq!(Year.between(at(2000, 2, 29, 0), at(2026, 2, 28, 0)), Some(25));
+        assert_eq!(Month.between(at(2026, 3, 1, 0), at(2026, 1, 31, 0)), Some(-1));
+        assert_eq!(Second.between(at(2026, 11, 21, 0), at(2026, 11, 22, 0)), Some(86_400));
+        assert_eq!(Hour.between(at(2026, 11, 21, 5), at(2026, 11, 21, 3)), Some(-2));
+    }
+
+    #[test]
+    fn composite_amounts_align_to_the_right() {
+        assert_eq!(composite::<5>(b"1 10:20:30", false), [0, 1, 10, 20, 30]);
+        assert_eq!(composite::<5>(b"-1:10", false), [0, 0, 0, -1, -10]);
+        assert_eq!(composite::<5>(b"1.5", true), [0, 0, 0, 1, 500_000]);
+        assert_eq!(composite::<2>(b"1-2", false), [1, 2]);
+        assert_eq!(composite::<2>(b"", false), [0, 0]);
+    }
+
+    #[test]
+    fn extraction_joins_fields() {
+        let moment = DateTime::new(Date::new(2026, 11, 21).unwrap(), 8, 41, 9, 5).unwrap();
+        assert_eq!(DayMinute.extract(moment), Some(210_841));
+        assert_eq!(YearMonth.extract(moment), Some(202_611));
+        assert_eq!(HourSecond.extract_time(moment.time()), 84_109);
+        assert_eq!(SecondMicrosecond.extract_time(moment.time()), 9_000_005);
+    }
+}

@@ -1,0 +1,105 @@
+//! The seam to the server: everything a statement needs that is not in the database.
+
+use std::time::Duration;
+
+use palisade_base::Event;
+use palisade_catalog::Value;
+use palisade_parser::ast::Statement;
+
+use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
+
+/// Which value of a system variable or status counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The connection's own.
+    Session,
+    /// The server's.
+    Global,
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitOutcome {
+    /// The event happened.
+    Happened,
+    /// The time was up first.
+    TimedOut,
+    /// The statement or the connection was killed.
+    Killed,
+}
+
+/// A table whose rows are made up when it is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VirtualTable {
+    /// Columns in order: name and type; all may be NULL.
+    pub columns: Vec<(&'static str, palisade_catalog::SqlType)>,
+    /// The rows, one value per column.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// What the server offers its sessions' statements. `information_schema` tables that describe the dictionary are made
+/// here in `sql`; the host adds those that describe the server.
+pub trait Host: Send + Sync {
+    /// The value of a system variable; `None` if there is no variable of that name. `scope` is `None` where the
+    /// statement does not say (`@@name`): the session's value if it has one.
+    fn variable(&self, session: &Session, scope: Option<Scope>, name: &str) -> SqlResult<Option<Value>>;
+
+    /// Sets a system variable; `None` is `DEFAULT`. Errors: 1193 unknown, 1231 wrong value, 1232 wrong type,
+    /// 1238 read only, 1228/1229 wrong scope. What `sql` itself reads is in [`Session::variables`]: keep it in step.
+    fn set_variable(
+        &self,
+        session: &mut Session,
+        scope: Scope,
+        name: &str,
+        value: Option<Value>,
+    ) -> SqlResult<()>;
+
+    /// Every system variable with its value as text, in order of name.
+    fn variables(&self, session: &Session, scope: Scope) -> Vec<(String, String)>;
+
+    /// Every status counter with its value as text, in order of name.
+    fn status(&self, session: &Session, scope: Scope) -> Vec<(String, String)>;
+
+    /// Columns of a virtual table that the server provides (`information_schema.PROCESSLIST`, `INNODB_METRICS`,
+    /// `performance_schema.*`), with its rows if `with_rows`; `None` if there is none of that name.
+    /// Names come in upper case for `information_schema`, in lower case for other schemas.
+    fn virtual_table(
+        &self,
+        session: &Session,
+        schema: &str,
+        name: &str,
+        with_rows: bool,
+    ) -> Option<VirtualTable>;
+
+    /// Names of the server's virtual tables: (schema, table).
+    fn virtual_table_names(&self) -> Vec<(String, String)>;
+
+    /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
+    fn kill(&self, session: &Session, connection_id: u64, only_statement: bool) -> SqlResult<()>;
+
+    /// Statements that are the server's business: accounts and grants, FLUSH, SHUTDOWN, SHOW GRANTS, SHOW ENGINE
+    /// STATUS. `None` if the host does not know this one; it is then answered with 1235.
+    fn administer<'a>(
+        &'a self,
+        session: &'a mut Session,
+        statement: &'a Statement,
+        sink: &'a mut dyn ResultSink,
+    ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
+
+    /// Waits for `event`, at most `limit`, unless the session is killed.
+    fn wait<'a>(
+        &'a self,
+        connection_id: u64,
+        event: Event,
+        limit: Option<Duration>,
+    ) -> BoxFuture<'a, WaitOutcome>;
+
+    /// Microseconds since 1970-01-01 00:00:00 UTC.
+    fn unix_micros(&self) -> i64;
+
+    /// 64 random bits.
+    fn random(&self) -> u64;
+
+    /// What VERSION() answers.
+    fn version(&self) -> &str;
+}

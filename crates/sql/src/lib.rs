@@ -1,0 +1,55 @@
+//! From a statement's text to its effect: bind, plan, execute, and the functions of the language.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`sql`] | the front door: [`Sql::query`], [`Sql::prepare`], [`Sql::execute`] |
+//! | [`statement`] | transactions, SET, prepared statements by name, and the way to everything else |
+//! | [`bind`] | names resolved, types decided |
+//! | [`expr`], [`func`] | bound expressions and their evaluator; the function library |
+//! | [`plan`] | access paths, joins, grouping, order: what the operators do |
+//! | [`exec`] | the operators' states, and the calls that move them |
+//! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
+//! | [`run`] | waiting, and the ends of statements and transactions |
+//! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
+//! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
+//! | [`sink`] | where result rows go |
+//!
+//! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock) travels to
+//! the top as [`Blocked::Wait`](palisade_base::Blocked), the front door awaits the event there, holding nothing, and
+//! calls again. Only the front door is `async`.
+//!
+//! Deliberately absent: sockets, packets, accounts.
+
+#![forbid(unsafe_code)]
+
+pub mod bind;
+pub mod ddl;
+pub mod dml;
+pub mod exec;
+pub mod expr;
+pub mod func;
+pub mod host;
+pub mod mode;
+pub mod plan;
+pub mod run;
+pub mod session;
+pub mod show;
+pub mod sink;
+pub mod sql;
+pub mod statement;
+mod text_cache;
+pub mod warning;
+
+pub use host::{Host, Scope, VirtualTable, WaitOutcome};
+pub use session::{Session, SessionVariables};
+pub use sink::{ColumnMeta, ResultSink};
+pub use sql::{Completion, Prepared, Sql};
+
+/// What a statement fails with: code, SQLSTATE and text as the client reads them.
+pub type SqlError = palisade_base::MysqlError;
+/// The result of an operation that cannot wait.
+pub type SqlResult<T> = Result<T, SqlError>;
+/// The result of an operation that may ask to be called again after an event.
+pub type SqlAttempt<T> = palisade_base::Attempt<T, SqlError>;
+/// A future behind the seams to the server.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;

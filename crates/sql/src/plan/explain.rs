@@ -1,0 +1,473 @@
+//! EXPLAIN: a plan as a table, or as a tree.
+
+use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+use palisade_base::mysql_error;
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
+use palisade_engine::Table;
+use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
+
+use super::access::{Access, index_columns};
+use super::{JoinKind, Operator, Plan, Query};
+use crate::bind::{Binder, not_supported};
+use crate::sink::ColumnMeta;
+use crate::sql::Sql;
+use crate::{Completion, ResultSink, Session, SqlResult};
+
+/// One row of the traditional format.
+#[derive(Debug, Default)]
+struct Line {
+    id: Option<u64>,
+    select_type: &'static str,
+    table: String,
+    access: &'static str,
+    possible: Option<String>,
+    key: Option<String>,
+    key_length: Option<String>,
+    reference: Option<String>,
+    rows: Option<f64>,
+    filtered: bool,
+    extra: Vec<&'static str>,
+}
+
+impl Sql {
+    pub(crate) async fn explain(
+        &self,
+        session: &mut Session,
+        explain: &ast::Explain,
+        parameters: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        if explain.analyze {
+            return Err(not_supported("EXPLAIN ANALYZE"));
+        }
+        let ExplainTarget::Statement(statement) = &explain.target else {
+            return Err(not_supported("EXPLAIN FOR CONNECTION"));
+        };
+        let format = explain.format.unwrap_or(ExplainFormat::Traditional);
+        if format == ExplainFormat::Json {
+            return Err(not_supported("EXPLAIN FORMAT=JSON"));
+        }
+        let plan = {
+            let dictionary = self.engine().dictionary();
+            let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+            match &**statement {
+                Statement::Query(query) => {
+                    let mut binder = binder;
+                    let bound = binder.query(query)?;
+                    binder.finish(Some(bound))
+                }
+                Statement::Update(update) => {
+                    return self.explain_change(binder.update(update)?.plan(), "UPDATE", format, sink);
+                }
+                Statement::Delete(delete) => {
+                    return self.explain_change(binder.delete(delete)?.plan(), "DELETE", format, sink);
+                }
+                Statement::Insert(insert) => {
+                    let plan = binder.insert(insert)?;
+                    let name = plan.table_name().to_owned();
+                    return match plan.query_plan() {
+                        Some(plan) => self.explain_change(plan, "SIMPLE", format, sink),
+                        None => {
+                            let line = Line {
+                                id: Some(1),
+                                select_type: "INSERT",
+                                table: name,
+                                access: "ALL",
+                                ..Line::default()
+                            };
+                            send_lines(&[line], sink)
+                        }
+                    };
+                }
+                _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
+            }
+        };
+        self.explain_change(&plan, "SIMPLE", format, sink)
+    }
+
+    fn explain_change(
+        &self,
+        plan: &Plan,
+        select_type: &'static str,
+        format: ExplainFormat,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let query = plan.query.as_ref().ok_or_else(|| mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN"))?;
+        if format == ExplainFormat::Tree {
+            let mut text = String::new();
+            tree(&query.root, 0, &mut text);
+            for (number, subquery) in plan.subqueries.iter().enumerate() {
+                text.push_str(&format!("-> Select #{} (subquery in condition)\n", number + 2));
+                tree(&subquery.root, 1, &mut text);
+            }
+            let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_0900_AI_CI };
+            sink.columns(&[ColumnMeta::computed("EXPLAIN", ty)])?;
+            sink.row(&[ValueRef::Bytes(text.as_bytes())])?;
+            return Ok(Completion::of_rows());
+        }
+        let mut lines = Vec::new();
+        let mut next_id = 1;
+        let simple = select_type == "SIMPLE" && plan.subqueries.is_empty() && !has_parts(&query.root);
+        let first = if simple || select_type != "SIMPLE" { select_type } else { "PRIMARY" };
+        query_lines(query, first, &mut next_id, &mut lines);
+        for subquery in &plan.subqueries {
+            let kind = if subquery.outer_slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
+            next_id += 1;
+            query_lines(subquery, kind, &mut next_id, &mut lines);
+        }
+        send_lines(&lines, sink)
+    }
+}
+
+fn has_parts(operator: &Operator) -> bool {
+    match operator {
+        Operator::Derived { .. } | Operator::Union { .. } => true,
+        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+            has_parts(left) || has_parts(right)
+        }
+        Operator::Filter { input, .. }
+        | Operator::Aggregate { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Project { input, .. }
+        | Operator::Distinct { input, .. }
+        | Operator::Limit { input, .. } => has_parts(input),
+        _ => false,
+    }
+}
+
+fn query_lines(query: &Query, select_type: &'static str, next_id: &mut u64, lines: &mut Vec<Line>) {
+    let start = lines.len();
+    let id = *next_id;
+    operator_lines(&query.root, id, select_type, next_id, lines);
+    if lines.len() == start {
+        lines.push(Line { id: Some(id), select_type, extra: vec!["No tables used"], ..Line::default() });
+    }
+    let mut sorts = Vec::new();
+    notes(&query.root, &mut sorts);
+    if let Some(line) = lines.get_mut(start) {
+        line.extra.extend(sorts);
+    }
+}
+
+/// What sorting and grouping add to the first table's line.
+fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
+    match operator {
+        Operator::Sort { input, .. } => {
+            notes(input, out);
+            out.push("Using filesort");
+        }
+        Operator::Distinct { input, .. } => {
+            notes(input, out);
+            out.push("Using temporary");
+        }
+        Operator::Aggregate { input, group, .. } => {
+            notes(input, out);
+            if !group.is_empty() {
+                out.push("Using temporary");
+            }
+        }
+        Operator::Filter { input, .. } | Operator::Project { input, .. } | Operator::Limit { input, .. } => {
+            notes(input, out)
+        }
+        _ => {}
+    }
+}
+
+fn operator_lines(
+    operator: &Operator,
+    id: u64,
+    select_type: &'static str,
+    next_id: &mut u64,
+    lines: &mut Vec<Line>,
+) {
+    match operator {
+        Operator::Dual | Operator::Values { .. } => {}
+        Operator::Nothing => {
+            lines.push(Line { id: Some(id), select_type, extra: vec!["Impossible WHERE"], ..Line::default() })
+        }
+        Operator::Scan { table, alias, access, filter, rows, .. } => {
+            let mut extra = Vec::new();
+            let ranged = !access.alternatives.is_empty();
+            if ranged && !access.covering && access.index > 0 && filter.is_none() {
+                extra.push("Using index condition");
+            } else if filter.is_some() || ranged && access.index == 0 {
+                extra.push("Using where");
+            }
+            if access.covering {
+                extra.push("Using index");
+            }
+            let by_key = !access.equals.is_empty() || ranged || access.covering || access.index > 0;
+            let constant = access.equals.iter().all(|part| is_constant(&part.value));
+            let kind = if access.unique {
+                if constant { "const" } else { "eq_ref" }
+            } else if ranged {
+                "range"
+            } else if !access.equals.is_empty() {
+                "ref"
+            } else if by_key {
+                "index"
+            } else {
+                "ALL"
+            };
+            let name = table.indexes[access.index].name.clone();
+            let narrowed = !access.equals.is_empty() || ranged;
+            lines.push(Line {
+                id: Some(id),
+                select_type,
+                table: alias.clone(),
+                access: kind,
+                possible: narrowed.then(|| name.clone()),
+                key: by_key.then_some(name),
+                key_length: by_key.then(|| key_length(table, access).to_string()),
+                reference: (!access.equals.is_empty() && !ranged).then(|| {
+                    let names: Vec<String> =
+                        access.equals.iter().map(|part| reference(&part.value)).collect();
+                    names.join(",")
+                }),
+                rows: Some(if access.unique { 1.0 } else { rows.max(1.0) }),
+                filtered: true,
+                extra,
+            });
+        }
+        Operator::Virtual { name, alias, filter, .. } => lines.push(Line {
+            id: Some(id),
+            select_type,
+            table: if alias.is_empty() { name.clone() } else { alias.clone() },
+            access: "ALL",
+            rows: None,
+            extra: if filter.is_some() { vec!["Using where"] } else { Vec::new() },
+            ..Line::default()
+        }),
+        Operator::NestedLoop { left, right, .. } => {
+            operator_lines(left, id, select_type, next_id, lines);
+            operator_lines(right, id, select_type, next_id, lines);
+        }
+        Operator::HashJoin { left, right, .. } => {
+            operator_lines(left, id, select_type, next_id, lines);
+            let start = lines.len();
+            operator_lines(right, id, select_type, next_id, lines);
+            if let Some(line) = lines.get_mut(start) {
+                line.extra.push("Using join buffer (hash join)");
+            }
+        }
+        Operator::Filter { input, .. }
+        | Operator::Aggregate { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Project { input, .. }
+        | Operator::Distinct { input, .. }
+        | Operator::Limit { input, .. } => operator_lines(input, id, select_type, next_id, lines),
+        Operator::Union { inputs, .. } => {
+            for (number, input) in inputs.iter().enumerate() {
+                if number == 0 {
+                    operator_lines(input, id, "PRIMARY", next_id, lines);
+                } else {
+                    *next_id += 1;
+                    operator_lines(input, *next_id, "UNION", next_id, lines);
+                }
+            }
+        }
+        Operator::Derived { query, alias, .. } => {
+            *next_id += 1;
+            let inner = *next_id;
+            lines.push(Line {
+                id: Some(id),
+                select_type,
+                table: format!("<derived{inner}>"),
+                access: "ALL",
+                rows: Some(query.rows.max(1.0)),
+                filtered: true,
+                ..Line::default()
+            });
+            let _ = alias;
+            query_lines(query, "DERIVED", next_id, lines);
+        }
+    }
+}
+
+fn is_constant(expr: &crate::expr::Expr) -> bool {
+    let mut constant = true;
+    expr.walk(&mut |expr| constant &= !matches!(expr.node, crate::expr::Node::Column { .. }));
+    constant
+}
+
+fn reference(expr: &crate::expr::Expr) -> String {
+    if is_constant(expr) { "const".to_owned() } else { expr.to_string().replace('`', "") }
+}
+
+fn key_length(table: &Table, access: &Access) -> u64 {
+    let mut parts = access.equals.len() + usize::from(!access.alternatives.is_empty());
+    if parts == 0 {
+        parts = table.indexes[access.index].parts.len();
+    }
+    index_columns(table, access.index)
+        .take(parts)
+        .map(|column| {
+            let known = &table.columns[column];
+            let length = match &known.sql_type {
+                SqlType::Char { length, collation } => {
+                    u64::from(*length) * u64::from(collation.get().charset.max_bytes())
+                }
+                SqlType::VarChar { length, collation } => {
+                    u64::from(*length) * u64::from(collation.get().charset.max_bytes()) + 2
+                }
+                SqlType::Int { width, .. } => width.bytes() as u64,
+                SqlType::Date => 3,
+                SqlType::DateTime { .. } => 5,
+                SqlType::Timestamp { .. } => 4,
+                SqlType::Year => 1,
+                SqlType::Float { .. } => 4,
+                SqlType::Double { .. } => 8,
+                other => u64::from(other.wire_length(1)),
+            };
+            length + u64::from(known.nullable)
+        })
+        .sum()
+}
+
+fn send_lines(lines: &[Line], sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    let text = |length| SqlType::VarChar { length, collation: CollationId::UTF8MB4_0900_AI_CI };
+    let columns = [
+        ("id", SqlType::BIGINT_UNSIGNED),
+        ("select_type", text(19)),
+        ("table", text(64)),
+        ("partitions", text(1024)),
+        ("type", text(10)),
+        ("possible_keys", text(4096)),
+        ("key", text(64)),
+        ("key_len", text(4096)),
+        ("ref", text(1024)),
+        ("rows", SqlType::BIGINT_UNSIGNED),
+        ("filtered", SqlType::DOUBLE),
+        ("Extra", text(255)),
+    ];
+    let metas: Vec<ColumnMeta> =
+        columns.into_iter().map(|(name, ty)| ColumnMeta::computed(name, ty)).collect();
+    sink.columns(&metas)?;
+    let optional = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::bytes);
+    for line in lines {
+        let extra = line.extra.join("; ");
+        let row = [
+            line.id.map_or(Value::Null, Value::UInt),
+            Value::bytes(line.select_type),
+            if line.table.is_empty() { Value::Null } else { Value::bytes(line.table.as_str()) },
+            Value::Null,
+            if line.access.is_empty() { Value::Null } else { Value::bytes(line.access) },
+            optional(&line.possible),
+            optional(&line.key),
+            optional(&line.key_length),
+            optional(&line.reference),
+            line.rows.map_or(Value::Null, |rows| Value::UInt(rows.round() as u64)),
+            if line.filtered { Value::Double(100.0) } else { Value::Null },
+            if extra.is_empty() { Value::Null } else { Value::bytes(extra) },
+        ];
+        let values: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
+        sink.row(&values)?;
+    }
+    Ok(Completion::of_rows())
+}
+
+/// FORMAT=TREE.
+fn tree(operator: &Operator, depth: usize, out: &mut String) {
+    let mut line = |text: String| {
+        out.push_str(&"    ".repeat(depth));
+        out.push_str("-> ");
+        out.push_str(&text);
+        out.push('\n');
+    };
+    match operator {
+        Operator::Dual => line("Rows fetched before execution".to_owned()),
+        Operator::Nothing => line("Zero rows (Impossible WHERE)".to_owned()),
+        Operator::Values { rows, .. } => line(format!("Rows of VALUES  (rows={})", rows.len())),
+        Operator::Scan { table, alias, access, filter, rows, .. } => {
+            let mut below = depth;
+            if let Some(filter) = filter {
+                line(format!("Filter: {filter}"));
+                below += 1;
+            }
+            let index = &table.indexes[access.index].name;
+            let how = if access.unique {
+                format!("Single-row index lookup on {alias} using {index}")
+            } else if !access.alternatives.is_empty() {
+                format!("Index range scan on {alias} using {index}")
+            } else if !access.equals.is_empty() {
+                format!("Index lookup on {alias} using {index}")
+            } else if access.index > 0 {
+                format!("Index scan on {alias} using {index}")
+            } else {
+                format!("Table scan on {alias}")
+            };
+            let covering = if access.covering { "Covering " } else { "" };
+            let backward = if access.backward { " (reverse)" } else { "" };
+            out.push_str(&"    ".repeat(below));
+            out.push_str(&format!("-> {covering}{how}{backward}  (rows={})\n", rows.round().max(1.0)));
+        }
+        Operator::Virtual { name, .. } => line(format!("Fill information schema table {name}")),
+        Operator::NestedLoop { left, right, kind, .. } => {
+            line(format!("Nested loop {} join", kind_name(*kind)));
+            tree(left, depth + 1, out);
+            tree(right, depth + 1, out);
+        }
+        Operator::HashJoin { left, right, kind, keys, .. } => {
+            let keys: Vec<String> =
+                keys.iter().map(|(left, right, _)| format!("({left} = {right})")).collect();
+            line(format!("{} hash join {}", capital(kind_name(*kind)), keys.join(", ")));
+            tree(left, depth + 1, out);
+            out.push_str(&"    ".repeat(depth + 1));
+            out.push_str("-> Hash\n");
+            tree(right, depth + 2, out);
+        }
+        Operator::Filter { input, condition } => {
+            line(format!("Filter: {condition}"));
+            tree(input, depth + 1, out);
+        }
+        Operator::Aggregate { input, group, aggregates, .. } => {
+            let what = if group.is_empty() { "Aggregate" } else { "Aggregate using temporary table" };
+            line(format!("{what}: {} aggregates", aggregates.len()));
+            tree(input, depth + 1, out);
+        }
+        Operator::Sort { input, keys, limit, .. } => {
+            let keys: Vec<String> = keys
+                .iter()
+                .map(|key| format!("{}{}", key.expr, if key.descending { " DESC" } else { "" }))
+                .collect();
+            let limited = if limit.is_some() { ", limit input" } else { "" };
+            line(format!("Sort: {}{limited}", keys.join(", ")));
+            tree(input, depth + 1, out);
+        }
+        Operator::Project { input, .. } => tree(input, depth, out),
+        Operator::Distinct { input, .. } => {
+            line("Remove duplicates".to_owned());
+            tree(input, depth + 1, out);
+        }
+        Operator::Limit { input, limit } => {
+            match &limit.offset {
+                Some(offset) => line(format!("Limit/Offset: {}/{offset} row(s)", limit.count)),
+                None => line(format!("Limit: {} row(s)", limit.count)),
+            }
+            tree(input, depth + 1, out);
+        }
+        Operator::Union { inputs, steps, .. } => {
+            line(format!("Combination: {steps:?}"));
+            inputs.iter().for_each(|input| tree(input, depth + 1, out));
+        }
+        Operator::Derived { query, alias, .. } => {
+            line(format!("Materialize {alias}"));
+            tree(&query.root, depth + 1, out);
+        }
+    }
+}
+
+fn kind_name(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "inner",
+        JoinKind::Left => "left",
+        JoinKind::Semi => "semi",
+        JoinKind::Anti => "anti",
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
+}

@@ -1,0 +1,260 @@
+//! Plans: what the operators of a statement do, decided once and shared by all its executions.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`access`] | which index, which ranges: the access path of one table |
+//! | [`conditions`] | what conditions tell the planner |
+//! | [`grouping`] | what stands above GROUP BY |
+//! | [`join`] | the order of joins, and how each is done |
+//! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
+//! | [`point`] | the short path of reading one row by its key |
+//! | [`explain`] | a plan as EXPLAIN shows it |
+//!
+//! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when a scan
+//! opens.
+
+pub mod access;
+pub mod conditions;
+pub mod explain;
+pub mod grouping;
+pub mod join;
+pub mod point;
+pub mod select;
+
+use std::sync::Arc;
+
+use palisade_engine::{ReadMode, Table};
+
+use crate::exec::aggregate::AggregateSpec;
+use crate::expr::{Domain, Expr};
+use crate::sink::ColumnMeta;
+
+pub use access::{Access, IndexAccess, RangeSpec};
+
+/// A statement's plan.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The query; for statements that change rows, what finds them.
+    pub query: Option<Query>,
+    /// Tables of the frame.
+    pub slots: usize,
+    /// Subqueries in expressions, by number.
+    pub subqueries: Vec<Arc<Query>>,
+    /// Stored tables it uses; it is right while these are current.
+    pub tables: Vec<Arc<Table>>,
+    /// Version of the dictionary it was made under.
+    pub dictionary_version: u64,
+    /// The query's short path, if it has one.
+    pub point: Option<point::PointPlan>,
+    /// Whether it may be kept: nothing in it depends on the session beyond the cache's key.
+    pub cacheable: bool,
+}
+
+/// A query: operators that find rows, and what is computed from each.
+#[derive(Debug)]
+pub struct Query {
+    /// What finds the rows.
+    pub root: Operator,
+    /// One expression per column of the result.
+    pub output: Vec<Expr>,
+    /// Names and types of the result's columns.
+    pub columns: Vec<ColumnMeta>,
+    /// Estimated rows.
+    pub rows: f64,
+    /// Slots of enclosing queries that it reads.
+    pub outer_slots: Vec<usize>,
+    /// LIMIT under SQL_CALC_FOUND_ROWS: applied only when rows are sent.
+    pub counted_limit: Option<Limit>,
+}
+
+/// Kinds of join after RIGHT has become LEFT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum JoinKind {
+    Inner,
+    Left,
+    /// Left rows that have a match, once each.
+    Semi,
+    /// Left rows that have none.
+    Anti,
+}
+
+/// An order: by what, and whether descending.
+#[derive(Debug, Clone)]
+pub struct SortKey {
+    /// By what.
+    pub expr: Expr,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// What happens to rows.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Operator {
+    /// One row without columns.
+    Dual,
+    /// No row: a condition that is never true.
+    Nothing,
+    /// Rows of a stored table.
+    Scan {
+        slot: usize,
+        table: Arc<Table>,
+        /// As the statement calls it.
+        alias: String,
+        access: Access,
+        filter: Option<Expr>,
+        mode: ReadMode,
+        rows: f64,
+    },
+    /// Rows of a virtual table.
+    Virtual {
+        slot: usize,
+        schema: String,
+        name: String,
+        alias: String,
+        filter: Option<Expr>,
+    },
+    /// Rows written in the statement: VALUES ROW().
+    Values {
+        slot: usize,
+        rows: Vec<Vec<Expr>>,
+    },
+    /// For each left row, the right rows.
+    NestedLoop {
+        left: Box<Operator>,
+        right: Box<Operator>,
+        kind: JoinKind,
+        condition: Option<Expr>,
+    },
+    /// For each left row, the right rows with equal keys, from a hash table built once.
+    HashJoin {
+        left: Box<Operator>,
+        right: Box<Operator>,
+        kind: JoinKind,
+        /// Left expression, right expression, and how they compare.
+        keys: Vec<(Expr, Expr, Domain)>,
+        condition: Option<Expr>,
+        /// Slots that the right side fills.
+        right_slots: Vec<usize>,
+    },
+    Filter {
+        input: Box<Operator>,
+        condition: Expr,
+    },
+    /// Groups: the output slot holds the group's expressions, then the aggregates.
+    Aggregate {
+        input: Box<Operator>,
+        group: Vec<Expr>,
+        aggregates: Vec<AggregateSpec>,
+        slot: usize,
+        rollup: bool,
+        /// Slots of the input of which one row is kept per group, for columns that depend on the group.
+        keep: Vec<usize>,
+    },
+    /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed.
+    Sort {
+        input: Box<Operator>,
+        keys: Vec<SortKey>,
+        slots: Vec<usize>,
+        limit: Option<Limit>,
+    },
+    /// Computes values into a slot.
+    Project {
+        input: Box<Operator>,
+        output: Vec<Expr>,
+        slot: usize,
+    },
+    /// Rows of a slot without duplicates.
+    Distinct {
+        input: Box<Operator>,
+        slot: usize,
+        types: Vec<palisade_catalog::SqlType>,
+    },
+    Limit {
+        input: Box<Operator>,
+        limit: Limit,
+    },
+    /// One input after the other, each projected into the slot, combined step by step.
+    Union {
+        inputs: Vec<Operator>,
+        slot: usize,
+        steps: Vec<SetStep>,
+        types: Vec<palisade_catalog::SqlType>,
+    },
+    /// A derived table: the rows of a query, kept to be read more than once.
+    Derived {
+        slot: usize,
+        query: Arc<Query>,
+        filter: Option<Expr>,
+        alias: String,
+    },
+}
+
+/// How an input of a combination is combined with those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum SetStep {
+    UnionAll,
+    Union,
+    Except { all: bool },
+    Intersect { all: bool },
+}
+
+/// LIMIT.
+#[derive(Debug, Clone)]
+pub struct Limit {
+    /// How many rows.
+    pub count: Expr,
+    /// After how many.
+    pub offset: Option<Expr>,
+}
+
+impl Operator {
+    /// Adds the slots that it fills.
+    pub fn slots(&self, out: &mut Vec<usize>) {
+        match self {
+            Operator::Dual | Operator::Nothing => {}
+            Operator::Scan { slot, .. }
+            | Operator::Virtual { slot, .. }
+            | Operator::Values { slot, .. }
+            | Operator::Project { slot, .. }
+            | Operator::Distinct { slot, .. }
+            | Operator::Union { slot, .. }
+            | Operator::Derived { slot, .. } => out.push(*slot),
+            Operator::Aggregate { slot, keep, .. } => {
+                out.push(*slot);
+                out.extend(keep);
+            }
+            Operator::NestedLoop { left, right, kind, .. } | Operator::HashJoin { left, right, kind, .. } => {
+                left.slots(out);
+                if matches!(kind, JoinKind::Inner | JoinKind::Left) {
+                    right.slots(out);
+                }
+            }
+            Operator::Filter { input, .. } | Operator::Sort { input, .. } | Operator::Limit { input, .. } => {
+                input.slots(out);
+            }
+        }
+    }
+
+    /// Adds the stored tables that it reads.
+    pub fn tables(&self, out: &mut Vec<Arc<Table>>) {
+        match self {
+            Operator::Scan { table, .. } => out.push(table.clone()),
+            Operator::Dual | Operator::Nothing | Operator::Virtual { .. } | Operator::Values { .. } => {}
+            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+                left.tables(out);
+                right.tables(out);
+            }
+            Operator::Filter { input, .. }
+            | Operator::Aggregate { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Distinct { input, .. }
+            | Operator::Limit { input, .. } => input.tables(out),
+            Operator::Union { inputs, .. } => inputs.iter().for_each(|input| input.tables(out)),
+            Operator::Derived { query, .. } => query.root.tables(out),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The short path: one row by its complete unique key, its columns sent as they are.
+//!
+//! `SELECT c FROM t WHERE id = ?` needs none of what operators are for. The key is made straight from the
+//! parameters, the row is read into a buffer that the session keeps, and its columns go to the sink as views of it.
+
+use std::sync::Arc;
+
+use palisade_base::Blocked;
+use palisade_catalog::types::IntWidth;
+use palisade_catalog::{RowView, SqlType, Value, ValueRef, key};
+use palisade_engine::{ReadMode, RowBuf, Table};
+use smallvec::SmallVec;
+
+use super::{Operator, Query};
+use crate::expr::{Expr, Node};
+use crate::run::wait_for;
+use crate::sql::Sql;
+use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
+
+/// A query that reads one row by its key.
+#[derive(Debug)]
+pub struct PointPlan {
+    table: Arc<Table>,
+    index: usize,
+    key: Vec<KeySource>,
+    /// Columns of the result.
+    columns: Vec<usize>,
+}
+
+/// Where a part of the key comes from, and what it must be.
+#[derive(Debug)]
+struct KeySource {
+    value: Source,
+    kind: KeyKind,
+}
+
+#[derive(Debug)]
+enum Source {
+    Parameter(usize),
+    Literal(Value),
+}
+
+/// Which values are keys of the column as they are.
+#[derive(Debug, Clone, Copy)]
+enum KeyKind {
+    Int { width: IntWidth, unsigned: bool },
+    Text,
+}
+
+/// What a session keeps for the short path.
+#[derive(Debug, Default)]
+pub struct PointBuffers {
+    key: Vec<u8>,
+    row: RowBuf,
+}
+
+impl PointPlan {
+    /// The short path for a query, if it has one.
+    pub fn of(query: &Query) -> Option<PointPlan> {
+        let Operator::Scan { slot, table, access, filter: None, mode: ReadMode::Snapshot, .. } = &query.root
+        else {
+            return None;
+        };
+        if !access.unique || query.counted_limit.is_some() || !query.outer_slots.is_empty() {
+            return None;
+        }
+        let parts = &table.indexes[access.index].parts;
+        let mut key = Vec::with_capacity(parts.len());
+        for (part, given) in parts.iter().zip(&access.equals) {
+            let ty = &table.columns[usize::from(part.column)].sql_type;
+            key.push(KeySource { value: source(&given.value)?, kind: key_kind(ty)? });
+        }
+        let mut columns = Vec::with_capacity(query.output.len());
+        for expr in &query.output {
+            match &expr.node {
+                // A TIMESTAMP has to be converted on its way out.
+                Node::Column { slot: from, column, .. }
+                    if from == slot && !matches!(expr.ty, SqlType::Timestamp { .. }) =>
+                {
+                    columns.push(*column);
+                }
+                _ => return None,
+            }
+        }
+        Some(PointPlan { table: table.clone(), index: access.index, key, columns })
+    }
+
+    /// Makes the key; false if a value is not one of the column's own kind, which is for the long path to judge.
+    fn make_key(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
+        let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
+        for part in &self.key {
+            let value = match &part.value {
+                Source::Parameter(number) => match parameters.get(*number) {
+                    Some(value) => value.as_ref(),
+                    None => return false,
+                },
+                Source::Literal(value) => value.as_ref(),
+            };
+            match part.kind.exact(value) {
+                Some(value) => values.push(value),
+                None => return false,
+            }
+        }
+        out.clear();
+        key::search_key(&self.table, self.index, &values, out).is_ok()
+    }
+}
+
+impl KeyKind {
+    fn exact<'v>(self, value: ValueRef<'v>) -> Option<ValueRef<'v>> {
+        match (self, value) {
+            (KeyKind::Int { width, unsigned: false }, ValueRef::Int(number)) => {
+                let (least, most) = width.signed_range();
+                (least..=most).contains(&number).then_some(value)
+            }
+            (KeyKind::Int { width, unsigned: true }, ValueRef::Int(number)) => {
+                let number = u64::try_from(number).ok()?;
+                (number <= width.unsigned_max()).then_some(ValueRef::UInt(number))
+            }
+            (KeyKind::Int { width, unsigned: true }, ValueRef::UInt(number)) => {
+                (number <= width.unsigned_max()).then_some(value)
+            }
+            (KeyKind::Text, ValueRef::Bytes(_)) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+fn source(expr: &Expr) -> Option<Source> {
+    match &expr.node {
+        Node::Parameter(number) => Some(Source::Parameter(*number)),
+        Node::Literal(value) => Some(Source::Literal(value.clone())),
+        _ => None,
+    }
+}
+
+fn key_kind(ty: &SqlType) -> Option<KeyKind> {
+    match ty {
+        SqlType::Int { width, unsigned } => Some(KeyKind::Int { width: *width, unsigned: *unsigned }),
+        SqlType::Char { .. } | SqlType::VarChar { .. } | SqlType::VarBinary { .. } => Some(KeyKind::Text),
+        _ => None,
+    }
+}
+
+impl Sql {
+    /// Runs a query by its short path; `None` if its values are not for it.
+    pub(crate) async fn point_select(
+        &self,
+        session: &mut Session,
+        point: &PointPlan,
+        query: &Query,
+        parameters: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Option<Completion>> {
+        let mut buffers = std::mem::take(&mut session.point_buffers);
+        if !point.make_key(parameters, &mut buffers.key) {
+            session.point_buffers = buffers;
+            return Ok(None);
+        }
+        let savepoint = self.begin_statement(session);
+        let result = self.point_row(session, point, query, &mut buffers, sink).await;
+        session.point_buffers = buffers;
+        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        session.found_rows = result?;
+        Ok(Some(Completion::of_rows()))
+    }
+
+    async fn point_row(
+        &self,
+        session: &mut Session,
+        point: &PointPlan,
+        query: &Query,
+        buffers: &mut PointBuffers,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<u64> {
+        let found = loop {
+            let Some(transaction) = &mut session.transaction else { return Ok(0) };
+            let PointBuffers { key, row } = &mut *buffers;
+            match transaction.point_read(&point.table, point.index, key, ReadMode::Snapshot, row) {
+                Ok(found) => break found,
+                Err(Blocked::Error(error)) => return Err(error.into()),
+                Err(Blocked::Wait(event)) => wait_for(session, &**self.host(), event, None).await?,
+            }
+        };
+        sink.columns(&query.columns)?;
+        if !found {
+            return Ok(0);
+        }
+        let row = RowView::new(point.table.descriptor(), buffers.row.row()).map_err(|error| {
+            SqlError::with_message(&palisade_base::error_catalogue::ER_UNKNOWN_ERROR, error.to_string())
+        })?;
+        let values: SmallVec<[ValueRef<'_>; 12]> =
+            point.columns.iter().map(|column| row.column(*column)).collect();
+        sink.row(&values)?;
+        Ok(1)
+    }
+}

@@ -1,0 +1,695 @@
+//! From a query's parse tree to its operators: FROM and WHERE become joins, then grouping, HAVING, DISTINCT, order and
+//! limit are stacked on top.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::SqlType;
+use palisade_engine::{LockMode, ReadMode};
+use palisade_parser::ast::{self, QueryBody, SelectItem, SetOperator};
+
+use super::grouping::{Finish, reads_aggregate};
+use super::join::{JoinPlanner, WantedOrder};
+use super::{Limit, Operator, Query, SetStep, SortKey};
+use crate::SqlResult;
+use crate::bind::scope::{Clause, Scope, same_name};
+use crate::bind::types::merged;
+use crate::bind::{Binder, not_supported};
+use crate::expr::{Coercibility, Expr, Node};
+use crate::sink::ColumnMeta;
+
+/// Deepest nesting of queries.
+const MAX_DEPTH: usize = 61;
+
+impl Binder<'_> {
+    /// Binds and plans a query.
+    pub fn query(&mut self, query: &ast::Query) -> SqlResult<Query> {
+        if self.depth >= MAX_DEPTH {
+            return Err(mysql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
+        }
+        self.depth += 1;
+        let common = self.common_tables.len();
+        if let Some(with) = &query.with {
+            if with.recursive && with.tables.iter().any(|table| mentions(&table.query, &table.name)) {
+                return Err(not_supported("WITH RECURSIVE"));
+            }
+            self.common_tables.extend(with.tables.iter().cloned());
+        }
+        let mode = self.read_mode;
+        if let Some(locking) = query.locking.first() {
+            if locking.wait != ast::LockWait::Wait {
+                return Err(not_supported(if locking.wait == ast::LockWait::NoWait {
+                    "NOWAIT"
+                } else {
+                    "SKIP LOCKED"
+                }));
+            }
+            let strength = if locking.exclusive { LockMode::Exclusive } else { LockMode::Shared };
+            self.read_mode = ReadMode::Locked(strength);
+        }
+        let planned = self.body(&query.body, &query.order_by, query.limit.as_ref());
+        self.read_mode = mode;
+        self.common_tables.truncate(common);
+        self.depth -= 1;
+        planned
+    }
+
+    fn body(
+        &mut self,
+        body: &QueryBody,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        match body {
+            QueryBody::Select(select) => self.select(select, order_by, limit),
+            QueryBody::Table(name) => {
+                let select = ast::Select {
+                    items: vec![SelectItem::Wildcard],
+                    from: vec![ast::TableReference::Table(ast::TableFactor {
+                        name: name.clone(),
+                        ..ast::TableFactor::default()
+                    })],
+                    ..ast::Select::default()
+                };
+                self.select(&select, order_by, limit)
+            }
+            QueryBody::Nested(query) if order_by.is_empty() && limit.is_none() => self.query(query),
+            QueryBody::Nested(query) => {
+                let inner = self.query(query)?;
+                self.over(inner, order_by, limit)
+            }
+            QueryBody::Values(rows) => {
+                let mut bound = Vec::with_capacity(rows.len());
+                for row in rows {
+                    self.scopes.push(Scope::default());
+                    let row = self.all(row);
+                    self.scopes.pop();
+                    bound.push(row?);
+                }
+                let width = bound.first().map_or(0, Vec::len);
+                if let Some(row) = bound.iter().position(|row| row.len() != width) {
+                    return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, row + 1));
+                }
+                let slot = self.new_slot();
+                let mut output = Vec::with_capacity(width);
+                for column in 0..width {
+                    let values: Vec<&Expr> = bound.iter().map(|row| &row[column]).collect();
+                    let shape = merged(&values, self.session.variables.collation_connection, "values")?;
+                    output.push(slot_column(
+                        slot,
+                        column,
+                        &format!("column_{column}"),
+                        shape.ty,
+                        shape.nullable,
+                    ));
+                }
+                let columns = output
+                    .iter()
+                    .enumerate()
+                    .map(|(at, expr)| ColumnMeta::computed(format!("column_{at}"), expr.ty.clone()))
+                    .collect();
+                let rows = bound.len() as f64;
+                let query = Query {
+                    root: Operator::Values { slot, rows: bound },
+                    output,
+                    columns,
+                    rows,
+                    outer_slots: Vec::new(),
+                    counted_limit: None,
+                };
+                if order_by.is_empty() && limit.is_none() {
+                    Ok(query)
+                } else {
+                    self.over(query, order_by, limit)
+                }
+            }
+            QueryBody::Combination { first, rest } => self.combination(first, rest, order_by, limit),
+        }
+    }
+
+    /// ORDER BY and LIMIT over a finished query: only its own columns can be ordered by.
+    fn over(
+        &mut self,
+        inner: Query,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        let slot = self.new_slot();
+        let mut output = Vec::with_capacity(inner.output.len());
+        for (position, (expr, meta)) in inner.output.iter().zip(&inner.columns).enumerate() {
+            output.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
+        }
+        let mut root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
+        self.scopes.push(Scope {
+            items: inner.columns.iter().map(|meta| meta.name.clone()).zip(output.iter().cloned()).collect(),
+            clause: Clause::Order,
+            ..Scope::default()
+        });
+        let keys = self.order_keys(order_by);
+        self.scopes.pop();
+        let (keys, limit) = (keys?, self.limit(limit)?);
+        if !keys.is_empty() {
+            root = Operator::Sort { input: Box::new(root), keys, slots: vec![slot], limit: limit.clone() };
+        }
+        if let Some(limit) = limit {
+            root = Operator::Limit { input: Box::new(root), limit };
+        }
+        Ok(Query {
+            root,
+            output,
+            columns: inner.columns,
+            rows: inner.rows,
+            outer_slots: inner.outer_slots,
+            counted_limit: None,
+        })
+    }
+
+    fn combination(
+        &mut self,
+        first: &QueryBody,
+        rest: &[ast::CombinationTerm],
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        let mut parts = vec![self.body(first, &[], None)?];
+        let mut steps = Vec::with_capacity(rest.len());
+        for term in rest {
+            let part = self.body(&term.body, &[], None)?;
+            if part.output.len() != parts[0].output.len() {
+                return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            parts.push(part);
+            steps.push(match (term.operator, term.all) {
+                (SetOperator::Union, true) => SetStep::UnionAll,
+                (SetOperator::Union, false) => SetStep::Union,
+                (SetOperator::Except, all) => SetStep::Except { all },
+                (SetOperator::Intersect, all) => SetStep::Intersect { all },
+            });
+        }
+        let slot = self.new_slot();
+        let connection = self.session.variables.collation_connection;
+        let mut columns = Vec::new();
+        let mut output = Vec::new();
+        let mut types = Vec::new();
+        for position in 0..parts[0].output.len() {
+            let values: Vec<&Expr> = parts.iter().map(|part| &part.output[position]).collect();
+            let shape = merged(&values, connection, "UNION")?;
+            let ty = match shape.ty {
+                SqlType::Null => SqlType::Binary { length: 0 },
+                ty => ty,
+            };
+            let name = parts[0].columns[position].name.clone();
+            let mut expr = slot_column(slot, position, &name, ty.clone(), shape.nullable);
+            expr.coercibility = shape.coercibility;
+            let mut meta = ColumnMeta::computed(name, ty.clone());
+            if !shape.nullable {
+                meta.flags |= palisade_catalog::types::flags::NOT_NULL;
+            }
+            columns.push(meta);
+            output.push(expr);
+            types.push(ty);
+        }
+        let mut outer_slots: Vec<usize> = parts.iter().flat_map(|part| part.outer_slots.clone()).collect();
+        outer_slots.dedup();
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let inputs = parts
+            .into_iter()
+            .map(|part| {
+                let output =
+                    part.output.into_iter().zip(&types).map(|(expr, ty)| converted(expr, ty)).collect();
+                Operator::Project { input: Box::new(part.root), output, slot }
+            })
+            .collect();
+        let root = Operator::Union { inputs, slot, steps, types };
+        let query = Query { root, output, columns, rows, outer_slots, counted_limit: None };
+        if order_by.is_empty() && limit.is_none() {
+            Ok(query)
+        } else {
+            self.over_slot(query, slot, order_by, limit)
+        }
+    }
+
+    /// As [`over`](Self::over), for a query whose output is the columns of one slot already.
+    fn over_slot(
+        &mut self,
+        mut query: Query,
+        slot: usize,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        self.scopes.push(Scope {
+            items: query
+                .columns
+                .iter()
+                .map(|meta| meta.name.clone())
+                .zip(query.output.iter().cloned())
+                .collect(),
+            clause: Clause::Order,
+            ..Scope::default()
+        });
+        let keys = self.order_keys(order_by);
+        self.scopes.pop();
+        let (keys, limit) = (keys?, self.limit(limit)?);
+        if !keys.is_empty() {
+            query.root =
+                Operator::Sort { input: Box::new(query.root), keys, slots: vec![slot], limit: limit.clone() };
+        }
+        if let Some(limit) = limit {
+            query.root = Operator::Limit { input: Box::new(query.root), limit };
+        }
+        Ok(query)
+    }
+
+    /// LIMIT's expressions.
+    pub fn limit(&mut self, limit: Option<&ast::Limit>) -> SqlResult<Option<Limit>> {
+        let Some(limit) = limit else { return Ok(None) };
+        let count = self.expr(&limit.count)?;
+        let offset = match &limit.offset {
+            Some(offset) => Some(self.expr(offset)?),
+            None => None,
+        };
+        Ok(Some(Limit { count, offset }))
+    }
+
+    /// ORDER BY's keys; a number is a position in the select list.
+    pub fn order_keys(&mut self, order_by: &[ast::OrderItem]) -> SqlResult<Vec<SortKey>> {
+        let mut keys = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let expr = match self.position(&item.expr)? {
+                Some(expr) => expr,
+                None => self.expr(&item.expr)?,
+            };
+            if !matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
+                keys.push(SortKey { expr, descending: item.descending });
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The select item that a number stands for.
+    fn position(&mut self, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
+        let ast::Expr::Literal(ast::Literal::Integer(position)) = expr else { return Ok(None) };
+        let scope = self.scope();
+        let at = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1));
+        match at.and_then(|at| scope.items.get(at)) {
+            Some((_, item)) => Ok(Some(item.clone())),
+            None => Err(mysql_error!(ER_BAD_FIELD_ERROR, position, scope.clause.name())),
+        }
+    }
+
+    fn select(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        self.scopes.push(Scope::default());
+        let planned = self.select_in_scope(select, order_by, limit);
+        self.scopes.pop();
+        planned
+    }
+
+    fn select_in_scope(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        if !select.windows.is_empty() {
+            return Err(not_supported("window functions"));
+        }
+        let tree = self.from(&select.from)?;
+        let mut conditions = Vec::new();
+        if let Some(filter) = &select.filter {
+            self.scope().clause = Clause::Where;
+            self.expr(filter)?.conjuncts(&mut conditions);
+        }
+        self.scope().clause = Clause::Fields;
+        self.scope().aggregates_allowed = true;
+        let columns = self.items(&select.items)?;
+
+        self.scope().clause = Clause::Group;
+        self.scope().aggregates_allowed = false;
+        let mut group = Vec::with_capacity(select.group_by.len());
+        for item in &select.group_by {
+            let expr = match self.position(&item.expr)? {
+                Some(expr) => expr,
+                None => self.expr(&item.expr)?,
+            };
+            if reads_aggregate(&expr, self.scope().group_slot) {
+                return Err(mysql_error!(ER_WRONG_GROUP_FIELD, expr));
+            }
+            group.push(expr);
+        }
+        self.scope().group.clone_from(&group);
+        self.scope().aggregates_allowed = true;
+        let having = match &select.having {
+            Some(having) => {
+                self.scope().clause = Clause::Having;
+                Some(self.expr(having)?)
+            }
+            None => None,
+        };
+        self.scope().clause = Clause::Order;
+        let keys = self.order_keys(order_by)?;
+        let limit = self.limit(limit)?;
+
+        let mut scope = std::mem::take(self.scope());
+        let mut output: Vec<Expr> =
+            std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| expr).collect();
+        let grouped = !group.is_empty() || !scope.aggregates.is_empty();
+        let mut finish = Finish { having, keys, group, slot: scope.group_slot, keep: Vec::new() };
+        let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
+        // What is read of each table decides whether an index alone has it; so it is looked up before grouping
+        // replaces expressions.
+        let used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
+        if grouped {
+            finish.slot = Some(scope.group_slot.unwrap_or_else(|| self.new_slot()));
+            self.regroup(&scope, &mut output, &mut finish, &local)?;
+        }
+
+        let wanted = self.wanted_order(&finish, grouped, select, limit.as_ref(), &local);
+        let (mut root, mut rows, ordered) = match &tree {
+            None => {
+                let root = match Expr::all_of(conditions) {
+                    Some(condition) => Operator::Filter { input: Box::new(Operator::Dual), condition },
+                    None => Operator::Dual,
+                };
+                (root, 1.0, false)
+            }
+            Some(tree) => {
+                let planner = JoinPlanner {
+                    binder: self,
+                    local,
+                    used,
+                    order: wanted.clone(),
+                    straight: select.options.straight_join,
+                };
+                let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
+                let planned = planner.tree(tree, pool, &[]);
+                (planned.operator, planned.rows, planned.ordered && wanted.is_some())
+            }
+        };
+        if grouped {
+            let slot = finish.slot.expect("a grouped query has a slot for its groups");
+            rows = if finish.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
+            root = Operator::Aggregate {
+                input: Box::new(root),
+                group: finish.group,
+                aggregates: std::mem::take(&mut scope.aggregates),
+                slot,
+                rollup: select.rollup,
+                keep: finish.keep,
+            };
+        }
+        if let Some(condition) = finish.having {
+            root = Operator::Filter { input: Box::new(root), condition };
+        }
+        let mut keys = finish.keys;
+        if select.distinct {
+            let slot = self.new_slot();
+            let texts: Vec<String> = output.iter().map(Expr::to_string).collect();
+            let mut projected = Vec::with_capacity(output.len());
+            for (position, (expr, meta)) in output.iter().zip(&columns).enumerate() {
+                projected.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
+            }
+            for (number, key) in keys.iter_mut().enumerate() {
+                let text = key.expr.to_string();
+                match texts.iter().position(|known| *known == text) {
+                    Some(position) => key.expr = projected[position].clone(),
+                    None => {
+                        return Err(mysql_error!(
+                            ER_FIELD_IN_ORDER_NOT_SELECT,
+                            number + 1,
+                            text.trim_matches('`').replace("`.`", "."),
+                            "DISTINCT"
+                        ));
+                    }
+                }
+            }
+            let types = output.iter().map(|expr| expr.ty.clone()).collect();
+            root = Operator::Project { input: Box::new(root), output, slot };
+            root = Operator::Distinct { input: Box::new(root), slot, types };
+            output = projected;
+        }
+        let counted = select.options.calc_found_rows;
+        if !keys.is_empty() && (!ordered || grouped || select.distinct) {
+            let mut slots = Vec::new();
+            root.slots(&mut slots);
+            let limit = if counted { None } else { limit.clone() };
+            root = Operator::Sort { input: Box::new(root), keys, slots, limit };
+        }
+        let mut counted_limit = None;
+        if let Some(limit) = limit {
+            if counted {
+                counted_limit = Some(limit);
+            } else {
+                root = Operator::Limit { input: Box::new(root), limit };
+            }
+        }
+        let outer_slots = std::mem::take(&mut scope.outer_slots);
+        *self.scope() = scope;
+        Ok(Query { root, output, columns, rows, outer_slots, counted_limit })
+    }
+
+    /// Binds the select list; gives what the client is told of each column.
+    fn items(&mut self, items: &[SelectItem]) -> SqlResult<Vec<ColumnMeta>> {
+        let mut columns = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                SelectItem::Wildcard => {
+                    if self.scope().sources.is_empty() {
+                        return Err(mysql_error!(ER_NO_TABLES_USED));
+                    }
+                    for at in self.scope().star.clone() {
+                        self.star_column(at, &mut columns);
+                    }
+                }
+                SelectItem::TableWildcard(name) => {
+                    let scope = self.scope();
+                    let found = scope.sources.iter().position(|source| {
+                        source.alias == name.name
+                            && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
+                    });
+                    let Some(source) = found else { return Err(mysql_error!(ER_BAD_TABLE_ERROR, name.name)) };
+                    let count = scope.sources[source].columns.len();
+                    for column in 0..count {
+                        if !self.scope().sources[source].columns[column].hidden {
+                            self.star_column((source, column), &mut columns);
+                        }
+                    }
+                }
+                SelectItem::Expr { expr, alias, text } => {
+                    let bound = self.expr(expr)?;
+                    let name = match (alias, expr) {
+                        (Some(alias), _) => alias.clone(),
+                        (None, ast::Expr::Column(column)) => {
+                            // Columns of information_schema are shown in the case they are declared in.
+                            let meta = self.meta_of(&bound);
+                            if meta.schema == "information_schema" {
+                                meta.org_name
+                            } else {
+                                column.column.clone()
+                            }
+                        }
+                        (None, ast::Expr::Literal(ast::Literal::String(string))) => {
+                            String::from_utf8_lossy(&string.value).trim_start().to_owned()
+                        }
+                        (None, _) => text.clone(),
+                    };
+                    let mut meta = self.meta_of(&bound);
+                    meta.name.clone_from(&name);
+                    columns.push(meta);
+                    self.scope().items.push((name, bound));
+                }
+            }
+        }
+        Ok(columns)
+    }
+
+    fn star_column(&mut self, (source, column): (usize, usize), columns: &mut Vec<ColumnMeta>) {
+        let expr = self.scope().sources[source].expr(column);
+        let name = self.scope().sources[source].columns[column].name.clone();
+        let mut meta = self.meta_of(&expr);
+        meta.name.clone_from(&name);
+        columns.push(meta);
+        self.scope().items.push((name, expr));
+    }
+
+    /// What the client is told of a column: a table's column keeps its origin.
+    fn meta_of(&mut self, expr: &Expr) -> ColumnMeta {
+        use palisade_catalog::types::flags;
+        if let Node::Column { slot, column, .. } = &expr.node {
+            let source =
+                self.scopes.iter().flat_map(|scope| &scope.sources).find(|source| source.slot == *slot);
+            if let Some(source) = source
+                && let Some(meta) = source.columns.get(*column).and_then(|column| column.meta.clone())
+            {
+                let mut meta = meta;
+                if expr.nullable {
+                    meta.flags &= !flags::NOT_NULL;
+                }
+                return meta;
+            }
+        }
+        let mut meta = ColumnMeta::computed(String::new(), expr.ty.clone());
+        if !expr.nullable {
+            meta.flags |= flags::NOT_NULL;
+        }
+        if let Node::Literal(value) = &expr.node
+            && matches!(expr.ty, SqlType::Int { .. })
+        {
+            meta.display_width =
+                Some(crate::expr::convert::display_text(value.as_ref(), &expr.ty).len() as u32);
+        }
+        meta
+    }
+
+    /// Columns read of each local table; `None` where a subquery may read any.
+    fn used_columns(
+        &self,
+        scope: &Scope,
+        local: &[usize],
+        output: &[Expr],
+        finish: &Finish,
+        conditions: &[Expr],
+        tree: Option<&crate::bind::from::JoinTree>,
+    ) -> Vec<(usize, Option<Vec<usize>>)> {
+        let mut used: Vec<(usize, Option<Vec<usize>>)> =
+            local.iter().map(|slot| (*slot, Some(Vec::new()))).collect();
+        let mut visit = |expr: &Expr| {
+            expr.walk(&mut |expr| match &expr.node {
+                Node::Column { slot, column, .. } => {
+                    if let Some((_, Some(columns))) = used.iter_mut().find(|(known, _)| known == slot)
+                        && !columns.contains(column)
+                    {
+                        columns.push(*column);
+                    }
+                }
+                Node::Subquery(subquery) => {
+                    if let Some(Some(plan)) = self.subqueries.get(subquery.number) {
+                        for (slot, columns) in &mut used {
+                            if plan.outer_slots.contains(slot) {
+                                *columns = None;
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            });
+        };
+        output.iter().for_each(&mut visit);
+        conditions.iter().for_each(&mut visit);
+        finish.having.iter().for_each(&mut visit);
+        finish.group.iter().for_each(&mut visit);
+        finish.keys.iter().for_each(|key| visit(&key.expr));
+        for spec in &scope.aggregates {
+            spec.arguments.iter().for_each(&mut visit);
+            spec.order_by.iter().for_each(|key| visit(&key.expr));
+        }
+        if let Some(tree) = tree {
+            on_conditions(tree, &mut visit);
+        }
+        used
+    }
+
+    fn wanted_order(
+        &self,
+        finish: &Finish,
+        grouped: bool,
+        select: &ast::Select,
+        limit: Option<&Limit>,
+        local: &[usize],
+    ) -> Option<WantedOrder> {
+        if grouped || select.distinct || finish.keys.is_empty() {
+            return None;
+        }
+        let mut keys = Vec::with_capacity(finish.keys.len());
+        let mut from = None;
+        for key in &finish.keys {
+            let Node::Column { slot, column, .. } = &key.expr.node else { return None };
+            if !local.contains(slot)
+                || *from.get_or_insert(*slot) != *slot
+                || matches!(key.expr.ty, SqlType::Enum { .. } | SqlType::Set { .. })
+            {
+                return None;
+            }
+            keys.push((*column, key.descending));
+        }
+        let number = |expr: &Expr| match &expr.node {
+            Node::Literal(palisade_catalog::Value::Int(value)) => Some(*value as f64),
+            Node::Parameter(position) => match self.parameters.get(*position) {
+                Some(palisade_catalog::Value::Int(value)) => Some(*value as f64),
+                Some(palisade_catalog::Value::UInt(value)) => Some(*value as f64),
+                _ => None,
+            },
+            _ => None,
+        };
+        let limit = limit.and_then(|limit| {
+            let offset = limit.offset.as_ref().map_or(Some(0.0), number)?;
+            Some(number(&limit.count)? + offset)
+        });
+        Some(WantedOrder { slot: from?, keys, limit })
+    }
+}
+
+fn on_conditions(tree: &crate::bind::from::JoinTree, visit: &mut dyn FnMut(&Expr)) {
+    use crate::bind::from::JoinTree;
+    match tree {
+        JoinTree::Leaf(_) => {}
+        JoinTree::Inner(children, on) => {
+            on.iter().for_each(&mut *visit);
+            children.iter().for_each(|child| on_conditions(child, visit));
+        }
+        JoinTree::Left(left, right, on) => {
+            on.iter().for_each(&mut *visit);
+            on_conditions(left, visit);
+            on_conditions(right, visit);
+        }
+    }
+}
+
+/// A column of a slot of values.
+pub fn slot_column(slot: usize, column: usize, name: &str, ty: SqlType, nullable: bool) -> Expr {
+    let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
+    Expr { node: Node::Column { slot, column, name: format!("`{name}`").into() }, ty, nullable, coercibility }
+}
+
+/// `expr` in the type that a UNION gives its column.
+fn converted(expr: Expr, ty: &SqlType) -> Expr {
+    if expr.ty == *ty || matches!(expr.ty, SqlType::Null) {
+        return expr;
+    }
+    let (nullable, coercibility) = (expr.nullable, expr.coercibility);
+    // A CASE with one branch gives its value in the CASE's type.
+    let node = Node::Case { branches: Vec::new(), otherwise: Some(Box::new(expr)) };
+    Expr { node, ty: ty.clone(), nullable, coercibility }
+}
+
+/// Whether a query reads a table of that name, as recursion does.
+fn mentions(query: &ast::Query, name: &str) -> bool {
+    fn in_body(body: &QueryBody, name: &str) -> bool {
+        match body {
+            QueryBody::Select(select) => select.from.iter().any(|reference| in_reference(reference, name)),
+            QueryBody::Table(table) => table.schema.is_none() && table.name == name,
+            QueryBody::Nested(query) => mentions(query, name),
+            QueryBody::Values(_) => false,
+            QueryBody::Combination { first, rest } => {
+                in_body(first, name) || rest.iter().any(|term| in_body(&term.body, name))
+            }
+        }
+    }
+    fn in_reference(reference: &ast::TableReference, name: &str) -> bool {
+        match reference {
+            ast::TableReference::Table(factor) => {
+                factor.name.schema.is_none() && same_name(&factor.name.name, name)
+            }
+            ast::TableReference::Derived(derived) => mentions(&derived.query, name),
+            ast::TableReference::JsonTable(_) => false,
+            ast::TableReference::List(list) => list.iter().any(|reference| in_reference(reference, name)),
+            ast::TableReference::Join(join) => {
+                in_reference(&join.left, name) || in_reference(&join.right, name)
+            }
+        }
+    }
+    in_body(&query.body, name)
+}

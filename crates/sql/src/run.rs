@@ -1,0 +1,256 @@
+//! Running a statement's steps: waiting where they wait, and ending its transaction.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use palisade_base::error_catalogue::{ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED};
+use palisade_base::{Blocked, Event, mysql_error};
+use palisade_catalog::ValueRef;
+use palisade_engine::{AccessMode, ExclusiveLock, Savepoint};
+
+use crate::exec::State;
+use crate::expr::{Context, Expr};
+use crate::plan::Query;
+use crate::sink::ResultSink;
+use crate::sql::Sql;
+use crate::{Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
+
+/// Lets other tasks of the worker run once.
+pub fn yield_now() -> impl Future<Output = ()> + Send {
+    struct Yield(bool);
+    impl Future for Yield {
+        type Output = ();
+        fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<()> {
+            if std::mem::replace(&mut self.0, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    }
+    Yield(false)
+}
+
+/// Calls `step` until it no longer asks to wait.
+pub async fn drive<T>(
+    cx: &mut Context<'_>,
+    mut step: impl FnMut(&mut Context<'_>) -> SqlAttempt<T>,
+) -> SqlResult<T> {
+    loop {
+        match step(cx) {
+            Ok(value) => return Ok(value),
+            Err(Blocked::Error(error)) => return Err(error),
+            Err(Blocked::Wait(event)) => wait(cx, event).await?,
+        }
+    }
+}
+
+/// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed.
+pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
+    wait_for(cx.session, cx.host, event, cx.sleep_until).await
+}
+
+/// [`wait`] without a context; `until` is when SLEEP() ends.
+pub async fn wait_for(
+    session: &mut Session,
+    host: &dyn Host,
+    event: Event,
+    until: Option<i64>,
+) -> SqlResult<()> {
+    if event.is_complete() {
+        yield_now().await;
+        return Ok(());
+    }
+    let limit = match until {
+        Some(until) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
+        None => session.variables.lock_wait_timeout,
+    };
+    match host.wait(session.connection_id, event, Some(limit)).await {
+        WaitOutcome::Happened => Ok(()),
+        WaitOutcome::TimedOut if until.is_some() => Ok(()),
+        outcome => {
+            if let Some(transaction) = &mut session.transaction {
+                transaction.cancel_wait();
+            }
+            Err(match outcome {
+                WaitOutcome::Killed => mysql_error!(ER_QUERY_INTERRUPTED),
+                _ => mysql_error!(ER_LOCK_WAIT_TIMEOUT),
+            })
+        }
+    }
+}
+
+impl Sql {
+    /// Opens the transaction a statement runs in, if none is open, and marks the point to go back to if it fails.
+    pub fn begin_statement(&self, session: &mut Session) -> Savepoint {
+        if !session.active {
+            let next = std::mem::take(&mut session.next_transaction);
+            let isolation = next.isolation.unwrap_or(session.variables.isolation);
+            let read_only =
+                if session.variables.read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
+            let access = next.access.unwrap_or(read_only);
+            match &mut session.transaction {
+                Some(transaction) => transaction.restart(isolation, access),
+                None => session.transaction = Some(self.engine().begin(isolation, access)),
+            }
+            session.active = true;
+            session.in_transaction = !session.variables.autocommit;
+        }
+        session.transaction.as_mut().expect("it was just begun").start_statement()
+    }
+
+    /// Ends a statement: commits what is not part of a larger transaction; on error goes back to where it began.
+    pub async fn end_statement(
+        &self,
+        session: &mut Session,
+        savepoint: Savepoint,
+        error: Option<&SqlError>,
+    ) -> SqlResult<()> {
+        match error {
+            None if session.in_transaction => Ok(()),
+            None => self.commit(session).await,
+            Some(error) => {
+                if error.number() == ER_LOCK_DEADLOCK.number || !session.in_transaction {
+                    return self.rollback(session).await;
+                }
+                let Some(transaction) = &mut session.transaction else { return Ok(()) };
+                palisade_base::event::retry(|| transaction.rollback_to(savepoint))
+                    .await
+                    .map_err(SqlError::from)
+            }
+        }
+    }
+
+    /// COMMIT. A commit that fails becomes a rollback.
+    pub async fn commit(&self, session: &mut Session) -> SqlResult<()> {
+        session.savepoints.clear();
+        session.in_transaction = false;
+        if !std::mem::take(&mut session.active) {
+            return Ok(());
+        }
+        let Some(transaction) = &mut session.transaction else { return Ok(()) };
+        match transaction.commit().await {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let _ = transaction.rollback().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// ROLLBACK.
+    pub async fn rollback(&self, session: &mut Session) -> SqlResult<()> {
+        session.savepoints.clear();
+        session.in_transaction = false;
+        if !std::mem::take(&mut session.active) {
+            return Ok(());
+        }
+        let Some(transaction) = &mut session.transaction else { return Ok(()) };
+        transaction.rollback().await.map_err(SqlError::from)
+    }
+
+    /// Acquires exclusive metadata locks, waiting at most `lock_wait_timeout`.
+    pub async fn lock_metadata(&self, session: &mut Session, lock: &mut ExclusiveLock) -> SqlResult<()> {
+        let limit = session.variables.metadata_lock_wait_timeout;
+        loop {
+            match lock.acquire() {
+                Ok(()) => return Ok(()),
+                Err(Blocked::Error(error)) => return Err(error.into()),
+                Err(Blocked::Wait(event)) => {
+                    match self.host().wait(session.connection_id, event, Some(limit)).await {
+                        WaitOutcome::Happened => {}
+                        WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
+                        WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Runs a query to its end, sending its rows. Gives their number, and the number without LIMIT.
+pub async fn send_rows(
+    cx: &mut Context<'_>,
+    query: &Query,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<(u64, u64)> {
+    sink.columns(&query.columns)?;
+    let mut state = State::new(&query.root);
+    let mut row = RowMaker::default();
+    let (skip, give) = match &query.counted_limit {
+        Some(limit) => drive(cx, |cx| crate::exec::limit_values(limit, cx)).await?,
+        None => (0, cx.session.variables.sql_select_limit),
+    };
+    let (mut sent, mut found) = (0, 0);
+    let mut pending = false;
+    loop {
+        let step = (|| -> SqlAttempt<bool> {
+            if !pending {
+                if !state.next(&query.root, cx)? {
+                    return Ok(false);
+                }
+                pending = true;
+            }
+            if found >= skip && sent < give {
+                row.compute(&query.output, cx)?;
+            }
+            pending = false;
+            Ok(true)
+        })();
+        match step {
+            Ok(false) => return Ok((sent, found)),
+            Ok(true) => {
+                if found >= skip && sent < give {
+                    row.send(&query.output, cx, sink)?;
+                    sent += 1;
+                    if sink.wants_flush() {
+                        sink.flush().await?;
+                    }
+                }
+                found += 1;
+                if sent >= give && query.counted_limit.is_none() {
+                    return Ok((sent, found));
+                }
+            }
+            Err(Blocked::Error(error)) => return Err(error),
+            Err(Blocked::Wait(event)) => wait(cx, event).await?,
+        }
+    }
+}
+
+/// Makes result rows: what is at hand is borrowed, only the rest is computed.
+#[derive(Debug, Default)]
+pub struct RowMaker {
+    computed: Vec<palisade_catalog::Value>,
+}
+
+impl RowMaker {
+    /// Computes what cannot be borrowed; may wait.
+    pub fn compute(&mut self, output: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<()> {
+        self.computed.clear();
+        for expr in output {
+            if let Some(value) = expr.borrow(cx) {
+                value?;
+            } else {
+                let value = expr.eval(cx)?;
+                self.computed.push(crate::expr::convert::settled(value, &expr.ty));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the row that was computed.
+    pub fn send(&self, output: &[Expr], cx: &Context<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let mut values = smallvec::SmallVec::<[ValueRef<'_>; 12]>::with_capacity(output.len());
+        let mut computed = self.computed.iter();
+        for expr in output {
+            values.push(match expr.borrow(cx) {
+                Some(value) => value?,
+                None => computed.next().map_or(ValueRef::Null, |value| value.as_ref()),
+            });
+        }
+        sink.row(&values)
+    }
+}

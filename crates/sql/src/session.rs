@@ -1,0 +1,240 @@
+//! What one connection's statements see and leave behind.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use palisade_base::sysvar::SessionSettings;
+use palisade_catalog::{CollationId, SqlType, Value, Zone};
+use palisade_engine::{AccessMode, IsolationLevel, Transaction};
+
+use crate::mode::SqlMode;
+use crate::warning::Warnings;
+
+/// The session values of the system variables that statements read while they run. The host, which owns the
+/// declarations, keeps them in step through [`Host::set_variable`](crate::Host::set_variable).
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct SessionVariables {
+    pub sql_mode: SqlMode,
+    pub autocommit: bool,
+    /// `transaction_isolation` of the transactions to come.
+    pub isolation: IsolationLevel,
+    /// `transaction_read_only` of the transactions to come.
+    pub read_only: bool,
+    pub time_zone: Zone,
+    /// `character_set_client`, as the charset's default collation.
+    pub character_set_client: CollationId,
+    /// `collation_connection`: of literals and of what functions make.
+    pub collation_connection: CollationId,
+    /// `character_set_results`; `None` is NULL: send as is.
+    pub character_set_results: Option<CollationId>,
+    /// `innodb_lock_wait_timeout`.
+    pub lock_wait_timeout: Duration,
+    /// `lock_wait_timeout`: of metadata locks.
+    pub metadata_lock_wait_timeout: Duration,
+    /// `max_execution_time`; zero is none.
+    pub max_execution_time: Duration,
+    pub sql_select_limit: u64,
+    pub group_concat_max_len: u64,
+    pub max_allowed_packet: u64,
+    pub div_precision_increment: u8,
+    pub auto_increment_increment: u64,
+    pub auto_increment_offset: u64,
+    pub default_week_format: u8,
+    pub sql_safe_updates: bool,
+    pub sql_auto_is_null: bool,
+    pub foreign_key_checks: bool,
+    pub unique_checks: bool,
+    /// `timestamp`, in microseconds since 1970, if it was set: what NOW() answers.
+    pub timestamp_micros: Option<i64>,
+    pub max_error_count: usize,
+    pub sql_notes: bool,
+    pub cte_max_recursion_depth: u64,
+}
+
+impl Default for SessionVariables {
+    fn default() -> Self {
+        SessionVariables {
+            sql_mode: SqlMode::default(),
+            autocommit: true,
+            isolation: IsolationLevel::RepeatableRead,
+            read_only: false,
+            time_zone: Zone::UTC,
+            character_set_client: CollationId::UTF8MB4_0900_AI_CI,
+            collation_connection: CollationId::UTF8MB4_0900_AI_CI,
+            character_set_results: Some(CollationId::UTF8MB4_0900_AI_CI),
+            lock_wait_timeout: Duration::from_secs(50),
+            metadata_lock_wait_timeout: Duration::from_secs(31_536_000),
+            max_execution_time: Duration::ZERO,
+            sql_select_limit: u64::MAX,
+            group_concat_max_len: 1024,
+            max_allowed_packet: 64 << 20,
+            div_precision_increment: 4,
+            auto_increment_increment: 1,
+            auto_increment_offset: 1,
+            default_week_format: 0,
+            sql_safe_updates: false,
+            sql_auto_is_null: false,
+            foreign_key_checks: true,
+            unique_checks: true,
+            timestamp_micros: None,
+            max_error_count: 1024,
+            sql_notes: true,
+            cte_max_recursion_depth: 1000,
+        }
+    }
+}
+
+/// What was asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Killed {
+    /// Nothing.
+    No,
+    /// The running statement: 1317.
+    Statement,
+    /// The connection: 1317, and the server closes it.
+    Connection,
+}
+
+/// The flag by which another session ends this one or its statement; shared with the server.
+#[derive(Debug, Clone, Default)]
+pub struct KillFlag(Arc<AtomicU8>);
+
+impl KillFlag {
+    /// What was asked.
+    pub fn get(&self) -> Killed {
+        match self.0.load(Ordering::Acquire) {
+            0 => Killed::No,
+            1 => Killed::Statement,
+            _ => Killed::Connection,
+        }
+    }
+
+    /// Asks the running statement to end.
+    pub fn kill_statement(&self) {
+        self.0.fetch_max(1, Ordering::AcqRel);
+    }
+
+    /// Asks the connection to end.
+    pub fn kill_connection(&self) {
+        self.0.store(2, Ordering::Release);
+    }
+
+    /// A new statement begins: a request to end the previous one is void.
+    pub fn clear_statement(&self) {
+        let _ = self.0.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+}
+
+/// A transaction's characteristics set for the next one only (`SET TRANSACTION` without a scope).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NextTransaction {
+    /// Isolation level, if set.
+    pub isolation: Option<IsolationLevel>,
+    /// Access mode, if set.
+    pub access: Option<AccessMode>,
+}
+
+/// One connection's state between statements.
+pub struct Session {
+    /// `CONNECTION_ID()`.
+    pub connection_id: u64,
+    /// User name without host: `root`.
+    pub user: String,
+    /// The client's host: `localhost`.
+    pub client_host: String,
+    /// `CURRENT_USER()`: the account, `root@localhost`.
+    pub account: String,
+    /// The default database.
+    pub database: Option<String>,
+    /// System variables that statements read.
+    pub variables: SessionVariables,
+    /// Every system variable's session value; the host's, which keeps `variables` in step.
+    pub settings: SessionSettings,
+    /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
+    pub multi_statements: bool,
+    /// User variables, by lower-case name.
+    pub user_variables: HashMap<String, UserVariable>,
+    /// Conditions of the last statement.
+    pub warnings: Warnings,
+    /// The open transaction, if any.
+    pub transaction: Option<Transaction>,
+    /// Whether `transaction` is open: begun and not ended.
+    pub active: bool,
+    /// Whether the open transaction outlives its statement.
+    pub in_transaction: bool,
+    /// For the next transaction only.
+    pub next_transaction: NextTransaction,
+    /// `LAST_INSERT_ID()`.
+    pub last_insert_id: u64,
+    /// `ROW_COUNT()`.
+    pub row_count: i64,
+    /// `FOUND_ROWS()`.
+    pub found_rows: u64,
+    /// Affected rows count found rows, not changed ones (CLIENT_FOUND_ROWS).
+    pub client_found_rows: bool,
+    /// By which others end it.
+    pub kill: KillFlag,
+    /// Statements prepared by PREPARE, by lower-case name.
+    pub prepared: HashMap<String, Arc<crate::Prepared>>,
+    /// Named savepoints of the open transaction, oldest first.
+    pub savepoints: Vec<(String, palisade_engine::Savepoint)>,
+    /// State of RAND() without a seed.
+    pub random: palisade_base::prng::Prng,
+    /// Memory for telling which plan a text has.
+    pub(crate) plan_key: palisade_parser::digest::PlanKey,
+    /// Memory of the short path.
+    pub(crate) point_buffers: crate::plan::point::PointBuffers,
+    /// What the session is doing, for the process list.
+    pub state: &'static str,
+}
+
+/// A user variable: its value, and the type that says what its bytes are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserVariable {
+    /// Its value.
+    pub value: Value,
+    /// Its type.
+    pub ty: SqlType,
+}
+
+impl Session {
+    /// A fresh session. `seed` starts RAND().
+    pub fn new(
+        connection_id: u64,
+        user: &str,
+        client_host: &str,
+        variables: SessionVariables,
+        seed: u64,
+    ) -> Self {
+        Session {
+            connection_id,
+            user: user.to_owned(),
+            client_host: client_host.to_owned(),
+            account: format!("{user}@{client_host}"),
+            database: None,
+            variables,
+            settings: SessionSettings::default(),
+            multi_statements: false,
+            user_variables: HashMap::new(),
+            warnings: Warnings::default(),
+            transaction: None,
+            active: false,
+            in_transaction: false,
+            next_transaction: NextTransaction::default(),
+            last_insert_id: 0,
+            row_count: 0,
+            found_rows: 0,
+            client_found_rows: false,
+            kill: KillFlag::default(),
+            prepared: HashMap::new(),
+            savepoints: Vec::new(),
+            random: palisade_base::prng::Prng::new(seed),
+            plan_key: Default::default(),
+            point_buffers: Default::default(),
+            state: "",
+        }
+    }
+}

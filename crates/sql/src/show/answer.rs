@@ -1,0 +1,178 @@
+//! Answering SHOW and DESCRIBE: listings filtered by LIKE or WHERE, and sent.
+
+use std::sync::Arc;
+
+use palisade_catalog::{CollationId, Value, ValueRef};
+use palisade_parser::ast::{self, Show, ShowFilter, ShowWhat, Statement};
+
+use super::{Listing, Shower, filter_like};
+use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
+use crate::bind::{Binder, not_supported};
+use crate::expr::{Context, Slot};
+use crate::run::drive;
+use crate::sink::ColumnMeta;
+use crate::sql::Sql;
+use crate::{Completion, ResultSink, Session, SqlResult};
+
+/// Whether a statement only looks at the conditions the last one left.
+pub fn is_diagnostic(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(show) => matches!(
+            show.what,
+            ShowWhat::Warnings { .. }
+                | ShowWhat::Errors { .. }
+                | ShowWhat::CountWarnings
+                | ShowWhat::CountErrors
+        ),
+        Statement::GetDiagnostics(_) => true,
+        _ => false,
+    }
+}
+
+fn metas(listing: &Listing) -> Vec<ColumnMeta> {
+    listing.columns.iter().map(|(name, ty)| ColumnMeta::computed(name.clone(), ty.clone())).collect()
+}
+
+impl Sql {
+    fn shower<'s>(&'s self, session: &'s Session) -> Shower<'s> {
+        Shower { engine: self.engine(), host: &**self.host(), session }
+    }
+
+    /// Columns of the results of statements that are no queries, for PREPARE.
+    pub(crate) fn listing_columns(&self, session: &Session, statement: &Statement) -> Vec<ColumnMeta> {
+        let shower = self.shower(session);
+        let listing = match statement {
+            Statement::Show(show) => shower.listing(&show.what).ok().flatten(),
+            Statement::Describe(describe) => shower.columns(&describe.table, false).ok(),
+            _ => None,
+        };
+        listing.map_or(Vec::new(), |listing| metas(&listing))
+    }
+
+    pub(crate) async fn show(
+        &self,
+        session: &mut Session,
+        show: &Show,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let Some(mut listing) = self.shower(session).listing(&show.what)? else {
+            let statement = Statement::Show(Box::new(show.clone()));
+            return match self.host().clone().administer(session, &statement, sink).await {
+                Some(result) => result,
+                None => Err(not_supported(show_name(&show.what))),
+            };
+        };
+        if let Some(ShowFilter::Like(pattern)) = &show.filter {
+            filter_like(&mut listing, &show.what, pattern);
+        }
+        let condition = match &show.filter {
+            Some(ShowFilter::Where(condition)) => Some(&**condition),
+            _ => None,
+        };
+        self.send_listing(session, listing, condition, sink).await
+    }
+
+    pub(crate) fn describe(
+        &self,
+        session: &mut Session,
+        describe: &ast::Describe,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let listing = self.shower(session).columns(&describe.table, false)?;
+        sink.columns(&metas(&listing))?;
+        for row in &listing.rows {
+            if let (Some(pattern), Value::Bytes(name)) = (&describe.pattern, &row[0])
+                && !CollationId::UTF8MB4_GENERAL_CI.get().like(name, pattern, b"\\")
+            {
+                continue;
+            }
+            let values: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
+            sink.row(&values)?;
+        }
+        Ok(Completion::of_rows())
+    }
+
+    async fn send_listing(
+        &self,
+        session: &mut Session,
+        listing: Listing,
+        condition: Option<&ast::Expr>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let condition = match condition {
+            None => None,
+            Some(condition) => {
+                let dictionary = self.engine().dictionary();
+                let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
+                let slot = binder.new_slot();
+                let columns = listing
+                    .columns
+                    .iter()
+                    .map(|(name, ty)| SourceColumn {
+                        name: name.clone(),
+                        ty: ty.clone(),
+                        nullable: true,
+                        meta: None,
+                        hidden: false,
+                    })
+                    .collect();
+                let source = Source {
+                    slot,
+                    alias: String::new(),
+                    schema: String::new(),
+                    table: None,
+                    columns,
+                    outer: false,
+                };
+                binder.scopes.push(Scope {
+                    sources: vec![source],
+                    clause: Clause::Where,
+                    ..Scope::default()
+                });
+                let bound = binder.expr(condition)?;
+                binder.scopes.pop();
+                Some((bound, Arc::new(binder.finish(None))))
+            }
+        };
+        sink.columns(&metas(&listing))?;
+        let plan = condition.as_ref().map(|(_, plan)| plan.clone());
+        let mut cx = Context::new(session, &**self.host(), self.engine(), &[], plan);
+        let mut sent = 0;
+        for row in listing.rows {
+            if let Some((condition, _)) = &condition {
+                cx.frame.slots[0] = Slot::Values(row.clone().into());
+                if drive(&mut cx, |cx| condition.test(cx)).await? != Some(true) {
+                    continue;
+                }
+            }
+            let row: Vec<Value> = row
+                .into_iter()
+                .map(|value| match value {
+                    Value::Timestamp(timestamp) => Value::DateTime(timestamp.to_datetime(cx.zone())),
+                    other => other,
+                })
+                .collect();
+            let values: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
+            sink.row(&values)?;
+            sent += 1;
+            if sink.wants_flush() {
+                sink.flush().await?;
+            }
+        }
+        cx.session.found_rows = sent;
+        Ok(Completion::of_rows())
+    }
+}
+
+fn show_name(what: &ShowWhat) -> String {
+    let debug = format!("{what:?}");
+    let variant = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let mut words = "SHOW".to_owned();
+    for c in variant.chars() {
+        if c.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(c.to_uppercase());
+    }
+    words
+}

@@ -1,0 +1,180 @@
+//! SHOW CREATE: definitions as the statements that make them.
+
+use std::fmt::Write as _;
+
+use palisade_catalog::descriptor::{Column, DefaultValue, Index, Schema, TableDef, Visibility};
+use palisade_catalog::{Collation, CollationId, SqlType, Timestamp, Value, ValueRef};
+use palisade_engine::Table;
+
+use super::information_schema::{shown_columns, shown_indexes};
+use crate::expr::convert::display_text;
+
+/// `name` in backquotes.
+pub fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// `text` as a string literal.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// CURRENT_TIMESTAMP with a column's digits.
+pub fn current_timestamp(column: &Column) -> String {
+    match column.sql_type.wire_decimals() {
+        0 => "CURRENT_TIMESTAMP".to_owned(),
+        digits => format!("CURRENT_TIMESTAMP({digits})"),
+    }
+}
+
+/// A default value as SHOW COLUMNS and COLUMN_DEFAULT show it; `None` is NULL or none.
+pub fn default_text(column: &Column) -> Option<String> {
+    match &column.default {
+        DefaultValue::None | DefaultValue::Literal(Value::Null) => None,
+        DefaultValue::Literal(value) => Some(value_text(value, column)),
+        DefaultValue::CurrentTimestamp => Some(current_timestamp(column)),
+        DefaultValue::Expression(expression) => Some(expression.clone()),
+    }
+}
+
+fn value_text(value: &Value, column: &Column) -> String {
+    match value {
+        Value::Bit { bits, .. } => format!("b'{bits:b}'"),
+        // defaults of TIMESTAMP columns are shown in UTC, whatever the session's zone
+        Value::Timestamp(at @ Timestamp(_)) => {
+            let local = at.to_datetime(&palisade_catalog::Zone::UTC);
+            display_text(ValueRef::DateTime(local), &column.sql_type)
+        }
+        Value::Bytes(bytes) if !column.sql_type.is_text() => {
+            format!("0x{}", bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>())
+        }
+        value => display_text(value.as_ref(), &column.sql_type),
+    }
+}
+
+/// The CREATE TABLE statement of a table.
+pub fn table(table: &Table) -> String {
+    let def = table.descriptor().def();
+    let mut lines: Vec<String> = shown_columns(table).map(|(_, column)| column_line(def, column)).collect();
+    lines.extend(shown_indexes(table).map(|(_, index)| index_line(def, index)));
+    let mut out = format!("CREATE TABLE {} (\n  {}\n) ENGINE=InnoDB", quoted(&def.name), lines.join(",\n  "));
+    let counter = table.auto_increment();
+    if def.auto_increment_column().is_some() && counter > 1 {
+        write_to(&mut out, format_args!(" AUTO_INCREMENT={counter}"));
+    }
+    let collation = def.collation.get();
+    write_to(&mut out, format_args!(" DEFAULT CHARSET={}", collation.charset.name()));
+    if !collation.is_default || def.collation == CollationId::UTF8MB4_0900_AI_CI {
+        write_to(&mut out, format_args!(" COLLATE={}", collation.name));
+    }
+    for (name, value) in &def.options {
+        write_to(&mut out, format_args!(" {name}={value}"));
+    }
+    if !def.comment.is_empty() {
+        write_to(&mut out, format_args!(" COMMENT={}", literal(&def.comment)));
+    }
+    out
+}
+
+fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("writing to a String does not fail");
+}
+
+fn column_line(def: &TableDef, column: &Column) -> String {
+    let mut out = format!("{} {}", quoted(&column.name), column.type_text());
+    let collation = column.sql_type.collation();
+    if column.sql_type.is_text() && collation != def.collation {
+        let collation = collation.get();
+        write_to(&mut out, format_args!(" CHARACTER SET {}", collation.charset.name()));
+        if Collation::default_of(collation.charset).id != collation.id
+            || collation.charset == def.collation.get().charset
+        {
+            write_to(&mut out, format_args!(" COLLATE {}", collation.name));
+        }
+    }
+    if !column.nullable {
+        out.push_str(" NOT NULL");
+    } else if matches!(column.sql_type, SqlType::Timestamp { .. }) {
+        out.push_str(" NULL");
+    }
+    match &column.default {
+        DefaultValue::None | DefaultValue::Literal(Value::Null) => {
+            let implicit = column.nullable && !column.auto_increment && !column.sql_type.is_lob();
+            if implicit {
+                out.push_str(" DEFAULT NULL");
+            }
+        }
+        DefaultValue::Literal(Value::Bit { bits, .. }) => {
+            write_to(&mut out, format_args!(" DEFAULT b'{bits:b}'"))
+        }
+        DefaultValue::Literal(value) => {
+            let text = match value {
+                Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                value => value_text(value, column),
+            };
+            write_to(&mut out, format_args!(" DEFAULT {}", literal(&text)));
+        }
+        DefaultValue::CurrentTimestamp => {
+            write_to(&mut out, format_args!(" DEFAULT {}", current_timestamp(column)))
+        }
+        DefaultValue::Expression(expression) => write_to(&mut out, format_args!(" DEFAULT ({expression})")),
+    }
+    if column.on_update_now {
+        write_to(&mut out, format_args!(" ON UPDATE {}", current_timestamp(column)));
+    }
+    if column.auto_increment {
+        out.push_str(" AUTO_INCREMENT");
+    }
+    if column.visibility == Visibility::Invisible {
+        out.push_str(" /*!80023 INVISIBLE */");
+    }
+    if !column.comment.is_empty() {
+        write_to(&mut out, format_args!(" COMMENT {}", literal(&column.comment)));
+    }
+    out
+}
+
+fn index_line(def: &TableDef, index: &Index) -> String {
+    let parts: Vec<String> = index
+        .parts
+        .iter()
+        .map(|part| {
+            let mut out = quoted(&def.columns[usize::from(part.column)].name);
+            if let Some(prefix) = part.prefix {
+                write_to(&mut out, format_args!("({prefix})"));
+            }
+            if part.descending {
+                out.push_str(" DESC");
+            }
+            out
+        })
+        .collect();
+    let parts = parts.join(",");
+    let mut out = match (index.primary, index.unique) {
+        (true, _) => format!("PRIMARY KEY ({parts})"),
+        (_, true) => format!("UNIQUE KEY {} ({parts})", quoted(&index.name)),
+        _ => format!("KEY {} ({parts})", quoted(&index.name)),
+    };
+    if !index.comment.is_empty() {
+        write_to(&mut out, format_args!(" COMMENT {}", literal(&index.comment)));
+    }
+    if index.invisible {
+        out.push_str(" /*!80000 INVISIBLE */");
+    }
+    out
+}
+
+/// The CREATE DATABASE statement of a schema.
+pub fn schema(schema: &Schema, if_not_exists: bool) -> String {
+    let collation = schema.collation.get();
+    let exists = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
+    let mut out = format!(
+        "CREATE DATABASE {exists}{} /*!40100 DEFAULT CHARACTER SET {}",
+        quoted(&schema.name),
+        collation.charset.name()
+    );
+    if !collation.is_default || schema.collation == CollationId::UTF8MB4_0900_AI_CI {
+        write_to(&mut out, format_args!(" COLLATE {}", collation.name));
+    }
+    out + " */ /*!80016 DEFAULT ENCRYPTION='N' */"
+}

@@ -1,0 +1,497 @@
+//! SHOW, DESCRIBE and information_schema, made from the dictionary.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`information_schema`] | the tables that describe the dictionary |
+//! | [`create`] | SHOW CREATE TABLE and SHOW CREATE DATABASE |
+//! | [`schema`] | virtual tables as FROM sees them |
+//! | [`answer`] | filtering and sending listings |
+//!
+//! [`Shower::listing`] answers a SHOW with a table of values; LIKE is applied here, WHERE by the front door, which can bind
+//! expressions.
+
+pub mod answer;
+pub mod create;
+pub mod information_schema;
+pub mod schema;
+
+use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR};
+use palisade_base::mysql_error;
+use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_engine::{Engine, Table};
+use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
+use std::sync::Arc;
+
+use self::information_schema::Source;
+use crate::warning::Level;
+use crate::{Host, Scope, Session, SqlResult, VirtualTable};
+
+/// What a SHOW answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// Columns: name and type.
+    pub columns: Vec<(String, SqlType)>,
+    /// One value per column.
+    pub rows: Vec<Vec<Value>>,
+    /// The column that LIKE is about.
+    pub like_column: usize,
+}
+
+/// What a listing is made from.
+pub struct Shower<'a> {
+    /// The engine.
+    pub engine: &'a Arc<Engine>,
+    /// The server.
+    pub host: &'a dyn Host,
+    /// The session that asks.
+    pub session: &'a Session,
+}
+
+fn text_type() -> SqlType {
+    SqlType::VarChar { length: 1024, collation: CollationId::UTF8MB3_GENERAL_CI }
+}
+
+/// Columns of a listing: names, those that begin with `#` being numbers.
+fn columns(names: &[&str]) -> Vec<(String, SqlType)> {
+    let column = |name: &&str| match name.strip_prefix('#') {
+        Some(name) => (name.to_owned(), SqlType::BIGINT),
+        None => ((*name).to_owned(), text_type()),
+    };
+    names.iter().map(column).collect()
+}
+
+fn listing_of(names: &[&str], rows: Vec<Vec<Value>>) -> Listing {
+    Listing { columns: columns(names), rows, like_column: 0 }
+}
+
+/// An answer of SHOW about something that there is none of.
+fn empty(names: &[&str]) -> SqlResult<Option<Listing>> {
+    Ok(Some(listing_of(names, Vec::new())))
+}
+
+fn text(value: impl AsRef<str>) -> Value {
+    Value::bytes(value.as_ref())
+}
+
+/// Picks columns of a virtual table by name, under new names.
+fn picked(table: VirtualTable, picks: &[(&str, &str)], keep: impl Fn(&[Value]) -> bool) -> Listing {
+    let place = |name: &str| {
+        let found = table.columns.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.unwrap_or_else(|| panic!("the virtual table has no column {name}"))
+    };
+    let places: Vec<usize> = picks.iter().map(|(from, _)| place(from)).collect();
+    let columns = picks
+        .iter()
+        .zip(&places)
+        .map(|((_, name), place)| ((*name).to_owned(), table.columns[*place].1.clone()));
+    let columns = columns.collect();
+    let pick = |row: Vec<Value>| places.iter().map(|place| row[*place].clone()).collect();
+    let rows = table.rows.into_iter().filter(|row| keep(row)).map(pick).collect();
+    Listing { columns, rows, like_column: 0 }
+}
+
+/// The rows that LIKE lets through. The column's name shows the pattern where MySQL does.
+pub fn filter_like(listing: &mut Listing, what: &ShowWhat, pattern: &[u8]) {
+    let collation = CollationId::UTF8MB4_GENERAL_CI.get();
+    let at = listing.like_column;
+    listing.rows.retain(|row| match &row[at] {
+        Value::Bytes(name) => collation.like(name, pattern, b"\\"),
+        _ => false,
+    });
+    if matches!(what, ShowWhat::Databases | ShowWhat::Tables { .. }) {
+        let shown = String::from_utf8_lossy(pattern);
+        let name = &mut listing.columns[at].0;
+        *name = format!("{name} ({shown})");
+    }
+}
+
+impl Shower<'_> {
+    /// A table of information_schema, the dictionary's or the server's own.
+    pub fn information_schema(&self, name: &str, with_rows: bool) -> Option<VirtualTable> {
+        let dictionary = self.engine.dictionary();
+        let server_tables = self.host.virtual_table_names();
+        let source = Source {
+            dictionary: &dictionary,
+            zone: &self.session.variables.time_zone,
+            server_tables: &server_tables,
+        };
+        information_schema::table(&source, name, with_rows).or_else(|| {
+            self.host.virtual_table(self.session, "information_schema", &name.to_ascii_uppercase(), with_rows)
+        })
+    }
+
+    fn required(&self, name: &str) -> VirtualTable {
+        self.information_schema(name, true)
+            .unwrap_or_else(|| panic!("information_schema.{name} is always there"))
+    }
+
+    fn database(&self, name: Option<&str>) -> SqlResult<String> {
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+        };
+        let is_virtual =
+            ["information_schema", "performance_schema"].contains(&name.to_ascii_lowercase().as_str());
+        if is_virtual || self.engine.dictionary().schema(&name).is_some() {
+            return Ok(name);
+        }
+        Err(mysql_error!(ER_BAD_DB_ERROR, name))
+    }
+
+    fn table(&self, name: &ObjectName) -> SqlResult<Arc<Table>> {
+        let schema = match &name.schema {
+            Some(schema) => schema.clone(),
+            None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
+        };
+        Ok(self.engine.dictionary().table(&schema, &name.name)?.clone())
+    }
+
+    /// What a SHOW answers; `None` for those that are the host's business or not supported.
+    pub fn listing(&self, what: &ShowWhat) -> SqlResult<Option<Listing>> {
+        Ok(Some(match what {
+            ShowWhat::Databases => self.databases(),
+            ShowWhat::Tables { full, database, .. } => self.tables(*full, database.as_deref())?,
+            ShowWhat::TableStatus { database } => self.table_status(database.as_deref())?,
+            ShowWhat::Columns { full, table, .. } => self.columns(table, *full)?,
+            ShowWhat::Index { table, .. } => self.indexes(table)?,
+            ShowWhat::CreateTable(name) => {
+                let table = self.table(name)?;
+                listing_of(
+                    &["Table", "Create Table"],
+                    vec![vec![text(&table.name), text(create::table(&table))]],
+                )
+            }
+            ShowWhat::CreateDatabase { name, if_not_exists } => self.create_database(name, *if_not_exists)?,
+            ShowWhat::Variables { global } => self.pairs(self.host.variables(self.session, scope(*global))),
+            ShowWhat::Status { global } => self.pairs(self.host.status(self.session, scope(*global))),
+            ShowWhat::Warnings { limit } => self.warnings(limit.as_ref(), false),
+            ShowWhat::Errors { limit } => self.warnings(limit.as_ref(), true),
+            ShowWhat::CountWarnings => {
+                let count = self.session.warnings.list().len();
+                listing_of(&["#@@session.warning_count"], vec![vec![Value::Int(count as i64)]])
+            }
+            ShowWhat::CountErrors => {
+                let count = self.session.warnings.error_count();
+                listing_of(&["#@@session.error_count"], vec![vec![Value::Int(count as i64)]])
+            }
+            ShowWhat::ProcessList { full } => self.processes(*full),
+            ShowWhat::Engines => {
+                let picks = [
+                    ("ENGINE", "Engine"),
+                    ("SUPPORT", "Support"),
+                    ("COMMENT", "Comment"),
+                    ("TRANSACTIONS", "Transactions"),
+                    ("XA", "XA"),
+                    ("SAVEPOINTS", "Savepoints"),
+                ];
+                picked(self.required("ENGINES"), &picks, |_| true)
+            }
+            ShowWhat::Plugins => {
+                let picks = [
+                    ("PLUGIN_NAME", "Name"),
+                    ("PLUGIN_STATUS", "Status"),
+                    ("PLUGIN_TYPE", "Type"),
+                    ("PLUGIN_LIBRARY", "Library"),
+                    ("PLUGIN_LICENSE", "License"),
+                ];
+                picked(self.required("PLUGINS"), &picks, |_| true)
+            }
+            ShowWhat::CharacterSet => {
+                let picks = [
+                    ("CHARACTER_SET_NAME", "Charset"),
+                    ("DESCRIPTION", "Description"),
+                    ("DEFAULT_COLLATE_NAME", "Default collation"),
+                    ("MAXLEN", "Maxlen"),
+                ];
+                picked(self.required("CHARACTER_SETS"), &picks, |_| true)
+            }
+            ShowWhat::Collation => {
+                let picks = [
+                    ("COLLATION_NAME", "Collation"),
+                    ("CHARACTER_SET_NAME", "Charset"),
+                    ("ID", "Id"),
+                    ("IS_DEFAULT", "Default"),
+                    ("IS_COMPILED", "Compiled"),
+                    ("SORTLEN", "Sortlen"),
+                    ("PAD_ATTRIBUTE", "Pad_attribute"),
+                ];
+                picked(self.required("COLLATIONS"), &picks, |_| true)
+            }
+            ShowWhat::OpenTables { .. } => return empty(&["Database", "Table", "#In_use", "#Name_locked"]),
+            ShowWhat::Triggers { .. } => {
+                return empty(&[
+                    "Trigger",
+                    "Event",
+                    "Table",
+                    "Statement",
+                    "Timing",
+                    "Created",
+                    "sql_mode",
+                    "Definer",
+                    "character_set_client",
+                    "collation_connection",
+                    "Database Collation",
+                ]);
+            }
+            ShowWhat::Events { .. } => {
+                return empty(&[
+                    "Db",
+                    "Name",
+                    "Definer",
+                    "Time zone",
+                    "Type",
+                    "Execute at",
+                    "Interval value",
+                    "Interval field",
+                    "Starts",
+                    "Ends",
+                    "Status",
+                    "#Originator",
+                    "character_set_client",
+                    "collation_connection",
+                    "Database Collation",
+                ]);
+            }
+            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => {
+                let mut none = listing_of(
+                    &[
+                        "Db",
+                        "Name",
+                        "Type",
+                        "Language",
+                        "Definer",
+                        "Modified",
+                        "Created",
+                        "Security_type",
+                        "Comment",
+                        "character_set_client",
+                        "collation_connection",
+                        "Database Collation",
+                    ],
+                    Vec::new(),
+                );
+                none.like_column = 1;
+                none
+            }
+            ShowWhat::BinaryLogs => return Err(mysql_error!(ER_NO_BINARY_LOGGING)),
+            ShowWhat::BinaryLogStatus => {
+                return empty(&[
+                    "File",
+                    "#Position",
+                    "Binlog_Do_DB",
+                    "Binlog_Ignore_DB",
+                    "Executed_Gtid_Set",
+                ]);
+            }
+            ShowWhat::Replicas => {
+                return empty(&["#Server_Id", "Host", "#Port", "#Source_Id", "Replica_UUID"]);
+            }
+            ShowWhat::ReplicaStatus { .. } => {
+                return empty(&["Replica_IO_State", "Source_Host", "Source_User"]);
+            }
+            ShowWhat::Profiles => return empty(&["#Query_ID", "#Duration", "Query"]),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn databases(&self) -> Listing {
+        let dictionary = self.engine.dictionary();
+        let mut names: Vec<String> = dictionary.schemas().map(|schema| schema.name.clone()).collect();
+        names.extend(["information_schema".to_owned(), "performance_schema".to_owned()]);
+        names.sort();
+        listing_of(&["Database"], names.into_iter().map(|name| vec![text(name)]).collect())
+    }
+
+    fn tables(&self, full: bool, database: Option<&str>) -> SqlResult<Listing> {
+        let database = self.database(database)?;
+        let wanted = text(&database);
+        let title = format!("Tables_in_{database}");
+        let mut picks = vec![("TABLE_NAME", title.as_str())];
+        if full {
+            picks.push(("TABLE_TYPE", "Table_type"));
+        }
+        Ok(picked(self.required("TABLES"), &picks, |row| row[1] == wanted))
+    }
+
+    fn table_status(&self, database: Option<&str>) -> SqlResult<Listing> {
+        let wanted = text(self.database(database)?);
+        let picks = [
+            ("TABLE_NAME", "Name"),
+            ("ENGINE", "Engine"),
+            ("VERSION", "Version"),
+            ("ROW_FORMAT", "Row_format"),
+            ("TABLE_ROWS", "Rows"),
+            ("AVG_ROW_LENGTH", "Avg_row_length"),
+            ("DATA_LENGTH", "Data_length"),
+            ("MAX_DATA_LENGTH", "Max_data_length"),
+            ("INDEX_LENGTH", "Index_length"),
+            ("DATA_FREE", "Data_free"),
+            ("AUTO_INCREMENT", "Auto_increment"),
+            ("CREATE_TIME", "Create_time"),
+            ("UPDATE_TIME", "Update_time"),
+            ("CHECK_TIME", "Check_time"),
+            ("TABLE_COLLATION", "Collation"),
+            ("CHECKSUM", "Checksum"),
+            ("CREATE_OPTIONS", "Create_options"),
+            ("TABLE_COMMENT", "Comment"),
+        ];
+        Ok(picked(self.required("TABLES"), &picks, |row| row[1] == wanted))
+    }
+
+    /// SHOW COLUMNS and DESCRIBE.
+    pub fn columns(&self, name: &ObjectName, full: bool) -> SqlResult<Listing> {
+        let schema = name.schema.clone().or_else(|| self.session.database.clone());
+        if let Some(schema) = schema.filter(|schema| schema.eq_ignore_ascii_case("information_schema")) {
+            return self.virtual_columns(&schema, &name.name, full);
+        }
+        let table = self.table(name)?;
+        let row = |(place, column): (usize, &palisade_catalog::Column)| {
+            let collation = match column.sql_type.is_text() {
+                true => text(column.sql_type.collation().get().name),
+                false => Value::Null,
+            };
+            let default = create::default_text(column).map_or(Value::Null, text);
+            column_values(
+                full,
+                [text(&column.name), text(column.type_text())],
+                collation,
+                column.nullable,
+                text(information_schema::column_key(&table, place)),
+                default,
+                [text(information_schema::column_extra(column)), text(&column.comment)],
+            )
+        };
+        let rows = information_schema::shown_columns(&table).map(row).collect();
+        Ok(listing_of(column_titles(full), rows))
+    }
+
+    fn virtual_columns(&self, schema: &str, name: &str, full: bool) -> SqlResult<Listing> {
+        let Some(table) = self.information_schema(name, false) else {
+            return Err(mysql_error!(palisade_base::error_catalogue::ER_UNKNOWN_TABLE, name, schema));
+        };
+        let row = |(name, ty): &(&str, SqlType)| {
+            let collation = if ty.is_text() { text(ty.collation().get().name) } else { Value::Null };
+            let names = [text(name), text(ty.declaration())];
+            column_values(full, names, collation, true, text(""), Value::Null, [text(""), text("")])
+        };
+        Ok(listing_of(column_titles(full), table.columns.iter().map(row).collect()))
+    }
+
+    fn indexes(&self, name: &ObjectName) -> SqlResult<Listing> {
+        let table = self.table(name)?;
+        let titles = [
+            "Table",
+            "#Non_unique",
+            "Key_name",
+            "#Seq_in_index",
+            "Column_name",
+            "Collation",
+            "#Cardinality",
+            "#Sub_part",
+            "Packed",
+            "Null",
+            "Index_type",
+            "Comment",
+            "Index_comment",
+            "Visible",
+            "Expression",
+        ];
+        let places = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+        let pick = |row: Vec<Value>| places.iter().map(|place| row[*place].clone()).collect();
+        Ok(listing_of(&titles, information_schema::index_rows(&table).into_iter().map(pick).collect()))
+    }
+
+    fn create_database(&self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
+        let dictionary = self.engine.dictionary();
+        let schema = dictionary.schema(name).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
+        let row = vec![text(name), text(create::schema(schema, if_not_exists))];
+        Ok(listing_of(&["Database", "Create Database"], vec![row]))
+    }
+
+    fn pairs(&self, pairs: Vec<(String, String)>) -> Listing {
+        let rows = pairs.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
+        listing_of(&["Variable_name", "Value"], rows)
+    }
+
+    fn warnings(&self, limit: Option<&Limit>, errors_only: bool) -> Listing {
+        let (skip, count) = limit.map_or((0, usize::MAX), bounds);
+        let listed = self.session.warnings.list().iter();
+        let rows = listed
+            .filter(|condition| !errors_only || condition.level == Level::Error)
+            .skip(skip)
+            .take(count)
+            .map(|condition| {
+                vec![
+                    text(condition.level.name()),
+                    Value::Int(i64::from(condition.code)),
+                    text(&condition.message),
+                ]
+            })
+            .collect();
+        listing_of(&["Level", "#Code", "Message"], rows)
+    }
+
+    fn processes(&self, full: bool) -> Listing {
+        let picks = [
+            ("ID", "Id"),
+            ("USER", "User"),
+            ("HOST", "Host"),
+            ("DB", "db"),
+            ("COMMAND", "Command"),
+            ("TIME", "Time"),
+            ("STATE", "State"),
+            ("INFO", "Info"),
+        ];
+        let mut listing = picked(self.required("PROCESSLIST"), &picks, |_| true);
+        if !full {
+            for row in &mut listing.rows {
+                if let Value::Bytes(statement) = &mut row[7] {
+                    statement.truncate(100);
+                }
+            }
+        }
+        listing
+    }
+}
+
+fn scope(global: bool) -> Scope {
+    if global { Scope::Global } else { Scope::Session }
+}
+
+/// Rows to skip and to take. Anything but numbers (a parameter) takes all.
+fn bounds(limit: &Limit) -> (usize, usize) {
+    let number = |expr: &palisade_parser::ast::Expr| match expr {
+        palisade_parser::ast::Expr::Literal(palisade_parser::ast::Literal::Integer(value)) => {
+            Some(usize::try_from(*value).unwrap_or(usize::MAX))
+        }
+        _ => None,
+    };
+    let skip = limit.offset.as_ref().and_then(number).unwrap_or(0);
+    (skip, number(&limit.count).unwrap_or(usize::MAX))
+}
+
+fn column_titles(full: bool) -> &'static [&'static str] {
+    match full {
+        true => &["Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"],
+        false => &["Field", "Type", "Null", "Key", "Default", "Extra"],
+    }
+}
+
+fn column_values(
+    full: bool,
+    [name, ty]: [Value; 2],
+    collation: Value,
+    nullable: bool,
+    key: Value,
+    default: Value,
+    [extra, comment]: [Value; 2],
+) -> Vec<Value> {
+    let nullable = text(if nullable { "YES" } else { "NO" });
+    match full {
+        true => {
+            let rights = text(information_schema::COLUMN_PRIVILEGES);
+            vec![name, ty, collation, nullable, key, default, extra, rights, comment]
+        }
+        false => vec![name, ty, nullable, key, default, extra],
+    }
+}

@@ -1,0 +1,84 @@
+//! Where result rows go: straight into the server's packet buffer.
+
+use palisade_catalog::{SqlType, ValueRef};
+
+use crate::{BoxFuture, SqlResult};
+
+/// What the client is told about a column of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnMeta {
+    /// Database of the base column; empty for expressions.
+    pub schema: String,
+    /// Alias of the table.
+    pub table: String,
+    /// Name of the base table.
+    pub org_table: String,
+    /// Alias, or the expression's text.
+    pub name: String,
+    /// Name of the base column.
+    pub org_name: String,
+    /// Its type: wire code, length, decimals and collation follow from it.
+    pub ty: SqlType,
+    /// Flags of the protocol ([`palisade_catalog::types::flags`]): those of the type and those of the column.
+    pub flags: u16,
+    /// Length to report instead of the type's: display width of literals and computed strings, in characters.
+    pub display_width: Option<u32>,
+}
+
+impl ColumnMeta {
+    /// A computed column.
+    pub fn computed(name: impl Into<String>, ty: SqlType) -> Self {
+        let flags = ty.wire_flags();
+        ColumnMeta {
+            schema: String::new(),
+            table: String::new(),
+            org_table: String::new(),
+            name: name.into(),
+            org_name: String::new(),
+            ty,
+            flags,
+            display_width: None,
+        }
+    }
+}
+
+/// Takes one result set. Rows come as borrowed values, in the order of the columns; a TIMESTAMP has been converted
+/// to the session's zone ([`ValueRef::DateTime`]) by then.
+pub trait ResultSink: Send {
+    /// The result set begins. Called at most once per statement, before any row.
+    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()>;
+
+    /// One row.
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()>;
+
+    /// Whether so much is buffered that [`flush`](Self::flush) should be awaited before more rows come.
+    fn wants_flush(&self) -> bool {
+        false
+    }
+
+    /// Hands what is buffered to the client. An error means that the client is gone.
+    fn flush(&mut self) -> BoxFuture<'_, SqlResult<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Keeps the rows; for statements that read their own results.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// The columns.
+    pub columns: Vec<ColumnMeta>,
+    /// The rows.
+    pub rows: Vec<Vec<palisade_catalog::Value>>,
+}
+
+impl ResultSink for Collected {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.rows.push(values.iter().map(ValueRef::to_owned).collect());
+        Ok(())
+    }
+}

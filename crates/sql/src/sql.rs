@@ -1,0 +1,470 @@
+//! The front door: a statement's text goes in, rows and a completion come out.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::{CollationId, Value};
+use palisade_engine::Engine;
+use palisade_parser::ast::{self, Statement};
+use palisade_parser::{ParseError, ParseOptions};
+
+use crate::bind::Binder;
+use crate::mode::SqlMode;
+use crate::plan::Plan;
+use crate::sink::ColumnMeta;
+use crate::{Host, ResultSink, Session, SqlError, SqlResult};
+
+/// What a statement that succeeded tells the client at its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Completion {
+    /// Whether a result set was sent: the end is an EOF rather than an OK.
+    pub rows: bool,
+    /// Rows affected.
+    pub affected_rows: u64,
+    /// First AUTO_INCREMENT value generated, or what LAST_INSERT_ID(x) set.
+    pub last_insert_id: u64,
+    /// Human-readable: `Rows matched: 1  Changed: 1  Warnings: 0`.
+    pub info: String,
+    /// The statement changed the default database.
+    pub database_changed: bool,
+    /// The statement only looked at the conditions of the one before: its own end reports none.
+    pub diagnostic: bool,
+}
+
+impl Completion {
+    /// A result set was sent.
+    pub fn of_rows() -> Completion {
+        Completion { rows: true, ..Completion::default() }
+    }
+}
+
+/// The query processor of one server: the engine, the host, and the plans of the statements seen so far.
+pub struct Sql {
+    engine: Arc<Engine>,
+    host: Arc<dyn Host>,
+    texts: crate::text_cache::TextCache,
+}
+
+/// A prepared statement: its parse tree, and its plan while the dictionary stays as it was.
+pub struct Prepared {
+    /// How many `?` it has.
+    pub parameters: usize,
+    /// Columns of its result set; empty if it has none.
+    pub columns: Vec<ColumnMeta>,
+    /// Its text.
+    pub text: Vec<u8>,
+    /// Its parse tree.
+    pub statement: Statement,
+    /// The plan of the last execution.
+    pub(crate) plan: Mutex<Option<CachedPlan>>,
+}
+
+impl Prepared {
+    /// A statement made of a text by taking its constants out.
+    pub(crate) fn of_text(statement: Statement, parameters: usize, text: &[u8]) -> Prepared {
+        Prepared { parameters, columns: Vec::new(), text: text.to_vec(), statement, plan: Mutex::new(None) }
+    }
+}
+
+/// A plan, and what it depends on besides the dictionary.
+#[derive(Clone)]
+pub(crate) struct CachedPlan {
+    key: PlanKey,
+    pub(crate) plan: Arc<CachedStatement>,
+}
+
+/// What is planned.
+pub(crate) enum CachedStatement {
+    Query(Arc<Plan>),
+    Insert(Arc<crate::dml::insert::InsertPlan>),
+    Change(Arc<crate::dml::change::ChangePlan>),
+}
+
+#[derive(Clone, PartialEq)]
+struct PlanKey {
+    dictionary_version: u64,
+    database: Option<String>,
+    mode: SqlMode,
+    collation: CollationId,
+    client: CollationId,
+    kinds: Vec<u8>,
+}
+
+impl PlanKey {
+    fn of(sql: &Sql, session: &Session, parameters: &[Value]) -> PlanKey {
+        PlanKey {
+            dictionary_version: sql.engine.dictionary_version(),
+            database: session.database.clone(),
+            mode: session.variables.sql_mode,
+            collation: session.variables.collation_connection,
+            client: session.variables.character_set_client,
+            kinds: parameters.iter().map(kind).collect(),
+        }
+    }
+
+    fn matches(&self, sql: &Sql, session: &Session, parameters: &[Value]) -> bool {
+        self.dictionary_version == sql.engine.dictionary_version()
+            && self.database == session.database
+            && self.mode == session.variables.sql_mode
+            && self.collation == session.variables.collation_connection
+            && self.client == session.variables.character_set_client
+            && self.kinds.len() == parameters.len()
+            && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
+    }
+}
+
+/// Kinds of parameters that give them different types. A DECIMAL's kind has its scale.
+fn kind(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Int(_) => 1,
+        Value::UInt(_) => 2,
+        Value::Float(_) => 3,
+        Value::Double(_) => 4,
+        Value::Bytes(_) => 5,
+        Value::Date(_) => 6,
+        Value::Time(_) => 7,
+        Value::DateTime(_) | Value::Timestamp(_) => 8,
+        Value::Year(_) => 9,
+        Value::Bit { .. } => 10,
+        Value::Enum(_) => 11,
+        Value::Set(_) => 12,
+        Value::Decimal(decimal) => 64 + decimal.scale(),
+    }
+}
+
+impl Sql {
+    /// A query processor over `engine`.
+    pub fn new(engine: Arc<Engine>, host: Arc<dyn Host>) -> Arc<Self> {
+        Arc::new(Sql { engine, host, texts: Default::default() })
+    }
+
+    /// The engine below.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// The server around.
+    pub fn host(&self) -> &Arc<dyn Host> {
+        &self.host
+    }
+
+    /// Executes the first statement of `text`. Also says where the next one begins, if there is one: call again with
+    /// the rest. On error the statement's effects are undone and the session can go on.
+    pub async fn query(
+        &self,
+        session: &mut Session,
+        text: &[u8],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<(Completion, Option<usize>)> {
+        session.kill.clear_statement();
+        if let Some((prepared, parameters, next)) = self.texts.statement(session, text)
+            && (next.is_none() || session.multi_statements)
+        {
+            let completion =
+                self.run(session, &prepared.statement, &parameters, Some(&prepared), sink).await?;
+            return Ok((completion, next));
+        }
+        let parsed = palisade_parser::parse_one(text, parse_options(session));
+        let (statement, next) = match parsed {
+            Ok((Some(statement), next)) => (statement, next),
+            Ok((None, _)) => return Err(self.fail(session, mysql_error!(ER_EMPTY_QUERY))),
+            Err(error) => return Err(self.fail(session, parse_error(error))),
+        };
+        // What follows a semicolon may be nothing but space.
+        let next = next.filter(|at| !text[*at..].iter().all(u8::is_ascii_whitespace));
+        if next.is_some() && !session.multi_statements {
+            let at = next.unwrap_or(0);
+            let near = String::from_utf8_lossy(&text[at..]).trim_start().chars().take(80).collect::<String>();
+            let line = 1 + text[..at].iter().filter(|byte| **byte == b'\n').count();
+            let error = ParseError::Syntax { near, line: line as u32 };
+            return Err(self.fail(session, parse_error(error)));
+        }
+        let completion = self.run(session, &statement, &[], None, sink).await?;
+        Ok((completion, next))
+    }
+
+    /// Prepares the one statement of `text`.
+    pub async fn prepare(&self, session: &mut Session, text: &[u8]) -> SqlResult<Arc<Prepared>> {
+        session.warnings.clear(session.variables.max_error_count);
+        match self.prepare_statement(session, text) {
+            Ok(prepared) => Ok(Arc::new(prepared)),
+            Err(error) => Err(self.fail(session, error)),
+        }
+    }
+
+    pub(crate) fn prepare_statement(&self, session: &Session, text: &[u8]) -> SqlResult<Prepared> {
+        let (statement, parameters) =
+            palisade_parser::parse_prepared(text, parse_options(session)).map_err(parse_error)?;
+        let columns = match &statement {
+            Statement::Query(query) if query.into.is_none() => {
+                let dictionary = self.engine.dictionary();
+                let unknown = vec![Value::Null; parameters];
+                let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, &unknown);
+                binder.query(query)?.columns
+            }
+            Statement::Query(_) => Vec::new(),
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                let unknown = vec![Value::Null; parameters];
+                self.check_change(session, &statement, &unknown)?;
+                Vec::new()
+            }
+            Statement::Prepare(_) | Statement::Execute(_) | Statement::Deallocate(_) | Statement::Use(_) => {
+                return Err(mysql_error!(ER_UNSUPPORTED_PS));
+            }
+            other => self.listing_columns(session, other),
+        };
+        Ok(Prepared { parameters, columns, text: text.to_vec(), statement, plan: Mutex::new(None) })
+    }
+
+    /// Executes a prepared statement; one value per parameter.
+    pub async fn execute(
+        &self,
+        session: &mut Session,
+        prepared: &Arc<Prepared>,
+        parameters: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        session.kill.clear_statement();
+        if parameters.len() != prepared.parameters {
+            return Err(self.fail(session, mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")));
+        }
+        self.run(session, &prepared.statement, parameters, Some(prepared), sink).await
+    }
+
+    /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
+    pub fn use_database(&self, session: &mut Session, name: &str) -> SqlResult<()> {
+        let known = self.engine.dictionary().schema(name).is_some();
+        if known || crate::show::schema::is_virtual_schema(&*self.host, name) {
+            session.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
+            return Ok(());
+        }
+        Err(mysql_error!(ER_BAD_DB_ERROR, name))
+    }
+
+    /// Rolls back what is open: the connection ends or is reset.
+    pub async fn abandon(&self, session: &mut Session) {
+        // The client is gone or begins anew: there is nobody to tell of an error.
+        let _ = self.rollback(session).await;
+    }
+
+    /// Records an error for SHOW WARNINGS.
+    pub(crate) fn fail(&self, session: &mut Session, error: SqlError) -> SqlError {
+        session.warnings.clear(session.variables.max_error_count);
+        session.warnings.push(crate::warning::Level::Error, error.clone());
+        session.row_count = -1;
+        error
+    }
+
+    async fn run(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let diagnostic = crate::show::answer::is_diagnostic(statement);
+        if !diagnostic {
+            session.warnings.clear(session.variables.max_error_count);
+        }
+        let mut attempts = 0;
+        let result = loop {
+            let result = self.statement(session, statement, parameters, prepared, sink).await;
+            // The definition of a table changed between planning and running: plan again.
+            match &result {
+                Err(error)
+                    if error.number() == ER_TABLE_DEF_CHANGED.number
+                        && attempts < 10
+                        && !session.in_transaction =>
+                {
+                    attempts += 1;
+                }
+                _ => break result,
+            }
+        };
+        match result {
+            Ok(mut completion) => {
+                completion.diagnostic = diagnostic;
+                if !diagnostic {
+                    session.row_count = if completion.rows { -1 } else { completion.affected_rows as i64 };
+                }
+                Ok(completion)
+            }
+            Err(error) => {
+                if !diagnostic {
+                    session.warnings.push(crate::warning::Level::Error, error.clone());
+                }
+                session.row_count = -1;
+                Err(error)
+            }
+        }
+    }
+
+    async fn statement(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        match statement {
+            Statement::Query(query) => self.select(session, query, parameters, prepared, sink).await,
+            Statement::Insert(insert) => self.insert(session, insert, parameters, prepared).await,
+            Statement::Update(_) | Statement::Delete(_) => {
+                self.change(session, statement, parameters, prepared).await
+            }
+            other => Box::pin(self.other(session, other, parameters, sink)).await,
+        }
+    }
+
+    /// The plan kept with a prepared statement, if it is still right.
+    pub(crate) fn cached(
+        &self,
+        session: &Session,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+    ) -> Option<Arc<CachedStatement>> {
+        let kept = prepared?.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.as_ref()?;
+        kept.key.matches(self, session, parameters).then(|| kept.plan.clone())
+    }
+
+    /// Keeps a plan with its prepared statement.
+    pub(crate) fn keep(
+        &self,
+        session: &Session,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+        plan: CachedStatement,
+    ) -> Arc<CachedStatement> {
+        let plan = Arc::new(plan);
+        if let Some(prepared) = prepared {
+            let key = PlanKey::of(self, session, parameters);
+            let mut kept = prepared.plan.lock().unwrap_or_else(PoisonError::into_inner);
+            *kept = Some(CachedPlan { key, plan: plan.clone() });
+        }
+        plan
+    }
+
+    async fn select(
+        &self,
+        session: &mut Session,
+        query: &ast::Query,
+        parameters: &[Value],
+        prepared: Option<&Arc<Prepared>>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let plan = match self.cached(session, parameters, prepared).as_deref() {
+            Some(CachedStatement::Query(plan)) => plan.clone(),
+            _ => {
+                let (plan, warnings) = {
+                    let dictionary = self.engine.dictionary();
+                    let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
+                    let bound = binder.query(query)?;
+                    let warnings = std::mem::take(&mut binder.warnings);
+                    (Arc::new(binder.finish(Some(bound))), warnings)
+                };
+                for warning in warnings {
+                    session.warnings.warn(warning);
+                }
+                if plan.cacheable {
+                    self.keep(session, parameters, prepared, CachedStatement::Query(plan.clone()));
+                }
+                plan
+            }
+        };
+        if let (Some(point), Some(planned), None) = (&plan.point, &plan.query, &query.into)
+            && let Some(completion) = self.point_select(session, point, planned, parameters, sink).await?
+        {
+            return Ok(completion);
+        }
+        let into = match &query.into {
+            None => None,
+            Some(ast::Into::Variables(variables)) => Some(variables),
+            Some(_) => return Err(crate::bind::not_supported("SELECT ... INTO OUTFILE")),
+        };
+        match into {
+            None => self.run_query(session, plan, parameters, sink).await,
+            Some(variables) => self.select_into(session, plan, parameters, variables).await,
+        }
+    }
+
+    /// Runs a query's plan in the session's transaction.
+    pub(crate) async fn run_query(
+        &self,
+        session: &mut Session,
+        plan: Arc<Plan>,
+        parameters: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let savepoint = (!plan.tables.is_empty()).then(|| self.begin_statement(session));
+        let mut cx =
+            crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
+        let query = plan.query.as_ref().expect("a SELECT has a query");
+        let counted = query.counted_limit.is_some();
+        let result = crate::run::send_rows(&mut cx, query, sink).await;
+        drop(cx);
+        if let Some(savepoint) = savepoint {
+            self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        }
+        let (sent, found) = result?;
+        session.found_rows = if counted { found } else { sent };
+        Ok(Completion::of_rows())
+    }
+
+    async fn select_into(
+        &self,
+        session: &mut Session,
+        plan: Arc<Plan>,
+        parameters: &[Value],
+        variables: &[ast::IntoVariable],
+    ) -> SqlResult<Completion> {
+        let query = plan.query.as_ref().expect("a SELECT has a query");
+        if query.output.len() != variables.len() {
+            return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+        }
+        let types: Vec<_> = query.output.iter().map(|expr| expr.ty.clone()).collect();
+        let mut collected = crate::sink::Collected::default();
+        self.run_query(session, plan.clone(), parameters, &mut collected).await?;
+        if collected.rows.len() > 1 {
+            return Err(mysql_error!(ER_TOO_MANY_ROWS));
+        }
+        let Some(row) = collected.rows.pop() else {
+            session.warnings.warn(mysql_error!(ER_SP_FETCH_NO_DATA));
+            return Ok(Completion::default());
+        };
+        let mut cx = crate::expr::Context::new(session, &*self.host, &self.engine, &[], None);
+        for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
+            let ast::IntoVariable::User(name) = variable else {
+                return Err(mysql_error!(ER_SP_UNDECLARED_VAR, "local"));
+            };
+            crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty);
+        }
+        Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+}
+
+/// How the session's sql_mode has text read.
+pub fn parse_options(session: &Session) -> ParseOptions {
+    let mode = session.variables.sql_mode;
+    ParseOptions {
+        ansi_quotes: mode.has(SqlMode::ANSI_QUOTES),
+        pipes_as_concat: mode.has(SqlMode::PIPES_AS_CONCAT),
+        no_backslash_escapes: mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+        ignore_space: mode.has(SqlMode::IGNORE_SPACE),
+        high_not_precedence: mode.has(SqlMode::HIGH_NOT_PRECEDENCE),
+        placeholders: false,
+        ..ParseOptions::default()
+    }
+}
+
+/// The parser's error as the client reads it.
+pub fn parse_error(error: ParseError) -> SqlError {
+    match error {
+        ParseError::Empty => mysql_error!(ER_EMPTY_QUERY),
+        other => MysqlError::with_message(&ER_PARSE_ERROR, other.to_string()),
+    }
+}

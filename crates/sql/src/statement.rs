@@ -1,0 +1,628 @@
+//! Statements that are neither queries nor changes of rows: transactions, the session, and the way to DDL and SHOW.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_engine::{AccessMode, IsolationLevel};
+use palisade_parser::ast::{self, Assignment, PrepareSource, Statement, TransactionScope};
+
+use crate::bind::scope::Scope;
+use crate::bind::{Binder, not_supported};
+use crate::expr::Context;
+use crate::expr::convert::text_of;
+use crate::host;
+use crate::run::drive;
+use crate::sql::Sql;
+use crate::{Completion, ResultSink, Session, SqlResult};
+
+impl Sql {
+    /// Statements other than queries and changes of rows.
+    pub(crate) async fn other(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        parameters: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        match statement {
+            Statement::StartTransaction(start) => self.start_transaction(session, start).await,
+            Statement::Commit(completion) => {
+                let characteristics = self.characteristics(session);
+                self.commit(session).await?;
+                self.chain(session, completion, characteristics)
+            }
+            Statement::Rollback(completion) => {
+                let characteristics = self.characteristics(session);
+                self.rollback(session).await?;
+                self.chain(session, completion, characteristics)
+            }
+            Statement::Savepoint(name) => self.savepoint(session, name),
+            Statement::RollbackToSavepoint(name) => self.rollback_to_savepoint(session, name).await,
+            Statement::ReleaseSavepoint(name) => {
+                let position = find_savepoint(session, name)?;
+                session.savepoints.truncate(position);
+                Ok(Completion::default())
+            }
+            Statement::SetTransaction(set) => self.set_transaction(session, set),
+            Statement::Set(assignments) => self.set(session, assignments, parameters).await,
+            Statement::Use(name) => {
+                self.use_database(session, name)?;
+                Ok(Completion { database_changed: true, ..Completion::default() })
+            }
+            Statement::Do(exprs) => {
+                self.values(session, exprs, parameters).await?;
+                Ok(Completion::default())
+            }
+            Statement::Prepare(prepare) => self.prepare_named(session, prepare),
+            Statement::Execute(execute) => self.execute_named(session, execute, sink).await,
+            Statement::Deallocate(name) => match session.prepared.remove(&name.to_lowercase()) {
+                Some(_) => Ok(Completion::default()),
+                None => Err(mysql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE")),
+            },
+            Statement::Kill(kill) => {
+                let values = self.values(session, std::slice::from_ref(&kill.id), parameters).await?;
+                let id = match values.first() {
+                    Some((Value::Int(id), _)) => u64::try_from(*id).unwrap_or(0),
+                    Some((Value::UInt(id), _)) => *id,
+                    _ => 0,
+                };
+                self.host().kill(session, id, kill.query_only)?;
+                Ok(Completion::default())
+            }
+            Statement::UnlockTables | Statement::UnlockInstance => Ok(Completion::default()),
+            Statement::LockTables(_) => Err(not_supported("LOCK TABLES")),
+            Statement::Show(show) => self.show(session, show, sink).await,
+            Statement::Describe(describe) => self.describe(session, describe, sink),
+            Statement::Explain(explain) => self.explain(session, explain, parameters, sink).await,
+            Statement::TableMaintenance(maintenance) => self.maintain(session, maintenance, sink).await,
+            Statement::DropView(drop) if drop.if_exists => {
+                self.commit(session).await?;
+                for view in &drop.views {
+                    let schema = view.schema.clone().or(session.database.clone()).unwrap_or_default();
+                    session
+                        .warnings
+                        .note(mysql_error!(ER_BAD_TABLE_ERROR, format!("{schema}.{}", view.name)));
+                }
+                Ok(Completion::default())
+            }
+            Statement::DropStored(drop) => self.drop_stored(session, drop),
+            Statement::Signal(signal) => self.signal(session, signal, parameters).await,
+            Statement::CreateTable(create) if create.query.is_some() => {
+                self.commit(session).await?;
+                self.create_from_query(session, create, parameters).await
+            }
+            other if is_definition(other) => {
+                // It ends the transaction that is open.
+                self.commit(session).await?;
+                match crate::ddl::execute(self.engine(), &**self.host(), session, other).await? {
+                    Some(completion) => Ok(completion),
+                    None => Err(not_supported(name_of(other))),
+                }
+            }
+            other => match self.host().clone().administer(session, other, sink).await {
+                Some(result) => result,
+                None => Err(not_supported(name_of(other))),
+            },
+        }
+    }
+
+    /// CREATE TABLE ... SELECT: the query's columns are added to the definition, then its rows are inserted.
+    async fn create_from_query(
+        &self,
+        session: &mut Session,
+        create: &ast::CreateTable,
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        let Some(query) = &create.query else { return Ok(Completion::default()) };
+        let Some(schema) = create.name.schema.clone().or_else(|| session.database.clone()) else {
+            return Err(mysql_error!(ER_NO_DB_ERROR));
+        };
+        let exists = self.engine().dictionary().table(&schema, &create.name.name).is_ok();
+        let mut plain = ast::CreateTable { query: None, duplicates: None, ..create.clone() };
+        let columns = {
+            let dictionary = self.engine().dictionary();
+            let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+            let bound = binder.query(query)?;
+            let declared: Vec<String> = bound
+                .columns
+                .iter()
+                .zip(&bound.output)
+                .filter(|(meta, _)| {
+                    !plain.columns.iter().any(|known| known.name.eq_ignore_ascii_case(&meta.name))
+                })
+                .map(|(meta, expr)| column_text(meta, expr))
+                .collect();
+            if !declared.is_empty() {
+                let text = format!("CREATE TABLE t ({})", declared.join(", "));
+                let parsed =
+                    palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
+                if let Statement::CreateTable(made) = parsed.map_err(crate::sql::parse_error)? {
+                    plain.columns.extend(made.columns);
+                }
+            }
+            bound.columns.into_iter().map(|meta| meta.name).collect::<Vec<_>>()
+        };
+        let table = ast::ObjectName { schema: Some(schema), name: create.name.name.clone() };
+        plain.name = table.clone();
+        let definition = Statement::CreateTable(Box::new(plain));
+        let made = crate::ddl::execute(self.engine(), &**self.host(), session, &definition).await?;
+        if exists {
+            return Ok(made.unwrap_or_default());
+        }
+        let insert = ast::Insert {
+            replace: create.duplicates == Some(ast::LoadDuplicates::Replace),
+            priority: None,
+            ignore: create.duplicates == Some(ast::LoadDuplicates::Ignore),
+            table: table.clone(),
+            partitions: Vec::new(),
+            columns: columns
+                .into_iter()
+                .map(|column| ast::ColumnName { schema: None, table: None, column })
+                .collect(),
+            source: ast::InsertSource::Query(query.clone()),
+            row_alias: None,
+            on_duplicate: Vec::new(),
+        };
+        let filled = self.insert(session, &insert, parameters, None).await;
+        if filled.is_err() {
+            let drop = ast::DropTable { temporary: false, if_exists: true, tables: vec![table] };
+            let drop = Statement::DropTable(drop);
+            crate::ddl::execute(self.engine(), &**self.host(), session, &drop).await?;
+        }
+        filled
+    }
+
+    /// Values of expressions outside any table.
+    pub(crate) async fn values(
+        &self,
+        session: &mut Session,
+        exprs: &[ast::Expr],
+        parameters: &[Value],
+    ) -> SqlResult<Vec<(Value, SqlType)>> {
+        let (bound, plan) = {
+            let dictionary = self.engine().dictionary();
+            let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+            binder.scopes.push(Scope::default());
+            let bound = binder.all(exprs)?;
+            binder.scopes.pop();
+            (bound, Arc::new(binder.finish(None)))
+        };
+        let savepoint = (!plan.tables.is_empty()).then(|| self.begin_statement(session));
+        let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan));
+        let result = drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await;
+        drop(cx);
+        if let Some(savepoint) = savepoint {
+            self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        }
+        Ok(result?.into_iter().zip(bound.into_iter().map(|expr| expr.ty)).collect())
+    }
+
+    async fn start_transaction(
+        &self,
+        session: &mut Session,
+        start: &ast::StartTransaction,
+    ) -> SqlResult<Completion> {
+        self.commit(session).await?;
+        let next = std::mem::take(&mut session.next_transaction);
+        let isolation = next.isolation.unwrap_or(session.variables.isolation);
+        let access = match (start.read_only, next.access) {
+            (Some(true), _) => AccessMode::ReadOnly,
+            (Some(false), _) => AccessMode::ReadWrite,
+            (None, Some(access)) => access,
+            (None, None) if session.variables.read_only => AccessMode::ReadOnly,
+            (None, None) => AccessMode::ReadWrite,
+        };
+        self.open_transaction(session, isolation, access);
+        if start.consistent_snapshot
+            && isolation == IsolationLevel::RepeatableRead
+            && let Some(transaction) = &mut session.transaction
+        {
+            transaction.open_snapshot();
+        }
+        Ok(Completion::default())
+    }
+
+    fn open_transaction(&self, session: &mut Session, isolation: IsolationLevel, access: AccessMode) {
+        match &mut session.transaction {
+            Some(transaction) => transaction.restart(isolation, access),
+            None => session.transaction = Some(self.engine().begin(isolation, access)),
+        }
+        session.active = true;
+        session.in_transaction = true;
+    }
+
+    fn characteristics(&self, session: &Session) -> (IsolationLevel, AccessMode) {
+        match &session.transaction {
+            Some(transaction) if session.active => (transaction.isolation(), transaction.access()),
+            _ => (session.variables.isolation, AccessMode::ReadWrite),
+        }
+    }
+
+    fn chain(
+        &self,
+        session: &mut Session,
+        completion: &ast::Completion,
+        (isolation, access): (IsolationLevel, AccessMode),
+    ) -> SqlResult<Completion> {
+        if completion.chain == Some(true) {
+            self.open_transaction(session, isolation, access);
+        }
+        if completion.release == Some(true) {
+            session.kill.kill_connection();
+        }
+        Ok(Completion::default())
+    }
+
+    fn savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
+        if !session.active {
+            if session.variables.autocommit {
+                return Ok(Completion::default());
+            }
+            self.begin_statement(session);
+        }
+        let Some(transaction) = &session.transaction else { return Ok(Completion::default()) };
+        let point = transaction.savepoint();
+        session.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        session.savepoints.push((name.to_owned(), point));
+        Ok(Completion::default())
+    }
+
+    async fn rollback_to_savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
+        let position = find_savepoint(session, name)?;
+        let (_, point) = session.savepoints[position];
+        if let Some(transaction) = &mut session.transaction {
+            palisade_base::event::retry(|| transaction.rollback_to(point)).await?;
+        }
+        session.savepoints.truncate(position + 1);
+        Ok(Completion::default())
+    }
+
+    fn set_transaction(&self, session: &mut Session, set: &ast::SetTransaction) -> SqlResult<Completion> {
+        let level = set.isolation.map(|level| match level {
+            ast::IsolationLevel::ReadUncommitted => (IsolationLevel::ReadUncommitted, "READ-UNCOMMITTED"),
+            ast::IsolationLevel::ReadCommitted => (IsolationLevel::ReadCommitted, "READ-COMMITTED"),
+            ast::IsolationLevel::RepeatableRead => (IsolationLevel::RepeatableRead, "REPEATABLE-READ"),
+            ast::IsolationLevel::Serializable => (IsolationLevel::Serializable, "SERIALIZABLE"),
+        });
+        let scope = match set.scope {
+            TransactionScope::Next => {
+                if session.in_transaction && session.active {
+                    return Err(mysql_error!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
+                }
+                if let Some((level, _)) = level {
+                    session.next_transaction.isolation = Some(level);
+                }
+                if let Some(read_only) = set.read_only {
+                    let access = if read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
+                    session.next_transaction.access = Some(access);
+                }
+                return Ok(Completion::default());
+            }
+            TransactionScope::Session => host::Scope::Session,
+            TransactionScope::Global => host::Scope::Global,
+        };
+        if let Some((_, name)) = level {
+            self.host().set_variable(session, scope, "transaction_isolation", Some(Value::bytes(name)))?;
+        }
+        if let Some(read_only) = set.read_only {
+            let value = Value::Int(i64::from(read_only));
+            self.host().set_variable(session, scope, "transaction_read_only", Some(value))?;
+        }
+        Ok(Completion::default())
+    }
+
+    async fn set(
+        &self,
+        session: &mut Session,
+        assignments: &[Assignment],
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        for assignment in assignments {
+            match assignment {
+                Assignment::User(name, value) => {
+                    let (value, ty) = self.value(session, value, parameters).await?;
+                    let mut cx = Context::new(session, &**self.host(), self.engine(), &[], None);
+                    crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty);
+                }
+                Assignment::System(variable, value) => {
+                    let value = match value {
+                        None => None,
+                        Some(value) => Some(self.value(session, value, parameters).await?.0),
+                    };
+                    self.set_system(session, variable, value).await?;
+                }
+                Assignment::Names(names) => self.set_names(session, names.as_ref())?,
+                Assignment::CharacterSet(charset) => self.set_charset(session, charset.as_deref())?,
+            }
+        }
+        Ok(Completion::default())
+    }
+
+    async fn value(
+        &self,
+        session: &mut Session,
+        expr: &ast::Expr,
+        parameters: &[Value],
+    ) -> SqlResult<(Value, SqlType)> {
+        let mut values = self.values(session, std::slice::from_ref(expr), parameters).await?;
+        values.pop().ok_or_else(|| mysql_error!(ER_EMPTY_QUERY))
+    }
+
+    async fn set_system(
+        &self,
+        session: &mut Session,
+        variable: &ast::SystemVariable,
+        value: Option<Value>,
+    ) -> SqlResult<()> {
+        let scope = match variable.scope {
+            ast::VariableScope::Unspecified | ast::VariableScope::Session => host::Scope::Session,
+            ast::VariableScope::Global => host::Scope::Global,
+            ast::VariableScope::Persist | ast::VariableScope::PersistOnly => {
+                return Err(not_supported("SET PERSIST"));
+            }
+        };
+        let name = match &variable.component {
+            Some(component) => format!("{component}.{}", variable.name),
+            None => variable.name.to_ascii_lowercase(),
+        };
+        // A date or a SET is text to a system variable.
+        let value = value.map(|value| match value {
+            Value::Null
+            | Value::Int(_)
+            | Value::UInt(_)
+            | Value::Decimal(_)
+            | Value::Float(_)
+            | Value::Double(_)
+            | Value::Bytes(_) => value,
+            other => Value::Bytes(text_of(&other, &SqlType::Null)),
+        });
+        let autocommit = session.variables.autocommit;
+        self.host().set_variable(session, scope, &name, value)?;
+        if session.variables.autocommit && !autocommit {
+            // Turning it on commits.
+            self.commit(session).await?;
+        }
+        Ok(())
+    }
+
+    fn set_names(&self, session: &mut Session, names: Option<&(String, Option<String>)>) -> SqlResult<()> {
+        let (charset, collation) = match names {
+            None => ("utf8mb4".to_owned(), None),
+            Some((charset, collation)) => (charset.clone(), collation.clone()),
+        };
+        let default = crate::bind::literal::charset_collation(&charset)?;
+        let chosen = match &collation {
+            None => default,
+            Some(name) => {
+                let found = palisade_catalog::Collation::by_name(name)
+                    .ok_or_else(|| mysql_error!(ER_UNKNOWN_COLLATION, name))?;
+                if found.charset != default.get().charset {
+                    return Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, found.name, charset));
+                }
+                found.id
+            }
+        };
+        let name = default.get().charset.name();
+        for variable in ["character_set_client", "character_set_results", "character_set_connection"] {
+            self.host().set_variable(session, host::Scope::Session, variable, Some(Value::bytes(name)))?;
+        }
+        let collation = Value::bytes(chosen.get().name);
+        self.host().set_variable(session, host::Scope::Session, "collation_connection", Some(collation))
+    }
+
+    fn set_charset(&self, session: &mut Session, charset: Option<&str>) -> SqlResult<()> {
+        let default: CollationId = crate::bind::literal::charset_collation(charset.unwrap_or("utf8mb4"))?;
+        let name = default.get().charset.name();
+        for variable in ["character_set_client", "character_set_results"] {
+            self.host().set_variable(session, host::Scope::Session, variable, Some(Value::bytes(name)))?;
+        }
+        let dictionary = self.engine().dictionary();
+        let database = session.database.as_deref().and_then(|name| dictionary.schema(name));
+        let collation = database.map_or(CollationId::default(), |schema| schema.collation);
+        let value = Value::bytes(collation.get().name);
+        self.host().set_variable(session, host::Scope::Session, "collation_connection", Some(value))
+    }
+
+    fn prepare_named(&self, session: &mut Session, prepare: &ast::Prepare) -> SqlResult<Completion> {
+        let text = match &prepare.source {
+            PrepareSource::Text(text) => text.clone(),
+            PrepareSource::UserVariable(name) => match session.user_variables.get(&name.to_lowercase()) {
+                Some(variable) if !variable.value.is_null() => {
+                    text_of(&variable.value, &variable.ty).to_vec()
+                }
+                _ => b"NULL".to_vec(),
+            },
+        };
+        session.prepared.remove(&prepare.name.to_lowercase());
+        let prepared = Arc::new(self.prepare_statement(session, &text)?);
+        session.prepared.insert(prepare.name.to_lowercase(), prepared);
+        Ok(Completion { info: "Statement prepared".to_owned(), ..Completion::default() })
+    }
+
+    async fn execute_named(
+        &self,
+        session: &mut Session,
+        execute: &ast::Execute,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        let Some(prepared) = session.prepared.get(&execute.name.to_lowercase()).cloned() else {
+            return Err(mysql_error!(ER_UNKNOWN_STMT_HANDLER, execute.name, "EXECUTE"));
+        };
+        if prepared.parameters != execute.variables.len() {
+            return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"));
+        }
+        let parameters: Vec<Value> = execute
+            .variables
+            .iter()
+            .map(|name| {
+                let variable = session.user_variables.get(&name.to_lowercase());
+                variable.map_or(Value::Null, |variable| variable.value.clone())
+            })
+            .collect();
+        Box::pin(self.execute(session, &prepared, &parameters, sink)).await
+    }
+
+    fn drop_stored(&self, session: &mut Session, drop: &ast::DropStored) -> SqlResult<Completion> {
+        let kind = match drop.kind {
+            ast::StoredKind::Procedure => "PROCEDURE",
+            ast::StoredKind::Function => "FUNCTION",
+            ast::StoredKind::Trigger => {
+                return if drop.if_exists {
+                    session.warnings.note(mysql_error!(ER_TRG_DOES_NOT_EXIST));
+                    Ok(Completion::default())
+                } else {
+                    Err(mysql_error!(ER_TRG_DOES_NOT_EXIST))
+                };
+            }
+            ast::StoredKind::Event => "EVENT",
+        };
+        let schema = drop.name.schema.clone().or(session.database.clone()).unwrap_or_default();
+        let name =
+            if kind == "EVENT" { drop.name.name.clone() } else { format!("{schema}.{}", drop.name.name) };
+        let error = if kind == "EVENT" {
+            mysql_error!(ER_EVENT_DOES_NOT_EXIST, name)
+        } else {
+            mysql_error!(ER_SP_DOES_NOT_EXIST, kind, name)
+        };
+        if drop.if_exists {
+            session.warnings.note(error);
+            Ok(Completion::default())
+        } else {
+            Err(error)
+        }
+    }
+
+    async fn signal(
+        &self,
+        session: &mut Session,
+        signal: &ast::Signal,
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        if signal.resignal {
+            return Err(not_supported("RESIGNAL"));
+        }
+        let Some(ast::SignalCondition::SqlState(state)) = &signal.condition else {
+            return Err(not_supported("SIGNAL of a condition by name"));
+        };
+        let mut message = "Unhandled user-defined exception condition".to_owned();
+        for (item, value) in &signal.items {
+            let (value, ty) = self.value(session, value, parameters).await?;
+            if item == "MESSAGE_TEXT" {
+                message = String::from_utf8_lossy(&text_of(&value, &ty)).into_owned();
+            }
+        }
+        let own: Option<[u8; 5]> = state.as_slice().try_into().ok();
+        let mut error = MysqlError::with_message(&ER_SIGNAL_EXCEPTION, message);
+        error.own_sql_state = own;
+        Err(error)
+    }
+}
+
+/// A column of CREATE TABLE ... SELECT as CREATE TABLE declares it.
+fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
+    let ty = match &expr.ty {
+        SqlType::Null => SqlType::Binary { length: 0 },
+        other => other.clone(),
+    };
+    let mut text = format!("`{}` {}", meta.name.replace('`', "``"), ty.declaration());
+    if ty.is_text() {
+        let collation = ty.collation().get();
+        text.push_str(&format!(" CHARACTER SET {} COLLATE {}", collation.charset.name(), collation.name));
+    }
+    if !expr.nullable {
+        text.push_str(" NOT NULL");
+        if ty.is_numeric() && !matches!(ty, SqlType::Bit { .. }) {
+            text.push_str(" DEFAULT '0'");
+        } else if ty.is_string() && !ty.is_lob() && !matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. })
+        {
+            text.push_str(" DEFAULT ''");
+        }
+    }
+    text
+}
+
+fn find_savepoint(session: &Session, name: &str) -> SqlResult<usize> {
+    session
+        .savepoints
+        .iter()
+        .position(|(known, _)| known.eq_ignore_ascii_case(name))
+        .ok_or_else(|| mysql_error!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
+}
+
+/// Whether a statement changes the dictionary.
+fn is_definition(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::CreateTable(_)
+            | Statement::AlterTable(_)
+            | Statement::DropTable(_)
+            | Statement::RenameTable(_)
+            | Statement::TruncateTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex(_)
+            | Statement::CreateDatabase(_)
+            | Statement::AlterDatabase(_)
+            | Statement::DropDatabase(_)
+            | Statement::CreateView(_)
+            | Statement::DropView(_)
+            | Statement::CreateTrigger(_)
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine(_)
+            | Statement::CreateEvent(_)
+            | Statement::AlterEvent(_)
+            | Statement::Tablespace(_)
+            | Statement::CreateLoadableFunction(_)
+            | Statement::Server(_)
+    )
+}
+
+/// A statement's name, for 1235.
+pub fn name_of(statement: &Statement) -> String {
+    let name = match statement {
+        Statement::LoadData(_) => "LOAD DATA",
+        Statement::Call(_) => "CALL",
+        Statement::Handler(_) => "HANDLER",
+        Statement::CreateView(_) => "CREATE VIEW",
+        Statement::DropView(_) => "DROP VIEW",
+        Statement::CreateTrigger(_) => "CREATE TRIGGER",
+        Statement::CreateRoutine(routine) if routine.returns.is_some() => "CREATE FUNCTION",
+        Statement::CreateRoutine(_) => "CREATE PROCEDURE",
+        Statement::AlterRoutine(_) => "ALTER PROCEDURE",
+        Statement::CreateEvent(_) => "CREATE EVENT",
+        Statement::AlterEvent(_) => "ALTER EVENT",
+        Statement::Tablespace(_) => "TABLESPACE",
+        Statement::CreateLoadableFunction(_) => "CREATE FUNCTION ... SONAME",
+        Statement::Server(_) => "SERVER",
+        Statement::Xa(_) => "XA",
+        Statement::LockInstance => "LOCK INSTANCE",
+        Statement::Help(_) => "HELP",
+        Statement::GetDiagnostics(_) => "GET DIAGNOSTICS",
+        Statement::CacheIndex(_) => "CACHE INDEX",
+        Statement::LoadIndex(_) => "LOAD INDEX",
+        Statement::PurgeLogs(_) => "PURGE BINARY LOGS",
+        Statement::Binlog(_) => "BINLOG",
+        Statement::Replication(_) => "replication",
+        Statement::Clone(_) => "CLONE",
+        Statement::AlterInstance(_) => "ALTER INSTANCE",
+        Statement::ResourceGroup(_) => "RESOURCE GROUP",
+        Statement::ImportTable(_) => "IMPORT TABLE",
+        Statement::Install(_) => "INSTALL",
+        Statement::Uninstall(_) => "UNINSTALL",
+        other => {
+            // The variant's name, in words: CreateUser is CREATE USER.
+            let debug = format!("{other:?}");
+            let variant = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            let mut words = String::new();
+            for c in variant.chars() {
+                if c.is_uppercase() && !words.is_empty() {
+                    words.push(' ');
+                }
+                words.extend(c.to_uppercase());
+            }
+            return words;
+        }
+    };
+    name.to_owned()
+}

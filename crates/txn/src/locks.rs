@@ -1,0 +1,484 @@
+//! Row locks that are waited for.
+//!
+//! An uncontended change takes no lock here: the writer's id in the row is the lock. This table holds the rest: locks
+//! that reads take explicitly, and queues. Whoever finds a row written by an active transaction makes that
+//! transaction's lock explicit on its behalf, and queues behind it.
+//!
+//! ```text
+//! (index, key) ─► granted: [session, mode]...      compatible with each other
+//!                 waiting: [session, mode, event]... first come, first served
+//! ```
+//!
+//! A lock is owned by a session and released when its transaction ends; the owner's cell lists what it owns and what it
+//! waits for. Order of latching: shard, then a cell. The end of a transaction first closes the cell, so that no lock
+//! can be granted to it any more, and then visits the shards.
+//!
+//! # Why no waiter is forgotten
+//!
+//! A writer looks at the table (often only at the shard's count) under the latch of the leaf it is about to change. An
+//! explicit lock enters the table before its owner latches the leaf to look at the row. So of two that race, the one
+//! that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
+//!
+//! # Deadlocks
+//!
+//! Only the beginning of a wait can close a cycle. Beginnings are serialised by `detector`; each walks from
+//! the waiter along "waits for an owner of" edges. If it comes back to itself, the cheapest transaction on the way
+//! is the victim: its wait ends with [`Request::Deadlock`].
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+
+use palisade_base::{Event, TrxId};
+use parking_lot::Mutex;
+
+use crate::metrics;
+use crate::sessions::{SessionArray, SessionNo};
+use crate::system::ActiveTrx;
+
+const SHARDS: usize = 64;
+
+/// How strong a lock is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Compatible with itself.
+    Shared,
+    /// Compatible with nothing.
+    Exclusive,
+}
+
+impl Mode {
+    fn conflicts_with(self, other: Mode) -> bool {
+        self == Mode::Exclusive || other == Mode::Exclusive
+    }
+}
+
+/// How a request for a lock ends.
+#[derive(Debug)]
+#[must_use]
+pub enum Request {
+    /// The session has it.
+    Granted,
+    /// Somebody else has it: ask again after the event.
+    Wait(Event),
+    /// Waiting would never end, or somebody decided that this session must give way.
+    Deadlock,
+}
+
+/// What is locked: an index and a key in it.
+type LockKey = Box<[u8]>;
+
+fn lock_key(index: u64, key: &[u8]) -> LockKey {
+    let mut bytes = Vec::with_capacity(8 + key.len());
+    bytes.extend_from_slice(&index.to_le_bytes());
+    bytes.extend_from_slice(key);
+    bytes.into_boxed_slice()
+}
+
+#[derive(Default)]
+struct Queue {
+    granted: Vec<(SessionNo, Mode)>,
+    waiting: VecDeque<Waiter>,
+}
+
+struct Waiter {
+    session: SessionNo,
+    mode: Mode,
+    event: Event,
+    victim: bool,
+}
+
+impl Queue {
+    fn held(&self, session: SessionNo) -> Option<Mode> {
+        self.granted.iter().find(|(owner, _)| *owner == session).map(|(_, mode)| *mode)
+    }
+
+    fn is_compatible(&self, session: SessionNo, mode: Mode) -> bool {
+        self.granted.iter().all(|(owner, held)| *owner == session || !mode.conflicts_with(*held))
+    }
+
+    fn grant(&mut self, session: SessionNo, mode: Mode) {
+        match self.granted.iter_mut().find(|(owner, _)| *owner == session) {
+            Some((_, held)) => *held = mode.max(*held),
+            None => self.granted.push((session, mode)),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.granted.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Whom a request at `position` of the queue waits for.
+    fn blockers(&self, position: usize) -> Vec<SessionNo> {
+        let waiter = &self.waiting[position];
+        let granted = self.granted.iter().copied();
+        let ahead = self.waiting.iter().take(position).map(|ahead| (ahead.session, ahead.mode));
+        granted
+            .chain(ahead)
+            .filter(|(owner, mode)| *owner != waiter.session && waiter.mode.conflicts_with(*mode))
+            .map(|(owner, _)| owner)
+            .collect()
+    }
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard {
+    /// Queues in it.
+    count: AtomicUsize,
+    queues: Mutex<HashMap<LockKey, Queue>>,
+}
+
+/// What a session has to do with locks.
+#[derive(Default)]
+#[repr(align(128))]
+struct LockCell {
+    /// The transaction id that makes its rows locked, or 0.
+    writer: AtomicU64,
+    /// What undoing it would cost.
+    weight: AtomicU64,
+    /// When it began to write, microseconds since 1970.
+    started_us: AtomicI64,
+    state: Mutex<CellState>,
+    /// Whether `state` lists anything, for the fast end of a transaction.
+    listed: AtomicUsize,
+}
+
+#[derive(Default)]
+struct CellState {
+    owned: Vec<LockKey>,
+    waiting_for: Option<LockKey>,
+}
+
+/// The lock table.
+pub struct LockTable {
+    shards: Box<[Shard]>,
+    cells: SessionArray<LockCell>,
+    detector: Mutex<()>,
+    hasher: std::hash::RandomState,
+}
+
+impl Default for LockTable {
+    fn default() -> Self {
+        LockTable {
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            cells: SessionArray::default(),
+            detector: Mutex::new(()),
+            hasher: std::hash::RandomState::new(),
+        }
+    }
+}
+
+impl LockTable {
+    fn shard(&self, index: u64, key: &[u8]) -> &Shard {
+        use std::hash::{BuildHasher, Hasher};
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u64(index);
+        hasher.write(key);
+        &self.shards[hasher.finish() as usize % SHARDS]
+    }
+
+    fn shard_of(&self, key: &LockKey) -> &Shard {
+        let (index, rest) = key.split_first_chunk::<8>().expect("a lock key begins with the index");
+        self.shard(u64::from_le_bytes(*index), rest)
+    }
+
+    /// Session `session` now writes as `id`: its rows are locked by it.
+    pub fn begin_writing(&self, session: SessionNo, id: TrxId, now_us: i64) {
+        let cell = self.cells.cell(session);
+        cell.started_us.store(now_us, Ordering::Relaxed);
+        cell.writer.store(id.0, Ordering::Release);
+    }
+
+    /// The session's transaction, if it writes.
+    pub fn active(&self, session: SessionNo) -> Option<ActiveTrx> {
+        let cell = self.cells.cell(session);
+        let id = TrxId(cell.writer.load(Ordering::Acquire));
+        let (locks, waiting) = self.session_locks(session);
+        (id != TrxId::NONE).then(|| ActiveTrx {
+            id,
+            session,
+            started_us: cell.started_us.load(Ordering::Relaxed),
+            changes: cell.weight.load(Ordering::Relaxed),
+            locks,
+            waiting,
+        })
+    }
+
+    /// What undoing the session's transaction would cost: the number of its changes.
+    #[inline]
+    pub fn set_weight(&self, session: SessionNo, weight: u64) {
+        self.cells.cell(session).weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// Whether a writer, under the latch of the entry's leaf, need not ask further: nobody holds or awaits a lock near.
+    #[inline]
+    pub fn is_surely_free(&self, index: u64, key: &[u8]) -> bool {
+        self.shard(index, key).count.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether `session` may change the entry, as far as explicit locks are concerned, without waiting.
+    pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8]) -> bool {
+        let shard = self.shard(index, key);
+        if shard.count.load(Ordering::Acquire) == 0 {
+            return true;
+        }
+        let queues = shard.queues.lock();
+        let Some(queue) = queues.get(&lock_key(index, key)) else { return true };
+        queue.held(session) == Some(Mode::Exclusive)
+            || queue.is_compatible(session, Mode::Exclusive) && queue.waiting.is_empty()
+    }
+
+    /// Asks for a lock. If the entry was found written by the active transaction `writer` of another session, that
+    /// session's lock is made explicit first. Asking again while waiting gives the same answer until the event.
+    pub fn lock(
+        &self,
+        session: SessionNo,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        writer: Option<(SessionNo, TrxId)>,
+    ) -> Request {
+        let request = self.enqueue(session, index, key, mode, writer);
+        if let Request::Wait(event) = &request {
+            metrics::LOCK_REC_LOCK_WAITS.increment();
+            if self.is_deadlock_victim(session, event) {
+                metrics::LOCK_DEADLOCKS.increment();
+                return Request::Deadlock;
+            }
+        }
+        request
+    }
+
+    fn enqueue(
+        &self,
+        session: SessionNo,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        writer: Option<(SessionNo, TrxId)>,
+    ) -> Request {
+        let shard = self.shard(index, key);
+        let key = lock_key(index, key);
+        let mut queues = shard.queues.lock();
+        // Counted before the queue is looked at, so that a writer who misses the count latches the leaf first.
+        let known = queues.contains_key(&key);
+        let queue = queues.entry(key.clone()).or_default();
+        if !known {
+            shard.count.fetch_add(1, Ordering::AcqRel);
+        }
+        if let Some((owner, id)) = writer {
+            self.make_explicit(queue, &key, owner, id);
+        }
+        // If a writer slipped in between the grant and the look at the row, its lock comes first.
+        if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
+            return Request::Granted;
+        }
+        if let Some(position) = queue.waiting.iter().position(|waiter| waiter.session == session) {
+            if queue.waiting[position].victim {
+                self.withdraw(queue, position);
+                self.promote(queue, &key);
+                self.drop_if_empty(shard, &mut queues, &key);
+                return Request::Deadlock;
+            }
+            return Request::Wait(queue.waiting[position].event.clone());
+        }
+        let upgrade = queue.held(session).is_some();
+        if queue.is_compatible(session, mode) && (upgrade || queue.waiting.is_empty()) {
+            queue.grant(session, mode);
+            self.list_owned(session, &key, upgrade);
+            return Request::Granted;
+        }
+        let event = Event::new();
+        let waiter = Waiter { session, mode, event: event.clone(), victim: false };
+        if upgrade {
+            queue.waiting.push_front(waiter);
+        } else {
+            queue.waiting.push_back(waiter);
+        }
+        let cell = self.cells.cell(session);
+        let previous = cell.state.lock().waiting_for.replace(key);
+        assert!(previous.is_none(), "a session waits for one lock at a time");
+        cell.listed.fetch_add(1, Ordering::Release);
+        Request::Wait(event)
+    }
+
+    /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended.
+    fn make_explicit(&self, queue: &mut Queue, key: &LockKey, owner: SessionNo, id: TrxId) {
+        let cell = self.cells.cell(owner);
+        let mut state = cell.state.lock();
+        if cell.writer.load(Ordering::Acquire) != id.0 || queue.held(owner) == Some(Mode::Exclusive) {
+            return;
+        }
+        if queue.held(owner).is_none() {
+            state.owned.push(key.clone());
+            cell.listed.fetch_add(1, Ordering::Release);
+        }
+        queue.grant(owner, Mode::Exclusive);
+    }
+
+    fn list_owned(&self, session: SessionNo, key: &LockKey, already: bool) {
+        if !already {
+            let cell = self.cells.cell(session);
+            cell.state.lock().owned.push(key.clone());
+            cell.listed.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Takes the waiter at `position` out of the queue.
+    fn withdraw(&self, queue: &mut Queue, position: usize) -> Waiter {
+        let waiter = queue.waiting.remove(position).expect("a waiter at this position");
+        let cell = self.cells.cell(waiter.session);
+        cell.state.lock().waiting_for = None;
+        cell.listed.fetch_sub(1, Ordering::Release);
+        waiter
+    }
+
+    /// Grants what can be granted at the head of the queue.
+    fn promote(&self, queue: &mut Queue, key: &LockKey) {
+        while let Some(first) = queue.waiting.front() {
+            let (session, mode) = (first.session, first.mode);
+            if !queue.is_compatible(session, mode) {
+                break;
+            }
+            let waiter = self.withdraw(queue, 0);
+            let upgrade = queue.held(session).is_some();
+            queue.grant(session, mode);
+            self.list_owned(session, key, upgrade);
+            waiter.event.complete();
+        }
+    }
+
+    fn drop_if_empty(&self, shard: &Shard, queues: &mut HashMap<LockKey, Queue>, key: &LockKey) {
+        if queues.get(key).is_some_and(Queue::is_empty) {
+            queues.remove(key);
+            shard.count.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn with_queue(&self, key: &LockKey, change: impl FnOnce(&mut Queue)) {
+        let shard = self.shard_of(key);
+        let mut queues = shard.queues.lock();
+        if let Some(queue) = queues.get_mut(key) {
+            change(queue);
+            self.promote(queue, key);
+            self.drop_if_empty(shard, &mut queues, key);
+        }
+    }
+
+    /// Gives up the wait of `session`, if it waits.
+    pub fn cancel_wait(&self, session: SessionNo) {
+        let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
+        let Some(key) = waiting_for else { return };
+        self.with_queue(&key, |queue| {
+            if let Some(position) = queue.waiting.iter().position(|waiter| waiter.session == session) {
+                self.withdraw(queue, position);
+            }
+        });
+    }
+
+    /// Releases one lock before the transaction's end.
+    pub fn unlock(&self, session: SessionNo, index: u64, key: &[u8]) {
+        let key = lock_key(index, key);
+        let cell = self.cells.cell(session);
+        {
+            let mut state = cell.state.lock();
+            let Some(position) = state.owned.iter().rposition(|owned| *owned == key) else { return };
+            state.owned.swap_remove(position);
+            cell.listed.fetch_sub(1, Ordering::Release);
+        }
+        self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
+    }
+
+    /// The session's transaction has ended (its slot says so): releases everything and wakes who waited.
+    pub fn release_all(&self, session: SessionNo) {
+        let cell = self.cells.cell(session);
+        cell.writer.store(0, Ordering::SeqCst);
+        cell.weight.store(0, Ordering::Relaxed);
+        // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
+        let mut state = cell.state.lock();
+        if cell.listed.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        assert!(state.waiting_for.is_none(), "a transaction that ends waits for nothing");
+        let owned = std::mem::take(&mut state.owned);
+        cell.listed.store(0, Ordering::Release);
+        drop(state);
+        for key in owned {
+            self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
+        }
+    }
+
+    /// How many explicit locks a session holds, and whether it waits for one.
+    pub fn session_locks(&self, session: SessionNo) -> (usize, bool) {
+        let state = self.cells.cell(session).state.lock();
+        (state.owned.len(), state.waiting_for.is_some())
+    }
+
+    /// Looks for a cycle through `start`, which has just begun to wait with `event`; makes the cheapest transaction of
+    /// the cycle the victim. Whether that is `start` itself, whose wait is then withdrawn.
+    fn is_deadlock_victim(&self, start: SessionNo, event: &Event) -> bool {
+        let _alone = self.detector.lock();
+        loop {
+            if event.is_complete() {
+                return false;
+            }
+            let mut path = vec![start];
+            let mut seen = HashSet::new();
+            if !self.find_cycle(start, start, &mut path, &mut seen) {
+                return false;
+            }
+            let weight = |session: &SessionNo| self.cells.cell(*session).weight.load(Ordering::Relaxed);
+            let victim =
+                *path.iter().min_by_key(|session| (weight(session), **session != start)).expect("a cycle");
+            if victim == start {
+                self.cancel_wait(start);
+                return true;
+            }
+            self.make_victim(victim);
+        }
+    }
+
+    fn find_cycle(
+        &self,
+        start: SessionNo,
+        from: SessionNo,
+        path: &mut Vec<SessionNo>,
+        seen: &mut HashSet<SessionNo>,
+    ) -> bool {
+        for blocker in self.blockers_of(from) {
+            if blocker == start {
+                return true;
+            }
+            if seen.insert(blocker) {
+                path.push(blocker);
+                if self.find_cycle(start, blocker, path, seen) {
+                    return true;
+                }
+                path.pop();
+            }
+        }
+        false
+    }
+
+    fn blockers_of(&self, session: SessionNo) -> Vec<SessionNo> {
+        let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
+        let Some(key) = waiting_for else { return Vec::new() };
+        let queues = self.shard_of(&key).queues.lock();
+        let Some(queue) = queues.get(&key) else { return Vec::new() };
+        match queue.waiting.iter().position(|waiter| waiter.session == session) {
+            Some(position) if !queue.waiting[position].victim => queue.blockers(position),
+            _ => Vec::new(),
+        }
+    }
+
+    fn make_victim(&self, session: SessionNo) {
+        let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
+        let Some(key) = waiting_for else { return };
+        let mut queues = self.shard_of(&key).queues.lock();
+        let Some(queue) = queues.get_mut(&key) else { return };
+        if let Some(waiter) = queue.waiting.iter_mut().find(|waiter| waiter.session == session) {
+            waiter.victim = true;
+            waiter.event.complete();
+        }
+    }
+}

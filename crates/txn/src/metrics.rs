@@ -1,0 +1,30 @@
+//! Counters of this floor, with the names InnoDB gives them.
+
+palisade_base::metrics! {
+    /// Transactions that committed changes.
+    pub static TRX_RW_COMMITS: Counter = "trx_rw_commits", "transaction", "Number of read-write transactions committed";
+    /// Transactions rolled back.
+    pub static TRX_ROLLBACKS: Counter = "trx_rollbacks", "transaction", "Number of transactions rolled back";
+    /// Rollbacks to a savepoint.
+    pub static TRX_ROLLBACKS_SAVEPOINT: Counter = "trx_rollbacks_savepoint", "transaction", "Number of transactions rolled back to savepoint";
+    /// Transactions found in flight by recovery.
+    pub static TRX_RECOVERED: Counter = "trx_recovered", "transaction", "Number of transactions in flight at a crash, rolled back afterwards";
+    /// Committed transactions not yet purged.
+    pub static TRX_RSEG_HISTORY_LEN: Gauge = "trx_rseg_history_len", "transaction", "Length of the history list";
+    /// Undo records written.
+    pub static TRX_UNDO_RECORDS: Counter = "trx_undo_records", "transaction", "Number of undo records written";
+    /// Undo pages in use.
+    pub static TRX_UNDO_PAGES: Gauge = "trx_undo_pages", "transaction", "Number of undo pages allocated";
+    /// Versions rebuilt for snapshots.
+    pub static TRX_VERSIONS_BUILT: Counter = "trx_versions_built", "transaction", "Number of older row versions built";
+    /// Waits for row locks.
+    pub static LOCK_REC_LOCK_WAITS: Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for";
+    /// Deadlocks.
+    pub static LOCK_DEADLOCKS: Counter = "lock_deadlocks", "lock", "Number of deadlocks";
+    /// Entries removed by purge.
+    pub static PURGE_DEL_MARK_RECORDS: Counter = "purge_del_mark_records", "purge", "Number of delete-marked entries purged";
+    /// Entries that purge left because their page is damaged.
+    pub static PURGE_SKIPPED: Counter = "purge_skipped_corrupted", "purge", "Number of entries not purged because their page is corrupted";
+    /// Transactions purged.
+    pub static PURGE_TRX: Counter = "purge_invoked", "purge", "Number of transactions purged";
+}

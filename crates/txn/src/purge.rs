@@ -1,0 +1,190 @@
+//! Purge: forgetting what no snapshot can see any more.
+//!
+//! Each segment keeps the transactions that ended in it, in order. When every snapshot sees the oldest one, purge walks its
+//! records: entries that it marked as deleted, and that nobody has changed since, are removed; overflow chains that it
+//! released are freed. Then the pages before its end are given back. Live rows are never touched.
+//!
+//! The order among segments does not matter: a record names exactly the version it is about, and whoever finds another one
+//! leaves it alone. For the same reason purge may do a transaction again after a crash; only freeing a chain may not happen
+//! twice, so it marks its record in the same mini-transaction.
+
+use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
+use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
+use palisade_btree::{Mtr, overflow};
+use palisade_buffer::PageRead;
+
+use crate::entry::{ClusteredHeader, SecondaryHeader, Stamp, UndoPtr};
+use crate::error::{Attempt, Error};
+use crate::metrics;
+use crate::rollback::free_links;
+use crate::system::TrxSystem;
+use crate::undo::record::CHAIN_FIRST;
+use crate::undo::segment::{HistoryEntry, Purged, SegmentShared};
+use crate::undo::{Undo, UndoRecord};
+
+/// What entry a record marked as deleted.
+enum Marked {
+    Row(Stamp),
+    Entry(palisade_base::TrxId),
+}
+
+impl TrxSystem {
+    /// Purges the oldest transactions of every segment that nobody else is purging, if they may go. False if there was
+    /// nothing to do. Blocks: for background threads and tests.
+    ///
+    /// A segment that has to wait for a page is left for the others: as many pages are read at once as there are segments,
+    /// which is as many as the sessions read that have filled them.
+    pub fn purge_step(&self) -> Result<bool, Error> {
+        let horizon = self.advance();
+        let mut worked = false;
+        let mut wait = None;
+        for segment in self.undo.segments() {
+            let Some(mut purged) = segment.purged.try_lock() else { continue };
+            match self.purge_segment(&segment, &mut purged, horizon, &mut worked) {
+                Ok(()) => {}
+                Err(Blocked::Wait(event)) => drop(wait.get_or_insert(event)),
+                Err(Blocked::Error(error)) => return Err(error),
+            }
+        }
+        match wait {
+            Some(event) if !worked => {
+                event.wait_blocking();
+                Ok(true)
+            }
+            _ => Ok(worked),
+        }
+    }
+
+    /// Waits for: pages, log credit.
+    fn purge_segment(
+        &self,
+        segment: &SegmentShared,
+        purged: &mut Purged,
+        horizon: Lsn,
+        worked: &mut bool,
+    ) -> Attempt<()> {
+        /// Transactions purged before the next segment gets its turn.
+        const TURN: usize = 64;
+        let mut bytes = Vec::new();
+        for _ in 0..TURN {
+            let oldest = segment.history.lock().front().copied();
+            let Some(oldest) = oldest.filter(|entry| entry.csn <= horizon) else { return Ok(()) };
+            if oldest.needs_purge {
+                self.purge_transaction(oldest, purged, &mut bytes)?;
+            }
+            // From here on nobody comes back to these records: the pages can go.
+            if !oldest.last.is_none() {
+                purged.last = oldest.last;
+            }
+            while purged.head != oldest.end_page {
+                *purged = self.undo.free_head(segment, *purged)?;
+            }
+            purged.under_way = None;
+            segment.history.lock().pop_front();
+            metrics::TRX_RSEG_HISTORY_LEN.subtract(1);
+            metrics::PURGE_TRX.increment();
+            *worked = true;
+        }
+        Ok(())
+    }
+
+    /// Goes on with a transaction from where `purged` says. Waits for: pages, log credit.
+    fn purge_transaction(&self, trx: HistoryEntry, purged: &mut Purged, bytes: &mut Vec<u8>) -> Attempt<()> {
+        let mut place = purged.under_way.unwrap_or(trx.last);
+        while !place.is_none() {
+            self.undo.copy_record(place, bytes)?;
+            let page = self.undo.page_id(place.page());
+            let record = UndoRecord::decode(bytes)
+                .map_err(|_| Error::Corrupted { page, what: "not an undo record" })?;
+            let gate = self.gate.read();
+            self.purge_record(place, &record)?;
+            drop(gate);
+            place = record.previous;
+            purged.under_way = Some(place);
+        }
+        Ok(())
+    }
+
+    /// Waits for: pages, log credit. Nothing is left to do for a tree that has been dropped; and what is on a damaged page
+    /// stays, as it would if the damage had come later.
+    fn purge_record(&self, place: UndoPtr, record: &UndoRecord<'_>) -> Attempt<()> {
+        let writer = record.writer;
+        let outcome = match record.undo {
+            Undo::Modify { index, key, deletes: true, .. } => {
+                self.remove_marked(index, key, Marked::Row(Stamp { writer, roll: place }))
+            }
+            Undo::Secondary { index, key, deletes: true, .. } => {
+                self.remove_marked(index, key, Marked::Entry(writer))
+            }
+            Undo::ChainReleased { space, first } if first != PageNo::NONE => {
+                self.free_chain(place, space, first)
+            }
+            _ => Ok(()),
+        };
+        match outcome {
+            Err(Blocked::Error(error)) if is_detached(&error) => Ok(()),
+            Err(Blocked::Error(error)) if is_damage(&error) => {
+                metrics::PURGE_SKIPPED.increment();
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn remove_marked(&self, index: u64, key: &[u8], marked: Marked) -> Attempt<()> {
+        let Some(tree) = self.trees().tree(index) else { return Ok(()) };
+        let bytes = MAX_ENTRY_CHANGE_BYTES + OP_OVERHEAD;
+        let mut mtr = Mtr::begin(&self.log, bytes).map_err(Blocked::up)?;
+        let position = tree.acquire_existing(&mut mtr, key).map_err(Blocked::up)?;
+        let is_it = mtr.entry(&position).is_some_and(|value| match marked {
+            Marked::Row(stamp) => ClusteredHeader::split(value)
+                .is_some_and(|(header, _)| header.is_deleted() && header.stamp() == stamp),
+            Marked::Entry(writer) => SecondaryHeader::split(value)
+                .is_some_and(|(header, _)| header.is_deleted() && header.writer == writer),
+        });
+        if !is_it {
+            return Ok(());
+        }
+        let leaf = position.leaf();
+        tree.remove(&mut mtr, position);
+        let underfull = tree.is_underfull(&mtr, leaf);
+        mtr.commit(|_| {});
+        metrics::PURGE_DEL_MARK_RECORDS.increment();
+        if underfull {
+            // Only tidiness: if it has to wait, a later removal will do it.
+            let _ = tree.shrink(key);
+        }
+        Ok(())
+    }
+
+    fn free_chain(&self, place: UndoPtr, space: SpaceId, first: PageNo) -> Attempt<()> {
+        let Some(space) = self.trees().space(space) else { return Ok(()) };
+        free_links(self, &space, first)?;
+        let bytes = overflow::MAX_FREE_BYTES + 4 * OP_OVERHEAD;
+        let mut mtr = Mtr::begin(&self.log, bytes).map_err(Blocked::up)?;
+        let undo = mtr.exclusive(self.undo.space(), place.page()).map_err(Blocked::up)?;
+        let at = usize::from(place.offset()) + CHAIN_FIRST;
+        if mtr.page(undo).u32_at(at) != first.0 {
+            return Ok(());
+        }
+        overflow::free_first(&mut mtr, &space, first).map_err(Blocked::up)?;
+        mtr.write(undo, at, &0u32.to_le_bytes());
+        mtr.commit(|_| {});
+        Ok(())
+    }
+}
+
+/// The space has been dropped while we looked.
+fn is_detached(error: &Error) -> bool {
+    use palisade_buffer::Error::Detached;
+    matches!(error, Error::Store(palisade_btree::Error::Buffer(Detached { .. })))
+}
+
+fn is_damage(error: &Error) -> bool {
+    use palisade_btree::Error::{Buffer, Corrupted};
+    match error {
+        Error::Corrupted { .. } | Error::Store(Corrupted { .. }) => true,
+        Error::Store(Buffer(error)) => matches!(error, palisade_buffer::Error::Corrupted { .. }),
+        _ => false,
+    }
+}

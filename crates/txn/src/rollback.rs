@@ -1,0 +1,242 @@
+//! Taking changes back, newest first.
+//!
+//! One undo record is one step: a mini-transaction that restores the entry and moves the segment's pointer to the record
+//! before. The pointer on disk always says what is still to be done, so a rollback needs no compensation records: a crash
+//! in the middle leaves a transaction in flight that has fewer changes.
+
+use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
+use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
+use palisade_btree::{Mtr, overflow};
+
+use crate::change::bad_value;
+use crate::entry::{CLUSTERED_HEADER, ClusteredHeader, SECONDARY_HEADER, SecondaryHeader, UndoPtr};
+use crate::error::{Attempt, Error};
+use crate::metrics;
+use crate::system::TrxSystem;
+use crate::trx::{SavePoint, State, Trx};
+use crate::undo::{Delta, Prior, Undo, UndoRecord};
+
+/// Most bytes of redo of a step that restores an entry.
+const MAX_RESTORE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + 4 * OP_OVERHEAD;
+
+impl Trx {
+    /// Undoes one change; false if there is none. Waits for: pages, log credit.
+    pub fn rollback_step(&mut self) -> Attempt<bool> {
+        if self.state.last.is_none() {
+            return Ok(false);
+        }
+        // Recursively: does not wait for a writer that waits for purge.
+        let gate = self.system.gate.read_recursive();
+        let mut bytes = std::mem::take(&mut self.state.record);
+        let outcome = self.state.undo_last(&self.system, &mut bytes);
+        self.state.record = bytes;
+        drop(gate);
+        outcome.map(|()| true)
+    }
+
+    /// Undoes everything after `savepoint`. Call again after waiting. Waits for: pages, log credit.
+    pub fn rollback_to(&mut self, savepoint: SavePoint) -> Attempt<()> {
+        self.cancel_wait();
+        while self.state.changes > savepoint.changes && self.rollback_step()? {}
+        metrics::TRX_ROLLBACKS_SAVEPOINT.increment();
+        Ok(())
+    }
+
+    /// Undoes everything and ends the transaction. Call again after waiting. Waits for: pages, log credit.
+    pub fn rollback(&mut self) -> Attempt<()> {
+        self.cancel_wait();
+        while self.rollback_step()? {}
+        if self.id().is_some() {
+            metrics::TRX_ROLLBACKS.increment();
+            self.end_rolled_back();
+            return Ok(());
+        }
+        // Nothing was changed: ending is as cheap as a commit.
+        self.commit().map(|_| ())
+    }
+}
+
+impl State {
+    fn undo_last(&mut self, system: &TrxSystem, bytes: &mut Vec<u8>) -> Attempt<()> {
+        let place = self.last;
+        system.undo.copy_record(place, bytes)?;
+        let page = system.undo.page_id(place.page());
+        let record = UndoRecord::decode(bytes)
+            .ok()
+            .filter(|record| record.writer == self.id)
+            .ok_or(Error::Corrupted { page, what: "the undo record of another transaction" })?;
+        let before = record.previous;
+        match record.undo {
+            Undo::Insert { index, key } => self.undo_row(system, before, index, key, None)?,
+            Undo::Modify { index, key, old, row, .. } => {
+                self.undo_row(system, before, index, key, Some((old, row)))?;
+            }
+            Undo::Secondary { index, key, prior, .. } => {
+                self.undo_entry(system, before, index, key, prior)?
+            }
+            Undo::ChainAllocated { space, first } => self.undo_chain(system, before, space, first)?,
+            Undo::ChainReleased { .. } => self.skip(system, before)?,
+            Undo::Commit => {
+                return Err(Error::Corrupted { page, what: "a commit record to be undone" }.into());
+            }
+        }
+        self.last = before;
+        self.changes = self.changes.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Moves the pointer only: there is nothing to restore.
+    fn skip(&mut self, system: &TrxSystem, before: UndoPtr) -> Attempt<()> {
+        let mut mtr = Mtr::begin(&system.log, 4 * OP_OVERHEAD).map_err(Blocked::up)?;
+        self.move_pointer(system, &mut mtr, before)?;
+        mtr.commit(|_| {});
+        Ok(())
+    }
+
+    fn move_pointer<'a>(&mut self, system: &'a TrxSystem, mtr: &mut Mtr<'a>, before: UndoPtr) -> Attempt<()> {
+        let segment = self.segment.as_ref().expect("a transaction with changes has a segment");
+        let tail = segment.latch(&system.undo, mtr)?;
+        segment.set_last(mtr, tail, before, self.id);
+        Ok(())
+    }
+
+    fn undo_row(
+        &mut self,
+        system: &TrxSystem,
+        before: UndoPtr,
+        index: u64,
+        key: &[u8],
+        old: Option<(ClusteredHeader, Delta<'_>)>,
+    ) -> Attempt<()> {
+        let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
+        // A delete mark that everybody sees, and purge may have passed by while it was overwritten, need not come back.
+        let old = old.filter(|(header, _)| !(header.is_deleted() && is_obsolete(system, header.writer)));
+        let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
+        let position = match old {
+            // The old row is at most as long as the record's and the present one's bytes together.
+            Some((_, delta)) => {
+                let len = CLUSTERED_HEADER + delta.front + delta.middle.len() + delta.back;
+                tree.acquire(&mut mtr, key, len)
+            }
+            None => tree.acquire_existing(&mut mtr, key),
+        }
+        .map_err(Blocked::up)?;
+        let disagreement = Error::Disagreement { index, writer: self.id };
+        let Some(value) = mtr.entry(&position) else { return Err(disagreement.into()) };
+        let (header, row) = ClusteredHeader::split(value).ok_or_else(|| bad_value(&mtr, position.leaf()))?;
+        if header.writer != self.id || header.roll != self.last {
+            return Err(disagreement.into());
+        }
+        if let Some((old_header, delta)) = old {
+            self.value.clear();
+            old_header.put(&mut self.value);
+            if delta.apply(row, &mut self.value).is_none() {
+                return Err(disagreement.into());
+            }
+        }
+        self.restore(system, &tree, mtr, position, before, old.is_some())
+    }
+
+    fn undo_entry(
+        &mut self,
+        system: &TrxSystem,
+        before: UndoPtr,
+        index: u64,
+        key: &[u8],
+        prior: Option<Prior<'_>>,
+    ) -> Attempt<()> {
+        let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
+        let prior = prior.filter(|prior| {
+            let deleted = prior.flags & crate::entry::DELETED != 0;
+            !(deleted && prior.writer != self.id && is_obsolete(system, prior.writer))
+        });
+        let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
+        let position = match prior {
+            Some(Prior { payload, .. }) => {
+                let len = SECONDARY_HEADER + payload.front + payload.middle.len() + payload.back;
+                tree.acquire(&mut mtr, key, len)
+            }
+            None => tree.acquire_existing(&mut mtr, key),
+        }
+        .map_err(Blocked::up)?;
+        let disagreement = Error::Disagreement { index, writer: self.id };
+        let Some(value) = mtr.entry(&position) else { return Err(disagreement.into()) };
+        let (header, payload) =
+            SecondaryHeader::split(value).ok_or_else(|| bad_value(&mtr, position.leaf()))?;
+        if header.writer != self.id {
+            return Err(disagreement.into());
+        }
+        if let Some(prior) = prior {
+            self.value.clear();
+            SecondaryHeader { writer: prior.writer, flags: prior.flags }.put(&mut self.value);
+            if prior.payload.apply(payload, &mut self.value).is_none() {
+                return Err(disagreement.into());
+            }
+        }
+        self.restore(system, &tree, mtr, position, before, prior.is_some())
+    }
+
+    /// Puts `self.value` back, or removes the entry, and moves the pointer.
+    fn restore<'a>(
+        &mut self,
+        system: &'a TrxSystem,
+        tree: &'a palisade_btree::Tree,
+        mut mtr: Mtr<'a>,
+        position: palisade_btree::Position<'_>,
+        before: UndoPtr,
+        existed: bool,
+    ) -> Attempt<()> {
+        let (key, leaf) = (position.key(), position.leaf());
+        self.move_pointer(system, &mut mtr, before)?;
+        if existed {
+            tree.replace(&mut mtr, position, &self.value);
+            mtr.commit(|_| {});
+            return Ok(());
+        }
+        tree.remove(&mut mtr, position);
+        let underfull = tree.is_underfull(&mtr, leaf);
+        mtr.commit(|_| {});
+        if underfull {
+            // Only tidiness: if it has to wait, a later removal will do it.
+            let _ = tree.shrink(key);
+        }
+        Ok(())
+    }
+
+    fn undo_chain(
+        &mut self,
+        system: &TrxSystem,
+        before: UndoPtr,
+        space: SpaceId,
+        first: PageNo,
+    ) -> Attempt<()> {
+        let Some(space) = system.trees().space(space) else { return self.skip(system, before) };
+        free_links(system, &space, first)?;
+        let bytes = overflow::MAX_FREE_BYTES + 4 * OP_OVERHEAD;
+        let mut mtr = Mtr::begin(&system.log, bytes).map_err(Blocked::up)?;
+        let segment = self.segment.as_ref().expect("a transaction with changes has a segment");
+        let tail = segment.latch(&system.undo, &mut mtr)?;
+        overflow::free_first(&mut mtr, &space, first).map_err(Blocked::up)?;
+        segment.set_last(&mut mtr, tail, before, self.id);
+        mtr.commit(|_| {});
+        Ok(())
+    }
+}
+
+/// Frees all links of a chain but the first.
+pub(crate) fn free_links(system: &TrxSystem, space: &palisade_buffer::Space, first: PageNo) -> Attempt<()> {
+    loop {
+        let mut mtr = Mtr::begin(&system.log, overflow::MAX_FREE_BYTES).map_err(Blocked::up)?;
+        let more = overflow::free_links(&mut mtr, space, first).map_err(Blocked::up)?;
+        if mtr.is_changed() {
+            mtr.commit(|_| {});
+        }
+        if !more {
+            return Ok(());
+        }
+    }
+}
+
+fn is_obsolete(system: &TrxSystem, writer: TrxId) -> bool {
+    system.sequence.is_visible_to_all(writer)
+}

@@ -1,0 +1,34 @@
+//! Atomics and mutexes: the real ones, or loom's under `--cfg loom`.
+
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, fence};
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, fence};
+
+#[cfg(not(loom))]
+pub use parking_lot::Mutex;
+
+#[cfg(loom)]
+pub use self::model::Mutex;
+
+#[cfg(loom)]
+mod model {
+    /// loom's mutex with parking_lot's interface.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub fn new(value: T) -> Self {
+            Mutex(loom::sync::Mutex::new(value))
+        }
+
+        pub fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+            self.0.lock().expect("not poisoned")
+        }
+
+        pub fn try_lock(&self) -> Option<loom::sync::MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
+        }
+    }
+}

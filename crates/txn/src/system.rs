@@ -1,0 +1,172 @@
+//! All transactions together.
+
+use std::sync::{Arc, OnceLock};
+
+use palisade_base::clock::Clock;
+use palisade_base::event::retry_blocking;
+use palisade_base::{Lsn, SpaceId, TrxId};
+use palisade_btree::Tree;
+use palisade_buffer::Space;
+use palisade_log::Log;
+use parking_lot::RwLock;
+
+use crate::error::{Attempt, Error};
+use crate::locks::LockTable;
+use crate::metrics;
+use crate::sequence::{BLOCK, RING_SLOTS, Sequence};
+use crate::sessions::SessionNo;
+use crate::trx::Trx;
+use crate::undo::UndoSpace;
+
+/// How transactions find the trees that undo records name. Answers `None` for what has been dropped.
+pub trait Trees: Send + Sync {
+    /// The tree of an index.
+    fn tree(&self, index: u64) -> Option<Tree>;
+
+    /// A space.
+    fn space(&self, space: SpaceId) -> Option<Arc<Space>>;
+}
+
+/// An open transaction that has changed something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActiveTrx {
+    /// Its id.
+    pub id: TrxId,
+    /// Its session.
+    pub session: SessionNo,
+    /// When it first changed something, microseconds since 1970.
+    pub started_us: i64,
+    /// How many changes it has made.
+    pub changes: u64,
+    /// Explicit locks it holds.
+    pub locks: usize,
+    /// Whether it waits for a lock.
+    pub waiting: bool,
+}
+
+/// Ids, undo, locks and what is known about them.
+pub struct TrxSystem {
+    pub(crate) log: Arc<Log>,
+    pub(crate) undo: UndoSpace,
+    pub(crate) sequence: Sequence,
+    pub(crate) locks: LockTable,
+    trees: OnceLock<Box<dyn Trees>>,
+    /// Held shared while undo records are being used to change trees, so that a dropped tree can be waited for.
+    pub(crate) gate: RwLock<()>,
+    clock: Arc<dyn Clock>,
+}
+
+impl TrxSystem {
+    /// Makes an attached, formatted, otherwise empty space the undo space. Blocks.
+    pub fn create(log: Arc<Log>, undo: Arc<Space>, clock: Arc<dyn Clock>) -> Result<Arc<Self>, Error> {
+        let undo = UndoSpace::create(log.clone(), undo)?;
+        Ok(Arc::new(Self::new(log, undo, TrxId(1), clock)))
+    }
+
+    /// Opens the undo space after redo. Gives the transactions that were in flight: they hold their rows until they have
+    /// been rolled back. Blocks.
+    pub fn open(
+        log: Arc<Log>,
+        undo: Arc<Space>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Arc<Self>, Vec<Trx>), Error> {
+        let (undo, found) = UndoSpace::open(log.clone(), undo)?;
+        let this = Arc::new(Self::new(log, undo, found.next_id, clock));
+        let mut in_flight = Vec::new();
+        for (id, last, segment) in found.active {
+            in_flight.push(Trx::resurrect(this.clone(), id, last, segment)?);
+            metrics::TRX_RECOVERED.increment();
+        }
+        Ok((this, in_flight))
+    }
+
+    fn new(log: Arc<Log>, undo: UndoSpace, next: TrxId, clock: Arc<dyn Clock>) -> Self {
+        TrxSystem {
+            log,
+            undo,
+            sequence: Sequence::new(RING_SLOTS, BLOCK, next),
+            locks: LockTable::default(),
+            trees: OnceLock::new(),
+            gate: RwLock::new(()),
+            clock,
+        }
+    }
+
+    /// Says how to find trees. Once, before anything is rolled back or purged.
+    pub fn set_trees(&self, trees: Box<dyn Trees>) {
+        assert!(self.trees.set(trees).is_ok(), "trees are set once");
+    }
+
+    pub(crate) fn trees(&self) -> &dyn Trees {
+        &**self.trees.get().expect("trees are set before anything is rolled back or purged")
+    }
+
+    /// Begins a transaction.
+    pub fn begin(self: &Arc<Self>) -> Trx {
+        Trx::new(self.clone(), self.sequence.numbers.take())
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// Ids and commits.
+    pub fn sequence(&self) -> &Sequence {
+        &self.sequence
+    }
+
+    /// Row locks.
+    pub fn locks(&self) -> &LockTable {
+        &self.locks
+    }
+
+    /// The undo space.
+    pub fn undo(&self) -> &UndoSpace {
+        &self.undo
+    }
+
+    pub(crate) fn now_us(&self) -> i64 {
+        self.clock.unix_micros()
+    }
+
+    /// Makes more ids available. Waits for: log credit, the undo directory to be read.
+    #[cold]
+    pub(crate) fn prepare_ids(&self) -> Attempt<()> {
+        let until = self.sequence.next_block_end();
+        self.undo.ensure_id_limit(until)?;
+        self.sequence.prepare(until, || self.log.tail());
+        Ok(())
+    }
+
+    /// Returns when nobody is using a tree found before the call to purge or to roll back; call it after the tree
+    /// can no longer be found. Blocks.
+    pub fn wait_for_undo_users(&self) {
+        drop(self.gate.write());
+    }
+
+    /// Transactions that have changed something and have not ended, in order of id.
+    pub fn active(&self) -> Vec<ActiveTrx> {
+        let sessions = self.sequence.numbers.all();
+        let mut active: Vec<_> = sessions.filter_map(|session| self.locks.active(session)).collect();
+        active.sort_by_key(|trx| trx.id);
+        active
+    }
+
+    /// Moves the low-water mark and the purge horizon up. Called by purge; cheap.
+    pub fn advance(&self) -> Lsn {
+        let tail = self.log.tail();
+        self.sequence.advance_low_water(tail);
+        self.sequence.advance_horizon(tail)
+    }
+
+    /// Committed transactions whose undo is still there.
+    pub fn history_length(&self) -> u64 {
+        self.undo.segments().iter().map(|segment| segment.history.lock().len() as u64).sum()
+    }
+
+    /// Rolls a transaction back, blocking: for background threads.
+    pub fn roll_back_blocking(&self, trx: &mut Trx) -> Result<(), Error> {
+        retry_blocking(|| trx.rollback())
+    }
+}

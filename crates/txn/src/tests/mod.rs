@@ -1,0 +1,8 @@
+//! Transactions from outside: against a naive model, across crashes, and locks by themselves.
+
+mod format;
+mod harness;
+mod locks;
+mod model;
+mod segments;
+mod sequence;

@@ -1,0 +1,296 @@
+//! One transaction.
+//!
+//! A transaction that only reads touches nothing but its session's snapshot cell. At its first change it gets an id and an
+//! undo segment; from then on each change of a tree entry is one mini-transaction that also appends the undo record.
+//! The changes are in [`change`](crate::change), taking them back is in [`rollback`](crate::rollback), reading older
+//! versions in [`version`](crate::version).
+
+use std::sync::Arc;
+
+use palisade_base::{Blocked, Lsn, TrxId};
+use palisade_btree::Mtr;
+use palisade_btree::mtr::OP_OVERHEAD;
+
+use crate::entry::UndoPtr;
+use crate::error::{Attempt, Error};
+use crate::locks::{Mode, Request};
+use crate::metrics;
+use crate::sequence::Snapshot;
+use crate::sessions::SessionNo;
+use crate::system::TrxSystem;
+use crate::undo::record::RECORD_HEADER;
+use crate::undo::segment::{Ends, MAX_APPEND_BYTES};
+use crate::undo::{Segment, Undo, UndoRecord};
+
+/// A transaction. When one has ended, the next can begin in the same object, with its buffers.
+pub struct Trx {
+    pub(crate) system: Arc<TrxSystem>,
+    pub(crate) state: State,
+}
+
+/// What a transaction knows of itself.
+pub(crate) struct State {
+    pub(crate) session: SessionNo,
+    pub(crate) id: TrxId,
+    pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) segment: Option<Segment>,
+    /// Its newest undo record.
+    pub(crate) last: UndoPtr,
+    /// Undo records that have not been undone.
+    pub(crate) changes: u64,
+    pub(crate) needs_purge: bool,
+    /// Whether the lock table may know of it.
+    pub(crate) locks: bool,
+    pub(crate) recovered: bool,
+    /// An undo record being made or used.
+    pub(crate) record: Vec<u8>,
+    /// An entry's value being made.
+    pub(crate) value: Vec<u8>,
+}
+
+/// A point to roll back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SavePoint {
+    /// Changes made until then.
+    pub changes: u64,
+}
+
+impl Trx {
+    pub(crate) fn new(system: Arc<TrxSystem>, session: SessionNo) -> Self {
+        let state = State {
+            session,
+            id: TrxId::NONE,
+            snapshot: None,
+            segment: None,
+            last: UndoPtr::NONE,
+            changes: 0,
+            needs_purge: false,
+            locks: false,
+            recovered: false,
+            record: Vec::new(),
+            value: Vec::new(),
+        };
+        Trx { system, state }
+    }
+
+    /// A transaction that was in flight at a crash.
+    pub(crate) fn resurrect(
+        system: Arc<TrxSystem>,
+        id: TrxId,
+        last: UndoPtr,
+        segment: Segment,
+    ) -> Result<Self, Error> {
+        let session = system.sequence.numbers.take();
+        if !system.sequence.resurrect(id, session) {
+            return Err(Error::Disagreement { index: 0, writer: id });
+        }
+        system.locks.begin_writing(session, id, system.now_us());
+        let mut trx = Trx::new(system, session);
+        trx.state.id = id;
+        trx.state.last = last;
+        trx.state.segment = Some(segment);
+        trx.state.changes = u64::MAX;
+        trx.state.locks = true;
+        trx.state.recovered = true;
+        Ok(trx)
+    }
+
+    /// The system it belongs to.
+    pub fn system(&self) -> &Arc<TrxSystem> {
+        &self.system
+    }
+
+    /// Its session's number.
+    pub fn session(&self) -> SessionNo {
+        self.state.session
+    }
+
+    /// Its id, once it has begun to change something.
+    pub fn id(&self) -> Option<TrxId> {
+        (self.state.id != TrxId::NONE).then_some(self.state.id)
+    }
+
+    /// Whether it was in flight at a crash.
+    pub fn is_recovered(&self) -> bool {
+        self.state.recovered
+    }
+
+    /// Whether it has anything that must be ended: changes, locks or a snapshot.
+    pub fn is_open(&self) -> bool {
+        self.id().is_some() || self.state.locks || self.state.snapshot.is_some()
+    }
+
+    /// Opens its snapshot, if none is open.
+    #[inline]
+    pub fn open_snapshot(&mut self) -> Snapshot {
+        match self.state.snapshot {
+            Some(snapshot) => snapshot,
+            None => {
+                let log = &self.system.log;
+                let snapshot = self.system.sequence.open_snapshot(self.state.session, || log.tail());
+                self.state.snapshot = Some(snapshot);
+                snapshot
+            }
+        }
+    }
+
+    /// Its snapshot, if one is open.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.state.snapshot
+    }
+
+    /// Closes its snapshot, if one is open.
+    #[inline]
+    pub fn close_snapshot(&mut self) {
+        if self.state.snapshot.take().is_some() {
+            self.system.sequence.close_snapshot(self.state.session);
+        }
+    }
+
+    /// Whether its open snapshot sees what `writer` wrote.
+    ///
+    /// # Panics
+    /// If no snapshot is open.
+    #[inline]
+    pub fn sees(&self, writer: TrxId) -> bool {
+        let snapshot = self.state.snapshot.as_ref().expect("a snapshot is open");
+        writer == self.state.id && writer != TrxId::NONE
+            || self.system.sequence.sees(self.state.session, snapshot, writer)
+    }
+
+    /// The point it has reached.
+    pub fn savepoint(&self) -> SavePoint {
+        SavePoint { changes: self.state.changes }
+    }
+
+    /// Asks for an explicit lock on a key of an index, kept until the transaction ends. Waits for: whoever has it.
+    pub fn lock(&mut self, index: u64, key: &[u8], mode: Mode) -> Attempt<()> {
+        self.state.lock(&self.system, index, key, mode, None)
+    }
+
+    /// Releases a lock before the transaction's end.
+    pub fn unlock(&mut self, index: u64, key: &[u8]) {
+        self.system.locks.unlock(self.state.session, index, key);
+    }
+
+    /// Stops waiting for a lock: the operation that waited will not be called again.
+    pub fn cancel_wait(&mut self) {
+        self.system.locks.cancel_wait(self.state.session);
+    }
+
+    /// Commits. Gives the LSN at which the commit record ends: durable means that the log is durable up to there. `None`
+    /// if nothing had been changed. Waits for: log credit, the undo page to be read.
+    pub fn commit(&mut self) -> Attempt<Option<Lsn>> {
+        if self.state.id == TrxId::NONE {
+            self.end();
+            return Ok(None);
+        }
+        if self.state.last.is_none() {
+            self.end_rolled_back();
+            return Ok(None);
+        }
+        let lsn = self.state.append_commit(&self.system)?;
+        metrics::TRX_RW_COMMITS.increment();
+        self.end();
+        let id = lsn.1;
+        if id.0.is_multiple_of(32) {
+            self.system.sequence.advance_low_water(self.system.log.tail());
+        }
+        Ok(Some(lsn.0))
+    }
+
+    /// Everything has been undone: gives the id, the segment and the locks back.
+    pub(crate) fn end_rolled_back(&mut self) {
+        let state = &mut self.state;
+        self.system.sequence.set_rolled_back(state.id);
+        if let Some(segment) = state.segment.take() {
+            segment.push_history(self.system.log.tail(), UndoPtr::NONE, false);
+            self.system.undo.give_back(segment);
+        }
+        self.end();
+    }
+
+    /// Back to the state of a transaction that has not begun.
+    fn end(&mut self) {
+        self.close_snapshot();
+        let state = &mut self.state;
+        if state.locks {
+            self.system.locks.release_all(state.session);
+            state.locks = false;
+        }
+        state.id = TrxId::NONE;
+        state.last = UndoPtr::NONE;
+        state.changes = 0;
+        state.needs_purge = false;
+        state.recovered = false;
+    }
+}
+
+impl Drop for Trx {
+    fn drop(&mut self) {
+        self.close_snapshot();
+        if self.state.id == TrxId::NONE {
+            self.end();
+            self.system.sequence.numbers.give_back(self.state.session);
+        }
+        // A transaction with changes that is dropped stays active, as after a crash: its rows stay locked, and the next
+        // recovery rolls it back. Whoever wants it rolled back earlier does not drop it.
+    }
+}
+
+impl State {
+    /// Makes sure that it has an id and a segment. Waits for: what making new ones takes.
+    #[inline]
+    pub(crate) fn begin_writing(&mut self, system: &TrxSystem) -> Attempt<()> {
+        if self.id != TrxId::NONE { Ok(()) } else { self.become_writer(system) }
+    }
+
+    fn become_writer(&mut self, system: &TrxSystem) -> Attempt<()> {
+        if self.segment.is_none() {
+            self.segment = Some(system.undo.take_segment()?);
+        }
+        let id = loop {
+            match system.sequence.allocate(self.session) {
+                Some(id) => break id,
+                None => system.prepare_ids()?,
+            }
+        };
+        system.locks.begin_writing(self.session, id, system.now_us());
+        self.id = id;
+        self.locks = true;
+        Ok(())
+    }
+
+    pub(crate) fn lock(
+        &mut self,
+        system: &TrxSystem,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        writer: Option<(SessionNo, TrxId)>,
+    ) -> Attempt<()> {
+        self.locks = true;
+        match system.locks.lock(self.session, index, key, mode, writer) {
+            Request::Granted => Ok(()),
+            Request::Wait(event) => Err(Blocked::Wait(event)),
+            Request::Deadlock => Err(Error::Deadlock.into()),
+        }
+    }
+
+    fn append_commit(&mut self, system: &TrxSystem) -> Attempt<(Lsn, TrxId)> {
+        let id = self.id;
+        UndoRecord { writer: id, previous: self.last, undo: Undo::Commit }.encode(&mut self.record);
+        let mut mtr = Mtr::begin(&system.log, MAX_APPEND_BYTES.min(RECORD_HEADER + 64 * OP_OVERHEAD))
+            .map_err(Blocked::up)?;
+        let segment = self.segment.as_mut().expect("a transaction with changes has a segment");
+        let tail = segment.latch(&system.undo, &mut mtr)?;
+        let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
+        let last = segment.append(&mut mtr, &mut place, id, &self.record, Ends::Ended);
+        system.sequence.set_committing(id);
+        let range = mtr.commit(|range| system.sequence.set_committed(id, range.end));
+        let segment = self.segment.take().expect("a transaction with changes has a segment");
+        segment.push_history(range.end, last, self.needs_purge);
+        system.undo.give_back(segment);
+        Ok((range.end, id))
+    }
+}

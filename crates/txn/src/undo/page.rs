@@ -1,0 +1,106 @@
+//! Undo pages and the directory: where everything is. Little-endian; the first 32 bytes are the buffer pool's.
+
+use palisade_base::{PageNo, TrxId};
+use palisade_btree::layout::page_type::FIRST_FOREIGN;
+use palisade_buffer::{PAGE_SIZE, Page, PageRead};
+
+use crate::entry::UndoPtr;
+
+/// Page type of the directory.
+pub const DIRECTORY_TYPE: u16 = FIRST_FOREIGN;
+/// Page type of a segment's pages.
+pub const UNDO_TYPE: u16 = FIRST_FOREIGN + 1;
+/// The directory's first page, which has the numbers below; the others only have segments.
+pub const DIRECTORY: PageNo = PageNo(1);
+/// Pages of the directory.
+pub const DIRECTORY_PAGES: u32 = 8;
+
+/// Directory: `u64`, ids from here on have never been given.
+pub const ID_LIMIT: usize = 32;
+/// Directory: `u32`, segments that exist.
+pub const SEGMENT_COUNT: usize = 40;
+/// Directory: per segment, head page `u32`, tail page `u32`, and `u48` the last Commit record that has been purged, if it
+/// is still there.
+pub const SEGMENTS: usize = 64;
+/// Bytes of a segment in the directory.
+pub const SEGMENT_SIZE: usize = 16;
+/// Segments on a page of the directory.
+pub const PAGE_SEGMENTS: u32 = ((PAGE_SIZE - SEGMENTS) / SEGMENT_SIZE) as u32;
+/// Segments there can be.
+pub const MAX_SEGMENTS: u32 = PAGE_SEGMENTS * DIRECTORY_PAGES;
+
+/// Where a segment is in the directory.
+pub fn directory_place(segment: u16) -> (PageNo, usize) {
+    let (page, place) = (u32::from(segment) / PAGE_SEGMENTS, u32::from(segment) % PAGE_SEGMENTS);
+    (PageNo(DIRECTORY.0 + page), SEGMENTS + place as usize * SEGMENT_SIZE)
+}
+
+/// Undo page: `u16`, number of the segment.
+pub const SEGMENT: usize = 32;
+/// Undo page: `u16`, 1 if a transaction is active. Means something on the tail only, as the next four.
+pub const STATE: usize = 34;
+/// Undo page: `u48`, the transaction's newest record: offset `u16`, page `u32`.
+pub const LAST: usize = 36;
+/// Undo page: `u48`, the transaction.
+pub const WRITER: usize = 42;
+/// Undo page: `u16`, end of the records.
+pub const USED: usize = 48;
+/// Undo page: `u32`, the page after this one, or 0 on the tail. After `u16` of padding.
+pub const NEXT: usize = 52;
+/// Undo page: the records.
+pub const RECORDS: usize = 56;
+
+/// Bytes for records on a page.
+pub const CAPACITY: usize = PAGE_SIZE - RECORDS;
+
+const _: () = {
+    assert!(LAST == STATE + 2 && WRITER == LAST + 6 && USED == WRITER + 6);
+    assert!(USED + 2 <= NEXT && NEXT + 4 == RECORDS);
+    assert!(MAX_SEGMENTS <= u16::MAX as u32);
+};
+
+/// What a tail says of its segment's transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TailState {
+    /// Whether a transaction is active.
+    pub active: bool,
+    /// Its newest record.
+    pub last: UndoPtr,
+    /// Which one.
+    pub writer: TrxId,
+    /// End of the records on the page.
+    pub used: u16,
+}
+
+impl TailState {
+    /// The bytes from [`STATE`] on.
+    pub fn encode(&self) -> [u8; USED + 2 - STATE] {
+        let mut bytes = [0; USED + 2 - STATE];
+        bytes[..2].copy_from_slice(&u16::from(self.active).to_le_bytes());
+        bytes[2..8].copy_from_slice(&self.last.to_u64().to_le_bytes()[..6]);
+        bytes[8..14].copy_from_slice(&self.writer.0.to_le_bytes()[..6]);
+        bytes[14..].copy_from_slice(&self.used.to_le_bytes());
+        bytes
+    }
+
+    /// Reads it from a page, which must be an undo page of `segment`.
+    pub fn read(page: &Page, segment: u16) -> Result<TailState, &'static str> {
+        if page.page_type() != UNDO_TYPE {
+            return Err("not an undo page");
+        }
+        if page.u16_at(SEGMENT) != segment {
+            return Err("an undo page of another segment");
+        }
+        let used = page.u16_at(USED);
+        if usize::from(used) < RECORDS || usize::from(used) > PAGE_SIZE {
+            return Err("impossible end of the undo records");
+        }
+        let u48 = |offset| u64::from(page.u32_at(offset)) | u64::from(page.u16_at(offset + 4)) << 32;
+        Ok(TailState {
+            active: page.u16_at(STATE) != 0,
+            last: UndoPtr::from_u64(u48(LAST)),
+            writer: TrxId(u48(WRITER)),
+            used,
+        })
+    }
+}

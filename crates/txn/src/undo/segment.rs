@@ -1,0 +1,444 @@
+//! The undo space and its segments.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use palisade_base::event::retry_blocking;
+use palisade_base::{Blocked, Lsn, PageId, PageNo, SpaceId, TrxId};
+use palisade_btree::alloc::{self, Reservation};
+use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, MAX_OP_BYTES, OP_OVERHEAD};
+use palisade_btree::{Handle, Mtr, PageOp};
+use palisade_buffer::{Page, PageRead, Space};
+use palisade_log::Log;
+use parking_lot::{Mutex, RwLock};
+
+use crate::entry::UndoPtr;
+use crate::error::{Attempt, Error};
+use crate::metrics;
+use crate::sessions::thread_shard;
+use crate::undo::page::*;
+use crate::undo::record::{MAX_RECORD, Undo, UndoRecord};
+
+/// The space that undo lives in.
+pub const UNDO_SPACE: SpaceId = SpaceId(1);
+/// Ids made known as given at once.
+const ID_STEP: u64 = 1 << 16;
+/// Most bytes of redo of appending undo records, moving on to a new page included.
+pub const MAX_APPEND_BYTES: usize = MAX_RECORD + MAX_ALLOCATION_BYTES + 10 * OP_OVERHEAD;
+
+/// Space 1.
+pub struct UndoSpace {
+    log: Arc<Log>,
+    space: Arc<Space>,
+    id_limit: AtomicU64,
+    free: [Mutex<Vec<Segment>>; 16],
+    all: RwLock<Vec<Arc<SegmentShared>>>,
+}
+
+/// A segment as its present user has it.
+pub struct Segment {
+    shared: Arc<SegmentShared>,
+    tail: PageNo,
+    used: u16,
+}
+
+/// What purge knows of a segment.
+pub(crate) struct SegmentShared {
+    pub(crate) number: u16,
+    /// Ended transactions whose undo is still there, oldest first.
+    pub(crate) history: Mutex<VecDeque<HistoryEntry>>,
+    /// Held by whoever purges the segment.
+    pub(crate) purged: Mutex<Purged>,
+}
+
+/// How far a segment has been purged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Purged {
+    /// First page of the chain.
+    pub(crate) head: PageNo,
+    /// The last Commit record that has been purged, if it is in the chain. What it leads to may not be.
+    pub(crate) last: UndoPtr,
+    /// The next record of the transaction being purged, whose newer ones have been dealt with.
+    pub(crate) under_way: Option<UndoPtr>,
+}
+
+/// A transaction that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HistoryEntry {
+    /// Purge may go on when every snapshot sees this.
+    pub(crate) csn: Lsn,
+    /// Its newest record; none if it was rolled back.
+    pub(crate) last: UndoPtr,
+    /// The segment's tail when it ended: pages before are no longer needed.
+    pub(crate) end_page: PageNo,
+    /// Whether there is more to do than to give back pages.
+    pub(crate) needs_purge: bool,
+}
+
+/// Room for undo records of one mini-transaction, on a page that it holds.
+#[must_use]
+pub struct UndoPlace {
+    tail: Handle,
+    /// A new page, if the tail is full, and the directory.
+    fresh: Option<(Reservation, Handle)>,
+}
+
+/// What recovery finds in the undo space.
+pub(crate) struct Found {
+    /// Active segments: transaction, newest record, segment.
+    pub(crate) active: Vec<(TrxId, UndoPtr, Segment)>,
+    /// The next id.
+    pub(crate) next_id: TrxId,
+}
+
+impl UndoSpace {
+    /// Makes an attached, formatted, otherwise empty space the undo space. Blocks.
+    pub(crate) fn create(log: Arc<Log>, space: Arc<Space>) -> Result<Self, Error> {
+        retry_blocking(|| {
+            let mut mtr = Mtr::begin(&log, (DIRECTORY_PAGES as usize + 1) * MAX_ALLOCATION_BYTES)?;
+            let mut reservation = alloc::reserve(&mut mtr, &space, PageNo::NONE, DIRECTORY_PAGES)?;
+            for number in 0..DIRECTORY_PAGES {
+                let format = PageOp::Format { page_type: DIRECTORY_TYPE };
+                let (page, handle) = reservation.allocate(&mut mtr, format);
+                assert!(page.0 == DIRECTORY.0 + number, "the directory comes right after the header");
+                if page == DIRECTORY {
+                    mtr.write(handle, ID_LIMIT, &1u64.to_le_bytes());
+                }
+            }
+            mtr.commit(|_| {});
+            Ok::<(), Blocked<palisade_btree::Error>>(())
+        })?;
+        Ok(Self::new(log, space, 1))
+    }
+
+    fn new(log: Arc<Log>, space: Arc<Space>, id_limit: u64) -> Self {
+        let free = std::array::from_fn(|_| Mutex::default());
+        UndoSpace { log, space, id_limit: AtomicU64::new(id_limit), free, all: RwLock::default() }
+    }
+
+    /// Opens the undo space after redo. Blocks.
+    pub(crate) fn open(log: Arc<Log>, space: Arc<Space>) -> Result<(Self, Found), Error> {
+        let directory = |page: PageNo| -> Attempt<_> {
+            let page = space.shared(page).map_err(Blocked::up::<Error>)?;
+            if page.page_type() != DIRECTORY_TYPE {
+                return Err(corrupted(page.id(), "not an undo directory").into());
+            }
+            Ok(page)
+        };
+        let (id_limit, count) = retry_blocking(|| {
+            let page = directory(DIRECTORY)?;
+            Ok::<_, Blocked<Error>>((
+                page.u64_at(ID_LIMIT),
+                page.u32_at(SEGMENT_COUNT).min(MAX_SEGMENTS) as u16,
+            ))
+        })?;
+        let chain = |number: u16| {
+            retry_blocking(|| {
+                let (page, at) = directory_place(number);
+                let page = directory(page)?;
+                let last = UndoPtr::from_u64(page.u64_at(at + 8));
+                let purged = Purged { head: PageNo(page.u32_at(at)), last, under_way: None };
+                Ok::<_, Blocked<Error>>((purged, PageNo(page.u32_at(at + 4))))
+            })
+        };
+        let chains = (0..count).map(chain).collect::<Result<Vec<_>, Error>>()?;
+        let this = Self::new(log, space, id_limit);
+        let mut found = Found { active: Vec::new(), next_id: TrxId(id_limit) };
+        for (number, (purged, tail)) in chains.into_iter().enumerate() {
+            this.open_segment(number as u16, purged, tail, &mut found)?;
+        }
+        Ok((this, found))
+    }
+
+    fn open_segment(
+        &self,
+        number: u16,
+        purged: Purged,
+        tail: PageNo,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let state = self.read_page(tail, |page| TailState::read(page, number))?;
+        let mut history = VecDeque::new();
+        let mut page_no = purged.head;
+        loop {
+            let next = self.read_page(page_no, |page| {
+                read_history(page, number, page_no, &mut history)?;
+                Ok(PageNo(page.u32_at(NEXT)))
+            })?;
+            metrics::TRX_UNDO_PAGES.increment();
+            if page_no == tail {
+                break;
+            }
+            if next == PageNo::NONE {
+                return Err(corrupted(self.page_id(page_no), "an undo segment ends before its tail"));
+            }
+            page_no = next;
+        }
+        let done = history.iter().position(|entry: &HistoryEntry| entry.last == purged.last);
+        history.drain(..done.map_or(0, |last| last + 1));
+        metrics::TRX_RSEG_HISTORY_LEN.add(history.len() as u64);
+        let shared =
+            Arc::new(SegmentShared { number, history: Mutex::new(history), purged: Mutex::new(purged) });
+        self.all.write().push(shared.clone());
+        let segment = Segment { shared, tail, used: state.used };
+        if state.active {
+            found.active.push((state.writer, state.last, segment));
+        } else {
+            self.free[usize::from(number) % self.free.len()].lock().push(segment);
+        }
+        Ok(())
+    }
+
+    fn read_page<R>(
+        &self,
+        page: PageNo,
+        mut read: impl FnMut(&Page) -> Result<R, &'static str>,
+    ) -> Result<R, Error> {
+        retry_blocking(|| {
+            let page = self.space.shared(page).map_err(Blocked::up::<Error>)?;
+            read(&page).map_err(|what| corrupted(page.id(), what).into())
+        })
+    }
+
+    /// The space.
+    pub fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    pub(crate) fn segments(&self) -> Vec<Arc<SegmentShared>> {
+        self.all.read().clone()
+    }
+
+    pub(crate) fn page_id(&self, page: PageNo) -> PageId {
+        PageId { space: self.space.id(), page }
+    }
+
+    /// Notes durably, before any of them is used, that ids below `until` may be given. Waits for: log credit, the
+    /// directory to be read.
+    pub(crate) fn ensure_id_limit(&self, until: TrxId) -> Attempt<()> {
+        if until.0 <= self.id_limit.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut mtr = Mtr::begin(&self.log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
+        let directory = mtr.exclusive(&self.space, DIRECTORY).map_err(Blocked::up)?;
+        let limit = mtr.page(directory).u64_at(ID_LIMIT).max(until.0) + ID_STEP;
+        mtr.write(directory, ID_LIMIT, &limit.to_le_bytes());
+        mtr.commit(|_| {});
+        self.id_limit.fetch_max(limit, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// A segment that nobody uses: one this thread has used before, if possible. Waits for: what making a new one takes.
+    pub(crate) fn take_segment(&self) -> Attempt<Segment> {
+        let own = thread_shard();
+        for shard in (own..self.free.len()).chain(0..own) {
+            if let Some(segment) = self.free[shard].lock().pop() {
+                return Ok(segment);
+            }
+        }
+        self.create_segment()
+    }
+
+    /// Gives a segment back.
+    pub(crate) fn give_back(&self, segment: Segment) {
+        self.free[thread_shard()].lock().push(segment);
+    }
+
+    fn create_segment(&self) -> Attempt<Segment> {
+        let mut mtr = Mtr::begin(&self.log, MAX_ALLOCATION_BYTES + 8 * OP_OVERHEAD).map_err(Blocked::up)?;
+        let directory = mtr.exclusive(&self.space, DIRECTORY).map_err(Blocked::up)?;
+        let number = mtr.page(directory).u32_at(SEGMENT_COUNT);
+        if number >= MAX_SEGMENTS {
+            return Err(Error::TooManyTransactions.into());
+        }
+        let (place, at) = directory_place(number as u16);
+        let place = mtr.exclusive(&self.space, place).map_err(Blocked::up)?;
+        let mut reservation = alloc::reserve(&mut mtr, &self.space, PageNo::NONE, 1).map_err(Blocked::up)?;
+        let (page, handle) = reservation.allocate(&mut mtr, PageOp::Format { page_type: UNDO_TYPE });
+        let number = number as u16;
+        mtr.write(handle, SEGMENT, &number.to_le_bytes());
+        let used = RECORDS as u16;
+        let state = TailState { active: false, last: UndoPtr::NONE, writer: TrxId::NONE, used };
+        mtr.write(handle, STATE, &state.encode());
+        mtr.write(place, at, &[page.0.to_le_bytes(), page.0.to_le_bytes()].concat());
+        mtr.write(directory, SEGMENT_COUNT, &(u32::from(number) + 1).to_le_bytes());
+        mtr.commit(|_| {});
+        metrics::TRX_UNDO_PAGES.increment();
+        let purged = Purged { head: page, last: UndoPtr::NONE, under_way: None };
+        let shared =
+            Arc::new(SegmentShared { number, history: Mutex::default(), purged: Mutex::new(purged) });
+        self.all.write().push(shared.clone());
+        Ok(Segment { shared, tail: page, used })
+    }
+
+    /// Calls `read` with the record at `place`. Waits for: the page to be read.
+    pub(crate) fn read<R>(&self, place: UndoPtr, read: impl FnOnce(UndoRecord<'_>) -> R) -> Attempt<R> {
+        let page = self.space.shared(place.page()).map_err(Blocked::up)?;
+        if page.page_type() != UNDO_TYPE {
+            return Err(corrupted(page.id(), "not an undo page").into());
+        }
+        let (record, _) = UndoRecord::read(&page, place.offset().into())
+            .map_err(|_| corrupted(page.id(), "not an undo record"))?;
+        Ok(read(record))
+    }
+
+    /// Copies the bytes of the record at `place`. Waits for: the page to be read.
+    pub(crate) fn copy_record(&self, place: UndoPtr, out: &mut Vec<u8>) -> Attempt<()> {
+        let page = self.space.shared(place.page()).map_err(Blocked::up)?;
+        let start = usize::from(place.offset());
+        let (_, len) = match UndoRecord::read(&page, start) {
+            Ok(record) if page.page_type() == UNDO_TYPE => record,
+            _ => return Err(corrupted(page.id(), "not an undo record").into()),
+        };
+        out.clear();
+        out.extend_from_slice(&page[start..start + len]);
+        Ok(())
+    }
+
+    /// Gives back the first page of a segment, which is not its tail: one mini-transaction. Gives how far the segment is
+    /// purged then. Waits for: pages.
+    pub(crate) fn free_head(&self, segment: &SegmentShared, purged: Purged) -> Attempt<Purged> {
+        let mut mtr = Mtr::begin(&self.log, MAX_ALLOCATION_BYTES + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
+        let page = mtr.exclusive(&self.space, purged.head).map_err(Blocked::up)?;
+        let next = PageNo(mtr.page(page).u32_at(NEXT));
+        if next == PageNo::NONE || mtr.page(page).u16_at(SEGMENT) != segment.number {
+            return Err(corrupted(mtr.page_id(page), "an undo segment ends before its tail").into());
+        }
+        let (directory, at) = directory_place(segment.number);
+        let directory = mtr.exclusive(&self.space, directory).map_err(Blocked::up)?;
+        let freeing = alloc::prepare_free(&mut mtr, &self.space, purged.head).map_err(Blocked::up)?;
+        alloc::free(&mut mtr, freeing);
+        let last = if purged.last.page() == purged.head { UndoPtr::NONE } else { purged.last };
+        mtr.write(directory, at, &next.0.to_le_bytes());
+        mtr.write(directory, at + 8, &last.to_u64().to_le_bytes());
+        mtr.commit(|_| {});
+        metrics::TRX_UNDO_PAGES.subtract(1);
+        Ok(Purged { head: next, last, under_way: purged.under_way })
+    }
+}
+
+fn corrupted(page: PageId, what: &'static str) -> Error {
+    Error::Corrupted { page, what }
+}
+
+/// Adds the committed transactions of a page to the history. Whoever has no Commit record was rolled back, or is active.
+fn read_history(
+    page: &Page,
+    number: u16,
+    page_no: PageNo,
+    history: &mut VecDeque<HistoryEntry>,
+) -> Result<(), &'static str> {
+    let used = usize::from(TailState::read(page, number)?.used);
+    let mut offset = RECORDS;
+    while offset < used {
+        let (record, len) = UndoRecord::read(page, offset).map_err(|_| "not an undo record")?;
+        if record.undo == Undo::Commit {
+            let last = UndoPtr::new(page_no, offset as u16);
+            history.push_back(HistoryEntry { csn: Lsn::ZERO, last, end_page: page_no, needs_purge: true });
+        }
+        offset += len;
+    }
+    Ok(())
+}
+
+impl Segment {
+    /// Takes the tail into the mini-transaction. After tree pages, before space headers. Waits for: the page to be read.
+    pub fn latch<'a>(&self, undo: &'a UndoSpace, mtr: &mut Mtr<'a>) -> Attempt<Handle> {
+        let tail = mtr.exclusive(&undo.space, self.tail).map_err(Blocked::up)?;
+        match TailState::read(mtr.page(tail), self.shared.number) {
+            Ok(state) if state.used == self.used => Ok(tail),
+            Ok(_) => {
+                Err(corrupted(mtr.page_id(tail), "the undo page has another end than it was given").into())
+            }
+            Err(what) => Err(corrupted(mtr.page_id(tail), what).into()),
+        }
+    }
+
+    /// Makes sure that records of together `len` bytes can be appended, on one page. Waits for: what a new page takes.
+    #[inline]
+    pub fn place<'a>(
+        &self,
+        undo: &'a UndoSpace,
+        mtr: &mut Mtr<'a>,
+        tail: Handle,
+        len: usize,
+    ) -> Attempt<UndoPlace> {
+        if usize::from(self.used) + len <= RECORDS + CAPACITY {
+            return Ok(UndoPlace { tail, fresh: None });
+        }
+        let (directory, _) = directory_place(self.shared.number);
+        let directory = mtr.exclusive(&undo.space, directory).map_err(Blocked::up)?;
+        let reservation = alloc::reserve(mtr, &undo.space, self.tail, 1).map_err(Blocked::up)?;
+        Ok(UndoPlace { tail, fresh: Some((reservation, directory)) })
+    }
+
+    /// Appends a record of `writer`, which becomes its newest; the transaction is active until one is a Commit record. Cannot
+    /// fail. Gives the record's place.
+    pub fn append(
+        &mut self,
+        mtr: &mut Mtr<'_>,
+        place: &mut UndoPlace,
+        writer: TrxId,
+        record: &[u8],
+        ends: Ends,
+    ) -> UndoPtr {
+        if let Some((reservation, directory)) = place.fresh.take() {
+            self.move_on(mtr, place, reservation, directory);
+        }
+        let offset = self.used;
+        mtr.write(place.tail, usize::from(offset), record);
+        self.used += record.len() as u16;
+        let ptr = UndoPtr::new(self.tail, offset);
+        let active = ends == Ends::GoesOn;
+        self.set_state(mtr, place.tail, active, if active { ptr } else { UndoPtr::NONE }, writer);
+        metrics::TRX_UNDO_RECORDS.increment();
+        ptr
+    }
+
+    fn move_on(
+        &mut self,
+        mtr: &mut Mtr<'_>,
+        place: &mut UndoPlace,
+        mut reservation: Reservation,
+        directory: Handle,
+    ) {
+        let (page, handle) = reservation.allocate(mtr, PageOp::Format { page_type: UNDO_TYPE });
+        mtr.write(handle, SEGMENT, &self.shared.number.to_le_bytes());
+        mtr.write(place.tail, NEXT, &page.0.to_le_bytes());
+        let (_, at) = directory_place(self.shared.number);
+        mtr.write(directory, at + 4, &page.0.to_le_bytes());
+        metrics::TRX_UNDO_PAGES.increment();
+        place.tail = handle;
+        self.tail = page;
+        self.used = RECORDS as u16;
+    }
+
+    /// Moves the pointer to the newest record of `writer` back to `last`; it is no longer active if there is none.
+    pub fn set_last(&self, mtr: &mut Mtr<'_>, tail: Handle, last: UndoPtr, writer: TrxId) {
+        self.set_state(mtr, tail, !last.is_none(), last, writer);
+    }
+
+    fn set_state(&self, mtr: &mut Mtr<'_>, tail: Handle, active: bool, last: UndoPtr, writer: TrxId) {
+        let state = TailState { active, last, writer, used: self.used };
+        mtr.write(tail, STATE, &state.encode());
+    }
+
+    /// The transaction has ended.
+    pub(crate) fn push_history(&self, csn: Lsn, last: UndoPtr, needs_purge: bool) {
+        let entry = HistoryEntry { csn, last, end_page: self.tail, needs_purge };
+        self.shared.history.lock().push_back(entry);
+        metrics::TRX_RSEG_HISTORY_LEN.increment();
+    }
+}
+
+/// Whether a record is a transaction's last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// More may follow.
+    GoesOn,
+    /// The transaction is no longer active.
+    Ended,
+}
+
+const _: () = assert!(MAX_APPEND_BYTES < MAX_OP_BYTES);

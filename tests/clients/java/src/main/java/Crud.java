@@ -1,0 +1,110 @@
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Timestamp;
+import java.util.Arrays;
+
+/**
+ * Connector/J against a running server: CRUD with client-side and server-side prepared statements.
+ *
+ * <p>Usage: Crud HOST PORT. Prints one line on success; an exception names what differs.
+ */
+public final class Crud {
+  private static void check(boolean ok, String what, Object got) {
+    if (!ok) {
+      throw new AssertionError(what + ": " + got);
+    }
+  }
+
+  private static void crud(String url) throws SQLException {
+    try (Connection connection = DriverManager.getConnection(url, "root", "");
+        Statement statement = connection.createStatement()) {
+      statement.execute("DROP TABLE IF EXISTS t");
+      statement.execute(
+          "CREATE TABLE t (id BIGINT AUTO_INCREMENT PRIMARY KEY, n INT, s VARCHAR(100), b BLOB,"
+              + " d DECIMAL(20,5), ts DATETIME(6), UNIQUE KEY s (s))");
+      byte[] blob = new byte[256];
+      for (int i = 0; i < blob.length; i++) {
+        blob[i] = (byte) i;
+      }
+      Timestamp when = Timestamp.valueOf("2026-11-21 08:41:00.123456");
+      try (PreparedStatement insert =
+          connection.prepareStatement(
+              "INSERT INTO t (n, s, b, d, ts) VALUES (?, ?, ?, ?, ?)", Statement.RETURN_GENERATED_KEYS)) {
+        insert.setInt(1, -7);
+        insert.setString(2, "žluť 🐎");
+        insert.setBytes(3, blob);
+        insert.setBigDecimal(4, new BigDecimal("123456789012.34567"));
+        insert.setTimestamp(5, when);
+        check(insert.executeUpdate() == 1, "affected rows", 0);
+        try (ResultSet keys = insert.getGeneratedKeys()) {
+          check(keys.next() && keys.getLong(1) == 1, "generated key", null);
+        }
+      }
+      try (PreparedStatement select = connection.prepareStatement("SELECT * FROM t WHERE id = ?")) {
+        select.setLong(1, 1);
+        try (ResultSet row = select.executeQuery()) {
+          check(row.next(), "a row", null);
+          check(row.getInt("n") == -7, "n", row.getInt("n"));
+          check(row.getString("s").equals("žluť 🐎"), "s", row.getString("s"));
+          check(Arrays.equals(row.getBytes("b"), blob), "b", null);
+          check(row.getBigDecimal("d").equals(new BigDecimal("123456789012.34567")), "d", row.getBigDecimal("d"));
+          check(row.getTimestamp("ts").equals(when), "ts", row.getTimestamp("ts"));
+          check(!row.next(), "one row only", null);
+        }
+      }
+      try {
+        statement.execute("INSERT INTO t (s) VALUES ('žluť 🐎')");
+        throw new AssertionError("a duplicate key was accepted");
+      } catch (SQLException error) {
+        check(error.getErrorCode() == 1062 && error.getSQLState().equals("23000"), "duplicate", error);
+      }
+      connection.setAutoCommit(false);
+      try (PreparedStatement insert = connection.prepareStatement("INSERT INTO t (n, s) VALUES (?, ?)")) {
+        for (int i = 0; i < 100; i++) {
+          insert.setInt(1, i);
+          insert.setString(2, "row " + i);
+          insert.addBatch();
+        }
+        check(insert.executeBatch().length == 100, "batch", null);
+      }
+      connection.rollback();
+      try (ResultSet count = statement.executeQuery("SELECT COUNT(*), MAX(n) FROM t")) {
+        check(count.next() && count.getInt(1) == 1, "after rollback", count.getInt(1));
+      }
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      check(statement.executeUpdate("UPDATE t SET n = n + 1 WHERE id = 1") == 1, "update", null);
+      connection.commit();
+      check(statement.executeUpdate("DELETE FROM t") == 1, "delete", null);
+      connection.commit();
+      try (ResultSet tables = connection.getMetaData().getColumns("client_java", null, "t", "%")) {
+        int columns = 0;
+        while (tables.next()) {
+          columns++;
+        }
+        check(columns == 6, "columns in the metadata", columns);
+      }
+    }
+  }
+
+  public static void main(String[] arguments) throws SQLException {
+    String base = "jdbc:mysql://" + arguments[0] + ":" + arguments[1] + "/";
+    try (Connection admin = DriverManager.getConnection(base, "root", "");
+        Statement statement = admin.createStatement()) {
+      statement.execute("DROP DATABASE IF EXISTS client_java");
+      statement.execute("CREATE DATABASE client_java");
+    }
+    crud(base + "client_java?useServerPrepStmts=false");
+    crud(base + "client_java?useServerPrepStmts=true&cachePrepStmts=true");
+    crud(base + "client_java?rewriteBatchedStatements=true&allowMultiQueries=true");
+    try (Connection admin = DriverManager.getConnection(base, "root", "");
+        Statement statement = admin.createStatement()) {
+      statement.execute("DROP DATABASE client_java");
+    }
+    System.out.println("Connector/J: ok");
+  }
+}

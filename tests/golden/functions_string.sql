@@ -1,0 +1,14 @@
+SELECT CONCAT('a', 1, 2.5), CONCAT('a', NULL), CONCAT_WS('-', 'a', NULL, 'b'), LENGTH('žluť'), CHAR_LENGTH('žluť'), BIT_LENGTH('a'), OCTET_LENGTH('žl');
+SELECT UPPER('abcž'), LOWER('ABCŽ'), UCASE('x'), LCASE('X'), REVERSE('abc'), REPEAT('ab', 3), REPEAT('ab', -1), SPACE(3), REPLACE('aXbX', 'X', '--');
+SELECT LEFT('abcdef', 2), RIGHT('abcdef', 2), SUBSTRING('abcdef', 2, 3), SUBSTR('abcdef', -3), SUBSTRING('abcdef' FROM 2 FOR 2), MID('abcdef', 3, 2), SUBSTRING('abc', 0), SUBSTRING('abc', 10), SUBSTRING_INDEX('a.b.c', '.', 2), SUBSTRING_INDEX('a.b.c', '.', -1);
+SELECT TRIM('  a  '), LTRIM('  a'), RTRIM('a  '), TRIM(LEADING 'x' FROM 'xxaxx'), TRIM(TRAILING 'x' FROM 'xxaxx'), TRIM(BOTH 'x' FROM 'xxaxx'), TRIM('x' FROM 'xax');
+SELECT LPAD('a', 5, 'xy'), RPAD('a', 5, 'xy'), LPAD('abcdef', 3, 'x'), RPAD('abc', 5, ''), INSERT('Quadratic', 3, 4, 'What');
+SELECT LOCATE('b', 'abcb'), LOCATE('b', 'abcb', 3), POSITION('b' IN 'abc'), INSTR('abc', 'c'), INSTR('abc', 'x'), FIND_IN_SET('b', 'a,b,c'), FIND_IN_SET('x', 'a,b');
+SELECT ASCII('a'), ASCII(''), ORD('ž'), CHAR(65, 66), CHAR(77, 121 USING utf8mb4), HEX('abc'), HEX(255), UNHEX('616263'), BIN(5), OCT(8), CONV('ff', 16, 10), CONV(10, 10, 2), CONV(-1, 10, 16);
+SELECT STRCMP('a', 'b'), STRCMP('b', 'a'), STRCMP('a', 'A'), FORMAT(1234567.891, 2), FORMAT(0.5, 0), QUOTE('it''s'), QUOTE(NULL), SOUNDEX('Hello');
+SELECT MD5('abc'), SHA1('abc'), SHA2('abc', 256), CRC32('abc'), TO_BASE64('abc'), FROM_BASE64('YWJj');
+SELECT MAKE_SET(5, 'a', 'b', 'c'), EXPORT_SET(5, 'Y', 'N', ',', 4), BIT_COUNT(255), LENGTH(UUID()), REGEXP_REPLACE('abc', 'b', 'x'), REGEXP_LIKE('abc', 'B'), REGEXP_SUBSTR('abc123', '[0-9]+'), REGEXP_INSTR('abc', 'c');
+SELECT CHARSET('a'), CHARSET(_binary'a'), COLLATION('a'), COERCIBILITY('a'), CHARSET(CONVERT('a' USING latin1));
+SELECT ISNULL(NULL), ISNULL(1), INET_ATON('127.0.0.1'), INET_NTOA(2130706433), IS_IPV4('1.2.3.4'), LENGTH(RANDOM_BYTES(4));
+SELECT 'é' = 'e', 'ß' = 'ss', 'Ä' = 'a', 'ž' < 'z', 'a' = 'á', 'č' = 'c', 'ø' = 'o', 'æ' = 'ae';
+SELECT 'a' < 'B', 'a' < 'B' COLLATE utf8mb4_bin, 'a ' = 'a' COLLATE utf8mb4_general_ci, 'a ' = 'a' COLLATE utf8mb4_0900_ai_ci;

@@ -1,0 +1,124 @@
+//! The client matrix: real clients, unmodified, against a fresh server.
+
+use crate::process::{self, command, output};
+use crate::server::Server;
+use crate::{Outcome, install};
+use std::process::Command;
+
+/// sysbench's own load scripts, with prepared statements and without.
+const SYSBENCH: &[&str] = &[
+    "oltp_delete",
+    "oltp_insert",
+    "oltp_point_select",
+    "oltp_read_only",
+    "oltp_read_write",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_write_only",
+    "select_random_points",
+    "select_random_ranges",
+    "bulk_insert",
+];
+
+/// mysqlslap's generated loads.
+const SLAP: &[&str] = &["mixed", "write", "read", "key", "update"];
+
+/// Runs the matrix.
+pub fn run() -> Outcome {
+    install::packages()?;
+    let mut server = Server::start("clients", &["--max-connections=1000"])?;
+    command_lines(&server)?;
+    connectors(server.port)?;
+    sysbench_scripts(server.port)?;
+    slap(server.port)?;
+    output(&mut admin(server.port, &["shutdown"]))?;
+    server.wait()
+}
+
+fn command_lines(server: &Server) -> Outcome {
+    let port = format!("-P{}", server.port);
+    let socket = format!("-S{}", server.socket().display());
+    for program in ["mariadb", "mysql"] {
+        for place in [["-h127.0.0.1", port.as_str()], ["-hlocalhost", socket.as_str()]] {
+            let mut client = command(program, &["--no-defaults", "-uroot", "-N", "-e"]);
+            client.arg("SELECT 6 * 7; SHOW DATABASES; SELECT CURRENT_USER()").args(place);
+            let printed = output(&mut client)?;
+            expect(printed.starts_with("42\n") && printed.contains("information_schema"), program, &printed)?;
+        }
+    }
+    let mut client =
+        command("mariadb", &["--no-defaults", "-uroot", "-pwrong", "-h127.0.0.1", &port, "-e", "SELECT 1"]);
+    let refused = output(&mut client).err().unwrap_or_default();
+    expect(refused.contains("ERROR 1045 (28000)"), "a wrong password is refused", &refused)?;
+    let printed = output(&mut admin(server.port, &["ping", "status", "processlist"]))?;
+    expect(printed.contains("mysqld is alive") && printed.contains("Uptime"), "mysqladmin", &printed)?;
+    println!("command lines: ok");
+    Ok(())
+}
+
+fn connectors(port: u16) -> Outcome {
+    let port = port.to_string();
+    let address = ["127.0.0.1", port.as_str()];
+    let python = install::python()?;
+    process::run(Command::new(python).arg(install::client("python").join("crud.py")).args(address))?;
+    process::run(Command::new(install::go()?).args(address))?;
+    process::run(Command::new("node").arg("crud.js").args(address).current_dir(install::node()?))?;
+    process::run(Command::new("java").args(["-cp", &install::java()?, "Crud"]).args(address))
+}
+
+fn sysbench_scripts(port: u16) -> Outcome {
+    let mut client = command("mariadb", &["--no-defaults", "-uroot", "-h127.0.0.1"]);
+    output(client.arg(format!("-P{port}")).args(["-e", "CREATE DATABASE IF NOT EXISTS sbtest"]))?;
+    for script in SYSBENCH {
+        // these two know one table only
+        let tables = if script.starts_with("select_random") { "--tables=1" } else { "--tables=4" };
+        for mode in ["auto", "disable"] {
+            let mode = format!("--db-ps-mode={mode}");
+            let step = |rest: &[&str]| {
+                let arguments = [&[mode.as_str(), tables, "--threads=4"], rest].concat();
+                output(&mut sysbench(port, script, &arguments))
+            };
+            step(&["prepare"])?;
+            let printed = step(&["--time=1", "run"])?;
+            expect(!printed.contains("FATAL"), script, &printed)?;
+            step(&["cleanup"])?;
+        }
+    }
+    println!("sysbench: {} scripts, prepared and text: ok", SYSBENCH.len());
+    Ok(())
+}
+
+fn slap(port: u16) -> Outcome {
+    for (load, clients, each) in SLAP.iter().map(|load| (*load, "20", "20")).chain([("mixed", "600", "5")]) {
+        let mut slap =
+            command("mysqlslap", &["--no-defaults", "-uroot", "-h127.0.0.1", "--auto-generate-sql"]);
+        slap.arg(format!("-P{port}")).args(["--auto-generate-sql-guid-primary", "--engine=innodb"]);
+        slap.args(["--number-int-cols=20", "--number-char-cols=20", "--auto-generate-sql-write-number=200"]);
+        slap.arg(format!("--auto-generate-sql-load-type={load}"));
+        slap.arg(format!("--concurrency={clients}"))
+            .arg(format!("--auto-generate-sql-execute-number={each}"));
+        let printed = output(&mut slap)?;
+        expect(printed.contains("Average number of seconds"), load, &printed)?;
+    }
+    println!("mysqlslap: {} loads, up to 600 clients: ok", SLAP.len());
+    Ok(())
+}
+
+/// A sysbench command against the server at `port`; two small tables.
+pub fn sysbench(port: u16, script: &str, arguments: &[&str]) -> Command {
+    let mut sysbench = command("sysbench", &[script, "--db-driver=mysql", "--mysql-host=127.0.0.1"]);
+    sysbench.arg(format!("--mysql-port={port}"));
+    sysbench.args(["--mysql-user=root", "--mysql-db=sbtest", "--tables=4", "--table-size=2000"]);
+    sysbench.args(arguments);
+    sysbench
+}
+
+fn admin(port: u16, arguments: &[&str]) -> Command {
+    let mut admin = command("mariadb-admin", &["--no-defaults", "-uroot", "-h127.0.0.1"]);
+    admin.arg(format!("-P{port}")).args(arguments);
+    admin
+}
+
+fn expect(ok: bool, what: &str, printed: &str) -> Outcome {
+    if ok { Ok(()) } else { Err(format!("{what}: unexpected output:\n{printed}")) }
+}

@@ -1,0 +1,55 @@
+//! Golden scripts: SQL and what MySQL answers to it.
+//!
+//! `tests/golden/NAME.sql` is sent by the mariadb command line to a fresh server; what it prints - results, counts,
+//! warnings, error codes and texts - must equal `NAME.out`. The expectations were recorded from MySQL 9.7 and read
+//! by hand (MD5 and SHA1, which that version no longer has built in, were computed). Where Palisade differs on purpose
+//! or not yet agrees, they hold its own answer: deprecation warnings, which it does not send; 1235 for window functions;
+//! the column names of `+1` and `'a' 'b'`; the texts of 3140, of 1264 for CAST and of 1062 for ALTER TABLE; REGEXP BINARY.
+//! `UPDATE_EXPECT=1` writes what Palisade answers, for reading the difference with git.
+
+use crate::process::{command, output, root};
+use crate::server::Server;
+use crate::{Outcome, install};
+use std::path::Path;
+
+/// Runs every script.
+pub fn run() -> Outcome {
+    install::packages()?;
+    let server = Server::start("golden", &[])?;
+    let folder = root().join("tests/golden");
+    let mut scripts: Vec<_> = std::fs::read_dir(&folder)
+        .map_err(|error| format!("{}: {error}", folder.display()))?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
+        .collect();
+    scripts.sort();
+    let mut failed = 0;
+    for script in &scripts {
+        let printed = answer(&server, script)?;
+        let expected = script.with_extension("out");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(&expected, &printed).map_err(|error| error.to_string())?;
+        }
+        let actual = crate::process::target().join("server/golden/actual");
+        std::fs::write(&actual, &printed).map_err(|error| error.to_string())?;
+        let [expected, actual] = [&expected, &actual].map(|path| path.to_str().expect("UTF-8"));
+        if let Err(difference) = output(&mut command("diff", &["-U8", expected, actual])) {
+            println!("{difference}");
+            failed += 1;
+        }
+    }
+    println!("golden scripts: {} passed, {failed} failed", scripts.len() - failed);
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} scripts answered differently")) }
+}
+
+fn answer(server: &Server, script: &Path) -> Result<String, String> {
+    // unbuffered, so that errors and results stay in the order in which they happened
+    let line = format!(
+        "stdbuf -o0 mariadb --no-defaults -uroot -h127.0.0.1 -P{} --default-character-set=utf8mb4 \
+         --batch --force -vv --unbuffered < '{}' 2>&1; true",
+        server.port,
+        script.display()
+    );
+    output(&mut command("sh", &["-c", &line]))
+}

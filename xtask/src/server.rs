@@ -1,0 +1,108 @@
+//! A Palisade server of the tests: started on a free port with data in a temporary folder, killed at the end.
+
+use crate::process::{self, cargo, target};
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Builds the server (release) and returns its program.
+pub fn build() -> Result<PathBuf, String> {
+    process::run(&mut cargo(&["build", "--release", "--quiet", "--package", "palisade-server"]))?;
+    Ok(target().join("release/palisade"))
+}
+
+/// A running server.
+pub struct Server {
+    program: PathBuf,
+    folder: PathBuf,
+    options: Vec<String>,
+    /// The TCP port it listens on.
+    pub port: u16,
+    child: Child,
+}
+
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
+}
+
+impl Server {
+    /// Starts a server with no data yet; returns when it is ready for connections.
+    pub fn start(name: &str, options: &[&str]) -> Result<Server, String> {
+        let program = build()?;
+        let folder = target().join("server").join(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let port = free_port()?;
+        let child = spawn(&program, &folder, port, &options)?;
+        Ok(Server { program, folder, options, port, child })
+    }
+
+    /// The unix socket it listens on.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join("mysql.sock")
+    }
+
+    /// SIGKILL, now.
+    pub fn kill(&mut self) {
+        // it may have ended by itself: then there is nothing to kill
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it again on the same data and port; returns when it is ready.
+    pub fn restart(&mut self) -> Result<(), String> {
+        self.child = spawn(&self.program, &self.folder, self.port, &self.options)?;
+        Ok(())
+    }
+
+    /// Waits until it has ended by itself, as after a shutdown; fails if it ended badly.
+    pub fn wait(&mut self) -> Result<(), String> {
+        let status = self.child.wait().map_err(|error| error.to_string())?;
+        if status.success() { Ok(()) } else { Err(format!("the server ended with {status}")) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn spawn(program: &Path, folder: &Path, port: u16, options: &[String]) -> Result<Child, String> {
+    let log = folder.join("error.log");
+    let mut child = Command::new(program)
+        .arg(format!("--datadir={}", folder.join("data").display()))
+        .arg(format!("--socket={}", folder.join("mysql.sock").display()))
+        .arg(format!("--port={port}"))
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    let mut lines = BufReader::new(child.stderr.take().expect("standard error is piped"));
+    let mut seen = String::new();
+    loop {
+        let before = seen.len();
+        let count = lines.read_line(&mut seen).map_err(|error| error.to_string())?;
+        if count == 0 {
+            return Err(format!("the server did not start:\n{seen}"));
+        }
+        if seen[before..].contains("ready for connections") {
+            break;
+        }
+    }
+    std::thread::spawn(move || {
+        use std::io::Write as _;
+        let Ok(mut file) = std::fs::File::options().create(true).append(true).open(log) else { return };
+        // losing a log line of a test server loses nothing
+        let _ = file.write_all(seen.as_bytes());
+        let _ = std::io::copy(&mut lines, &mut file);
+    });
+    Ok(child)
+}
