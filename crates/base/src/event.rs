@@ -8,19 +8,62 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A one-shot event, shared between those who wait and the one who completes it. It is itself the future.
+/// A one-shot event, shared between those who wait and the one who completes it. It is itself the future: each handle
+/// waits at most once at a time, and what it registered goes when it is dropped, so an event that nobody completes for
+/// years stays as small as its waits.
 ///
 /// Completing an event happens before every return from waiting on it.
-#[derive(Clone, Default)]
-pub struct Event(Arc<Inner>);
+#[derive(Default)]
+pub struct Event {
+    shared: Arc<Shared>,
+    /// Where this handle's waker is, since it was first polled.
+    place: Option<usize>,
+}
 
 #[derive(Default)]
-struct Inner {
+struct Shared {
     complete: AtomicBool,
-    wakers: Mutex<Vec<Waker>>,
+    waiting: Mutex<Waiting>,
+}
+
+/// The wakers of the handles that wait.
+#[derive(Default)]
+struct Waiting {
+    wakers: Vec<Option<Waker>>,
+    /// Places in `wakers` that are free.
+    vacant: Vec<usize>,
+}
+
+impl Waiting {
+    /// Takes a waker in at its place, or at a free one; where it is.
+    fn put(&mut self, place: Option<usize>, waker: &Waker) -> usize {
+        match place.or_else(|| self.vacant.pop()) {
+            Some(place) => {
+                match &mut self.wakers[place] {
+                    Some(known) => known.clone_from(waker),
+                    free => *free = Some(waker.clone()),
+                }
+                place
+            }
+            None => {
+                self.wakers.push(Some(waker.clone()));
+                self.wakers.len() - 1
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete.load(Ordering::Acquire)
+    }
 }
 
 impl Event {
@@ -31,17 +74,17 @@ impl Event {
 
     /// Whether it has happened.
     pub fn is_complete(&self) -> bool {
-        self.0.complete.load(Ordering::Acquire)
+        self.shared.is_complete()
     }
 
     /// It has happened: wakes everyone who waits. Calling it again changes nothing.
     pub fn complete(&self) {
         let woken = {
-            let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-            self.0.complete.store(true, Ordering::Release);
-            std::mem::take(&mut *wakers)
+            let mut waiting = self.shared.waiting();
+            self.shared.complete.store(true, Ordering::Release);
+            std::mem::take(&mut *waiting)
         };
-        for waker in woken {
+        for waker in woken.wakers.into_iter().flatten() {
             waker.wake();
         }
     }
@@ -64,25 +107,44 @@ impl Event {
 
     /// Whether both are the same event.
     pub fn same_as(&self, other: &Event) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+/// Another handle on the same event, which has not begun to wait.
+impl Clone for Event {
+    fn clone(&self) -> Self {
+        Event { shared: self.shared.clone(), place: None }
     }
 }
 
 impl Future for Event {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.is_complete() {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.shared.is_complete() {
             return Poll::Ready(());
         }
-        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_complete() {
+        let mut waiting = this.shared.waiting();
+        if this.shared.is_complete() {
             return Poll::Ready(());
         }
-        if !wakers.iter().any(|known| known.will_wake(context.waker())) {
-            wakers.push(context.waker().clone());
-        }
+        this.place = Some(waiting.put(this.place, context.waker()));
         Poll::Pending
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            let mut waiting = self.shared.waiting();
+            // completing it has taken all of them away
+            if !self.shared.is_complete() {
+                waiting.wakers[place] = None;
+                waiting.vacant.push(place);
+            }
+        }
     }
 }
 
@@ -168,6 +230,31 @@ mod tests {
         event.complete();
         waiter.join().unwrap();
         event.wait_blocking();
+    }
+
+    /// A waker that is never the same as its clones, as wakers whose functions were compiled twice are not.
+    fn elusive() -> Waker {
+        struct Nobody;
+        impl std::task::Wake for Nobody {
+            fn wake(self: Arc<Self>) {}
+        }
+        Waker::from(Arc::new(Nobody))
+    }
+
+    #[test]
+    fn waiting_for_long_takes_one_place_and_giving_up_takes_none() {
+        let event = Event::new();
+        let places = |event: &Event| event.shared.waiting().wakers.len();
+        let mut patient = event.clone();
+        for _ in 0..1000 {
+            assert!(Pin::new(&mut patient).poll(&mut Context::from_waker(&elusive())).is_pending());
+            let mut impatient = event.clone();
+            assert!(Pin::new(&mut impatient).poll(&mut Context::from_waker(&elusive())).is_pending());
+        }
+        assert_eq!(places(&event), 2);
+        event.complete();
+        drop(patient);
+        assert_eq!(places(&event), 0);
     }
 
     #[test]

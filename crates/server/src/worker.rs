@@ -17,13 +17,13 @@ use tokio::runtime::{Builder, Handle};
 /// All workers.
 pub struct Workers {
     workers: Vec<Worker>,
-    stop: Event,
 }
 
 struct Worker {
     handle: Handle,
     load: Arc<Load>,
     thread: JoinHandle<()>,
+    stop: Event,
 }
 
 /// What a worker has to do. Written by its own thread, except `sessions`.
@@ -91,14 +91,15 @@ impl Workers {
     where
         F: Future<Output = ()> + 'static,
     {
-        let stop = Event::new();
         let background = Arc::new(background);
         let mut workers = Vec::with_capacity(count);
         for number in 0..count {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let handle = runtime.handle().clone();
             let load = Arc::new(Load::default());
-            let (stop, background, own_load) = (stop.clone(), background.clone(), load.clone());
+            // one each: the loop polls it often, and what it writes then is its own
+            let stop = Event::new();
+            let (stopped, background, own_load) = (stop.clone(), background.clone(), load.clone());
             let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
                 // the background is part of what the loop itself runs, not a task: it may hold what must not move
                 runtime.block_on(async {
@@ -106,13 +107,13 @@ impl Workers {
                         (*background)(number, own_load).await;
                         std::future::pending::<()>().await;
                     };
-                    tokio::select! { () = stop => {}, () = background => {} }
+                    tokio::select! { () = stopped => {}, () = background => {} }
                 });
                 runtime.shutdown_timeout(Duration::from_secs(1));
             })?;
-            workers.push(Worker { handle, load, thread });
+            workers.push(Worker { handle, load, thread, stop });
         }
-        Ok(Workers { workers, stop })
+        Ok(Workers { workers })
     }
 
     /// How many there are.
@@ -133,7 +134,9 @@ impl Workers {
 
     /// Ends every worker; sessions that still run are dropped.
     pub fn stop(self) {
-        self.stop.complete();
+        for worker in &self.workers {
+            worker.stop.complete();
+        }
         for worker in self.workers {
             // a worker that panicked has said so already
             let _ = worker.thread.join();
