@@ -178,7 +178,7 @@ pub async fn send_rows(
 ) -> SqlResult<(u64, u64)> {
     sink.columns(&query.columns)?;
     let mut state = State::new(&query.root);
-    let mut row = RowMaker::default();
+    let mut row = RowMaker::new(&query.output);
     let (skip, give) = match &query.counted_limit {
         Some(limit) => drive(cx, |cx| crate::exec::limit_values(limit, cx)).await?,
         None => (0, cx.session.variables.sql_select_limit),
@@ -224,11 +224,21 @@ pub async fn send_rows(
 #[derive(Debug, Default)]
 pub struct RowMaker {
     computed: Vec<palisade_catalog::Value>,
+    /// Everything is at hand in every row.
+    plain: bool,
 }
 
 impl RowMaker {
+    /// For rows of these values.
+    pub fn new(output: &[Expr]) -> RowMaker {
+        RowMaker { computed: Vec::new(), plain: output.iter().all(Expr::is_at_hand) }
+    }
+
     /// Computes what cannot be borrowed; may wait.
     pub fn compute(&mut self, output: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<()> {
+        if self.plain {
+            return Ok(());
+        }
         self.computed.clear();
         for expr in output {
             if let Some(value) = expr.borrow(cx) {
@@ -248,7 +258,7 @@ impl RowMaker {
         for expr in output {
             values.push(match expr.borrow(cx) {
                 Some(value) => value?,
-                None => computed.next().map_or(ValueRef::Null, |value| value.as_ref()),
+                None => computed.next().expect("what is not at hand was computed").as_ref(),
             });
         }
         sink.row(&values)

@@ -127,6 +127,8 @@ fn compare_sort_key_and_hash_agree() {
             assert_eq!(collation.compare(&left, &right), expected, "{about}");
             assert_eq!(collation.compare(&right, &left), expected.reverse(), "{about}");
             assert_eq!(collation.equal(&left, &right), expected == Ordering::Equal, "{about}");
+            let prefixes = collation.order_prefix(&left).cmp(&collation.order_prefix(&right));
+            assert!(prefixes == expected || prefixes == Ordering::Equal, "{about}");
             let (mut x, mut y) = (Vec::new(), Vec::new());
             collation.sort_key(&left, &mut x);
             collation.sort_key(&right, &mut y);

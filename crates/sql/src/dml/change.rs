@@ -244,7 +244,8 @@ impl Binder<'_> {
         if !keys.is_empty() && !in_order {
             let mut slots = Vec::new();
             root.slots(&mut slots);
-            root = Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone() };
+            root =
+                Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct: false };
             collect = false;
         }
         if let Some(limit) = limit {

@@ -1,7 +1,6 @@
 //! Grouping: a hash table of groups, each with one accumulator per aggregate.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 
 use palisade_base::error_catalogue::{ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE};
 use palisade_base::mysql_error;
@@ -9,8 +8,9 @@ use palisade_catalog::{Decimal, SqlType, Value};
 pub use palisade_parser::ast::AggregateKind;
 
 use super::join::charge;
+use super::keys::{KeyIndex, Numbered};
 use super::sort::compare_keys;
-use super::{State, append_hash_key, evaluate_all};
+use super::{State, append_hash_key};
 use crate::expr::compare::compare_typed;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Slot};
@@ -59,7 +59,11 @@ struct Group {
 #[derive(Debug)]
 pub struct AggregateState {
     input: State,
-    index: HashMap<Vec<u8>, usize>,
+    /// The groups' numbers by their keys.
+    index: KeyIndex,
+    key: Vec<u8>,
+    /// Of the current row: each aggregate's arguments, and then its keys.
+    arguments: Vec<Value>,
     groups: Vec<Group>,
     bytes: usize,
     pending: bool,
@@ -72,7 +76,9 @@ impl AggregateState {
     pub fn new(input: State) -> Self {
         AggregateState {
             input,
-            index: HashMap::new(),
+            index: KeyIndex::default(),
+            key: Vec::new(),
+            arguments: Vec::new(),
             groups: Vec::new(),
             bytes: 0,
             pending: false,
@@ -100,7 +106,7 @@ impl AggregateState {
                     for slot in plan.keep {
                         cx.frame.slots[*slot] = Slot::Null;
                     }
-                    self.add_group(cx, plan, Vec::new(), values, 0);
+                    self.add_group(cx, plan, values, 0);
                 }
             }
             if plan.rollup {
@@ -131,51 +137,50 @@ impl AggregateState {
             }
             // Everything that may wait comes before anything is counted.
             let values = super::settled_all(plan.group, cx)?;
-            let mut arguments = Vec::with_capacity(plan.aggregates.len());
+            self.arguments.clear();
             for spec in plan.aggregates {
-                let values = evaluate_all(&spec.arguments, cx)?;
-                let keys = super::sort::key_values(&spec.order_by, cx)?;
-                arguments.push((values, keys));
+                for argument in &spec.arguments {
+                    self.arguments.push(argument.eval(cx)?);
+                }
+                for key in &spec.order_by {
+                    self.arguments.push(key.expr.eval(cx)?);
+                }
             }
             self.pending = false;
             let lowest = if plan.rollup { 0 } else { plan.group.len() };
             for level in lowest..=plan.group.len() {
-                let mut key = vec![level as u8];
+                self.key.clear();
+                self.key.push(level as u8);
                 for (value, expr) in values[..level].iter().zip(plan.group) {
-                    append_hash_key(value, &expr.ty, &mut key);
+                    append_hash_key(value, &expr.ty, &mut self.key);
                 }
-                let position = match self.index.get(&key) {
-                    Some(position) => *position,
-                    None => {
+                let position = match self.index.number(&self.key) {
+                    Numbered::Known(position) => position,
+                    Numbered::New(position) => {
                         let mut own = values.clone();
                         own[level..].fill(Value::Null);
-                        self.add_group(cx, plan, key, own, level)
+                        self.add_group(cx, plan, own, level);
+                        position
                     }
                 };
-                charge(self.bytes)?;
-                for ((accumulator, spec), (values, keys)) in
-                    self.groups[position].accumulators.iter_mut().zip(plan.aggregates).zip(&arguments)
+                charge(self.bytes + self.index.size())?;
+                let mut rest = &self.arguments[..];
+                for (accumulator, spec) in self.groups[position].accumulators.iter_mut().zip(plan.aggregates)
                 {
+                    let (values, after) = rest.split_at(spec.arguments.len());
+                    let (keys, after) = after.split_at(spec.order_by.len());
                     self.bytes += accumulator.add(cx, spec, values, keys)?;
+                    rest = after;
                 }
             }
         }
     }
 
-    fn add_group(
-        &mut self,
-        cx: &Context<'_>,
-        plan: &Grouping<'_>,
-        key: Vec<u8>,
-        values: Vec<Value>,
-        level: usize,
-    ) -> usize {
+    fn add_group(&mut self, cx: &Context<'_>, plan: &Grouping<'_>, values: Vec<Value>, level: usize) {
         let kept: Box<[Slot]> = plan.keep.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
-        self.bytes += key.len() + 200 + kept.iter().map(Slot::size).sum::<usize>();
+        self.bytes += 200 + kept.iter().map(Slot::size).sum::<usize>();
         let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
         self.groups.push(Group { values, level, accumulators, kept });
-        self.index.insert(key, self.groups.len() - 1);
-        self.groups.len() - 1
     }
 }
 
@@ -207,7 +212,7 @@ enum Accumulator {
     Bits { value: u64 },
     Variance { count: u64, mean: f64, squares: f64 },
     Texts(Vec<(Vec<Value>, Vec<u8>)>),
-    Distinct { seen: HashSet<Vec<u8>>, inner: Box<Accumulator> },
+    Distinct { seen: KeyIndex, inner: Box<Accumulator> },
 }
 
 #[derive(Debug)]
@@ -242,7 +247,7 @@ impl Accumulator {
             }
         };
         if spec.distinct && !matches!(spec.kind, AggregateKind::Min | AggregateKind::Max) {
-            return Accumulator::Distinct { seen: HashSet::new(), inner: Box::new(plain) };
+            return Accumulator::Distinct { seen: KeyIndex::default(), inner: Box::new(plain) };
         }
         plain
     }
@@ -269,7 +274,7 @@ impl Accumulator {
                     append_hash_key(value, &argument.ty, &mut key);
                 }
                 let bytes = key.len() + 48;
-                if seen.insert(key) { Ok(bytes + inner.add(cx, spec, values, keys)?) } else { Ok(0) }
+                if seen.insert(&key) { Ok(bytes + inner.add(cx, spec, values, keys)?) } else { Ok(0) }
             }
             Accumulator::Count(count) => {
                 *count += 1;

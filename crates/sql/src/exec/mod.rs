@@ -10,12 +10,16 @@
 //! | [`scan`] | reading a table by an access path |
 //! | [`join`] | nested loops and hash joins |
 //! | [`aggregate`] | grouping |
+//! | [`keys`] | numbering keys: duplicates and groups |
+//! | [`kept`] | rows set aside |
 //! | [`sort`] | sorting, limits, removing duplicates |
 //! | [`set`] | UNION and its kin, derived tables |
 //! | [`subquery`] | subqueries in expressions |
 
 pub mod aggregate;
 pub mod join;
+pub mod kept;
+pub mod keys;
 pub mod scan;
 pub mod set;
 pub mod sort;
@@ -169,9 +173,8 @@ impl State {
                 cx,
                 &aggregate::Grouping { input, group, aggregates, slot: *slot, rollup: *rollup, keep },
             ),
-            (State::Sort(state), Operator::Sort { input, keys, slots, limit }) => {
-                state.next(cx, input, keys, slots, limit.as_ref())
-            }
+            (State::Sort(state), Operator::Sort { input, keys, slots, limit, distinct }) => state
+                .next(cx, &sort::Sorting { input, keys, slots, limit: limit.as_ref(), distinct: *distinct }),
             (State::Project { input, pending }, Operator::Project { input: plan, output, slot }) => {
                 if !*pending {
                     if !input.next(plan, cx)? {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use palisade_catalog::{SqlType, Value};
 
 use super::join::charge;
-use super::sort::row_key;
+use super::keys::KeyIndex;
+use super::sort::append_row_key;
 use super::{KeptRow, State};
 use crate::SqlAttempt;
 use crate::expr::{Context, Expr, Slot};
@@ -78,10 +79,14 @@ impl UnionState {
 }
 
 fn combine(left: Vec<KeptRow>, right: Vec<KeptRow>, step: SetStep, types: &[SqlType]) -> Vec<KeptRow> {
-    let key = |row: &KeptRow| row_key(&Slot::Values(row.clone()), types);
+    let key = |row: &KeptRow| {
+        let mut key = Vec::new();
+        append_row_key(&Slot::Values(row.clone()), types, &mut key);
+        key
+    };
     let distinct = |rows: Vec<KeptRow>| {
-        let mut seen = std::collections::HashSet::new();
-        rows.into_iter().filter(|row| seen.insert(key(row))).collect::<Vec<_>>()
+        let mut seen = KeyIndex::default();
+        rows.into_iter().filter(|row| seen.insert(&key(row))).collect::<Vec<_>>()
     };
     let counted = |rows: &[KeptRow]| {
         let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();

@@ -1,115 +1,264 @@
 //! Sorting, limits, removing duplicates.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::join::charge;
-use super::{State, append_hash_key, evaluate_all, limit_values};
+use super::kept::KeptRows;
+use super::keys::KeyIndex;
+use super::{State, append_hash_key, limit_values};
 use crate::SqlAttempt;
 use crate::expr::compare::compare_typed;
-use crate::expr::{Context, Slot};
+use crate::expr::{Context, Expr, Slot};
 use crate::plan::{Limit, Operator, SortKey};
 
+/// One key of a row. Bytes lie with those of the other rows.
 #[derive(Debug)]
-struct SortedRow {
-    keys: Vec<Value>,
-    slots: Box<[Slot]>,
+enum Key {
+    Value(Value),
+    Bytes { start: usize, len: usize },
+}
+
+/// The keys of the rows to be sorted, as many for each.
+#[derive(Debug, Default)]
+struct Keys {
+    keys: Vec<Key>,
+    bytes: Vec<u8>,
+    /// Each row's beginning of its first key: where they differ, the rows compare as they do. Not kept once a value came
+    /// that has none.
+    prefixes: Vec<Prefix>,
+    without_prefixes: bool,
+}
+
+/// NULL comes first.
+type Prefix = Option<u64>;
+
+/// What of a value decides most comparisons; `None` where nothing is known that would.
+fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
+    let of_signed = |value: i64| Some(Some((value as u64) ^ (1 << 63)));
+    match value {
+        ValueRef::Null => Some(None),
+        ValueRef::Int(value) if matches!(ty, SqlType::Int { .. }) => of_signed(value),
+        ValueRef::UInt(value) if matches!(ty, SqlType::Int { .. }) => {
+            of_signed(i64::try_from(value).unwrap_or(i64::MAX))
+        }
+        ValueRef::Bytes(text) if ty.is_string() => Some(Some(ty.collation().get().order_prefix(text))),
+        _ => None,
+    }
+}
+
+impl Keys {
+    /// Adds the keys of the current row. May ask to wait, and has then added nothing.
+    fn push(&mut self, cx: &mut Context<'_>, specs: &[SortKey]) -> SqlAttempt<()> {
+        let (count, bytes) = (self.keys.len(), self.bytes.len());
+        for spec in specs {
+            match self.evaluate(cx, &spec.expr) {
+                Ok(key) => self.keys.push(key),
+                Err(blocked) => {
+                    self.keys.truncate(count);
+                    self.bytes.truncate(bytes);
+                    return Err(blocked);
+                }
+            }
+        }
+        if !self.without_prefixes {
+            match prefix(self.get(count), &specs[0].expr.ty) {
+                Some(prefix) => self.prefixes.push(prefix),
+                None => self.without_prefixes = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, cx: &mut Context<'_>, expr: &Expr) -> SqlAttempt<Key> {
+        Ok(match expr.borrow(cx) {
+            Some(value) => match value? {
+                ValueRef::Bytes(text) => {
+                    let start = self.bytes.len();
+                    self.bytes.extend_from_slice(text);
+                    Key::Bytes { start, len: text.len() }
+                }
+                value => Key::Value(value.to_owned()),
+            },
+            None => Key::Value(expr.eval(cx)?),
+        })
+    }
+
+    fn get(&self, position: usize) -> ValueRef<'_> {
+        match &self.keys[position] {
+            Key::Value(value) => value.as_ref(),
+            Key::Bytes { start, len } => ValueRef::Bytes(&self.bytes[*start..*start + *len]),
+        }
+    }
+
+    /// Compares two rows.
+    fn compare(&self, left: usize, right: usize, specs: &[SortKey]) -> Ordering {
+        if !self.without_prefixes {
+            let ordering = self.prefixes[left].cmp(&self.prefixes[right]);
+            if ordering != Ordering::Equal {
+                return if specs[0].descending { ordering.reverse() } else { ordering };
+            }
+        }
+        let (left, right) = (left * specs.len(), right * specs.len());
+        for (position, spec) in specs.iter().enumerate() {
+            let ordering = spec.compare(self.get(left + position), self.get(right + position));
+            if ordering != Ordering::Equal {
+                return ordering;
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// Keeps only the keys of these rows, in this order.
+    fn select(&mut self, rows: &[usize], width: usize) {
+        let mut selected = Keys { without_prefixes: self.without_prefixes, ..Keys::default() };
+        for row in rows {
+            if !self.without_prefixes {
+                selected.prefixes.push(self.prefixes[*row]);
+            }
+            for key in &mut self.keys[row * width..(row + 1) * width] {
+                selected.keys.push(match key {
+                    Key::Value(value) => Key::Value(std::mem::take(value)),
+                    Key::Bytes { start, len } => {
+                        let moved = selected.bytes.len();
+                        selected.bytes.extend_from_slice(&self.bytes[*start..*start + *len]);
+                        Key::Bytes { start: moved, len: *len }
+                    }
+                });
+            }
+        }
+        *self = selected;
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + self.keys.len() * size_of::<Key>() + self.prefixes.len() * size_of::<Prefix>()
+    }
+}
+
+/// A sort's plan, taken apart.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Sorting<'p> {
+    pub input: &'p Operator,
+    pub keys: &'p [SortKey],
+    pub slots: &'p [usize],
+    pub limit: Option<&'p Limit>,
+    pub distinct: bool,
 }
 
 /// Where a sort is.
 #[derive(Debug)]
 pub struct SortState {
     input: State,
-    rows: Vec<SortedRow>,
-    bytes: usize,
+    rows: KeptRows,
+    keys: Keys,
+    /// Rows held.
+    count: usize,
     /// How many rows are wanted; asked once.
-    wanted: Option<u64>,
+    wanted: Option<usize>,
     pending: bool,
-    sorted: bool,
+    /// The rows in order, once all are here.
+    order: Option<Vec<usize>>,
     next: usize,
 }
 
 impl SortState {
     /// Before the first row.
     pub fn new(input: State) -> Self {
-        SortState { input, rows: Vec::new(), bytes: 0, wanted: None, pending: false, sorted: false, next: 0 }
+        SortState {
+            input,
+            rows: KeptRows::default(),
+            keys: Keys::default(),
+            count: 0,
+            wanted: None,
+            pending: false,
+            order: None,
+            next: 0,
+        }
     }
 
     /// Before the first row.
     pub fn reset(&mut self) {
+        let input = std::mem::replace(&mut self.input, State::Nothing);
+        *self = SortState::new(input);
         self.input.reset();
-        self.rows.clear();
-        (self.bytes, self.wanted, self.pending, self.sorted, self.next) = (0, None, false, false, 0);
     }
 
     /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
-    pub fn next(
-        &mut self,
-        cx: &mut Context<'_>,
-        input: &Operator,
-        keys: &[SortKey],
-        slots: &[usize],
-        limit: Option<&Limit>,
-    ) -> SqlAttempt<bool> {
-        if !self.sorted {
-            if self.wanted.is_none() {
-                self.wanted = Some(match limit {
-                    Some(limit) => {
-                        let (offset, count) = limit_values(limit, cx)?;
-                        offset.saturating_add(count)
-                    }
-                    None => u64::MAX,
-                });
-            }
-            let wanted = usize::try_from(self.wanted.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-            let bound = wanted.saturating_mul(2).max(64);
-            loop {
-                if !self.pending {
-                    if !self.input.next(input, cx)? {
-                        break;
-                    }
-                    self.pending = true;
-                }
-                let mut values = Vec::with_capacity(keys.len());
-                for key in keys {
-                    values.push(key.expr.eval(cx)?);
-                }
-                self.pending = false;
-                let kept: Box<[Slot]> = slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
-                self.bytes += kept.iter().map(Slot::size).sum::<usize>() + 48 * values.len();
-                self.rows.push(SortedRow { keys: values, slots: kept });
-                if self.rows.len() >= bound {
-                    self.order(keys);
-                    self.rows.truncate(wanted);
-                    self.bytes = self.rows.iter().flat_map(|row| row.slots.iter()).map(Slot::size).sum();
-                }
-                charge(self.bytes)?;
-            }
-            self.order(keys);
-            self.rows.truncate(wanted);
-            self.sorted = true;
+    pub fn next(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
+        if self.order.is_none() {
+            self.consume(cx, plan)?;
         }
-        let Some(row) = self.rows.get_mut(self.next) else { return Ok(false) };
+        let Some(&row) = self.order.as_ref().and_then(|order| order.get(self.next)) else { return Ok(false) };
         self.next += 1;
-        for (slot, kept) in slots.iter().zip(row.slots.iter_mut()) {
-            cx.frame.slots[*slot] = std::mem::take(kept);
-        }
+        self.rows.restore(row, plan.slots, &mut cx.frame);
         Ok(true)
     }
 
-    fn order(&mut self, keys: &[SortKey]) {
-        self.rows.sort_by(|left, right| compare_keys(&left.keys, &right.keys, keys));
+    fn consume(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+        let wanted = match self.wanted {
+            Some(wanted) => wanted,
+            None => wanted_rows(plan.limit, cx)?,
+        };
+        self.wanted = Some(wanted);
+        let bound = wanted.saturating_mul(2).max(64);
+        loop {
+            if !self.pending {
+                if !self.input.next(plan.input, cx)? {
+                    break;
+                }
+                self.pending = true;
+            }
+            self.keys.push(cx, plan.keys)?;
+            self.pending = false;
+            self.rows.push(&cx.frame, plan.slots);
+            self.count += 1;
+            if self.count >= bound {
+                let best = self.ordered(plan, wanted);
+                self.rows.select(&best);
+                self.keys.select(&best, plan.keys.len());
+                self.count = best.len();
+            }
+            charge(self.rows.size() + self.keys.size())?;
+        }
+        self.order = Some(self.ordered(plan, wanted));
+        Ok(())
+    }
+
+    /// The first `wanted` rows in order; of equal ones, which stay in the order in which they came, the first if there
+    /// are to be no duplicates.
+    fn ordered(&self, plan: &Sorting<'_>, wanted: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.count).collect();
+        order.sort_by(|left, right| self.keys.compare(*left, *right, plan.keys));
+        if plan.distinct {
+            order.dedup_by(|next, kept| self.keys.compare(*kept, *next, plan.keys) == Ordering::Equal);
+        }
+        order.truncate(wanted);
+        order
+    }
+}
+
+fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<usize> {
+    let Some(limit) = limit else { return Ok(usize::MAX) };
+    let (offset, count) = limit_values(limit, cx)?;
+    Ok(usize::try_from(offset.saturating_add(count)).unwrap_or(usize::MAX))
+}
+
+impl SortKey {
+    /// Compares two values of this key.
+    fn compare(&self, left: ValueRef<'_>, right: ValueRef<'_>) -> Ordering {
+        let ordering = compare_typed(left, right, &self.expr.ty);
+        if self.descending { ordering.reverse() } else { ordering }
     }
 }
 
 /// Compares two lists of key values.
 pub fn compare_keys(left: &[Value], right: &[Value], keys: &[SortKey]) -> Ordering {
     for ((left, right), key) in left.iter().zip(right).zip(keys) {
-        let ordering = compare_typed(left.as_ref(), right.as_ref(), &key.expr.ty);
+        let ordering = key.compare(left.as_ref(), right.as_ref());
         if ordering != Ordering::Equal {
-            return if key.descending { ordering.reverse() } else { ordering };
+            return ordering;
         }
     }
     Ordering::Equal
@@ -119,21 +268,20 @@ pub fn compare_keys(left: &[Value], right: &[Value], keys: &[SortKey]) -> Orderi
 #[derive(Debug)]
 pub struct DistinctState {
     input: State,
-    seen: HashSet<Vec<u8>>,
-    bytes: usize,
+    seen: KeyIndex,
+    key: Vec<u8>,
 }
 
 impl DistinctState {
     /// Before the first row.
     pub fn new(input: State) -> Self {
-        DistinctState { input, seen: HashSet::new(), bytes: 0 }
+        DistinctState { input, seen: KeyIndex::default(), key: Vec::new() }
     }
 
     /// Before the first row.
     pub fn reset(&mut self) {
         self.input.reset();
         self.seen.clear();
-        self.bytes = 0;
     }
 
     /// The next row that is not like one before.
@@ -145,10 +293,11 @@ impl DistinctState {
         types: &[SqlType],
     ) -> SqlAttempt<bool> {
         while self.input.next(input, cx)? {
-            let key = row_key(&cx.frame.slots[slot], types);
-            self.bytes += key.len() + 48;
-            charge(self.bytes)?;
-            if self.seen.insert(key) {
+            self.key.clear();
+            append_row_key(&cx.frame.slots[slot], types, &mut self.key);
+            let is_new = self.seen.insert(&self.key);
+            charge(self.seen.size())?;
+            if is_new {
                 return Ok(true);
             }
         }
@@ -156,15 +305,13 @@ impl DistinctState {
     }
 }
 
-/// Bytes that are equal for equal rows of a slot of values.
-pub fn row_key(slot: &Slot, types: &[SqlType]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(types.len() * 17);
+/// Appends bytes that are equal for equal rows of a slot of values.
+pub fn append_row_key(slot: &Slot, types: &[SqlType], key: &mut Vec<u8>) {
     if let Slot::Values(values) = slot {
         for (value, ty) in values.iter().zip(types) {
-            append_hash_key(value, ty, &mut key);
+            append_hash_key(value, ty, key);
         }
     }
-    key
 }
 
 /// Where a limit is.
@@ -214,13 +361,4 @@ impl LimitState {
         }
         Ok(false)
     }
-}
-
-/// Evaluates keys; used where rows are compared without being sorted.
-pub fn key_values(keys: &[SortKey], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
-    let mut values = Vec::with_capacity(keys.len());
-    for key in keys {
-        values.extend(evaluate_all(std::slice::from_ref(&key.expr), cx)?);
-    }
-    Ok(values)
 }

@@ -80,6 +80,18 @@ impl Slot {
         }
     }
 
+    /// Makes a copy of a stored row current; where the slot holds a copy already, into its place.
+    pub fn set_row(&mut self, table: &Arc<Table>, row: &[u8], stamp: RowStamp) {
+        match self {
+            Slot::Row { table: known, bytes, stamp: place } if Arc::ptr_eq(known, table) => {
+                bytes.clear();
+                bytes.extend_from_slice(row);
+                *place = stamp;
+            }
+            slot => *slot = Slot::Row { table: table.clone(), bytes: row.to_vec(), stamp },
+        }
+    }
+
     /// The current row, to be kept while the slot moves on.
     pub fn keep(&self) -> Slot {
         match self.stored() {

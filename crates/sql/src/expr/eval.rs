@@ -23,6 +23,15 @@ pub fn truth_value(truth: Option<bool>) -> Value {
 }
 
 impl Expr {
+    /// Whether its value can be [borrowed](Self::borrow) whatever the row.
+    pub fn is_at_hand(&self) -> bool {
+        match self.node {
+            Node::Literal(_) | Node::Parameter(_) => true,
+            Node::Column { .. } => !matches!(self.ty, SqlType::Timestamp { .. }),
+            _ => false,
+        }
+    }
+
     /// The value, borrowed, where it is at hand: a literal, a parameter, a column (a TIMESTAMP excepted, which has to
     /// be converted).
     pub fn borrow<'c>(&'c self, cx: &'c Context<'_>) -> Option<SqlResult<ValueRef<'c>>> {

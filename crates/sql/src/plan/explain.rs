@@ -153,8 +153,11 @@ fn query_lines(query: &Query, select_type: &'static str, next_id: &mut u64, line
 /// What sorting and grouping add to the first table's line.
 fn notes(operator: &Operator, out: &mut Vec<&'static str>) {
     match operator {
-        Operator::Sort { input, .. } => {
+        Operator::Sort { input, distinct, .. } => {
             notes(input, out);
+            if *distinct {
+                out.push("Using temporary");
+            }
             out.push("Using filesort");
         }
         Operator::Distinct { input, .. } => {
@@ -426,13 +429,14 @@ fn tree(operator: &Operator, depth: usize, out: &mut String) {
             line(format!("{what}: {} aggregates", aggregates.len()));
             tree(input, depth + 1, out);
         }
-        Operator::Sort { input, keys, limit, .. } => {
+        Operator::Sort { input, keys, limit, distinct, .. } => {
             let keys: Vec<String> = keys
                 .iter()
                 .map(|key| format!("{}{}", key.expr, if key.descending { " DESC" } else { "" }))
                 .collect();
             let limited = if limit.is_some() { ", limit input" } else { "" };
-            line(format!("Sort: {}{limited}", keys.join(", ")));
+            let distinct = if *distinct { " with duplicate removal" } else { "" };
+            line(format!("Sort{distinct}: {}{limited}", keys.join(", ")));
             tree(input, depth + 1, out);
         }
         Operator::Project { input, .. } => tree(input, depth, out),

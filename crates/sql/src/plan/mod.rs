@@ -152,12 +152,14 @@ pub enum Operator {
         /// Slots of the input of which one row is kept per group, for columns that depend on the group.
         keep: Vec<usize>,
     },
-    /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed.
+    /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed. With `distinct`, of rows with equal
+    /// keys only the first.
     Sort {
         input: Box<Operator>,
         keys: Vec<SortKey>,
         slots: Vec<usize>,
         limit: Option<Limit>,
+        distinct: bool,
     },
     /// Computes values into a slot.
     Project {

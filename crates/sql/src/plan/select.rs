@@ -1,6 +1,8 @@
 //! From a query's parse tree to its operators: FROM and WHERE become joins, then grouping, HAVING, DISTINCT, order and
 //! limit are stacked on top.
 
+use std::collections::BTreeSet;
+
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
@@ -148,7 +150,13 @@ impl Binder<'_> {
         self.scopes.pop();
         let (keys, limit) = (keys?, self.limit(limit)?);
         if !keys.is_empty() {
-            root = Operator::Sort { input: Box::new(root), keys, slots: vec![slot], limit: limit.clone() };
+            root = Operator::Sort {
+                input: Box::new(root),
+                keys,
+                slots: vec![slot],
+                limit: limit.clone(),
+                distinct: false,
+            };
         }
         if let Some(limit) = limit {
             root = Operator::Limit { input: Box::new(root), limit };
@@ -250,8 +258,13 @@ impl Binder<'_> {
         self.scopes.pop();
         let (keys, limit) = (keys?, self.limit(limit)?);
         if !keys.is_empty() {
-            query.root =
-                Operator::Sort { input: Box::new(query.root), keys, slots: vec![slot], limit: limit.clone() };
+            query.root = Operator::Sort {
+                input: Box::new(query.root),
+                keys,
+                slots: vec![slot],
+                limit: limit.clone(),
+                distinct: false,
+            };
         }
         if let Some(limit) = limit {
             query.root = Operator::Limit { input: Box::new(query.root), limit };
@@ -405,7 +418,9 @@ impl Binder<'_> {
             root = Operator::Filter { input: Box::new(root), condition };
         }
         let mut keys = finish.keys;
-        if select.distinct {
+        // Rows that are sorted by all that they show have their duplicates side by side.
+        let distinct_by_sorting = select.distinct && sorts_by_all(&keys, &output);
+        if select.distinct && !distinct_by_sorting {
             let slot = self.new_slot();
             let texts: Vec<String> = output.iter().map(Expr::to_string).collect();
             let mut projected = Vec::with_capacity(output.len());
@@ -436,7 +451,8 @@ impl Binder<'_> {
             let mut slots = Vec::new();
             root.slots(&mut slots);
             let limit = if counted { None } else { limit.clone() };
-            root = Operator::Sort { input: Box::new(root), keys, slots, limit };
+            root =
+                Operator::Sort { input: Box::new(root), keys, slots, limit, distinct: distinct_by_sorting };
         }
         let mut counted_limit = None;
         if let Some(limit) = limit {
@@ -646,6 +662,13 @@ fn on_conditions(tree: &crate::bind::from::JoinTree, visit: &mut dyn FnMut(&Expr
             on_conditions(right, visit);
         }
     }
+}
+
+/// Whether the output is columns only, and they are the keys.
+fn sorts_by_all(keys: &[SortKey], output: &[Expr]) -> bool {
+    let texts = |exprs: &mut dyn Iterator<Item = &Expr>| exprs.map(Expr::to_string).collect::<BTreeSet<_>>();
+    output.iter().all(|expr| matches!(expr.node, Node::Column { .. }))
+        && texts(&mut output.iter()) == texts(&mut keys.iter().map(|key| &key.expr))
 }
 
 /// A column of a slot of values.

@@ -1,0 +1,106 @@
+//! Rows set aside: an operator that needs its whole input keeps what the slots hold of each row here. The bytes of stored
+//! rows lie one behind the other in one allocation, and their table is held once, not once a row: a reference count that
+//! all workers share is dearer than the row.
+
+use std::sync::Arc;
+
+use palisade_engine::{RowStamp, Table};
+
+use crate::expr::Slot;
+use crate::expr::context::Frame;
+
+/// Rows of a few slots, numbered as they were put in.
+#[derive(Debug, Default)]
+pub struct KeptRows {
+    /// Slots of a row.
+    width: usize,
+    /// The table of each slot whose rows are kept as bytes.
+    tables: Vec<Option<Arc<Table>>>,
+    cells: Vec<Cell>,
+    bytes: Vec<u8>,
+    /// What `cells` hold besides `bytes`.
+    others: usize,
+}
+
+#[derive(Debug)]
+enum Cell {
+    Stored { start: usize, len: usize, stamp: RowStamp },
+    Other(Slot),
+}
+
+impl KeptRows {
+    /// Puts in what `slots` of the frame hold now. The same slots each time.
+    pub fn push(&mut self, frame: &Frame, slots: &[usize]) {
+        self.width = slots.len();
+        self.tables.resize(self.width, None);
+        for (slot, known) in slots.iter().zip(&mut self.tables) {
+            let slot = &frame.slots[*slot];
+            let cell = match slot.stored() {
+                Some((table, row, stamp))
+                    if Arc::ptr_eq(known.get_or_insert_with(|| table.clone()), table) =>
+                {
+                    let start = self.bytes.len();
+                    self.bytes.extend_from_slice(row);
+                    Cell::Stored { start, len: row.len(), stamp }
+                }
+                _ => {
+                    let kept = slot.keep();
+                    self.others += kept.size();
+                    Cell::Other(kept)
+                }
+            };
+            self.cells.push(cell);
+        }
+    }
+
+    /// Puts a row back into the frame's slots; it is gone from here.
+    pub fn restore(&mut self, row: usize, slots: &[usize], frame: &mut Frame) {
+        let first = row * self.width;
+        let cells = self.cells[first..first + self.width].iter_mut();
+        for ((cell, slot), table) in cells.zip(slots).zip(&self.tables) {
+            let slot = &mut frame.slots[*slot];
+            match cell {
+                Cell::Other(kept) => *slot = std::mem::take(kept),
+                Cell::Stored { start, len, stamp } => {
+                    let table = table.as_ref().expect("a stored row has a table");
+                    slot.set_row(table, &self.bytes[*start..*start + *len], *stamp);
+                }
+            }
+        }
+    }
+
+    /// Keeps only these rows, renumbered in this order.
+    pub fn select(&mut self, rows: &[usize]) {
+        let mut selected =
+            KeptRows { width: self.width, tables: std::mem::take(&mut self.tables), ..Self::default() };
+        for row in rows {
+            for cell in &mut self.cells[row * self.width..(row + 1) * self.width] {
+                selected.cells.push(match cell {
+                    Cell::Stored { start, len, stamp } => {
+                        let moved = selected.bytes.len();
+                        selected.bytes.extend_from_slice(&self.bytes[*start..*start + *len]);
+                        Cell::Stored { start: moved, len: *len, stamp: *stamp }
+                    }
+                    Cell::Other(kept) => {
+                        selected.others += kept.size();
+                        Cell::Other(std::mem::take(kept))
+                    }
+                });
+            }
+        }
+        *self = selected;
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.bytes.clear();
+        self.tables.clear();
+        self.others = 0;
+    }
+
+    /// About how many bytes it holds.
+    pub fn size(&self) -> usize {
+        self.bytes.len() + self.others + self.cells.len() * size_of::<Cell>()
+    }
+}
