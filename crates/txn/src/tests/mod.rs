@@ -2,6 +2,7 @@
 
 mod format;
 mod harness;
+mod hot_row;
 mod locks;
 mod model;
 mod segments;

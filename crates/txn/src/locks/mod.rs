@@ -21,21 +21,28 @@
 //!
 //! # Deadlocks
 //!
-//! Only the beginning of a wait can close a cycle. Beginnings are serialised by `detector`; each walks from
-//! the waiter along "waits for an owner of" edges. If it comes back to itself, the cheapest transaction on the way
-//! is the victim: its wait ends with [`Request::Deadlock`].
+//! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+mod deadlock;
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod queue;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use palisade_base::{Event, TrxId};
-use parking_lot::Mutex;
 
 use crate::metrics;
 use crate::sessions::{SessionArray, SessionNo};
+use crate::sync::{AtomicI64, AtomicU64, AtomicUsize, Mutex};
 use crate::system::ActiveTrx;
+use queue::{Queue, Waiter};
 
+#[cfg(not(loom))]
 const SHARDS: usize = 64;
+#[cfg(loom)]
+const SHARDS: usize = 1;
 
 /// How strong a lock is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +71,13 @@ pub enum Request {
     Deadlock,
 }
 
+/// Whether a request may have closed a cycle of waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    Needed,
+    Needless,
+}
+
 /// What is locked: an index and a key in it.
 type LockKey = Box<[u8]>;
 
@@ -72,52 +86,6 @@ fn lock_key(index: u64, key: &[u8]) -> LockKey {
     bytes.extend_from_slice(&index.to_le_bytes());
     bytes.extend_from_slice(key);
     bytes.into_boxed_slice()
-}
-
-#[derive(Default)]
-struct Queue {
-    granted: Vec<(SessionNo, Mode)>,
-    waiting: VecDeque<Waiter>,
-}
-
-struct Waiter {
-    session: SessionNo,
-    mode: Mode,
-    event: Event,
-    victim: bool,
-}
-
-impl Queue {
-    fn held(&self, session: SessionNo) -> Option<Mode> {
-        self.granted.iter().find(|(owner, _)| *owner == session).map(|(_, mode)| *mode)
-    }
-
-    fn is_compatible(&self, session: SessionNo, mode: Mode) -> bool {
-        self.granted.iter().all(|(owner, held)| *owner == session || !mode.conflicts_with(*held))
-    }
-
-    fn grant(&mut self, session: SessionNo, mode: Mode) {
-        match self.granted.iter_mut().find(|(owner, _)| *owner == session) {
-            Some((_, held)) => *held = mode.max(*held),
-            None => self.granted.push((session, mode)),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.granted.is_empty() && self.waiting.is_empty()
-    }
-
-    /// Whom a request at `position` of the queue waits for.
-    fn blockers(&self, position: usize) -> Vec<SessionNo> {
-        let waiter = &self.waiting[position];
-        let granted = self.granted.iter().copied();
-        let ahead = self.waiting.iter().take(position).map(|ahead| (ahead.session, ahead.mode));
-        granted
-            .chain(ahead)
-            .filter(|(owner, mode)| *owner != waiter.session && waiter.mode.conflicts_with(*mode))
-            .map(|(owner, _)| owner)
-            .collect()
-    }
 }
 
 #[derive(Default)]
@@ -139,8 +107,6 @@ struct LockCell {
     /// When it began to write, microseconds since 1970.
     started_us: AtomicI64,
     state: Mutex<CellState>,
-    /// Whether `state` lists anything, for the fast end of a transaction.
-    listed: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -238,13 +204,11 @@ impl LockTable {
         mode: Mode,
         writer: Option<(SessionNo, TrxId)>,
     ) -> Request {
-        let request = self.enqueue(session, index, key, mode, writer);
-        if let Request::Wait(event) = &request {
-            metrics::LOCK_REC_LOCK_WAITS.increment();
-            if self.is_deadlock_victim(session, event) {
-                metrics::LOCK_DEADLOCKS.increment();
-                return Request::Deadlock;
-            }
+        let (request, search) = self.enqueue(session, index, key, mode, writer);
+        if let (Request::Wait(event), Search::Needed) = (&request, search)
+            && self.is_deadlock_victim(session, event)
+        {
+            return Request::Deadlock;
         }
         request
     }
@@ -256,7 +220,7 @@ impl LockTable {
         key: &[u8],
         mode: Mode,
         writer: Option<(SessionNo, TrxId)>,
-    ) -> Request {
+    ) -> (Request, Search) {
         let shard = self.shard(index, key);
         let key = lock_key(index, key);
         let mut queues = shard.queues.lock();
@@ -271,22 +235,25 @@ impl LockTable {
         }
         // If a writer slipped in between the grant and the look at the row, its lock comes first.
         if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
-            return Request::Granted;
+            return (Request::Granted, Search::Needless);
         }
-        if let Some(position) = queue.waiting.iter().position(|waiter| waiter.session == session) {
-            if queue.waiting[position].victim {
-                self.withdraw(queue, position);
-                self.promote(queue, &key);
-                self.drop_if_empty(shard, &mut queues, &key);
-                return Request::Deadlock;
+        if let Some(position) = queue.position(session) {
+            let waiter = &queue.waiting[position];
+            if !waiter.victim {
+                return (Request::Wait(waiter.event.clone()), Search::Needless);
             }
-            return Request::Wait(queue.waiting[position].event.clone());
+            self.withdraw(queue, position);
+            self.promote(queue, &key);
+            self.drop_if_empty(shard, &mut queues, &key);
+            return (Request::Deadlock, Search::Needless);
         }
         let upgrade = queue.held(session).is_some();
         if queue.is_compatible(session, mode) && (upgrade || queue.waiting.is_empty()) {
             queue.grant(session, mode);
-            self.list_owned(session, &key, upgrade);
-            return Request::Granted;
+            if !upgrade {
+                self.cells.cell(session).state.lock().owned.push(key);
+            }
+            return (Request::Granted, Search::Needless);
         }
         let event = Event::new();
         let waiter = Waiter { session, mode, event: event.clone(), victim: false };
@@ -295,11 +262,13 @@ impl LockTable {
         } else {
             queue.waiting.push_back(waiter);
         }
+        metrics::LOCK_REC_LOCK_WAITS.increment();
         let cell = self.cells.cell(session);
-        let previous = cell.state.lock().waiting_for.replace(key);
+        let mut state = cell.state.lock();
+        let previous = state.waiting_for.replace(key);
         assert!(previous.is_none(), "a session waits for one lock at a time");
-        cell.listed.fetch_add(1, Ordering::Release);
-        Request::Wait(event)
+        let holds_nothing = state.owned.is_empty() && cell.weight.load(Ordering::Relaxed) == 0;
+        (Request::Wait(event), if holds_nothing { Search::Needless } else { Search::Needed })
     }
 
     /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended.
@@ -311,40 +280,34 @@ impl LockTable {
         }
         if queue.held(owner).is_none() {
             state.owned.push(key.clone());
-            cell.listed.fetch_add(1, Ordering::Release);
         }
         queue.grant(owner, Mode::Exclusive);
     }
 
-    fn list_owned(&self, session: SessionNo, key: &LockKey, already: bool) {
-        if !already {
-            let cell = self.cells.cell(session);
-            cell.state.lock().owned.push(key.clone());
-            cell.listed.fetch_add(1, Ordering::Release);
-        }
-    }
-
-    /// Takes the waiter at `position` out of the queue.
-    fn withdraw(&self, queue: &mut Queue, position: usize) -> Waiter {
+    /// Takes the waiter at `position` out of the queue: it gives up.
+    fn withdraw(&self, queue: &mut Queue, position: usize) {
         let waiter = queue.waiting.remove(position).expect("a waiter at this position");
-        let cell = self.cells.cell(waiter.session);
-        cell.state.lock().waiting_for = None;
-        cell.listed.fetch_sub(1, Ordering::Release);
-        waiter
+        waiter.event.complete();
+        self.cells.cell(waiter.session).state.lock().waiting_for = None;
     }
 
     /// Grants what can be granted at the head of the queue.
     fn promote(&self, queue: &mut Queue, key: &LockKey) {
         while let Some(first) = queue.waiting.front() {
-            let (session, mode) = (first.session, first.mode);
-            if !queue.is_compatible(session, mode) {
+            if !queue.is_compatible(first.session, first.mode) {
                 break;
             }
-            let waiter = self.withdraw(queue, 0);
-            let upgrade = queue.held(session).is_some();
+            let Some(Waiter { session, mode, event, .. }) = queue.waiting.pop_front() else { break };
+            // First, so that a wait whose event has not completed is a wait.
+            event.complete();
+            let already = queue.held(session).is_some();
             queue.grant(session, mode);
-            self.list_owned(session, key, upgrade);
-            waiter.event.complete();
+            // At once: a session that gives up meanwhile finds that it either waits or owns.
+            let mut state = self.cells.cell(session).state.lock();
+            state.waiting_for = None;
+            if !already {
+                state.owned.push(key.clone());
+            }
         }
     }
 
@@ -365,26 +328,27 @@ impl LockTable {
         }
     }
 
-    /// Gives up the wait of `session`, if it waits.
-    pub fn cancel_wait(&self, session: SessionNo) {
+    /// Gives up the wait of `session`. False if it does not wait, or no longer.
+    pub fn cancel_wait(&self, session: SessionNo) -> bool {
         let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
-        let Some(key) = waiting_for else { return };
+        let Some(key) = waiting_for else { return false };
+        let mut waited = false;
         self.with_queue(&key, |queue| {
-            if let Some(position) = queue.waiting.iter().position(|waiter| waiter.session == session) {
+            if let Some(position) = queue.position(session) {
                 self.withdraw(queue, position);
+                waited = true;
             }
         });
+        waited
     }
 
     /// Releases one lock before the transaction's end.
     pub fn unlock(&self, session: SessionNo, index: u64, key: &[u8]) {
         let key = lock_key(index, key);
-        let cell = self.cells.cell(session);
         {
-            let mut state = cell.state.lock();
+            let mut state = self.cells.cell(session).state.lock();
             let Some(position) = state.owned.iter().rposition(|owned| *owned == key) else { return };
             state.owned.swap_remove(position);
-            cell.listed.fetch_sub(1, Ordering::Release);
         }
         self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
     }
@@ -396,12 +360,8 @@ impl LockTable {
         cell.weight.store(0, Ordering::Relaxed);
         // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
         let mut state = cell.state.lock();
-        if cell.listed.load(Ordering::Acquire) == 0 {
-            return;
-        }
         assert!(state.waiting_for.is_none(), "a transaction that ends waits for nothing");
         let owned = std::mem::take(&mut state.owned);
-        cell.listed.store(0, Ordering::Release);
         drop(state);
         for key in owned {
             self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
@@ -412,73 +372,5 @@ impl LockTable {
     pub fn session_locks(&self, session: SessionNo) -> (usize, bool) {
         let state = self.cells.cell(session).state.lock();
         (state.owned.len(), state.waiting_for.is_some())
-    }
-
-    /// Looks for a cycle through `start`, which has just begun to wait with `event`; makes the cheapest transaction of
-    /// the cycle the victim. Whether that is `start` itself, whose wait is then withdrawn.
-    fn is_deadlock_victim(&self, start: SessionNo, event: &Event) -> bool {
-        let _alone = self.detector.lock();
-        loop {
-            if event.is_complete() {
-                return false;
-            }
-            let mut path = vec![start];
-            let mut seen = HashSet::new();
-            if !self.find_cycle(start, start, &mut path, &mut seen) {
-                return false;
-            }
-            let weight = |session: &SessionNo| self.cells.cell(*session).weight.load(Ordering::Relaxed);
-            let victim =
-                *path.iter().min_by_key(|session| (weight(session), **session != start)).expect("a cycle");
-            if victim == start {
-                self.cancel_wait(start);
-                return true;
-            }
-            self.make_victim(victim);
-        }
-    }
-
-    fn find_cycle(
-        &self,
-        start: SessionNo,
-        from: SessionNo,
-        path: &mut Vec<SessionNo>,
-        seen: &mut HashSet<SessionNo>,
-    ) -> bool {
-        for blocker in self.blockers_of(from) {
-            if blocker == start {
-                return true;
-            }
-            if seen.insert(blocker) {
-                path.push(blocker);
-                if self.find_cycle(start, blocker, path, seen) {
-                    return true;
-                }
-                path.pop();
-            }
-        }
-        false
-    }
-
-    fn blockers_of(&self, session: SessionNo) -> Vec<SessionNo> {
-        let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
-        let Some(key) = waiting_for else { return Vec::new() };
-        let queues = self.shard_of(&key).queues.lock();
-        let Some(queue) = queues.get(&key) else { return Vec::new() };
-        match queue.waiting.iter().position(|waiter| waiter.session == session) {
-            Some(position) if !queue.waiting[position].victim => queue.blockers(position),
-            _ => Vec::new(),
-        }
-    }
-
-    fn make_victim(&self, session: SessionNo) {
-        let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
-        let Some(key) = waiting_for else { return };
-        let mut queues = self.shard_of(&key).queues.lock();
-        let Some(queue) = queues.get_mut(&key) else { return };
-        if let Some(waiter) = queue.waiting.iter_mut().find(|waiter| waiter.session == session) {
-            waiter.victim = true;
-            waiter.event.complete();
-        }
     }
 }

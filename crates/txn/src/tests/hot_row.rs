@@ -1,0 +1,80 @@
+//! Many transactions at one row, each of which changes nothing else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use palisade_base::event::retry_blocking;
+use palisade_io::FaultFileSystem;
+
+use super::harness::Store;
+use crate::{Error, RowChange, RowOutcome, TrxSystem};
+
+const KEY: &[u8] = b"hot";
+
+/// One transaction that adds one to the row. The error is a deadlock's.
+fn add_one(system: &Arc<TrxSystem>, store: &Store) -> Result<(), Error> {
+    let mut trx = system.begin();
+    let mut row = Vec::new();
+    let outcome = loop {
+        let header = retry_blocking(|| trx.read_current(&store.clustered, KEY, &mut row))?;
+        let expected = header.expect("the row is there").stamp();
+        let next = u64::from_le_bytes(row[..].try_into().unwrap()) + 1;
+        let row = next.to_le_bytes();
+        let change = RowChange::Update { expected, flags: 0, row: &row, released: None };
+        match retry_blocking(|| trx.change_row(&store.clustered, KEY, change)) {
+            Ok(RowOutcome::Done(_)) => break Ok(()),
+            Ok(RowOutcome::Changed) => std::thread::yield_now(),
+            Ok(RowOutcome::Duplicate) => unreachable!("an update finds no duplicate"),
+            Err(error) => break Err(error),
+        }
+    };
+    match outcome {
+        Ok(()) => retry_blocking(|| trx.commit()).map(|_| ()),
+        Err(error) => {
+            retry_blocking(|| trx.rollback()).unwrap();
+            Err(error)
+        }
+    }
+}
+
+#[test]
+fn updates_of_one_row_wait_for_each_other_and_never_deadlock() {
+    const SESSIONS: usize = 4;
+    const ROUNDS: usize = 400;
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Arc::new(Store::create(&fs));
+    let mut trx = store.system.begin();
+    let change = RowChange::Insert { flags: 0, row: &0u64.to_le_bytes() };
+    assert!(matches!(
+        retry_blocking(|| trx.change_row(&store.clustered, KEY, change)),
+        Ok(RowOutcome::Done(_))
+    ));
+    retry_blocking(|| trx.commit()).unwrap();
+    let done: Arc<[AtomicUsize; SESSIONS]> = Arc::default();
+    let threads: Vec<_> = (0..SESSIONS)
+        .map(|session| {
+            let (store, done) = (store.clone(), done.clone());
+            std::thread::spawn(move || {
+                // Until one has done its rounds: the others must have come nearly as far.
+                let mut deadlocks = 0;
+                while done.iter().all(|done| done.load(Ordering::Relaxed) < ROUNDS) {
+                    match add_one(&store.system, &store) {
+                        Ok(()) => drop(done[session].fetch_add(1, Ordering::Relaxed)),
+                        Err(Error::Deadlock) => deadlocks += 1,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                deadlocks
+            })
+        })
+        .collect();
+    let deadlocks: Vec<usize> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert_eq!(deadlocks, [0; SESSIONS]);
+    let done = done.each_ref().map(|done| done.load(Ordering::Relaxed));
+    assert!(done.iter().all(|done| done * 4 >= ROUNDS), "nobody starves: {done:?}");
+    let mut reader = store.system.begin();
+    let mut row = Vec::new();
+    let found = retry_blocking(|| reader.read_snapshot(&store.clustered, KEY, &mut row)).unwrap();
+    assert!(found.is_some());
+    assert_eq!(row, (done.iter().sum::<usize>() as u64).to_le_bytes(), "no update is lost");
+}
