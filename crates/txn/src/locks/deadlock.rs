@@ -9,8 +9,8 @@
 //! The search reads one queue after the other. A session that held a lock when the first was read may have released it,
 //! and begun to wait for something else, when its own queue is read: two edges that were never there at the same time
 //! look like a cycle. (With one hot row: A waits for B; B commits and asks for the row again, behind A.) So a cycle that
-//! was found is *confirmed*: each wait is named by its event, each edge is read again, and none of the events may have
-//! completed by then. A session that waits all the time neither releases nor acquires anything, so an edge between two
+//! was found is *confirmed*: each wait is named by its event, each edge is read again, and after that each wait must
+//! still be there. A session that waits all the time neither releases nor acquires anything, so an edge between two
 //! such waits, seen once, was there all the time: at the moment when the last wait was first seen, all of them were.
 //!
 //! # When no search is needed
@@ -92,7 +92,9 @@ impl LockTable {
                 event.same_as(&wait.event) && blockers.contains(&next(position))
             })
         };
-        cycle.iter().enumerate().all(is_edge) && !cycle.iter().any(|wait| wait.event.is_complete())
+        let is_there =
+            |wait: &Wait| self.wait_of(wait.session).is_some_and(|(event, _)| event.same_as(&wait.event));
+        cycle.iter().enumerate().all(is_edge) && cycle.iter().all(is_there)
     }
 
     /// The session's wait and whom it waits for; `None` if it does not wait or is to give way.

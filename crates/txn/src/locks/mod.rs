@@ -88,6 +88,10 @@ fn lock_key(index: u64, key: &[u8]) -> LockKey {
     bytes.into_boxed_slice()
 }
 
+fn is_lock_key(known: &LockKey, index: u64, key: &[u8]) -> bool {
+    known.split_first_chunk::<8>().is_some_and(|(first, rest)| *first == index.to_le_bytes() && rest == key)
+}
+
 #[derive(Default)]
 #[repr(align(128))]
 struct Shard {
@@ -204,6 +208,7 @@ impl LockTable {
         mode: Mode,
         writer: Option<(SessionNo, TrxId)>,
     ) -> Request {
+        self.forget_other_wait(session, index, key);
         let (request, search) = self.enqueue(session, index, key, mode, writer);
         if let (Request::Wait(event), Search::Needed) = (&request, search)
             && self.is_deadlock_victim(session, event)
@@ -287,8 +292,8 @@ impl LockTable {
     /// Takes the waiter at `position` out of the queue: it gives up.
     fn withdraw(&self, queue: &mut Queue, position: usize) {
         let waiter = queue.waiting.remove(position).expect("a waiter at this position");
-        waiter.event.complete();
         self.cells.cell(waiter.session).state.lock().waiting_for = None;
+        waiter.event.complete();
     }
 
     /// Grants what can be granted at the head of the queue.
@@ -298,8 +303,6 @@ impl LockTable {
                 break;
             }
             let Some(Waiter { session, mode, event, .. }) = queue.waiting.pop_front() else { break };
-            // First, so that a wait whose event has not completed is a wait.
-            event.complete();
             let already = queue.held(session).is_some();
             queue.grant(session, mode);
             // At once: a session that gives up meanwhile finds that it either waits or owns.
@@ -308,6 +311,9 @@ impl LockTable {
             if !already {
                 state.owned.push(key.clone());
             }
+            drop(state);
+            // Last: from then on the session goes on, perhaps to its end.
+            event.complete();
         }
     }
 
@@ -325,6 +331,16 @@ impl LockTable {
             change(queue);
             self.promote(queue, key);
             self.drop_if_empty(shard, &mut queues, key);
+        }
+    }
+
+    /// An operation that had to wait may find, when it is called again, that it need not: then its wait is still there.
+    fn forget_other_wait(&self, session: SessionNo, index: u64, key: &[u8]) {
+        let state = self.cells.cell(session).state.lock();
+        let is_other = state.waiting_for.as_ref().is_some_and(|known| !is_lock_key(known, index, key));
+        drop(state);
+        if is_other {
+            self.cancel_wait(session);
         }
     }
 
@@ -360,7 +376,11 @@ impl LockTable {
         cell.weight.store(0, Ordering::Relaxed);
         // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
         let mut state = cell.state.lock();
-        assert!(state.waiting_for.is_none(), "a transaction that ends waits for nothing");
+        if state.waiting_for.is_some() {
+            drop(state);
+            self.cancel_wait(session);
+            state = cell.state.lock();
+        }
         let owned = std::mem::take(&mut state.owned);
         drop(state);
         for key in owned {

@@ -1,13 +1,13 @@
 //! Many transactions at one row, each of which changes nothing else.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 
 use palisade_base::event::retry_blocking;
 use palisade_io::FaultFileSystem;
 
 use super::harness::Store;
-use crate::{Error, RowChange, RowOutcome, TrxSystem};
+use crate::{Error, Mode, RowChange, RowOutcome, TrxSystem};
 
 const KEY: &[u8] = b"hot";
 
@@ -15,21 +15,33 @@ const KEY: &[u8] = b"hot";
 fn add_one(system: &Arc<TrxSystem>, store: &Store) -> Result<(), Error> {
     let mut trx = system.begin();
     let mut row = Vec::new();
+    // At first without a lock; who finds the row changed meanwhile queues for it.
+    let mut contended = false;
     let outcome = loop {
-        let header = retry_blocking(|| trx.read_current(&store.clustered, KEY, &mut row))?;
-        let expected = header.expect("the row is there").stamp();
+        let header = match contended {
+            false => retry_blocking(|| trx.read_current(&store.clustered, KEY, &mut row)),
+            true => retry_blocking(|| trx.read_locked(&store.clustered, KEY, Mode::Exclusive, &mut row)),
+        };
+        let expected = match header {
+            Ok(header) => header.expect("the row is there").stamp(),
+            Err(error) => break Err(error),
+        };
         let next = u64::from_le_bytes(row[..].try_into().unwrap()) + 1;
         let row = next.to_le_bytes();
         let change = RowChange::Update { expected, flags: 0, row: &row, released: None };
         match retry_blocking(|| trx.change_row(&store.clustered, KEY, change)) {
             Ok(RowOutcome::Done(_)) => break Ok(()),
-            Ok(RowOutcome::Changed) => std::thread::yield_now(),
+            Ok(RowOutcome::Changed) => contended = true,
             Ok(RowOutcome::Duplicate) => unreachable!("an update finds no duplicate"),
             Err(error) => break Err(error),
         }
     };
     match outcome {
-        Ok(()) => retry_blocking(|| trx.commit()).map(|_| ()),
+        Ok(()) => {
+            // Time for the others to come and queue.
+            std::thread::yield_now();
+            retry_blocking(|| trx.commit()).map(|_| ())
+        }
         Err(error) => {
             retry_blocking(|| trx.rollback()).unwrap();
             Err(error)
@@ -51,10 +63,12 @@ fn updates_of_one_row_wait_for_each_other_and_never_deadlock() {
     ));
     retry_blocking(|| trx.commit()).unwrap();
     let done: Arc<[AtomicUsize; SESSIONS]> = Arc::default();
+    let all_there = Arc::new(Barrier::new(SESSIONS));
     let threads: Vec<_> = (0..SESSIONS)
         .map(|session| {
-            let (store, done) = (store.clone(), done.clone());
+            let (store, done, all_there) = (store.clone(), done.clone(), all_there.clone());
             std::thread::spawn(move || {
+                all_there.wait();
                 // Until one has done its rounds: the others must have come nearly as far.
                 let mut deadlocks = 0;
                 while done.iter().all(|done| done.load(Ordering::Relaxed) < ROUNDS) {

@@ -235,3 +235,21 @@ fn sessions_that_hold_nothing_else_never_deadlock_at_one_key() {
     assert_eq!(counter.load(Ordering::Relaxed), SESSIONS as usize * ROUNDS);
     assert!(table.is_surely_free(1, b"hot"), "nothing is left");
 }
+
+/// An operation that is called again after its wait need not ask again: its row may be somebody else's, or gone.
+#[test]
+fn a_wait_that_is_not_asked_for_again_is_given_up() {
+    let table = LockTable::default();
+    let [holder, session] = [1, 2].map(SessionNo);
+    for key in [b"a", b"b"] {
+        assert!(matches!(table.lock(holder, 1, key, Mode::Exclusive, None), Request::Granted));
+    }
+    assert!(matches!(table.lock(session, 1, b"a", Mode::Exclusive, None), Request::Wait(_)));
+    assert!(matches!(table.lock(session, 1, b"b", Mode::Exclusive, None), Request::Wait(_)));
+    table.unlock(holder, 1, b"a");
+    assert_eq!(table.session_locks(session), (0, true), "it no longer waits for the first");
+    table.release_all(session);
+    assert_eq!(table.session_locks(session), (0, false), "its end ends the wait");
+    table.release_all(holder);
+    assert!([b"a", b"b"].iter().all(|key| table.is_surely_free(1, *key)), "nothing is left");
+}
