@@ -204,7 +204,10 @@ impl Trx {
         let state = &mut self.state;
         self.system.sequence.set_rolled_back(state.id);
         if let Some(segment) = state.segment.take() {
-            segment.push_history(self.system.log.tail(), UndoPtr::NONE, false);
+            // Whoever has seen one of its versions has a snapshot as old as the tail at most, which may have come no
+            // further since: the undo must outlive that one too.
+            let csn = Lsn(self.system.log.tail().0 + 1);
+            segment.push_history(csn, UndoPtr::NONE, false);
             self.system.undo.give_back(segment);
         }
         self.end();
@@ -214,6 +217,10 @@ impl Trx {
     fn end(&mut self) {
         self.close_snapshot();
         let state = &mut self.state;
+        if let Some(segment) = state.segment.take() {
+            // It never got the id that it needed to use it.
+            self.system.undo.give_back(segment);
+        }
         if state.locks {
             self.system.locks.release_all(state.session);
             state.locks = false;

@@ -7,3 +7,4 @@ mod locks;
 mod model;
 mod segments;
 mod sequence;
+mod undo_readers;
