@@ -204,10 +204,7 @@ impl Trx {
         let state = &mut self.state;
         self.system.sequence.set_rolled_back(state.id);
         if let Some(segment) = state.segment.take() {
-            // Whoever has seen one of its versions has a snapshot as old as the tail at most, which may have come no
-            // further since: the undo must outlive that one too.
-            let csn = Lsn(self.system.log.tail().0 + 1);
-            segment.push_history(csn, UndoPtr::NONE, false);
+            segment.push_history(self.system.log.tail(), UndoPtr::NONE, false);
             self.system.undo.give_back(segment);
         }
         self.end();
