@@ -22,11 +22,31 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 
-use palisade_base::Event;
+use palisade_base::{Event, TrxId};
 
-use super::LockTable;
+use super::{LockTable, Mode};
 use crate::metrics;
 use crate::sessions::SessionNo;
+
+/// A transaction in a cycle of waits: each waits for the next, the last for the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadlockMember {
+    /// Its session.
+    pub session: SessionNo,
+    /// Its id, if it has changed anything.
+    pub id: TrxId,
+    /// The index of what it waits for.
+    pub index: u64,
+    /// The key of what it waits for.
+    pub key: Vec<u8>,
+    /// How it wants it.
+    pub mode: Mode,
+    /// Whether it is the one that gives way.
+    pub is_victim: bool,
+}
+
+/// What is told of deadlocks, when they are found.
+pub(crate) type DeadlockReport = Box<dyn Fn(&[DeadlockMember]) + Send + Sync>;
 
 /// A session that waits, and the event that names the wait.
 #[derive(Clone)]
@@ -47,6 +67,7 @@ impl LockTable {
             let weight = |wait: &&Wait| (self.weight(wait.session), wait.session != start);
             let victim = cycle.iter().min_by_key(weight).expect("a cycle has members");
             metrics::LOCK_DEADLOCKS.increment();
+            self.report(&cycle, victim);
             if victim.session == start {
                 // It may have been granted since: a mishap elsewhere has broken the cycle.
                 return self.cancel_wait(start);
@@ -56,11 +77,33 @@ impl LockTable {
         false
     }
 
+    fn report(&self, cycle: &[Wait], victim: &Wait) {
+        let Some(report) = self.on_deadlock.get() else { return };
+        let member = |wait: &Wait| {
+            let key = self.cells.cell(wait.session).state.lock().waiting_for.clone()?;
+            let queues = self.shard_of(&key).queues.lock();
+            let queue = queues.get(&key)?;
+            let mode = queue.waiting[queue.position(wait.session)?].mode;
+            let (index, rest) = key.split_first_chunk::<8>()?;
+            let cell = self.cells.cell(wait.session);
+            Some(DeadlockMember {
+                session: wait.session,
+                id: TrxId(cell.writer.load(Ordering::Acquire)),
+                index: u64::from_le_bytes(*index),
+                key: rest.to_vec(),
+                mode,
+                is_victim: wait.session == victim.session,
+            })
+        };
+        let members: Vec<_> = cycle.iter().filter_map(member).collect();
+        report(&members);
+    }
+
     /// What rolling the session's transaction back would cost: its changes and locks.
     fn weight(&self, session: SessionNo) -> u64 {
         let cell = self.cells.cell(session);
-        let owned = cell.state.lock().owned.len() as u64;
-        cell.weight.load(Ordering::Relaxed).saturating_add(owned)
+        let (locks, _) = self.session_locks(session);
+        cell.weight.load(Ordering::Relaxed).saturating_add(locks as u64)
     }
 
     /// The shortest cycle of waits through `start`, in order, as far as queues read one after the other can tell.

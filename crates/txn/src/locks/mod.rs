@@ -1,34 +1,42 @@
-//! Row locks that are waited for.
+//! Locks that are waited for: rows, and ranges of keys.
 //!
 //! An uncontended change takes no lock here: the writer's id in the row is the lock. This table holds the rest: locks
-//! that reads take explicitly, and queues. Whoever finds a row written by an active transaction makes that
-//! transaction's lock explicit on its behalf, and queues behind it.
+//! that reads take explicitly, ranges that they have passed over ([`ranges`]), and queues. Whoever finds a row written by
+//! an active transaction, or in a range of another session, makes that lock explicit on its holder's behalf, and queues
+//! behind it.
 //!
 //! ```text
-//! (index, key) ─► granted: [session, mode]...      compatible with each other
+//! (index, key) ─► granted: [session, mode]...      compatible with each other, or locks of a gap
 //!                 waiting: [session, mode, event]... first come, first served
 //! ```
 //!
 //! A lock is owned by a session and released when its transaction ends; the owner's cell lists what it owns and what it
-//! waits for. Order of latching: shard, then a cell. The end of a transaction first closes the cell, so that no lock
-//! can be granted to it any more, and then visits the shards.
+//! waits for. Order of latching: a leaf, the ranges of an index, a shard of queues, a cell.
+//!
+//! # Inserts
+//!
+//! An insert asks as [`Mode::Insert`]: it waits for everybody else who has locked the key or a range around it, and nobody
+//! waits for it. It is never granted anything, only woken; when it asks again, others may have locked the range.
 //!
 //! # Why no waiter is forgotten
 //!
-//! A writer looks at the table (often only at the shard's count) under the latch of the leaf it is about to change. An
-//! explicit lock enters the table before its owner latches the leaf to look at the row. So of two that race, the one
-//! that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
+//! A writer looks at the table (often only at the counts) under the latch of the leaf it is about to change. A lock enters
+//! the table before its owner latches the leaf to look at the row, or while it holds that latch. So of two that race, the
+//! one that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
 //!
 //! # Deadlocks
 //!
 //! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
 
-mod deadlock;
+pub mod deadlock;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod queue;
+pub mod ranges;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use palisade_base::{Event, TrxId};
@@ -37,7 +45,9 @@ use crate::metrics;
 use crate::sessions::{SessionArray, SessionNo};
 use crate::sync::{AtomicI64, AtomicU64, AtomicUsize, Mutex};
 use crate::system::ActiveTrx;
+use deadlock::{DeadlockMember, DeadlockReport};
 use queue::{Queue, Waiter};
+use ranges::RangeTable;
 
 #[cfg(not(loom))]
 const SHARDS: usize = 64;
@@ -47,6 +57,8 @@ const SHARDS: usize = 1;
 /// How strong a lock is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
+    /// An insert's intention: in nobody's way.
+    Insert,
     /// Compatible with itself.
     Shared,
     /// Compatible with nothing.
@@ -54,9 +66,35 @@ pub enum Mode {
 }
 
 impl Mode {
-    fn conflicts_with(self, other: Mode) -> bool {
-        self == Mode::Exclusive || other == Mode::Exclusive
+    /// Whether a request in this mode waits for another session's lock, or earlier request, in mode `other`.
+    fn waits_for(self, other: Mode) -> bool {
+        match (self, other) {
+            (_, Mode::Insert) => false,
+            (Mode::Insert, _) => true,
+            _ => self == Mode::Exclusive || other == Mode::Exclusive,
+        }
     }
+}
+
+/// Whether a request is about something that ranges lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heed {
+    /// A row of a clustered index, or an entry to be inserted anywhere.
+    Ranges,
+    /// An entry of a secondary index that is there, which is its row's business.
+    Queues,
+}
+
+/// Whether a row could be locked at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum TryLock {
+    /// It was the session's already.
+    Already,
+    /// It is the session's now.
+    Newly,
+    /// Somebody is in the way.
+    No,
 }
 
 /// How a request for a lock ends.
@@ -116,14 +154,18 @@ struct LockCell {
 #[derive(Default)]
 struct CellState {
     owned: Vec<LockKey>,
+    /// Indexes in which it has ranges.
+    ranges: Vec<u64>,
     waiting_for: Option<LockKey>,
 }
 
 /// The lock table.
 pub struct LockTable {
     shards: Box<[Shard]>,
+    ranges: RangeTable,
     cells: SessionArray<LockCell>,
     detector: Mutex<()>,
+    on_deadlock: OnceLock<DeadlockReport>,
     hasher: std::hash::RandomState,
 }
 
@@ -131,8 +173,10 @@ impl Default for LockTable {
     fn default() -> Self {
         LockTable {
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            ranges: RangeTable::default(),
             cells: SessionArray::default(),
             detector: Mutex::new(()),
+            on_deadlock: OnceLock::new(),
             hasher: std::hash::RandomState::new(),
         }
     }
@@ -150,6 +194,11 @@ impl LockTable {
     fn shard_of(&self, key: &LockKey) -> &Shard {
         let (index, rest) = key.split_first_chunk::<8>().expect("a lock key begins with the index");
         self.shard(u64::from_le_bytes(*index), rest)
+    }
+
+    /// Says who is told of deadlocks, the members of each in order; once. It must not ask for locks.
+    pub fn on_deadlock(&self, report: impl Fn(&[DeadlockMember]) + Send + Sync + 'static) {
+        assert!(self.on_deadlock.set(Box::new(report)).is_ok(), "deadlocks are reported to one");
     }
 
     /// Session `session` now writes as `id`: its rows are locked by it.
@@ -183,23 +232,74 @@ impl LockTable {
     /// Whether a writer, under the latch of the entry's leaf, need not ask further: nobody holds or awaits a lock near.
     #[inline]
     pub fn is_surely_free(&self, index: u64, key: &[u8]) -> bool {
-        self.shard(index, key).count.load(Ordering::Acquire) == 0
+        self.ranges.is_empty(index) && self.shard(index, key).count.load(Ordering::Acquire) == 0
     }
 
-    /// Whether `session` may change the entry, as far as explicit locks are concerned, without waiting.
-    pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8]) -> bool {
+    /// Whether `session` may write the entry in `mode`, which is exclusive or an insert's, as far as explicit locks and
+    /// ranges are concerned, without waiting.
+    pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, heed: Heed) -> bool {
+        if heed == Heed::Ranges && !self.ranges.is_empty(index) {
+            let indexes = self.ranges.read(index);
+            let ranges = indexes.get(&index);
+            if ranges.is_some_and(|ranges| !ranges.in_the_way(session, key, mode).is_empty()) {
+                return false;
+            }
+        }
+        self.may_pass(session, index, key, mode)
+    }
+
+    /// Whether `session` has a lock in the key's queue.
+    pub fn has_lock(&self, session: SessionNo, index: u64, key: &[u8]) -> bool {
+        let queues = self.shard(index, key).queues.lock();
+        queues.get(&lock_key(index, key)).is_some_and(|queue| queue.held(session).is_some())
+    }
+
+    /// Whether the key's queue would let a request of `session` pass.
+    fn may_pass(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> bool {
         let shard = self.shard(index, key);
         if shard.count.load(Ordering::Acquire) == 0 {
             return true;
         }
         let queues = shard.queues.lock();
-        let Some(queue) = queues.get(&lock_key(index, key)) else { return true };
-        queue.held(session) == Some(Mode::Exclusive)
-            || queue.is_compatible(session, Mode::Exclusive) && queue.waiting.is_empty()
+        queues.get(&lock_key(index, key)).is_none_or(|queue| queue.lets_pass(session, mode))
     }
 
-    /// Asks for a lock. If the entry was found written by the active transaction `writer` of another session, that
-    /// session's lock is made explicit first. Asking again while waiting gives the same answer until the event.
+    /// Locks a row for `session`, which holds the latch of its leaf and has found it written by nobody who is active, if
+    /// nobody is in the way.
+    pub fn try_lock_row(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> TryLock {
+        let indexes = self.ranges.read(index);
+        if let Some(ranges) = indexes.get(&index) {
+            if ranges.has(session, key, mode) {
+                return TryLock::Already;
+            }
+            if !ranges.in_the_way(session, key, mode).is_empty() {
+                return TryLock::No;
+            }
+        }
+        let shard = self.shard(index, key);
+        let key = lock_key(index, key);
+        let mut queues = shard.queues.lock();
+        let queue = match queues.entry(key.clone()) {
+            Entry::Occupied(queue) => queue.into_mut(),
+            Entry::Vacant(place) => {
+                shard.count.fetch_add(1, Ordering::AcqRel);
+                place.insert(Queue::default())
+            }
+        };
+        let held = queue.held(session);
+        if held.is_some_and(|held| held >= mode) {
+            return TryLock::Already;
+        }
+        if !queue.lets_pass(session, mode) {
+            return TryLock::No;
+        }
+        self.grant(queue, &key, session, mode);
+        TryLock::Newly
+    }
+
+    /// Asks for a lock on an entry, without regard for ranges. If the entry was found written by the active transaction
+    /// `writer` of another session, that session's lock is made explicit first. Asking again while waiting gives the same
+    /// answer until the event.
     pub fn lock(
         &self,
         session: SessionNo,
@@ -208,8 +308,30 @@ impl LockTable {
         mode: Mode,
         writer: Option<(SessionNo, TrxId)>,
     ) -> Request {
+        self.lock_heeding(session, index, key, mode, Heed::Queues, writer)
+    }
+
+    /// As [`lock`](Self::lock); those who have locked a range around the key are waited for as well, if ranges are to be
+    /// heeded.
+    pub fn lock_heeding(
+        &self,
+        session: SessionNo,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        heed: Heed,
+        writer: Option<(SessionNo, TrxId)>,
+    ) -> Request {
         self.forget_other_wait(session, index, key);
-        let (request, search) = self.enqueue(session, index, key, mode, writer);
+        let (request, search) = match heed {
+            Heed::Queues => self.enqueue(session, index, key, mode, writer, &[]),
+            Heed::Ranges => {
+                // Kept latched, so that a range that is released meanwhile is released here too.
+                let indexes = self.ranges.read(index);
+                let in_the_way = indexes.get(&index).map(|ranges| ranges.in_the_way(session, key, mode));
+                self.enqueue(session, index, key, mode, writer, &in_the_way.unwrap_or_default())
+            }
+        };
         if let (Request::Wait(event), Search::Needed) = (&request, search)
             && self.is_deadlock_victim(session, event)
         {
@@ -218,6 +340,7 @@ impl LockTable {
         request
     }
 
+    /// `ranges` are the sessions in whose ranges the key is.
     fn enqueue(
         &self,
         session: SessionNo,
@@ -225,6 +348,7 @@ impl LockTable {
         key: &[u8],
         mode: Mode,
         writer: Option<(SessionNo, TrxId)>,
+        ranges: &[(SessionNo, Mode)],
     ) -> (Request, Search) {
         let shard = self.shard(index, key);
         let key = lock_key(index, key);
@@ -237,6 +361,9 @@ impl LockTable {
         }
         if let Some((owner, id)) = writer {
             self.make_explicit(queue, &key, owner, id);
+        }
+        for &(owner, mode) in ranges {
+            self.grant(queue, &key, owner, mode);
         }
         // If a writer slipped in between the grant and the look at the row, its lock comes first.
         if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
@@ -252,14 +379,14 @@ impl LockTable {
             self.drop_if_empty(shard, &mut queues, &key);
             return (Request::Deadlock, Search::Needless);
         }
-        let upgrade = queue.held(session).is_some();
-        if queue.is_compatible(session, mode) && (upgrade || queue.waiting.is_empty()) {
-            queue.grant(session, mode);
-            if !upgrade {
-                self.cells.cell(session).state.lock().owned.push(key);
+        if queue.lets_pass(session, mode) {
+            match mode {
+                Mode::Insert => self.drop_if_empty(shard, &mut queues, &key),
+                Mode::Shared | Mode::Exclusive => self.grant(queue, &key, session, mode),
             }
             return (Request::Granted, Search::Needless);
         }
+        let upgrade = queue.held(session).is_some();
         let event = Event::new();
         let waiter = Waiter { session, mode, event: event.clone(), victim: false };
         if upgrade {
@@ -272,8 +399,23 @@ impl LockTable {
         let mut state = cell.state.lock();
         let previous = state.waiting_for.replace(key);
         assert!(previous.is_none(), "a session waits for one lock at a time");
-        let holds_nothing = state.owned.is_empty() && cell.weight.load(Ordering::Relaxed) == 0;
+        let holds_nothing =
+            state.owned.is_empty() && state.ranges.is_empty() && cell.weight.load(Ordering::Relaxed) == 0;
         (Request::Wait(event), if holds_nothing { Search::Needless } else { Search::Needed })
+    }
+
+    /// Gives `session` the lock, and lists it in its cell.
+    fn grant(&self, queue: &mut Queue, key: &LockKey, session: SessionNo, mode: Mode) {
+        if queue.held(session).is_none() {
+            metrics::LOCK_REC_LOCK_CREATED.increment();
+            self.cells.cell(session).state.lock().owned.push(key.clone());
+        }
+        queue.grant(session, mode);
+    }
+
+    /// Notes in the session's cell that it has ranges in an index.
+    fn list_range(&self, session: SessionNo, index: u64) {
+        self.cells.cell(session).state.lock().ranges.push(index);
     }
 
     /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended.
@@ -284,6 +426,7 @@ impl LockTable {
             return;
         }
         if queue.held(owner).is_none() {
+            metrics::LOCK_REC_LOCK_CREATED.increment();
             state.owned.push(key.clone());
         }
         queue.grant(owner, Mode::Exclusive);
@@ -296,19 +439,25 @@ impl LockTable {
         waiter.event.complete();
     }
 
-    /// Grants what can be granted at the head of the queue.
+    /// Grants what can be granted, in order. An insert is only woken.
     fn promote(&self, queue: &mut Queue, key: &LockKey) {
-        while let Some(first) = queue.waiting.front() {
-            if !queue.is_compatible(first.session, first.mode) {
-                break;
+        let mut position = 0;
+        while position < queue.waiting.len() {
+            if !queue.may_be_granted(position) {
+                position += 1;
+                continue;
             }
-            let Some(Waiter { session, mode, event, .. }) = queue.waiting.pop_front() else { break };
-            let already = queue.held(session).is_some();
-            queue.grant(session, mode);
+            let waiter = queue.waiting.remove(position).expect("a waiter at this position");
+            let Waiter { session, mode, event, .. } = waiter;
+            let owns_it_already = queue.held(session).is_some();
+            if mode != Mode::Insert {
+                queue.grant(session, mode);
+            }
             // At once: a session that gives up meanwhile finds that it either waits or owns.
             let mut state = self.cells.cell(session).state.lock();
             state.waiting_for = None;
-            if !already {
+            if mode != Mode::Insert && !owns_it_already {
+                metrics::LOCK_REC_LOCK_CREATED.increment();
                 state.owned.push(key.clone());
             }
             drop(state);
@@ -372,6 +521,9 @@ impl LockTable {
     /// The session's transaction has ended (its slot says so): releases everything and wakes who waited.
     pub fn release_all(&self, session: SessionNo) {
         let cell = self.cells.cell(session);
+        // First: whoever makes one of them explicit does so while it is there, and so before the list below is taken.
+        let ranges = std::mem::take(&mut cell.state.lock().ranges);
+        ranges.into_iter().for_each(|index| self.ranges.release(session, index));
         cell.writer.store(0, Ordering::SeqCst);
         cell.weight.store(0, Ordering::Relaxed);
         // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
@@ -388,9 +540,9 @@ impl LockTable {
         }
     }
 
-    /// How many explicit locks a session holds, and whether it waits for one.
+    /// How many explicit locks a session holds, the ranges in an index counted as one, and whether it waits for one.
     pub fn session_locks(&self, session: SessionNo) -> (usize, bool) {
         let state = self.cells.cell(session).state.lock();
-        (state.owned.len(), state.waiting_for.is_some())
+        (state.owned.len() + state.ranges.len(), state.waiting_for.is_some())
     }
 }

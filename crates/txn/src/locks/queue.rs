@@ -29,7 +29,25 @@ impl Queue {
     }
 
     pub(super) fn is_compatible(&self, session: SessionNo, mode: Mode) -> bool {
-        self.granted.iter().all(|(owner, held)| *owner == session || !mode.conflicts_with(*held))
+        self.granted.iter().all(|(owner, held)| *owner == session || !mode.waits_for(*held))
+    }
+
+    /// Whether a request need not wait: nobody holds what is in its way, and nobody came earlier who would be overtaken.
+    /// Who holds a lock already overtakes: the others wait for it in any case.
+    pub(super) fn lets_pass(&self, session: SessionNo, mode: Mode) -> bool {
+        let overtakes = self.held(session).is_some();
+        self.is_compatible(session, mode) && (overtakes || !self.is_behind(session, mode, self.waiting.len()))
+    }
+
+    /// Whether the waiter at `position` has nobody left to wait for.
+    pub(super) fn may_be_granted(&self, position: usize) -> bool {
+        let Waiter { session, mode, .. } = self.waiting[position];
+        self.is_compatible(session, mode) && !self.is_behind(session, mode, position)
+    }
+
+    /// Whether one of the first `count` waiters is in the way of a request.
+    fn is_behind(&self, session: SessionNo, mode: Mode, count: usize) -> bool {
+        self.waiting.iter().take(count).any(|ahead| ahead.session != session && mode.waits_for(ahead.mode))
     }
 
     pub(super) fn grant(&mut self, session: SessionNo, mode: Mode) {
@@ -54,7 +72,7 @@ impl Queue {
         let ahead = self.waiting.iter().take(position).map(|ahead| (ahead.session, ahead.mode));
         granted
             .chain(ahead)
-            .filter(|(owner, mode)| *owner != waiter.session && waiter.mode.conflicts_with(*mode))
+            .filter(|(owner, mode)| *owner != waiter.session && waiter.mode.waits_for(*mode))
             .map(|(owner, _)| owner)
             .collect()
     }

@@ -7,7 +7,7 @@ use palisade_base::event::retry_blocking;
 use palisade_io::FaultFileSystem;
 
 use super::harness::Store;
-use crate::{Error, Mode, RowChange, RowOutcome, TrxSystem};
+use crate::{Error, Gaps, LockedRow, Locking, RowChange, RowOutcome, TrxSystem};
 
 const KEY: &[u8] = b"hot";
 
@@ -19,8 +19,13 @@ fn add_one(system: &Arc<TrxSystem>, store: &Store) -> Result<(), Error> {
     let mut contended = false;
     let outcome = loop {
         let header = match contended {
-            false => retry_blocking(|| trx.read_current(&store.clustered, KEY, &mut row)),
-            true => retry_blocking(|| trx.read_locked(&store.clustered, KEY, Mode::Exclusive, &mut row)),
+            false => retry_blocking(|| trx.read_current(&store.clustered, KEY, Gaps::Open, &mut row)),
+            true => retry_blocking(|| trx.read_locked(&store.clustered, KEY, Locking::ROWS, &mut row)).map(
+                |found| match found {
+                    LockedRow::Row { header, .. } => Some(header),
+                    _ => None,
+                },
+            ),
         };
         let expected = match header {
             Ok(header) => header.expect("the row is there").stamp(),

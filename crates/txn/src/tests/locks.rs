@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use palisade_base::TrxId;
 use palisade_base::prng::{Prng, test_seed};
 
-use crate::locks::{LockTable, Mode, Request};
+use crate::locks::{Heed, LockTable, Mode, Request};
 use crate::sessions::SessionNo;
 
 /// Granted and waiting, in order.
@@ -170,10 +170,16 @@ fn a_writer_is_waited_for_until_it_ends_and_then_the_first_in_line_has_the_row()
     let holder = Some((writer, TrxId(10)));
     let Request::Wait(first_event) = table.lock(first, 1, b"k", Mode::Exclusive, holder) else { panic!() };
     let Request::Wait(second_event) = table.lock(second, 1, b"k", Mode::Exclusive, holder) else { panic!() };
-    assert!(!table.may_write(first, 1, b"k") && table.may_write(writer, 1, b"k"));
+    assert!(
+        !table.may_write(first, 1, b"k", Mode::Exclusive, Heed::Queues)
+            && table.may_write(writer, 1, b"k", Mode::Exclusive, Heed::Queues)
+    );
     table.release_all(writer);
     assert!(first_event.is_complete() && !second_event.is_complete());
-    assert!(table.may_write(first, 1, b"k") && !table.may_write(second, 1, b"k"));
+    assert!(
+        table.may_write(first, 1, b"k", Mode::Exclusive, Heed::Queues)
+            && !table.may_write(second, 1, b"k", Mode::Exclusive, Heed::Queues)
+    );
     assert!(matches!(table.lock(first, 1, b"k", Mode::Exclusive, holder), Request::Granted));
     table.release_all(first);
     assert!(second_event.is_complete());

@@ -5,6 +5,7 @@ mod harness;
 mod hot_row;
 mod locks;
 mod model;
+mod ranges;
 mod segments;
 mod sequence;
 mod undo_readers;

@@ -9,12 +9,12 @@ use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
 use palisade_io::FaultFileSystem;
 
 use super::harness::Store;
-use crate::{ClusteredHeader, RowChange, RowOutcome, Trx};
+use crate::{ClusteredHeader, Gaps, RowChange, RowOutcome, Trx};
 
 fn put(store: &Store, trx: &mut Trx, key: &[u8], row: &[u8]) {
     let mut seen = Vec::new();
     let outcome = retry_blocking(|| {
-        let header = trx.read_current(&store.clustered, key, &mut seen)?;
+        let header = trx.read_current(&store.clustered, key, Gaps::Open, &mut seen)?;
         let change = match header {
             Some(header) => RowChange::Update { expected: header.stamp(), flags: 0, row, released: None },
             None => RowChange::Insert { flags: 0, row },
