@@ -280,7 +280,7 @@ system_variables! {
     INNODB_PAGE_CLEANERS = "innodb_page_cleaners", Global, fixed, uint(1, 1, 64, Plain), "Threads that write pages back.";
     INNODB_PAGE_SIZE = "innodb_page_size", Global, fixed, uint(16384, 16384, 16384, Bytes), "Size of a page.";
     INNODB_PARALLEL_READ_THREADS = "innodb_parallel_read_threads", Both, dynamic, uint(4, 1, 256, Plain), COMPATIBLE;
-    INNODB_PRINT_ALL_DEADLOCKS = "innodb_print_all_deadlocks", Global, dynamic, bool(false), "No effect.";
+    INNODB_PRINT_ALL_DEADLOCKS = "innodb_print_all_deadlocks", Global, dynamic, bool(false), "Whether every deadlock is written to the log.";
     INNODB_PURGE_BATCH_SIZE = "innodb_purge_batch_size", Global, dynamic, uint(300, 1, 5000, Plain), COMPATIBLE;
     INNODB_PURGE_RSEG_TRUNCATE_FREQUENCY = "innodb_purge_rseg_truncate_frequency", Global, dynamic, uint(128, 1, 128, Plain), COMPATIBLE;
     INNODB_PURGE_THREADS = "innodb_purge_threads", Global, fixed, uint(1, 1, 32, Plain), "Threads that remove what no snapshot needs.";
@@ -289,9 +289,9 @@ system_variables! {
     INNODB_READ_IO_THREADS = "innodb_read_io_threads", Global, fixed, uint(4, 1, 64, Plain), "Threads that read pages.";
     INNODB_READ_ONLY = "innodb_read_only", Global, fixed, bool(false), COMPATIBLE;
     INNODB_REDO_LOG_CAPACITY = "innodb_redo_log_capacity", Global, fixed, uint(100 << 20, 8 << 20, 512 << 30, Bytes), "Size of the redo log.";
-    INNODB_ROLLBACK_ON_TIMEOUT = "innodb_rollback_on_timeout", Global, fixed, bool(false), "No effect yet: the statement is rolled back.";
+    INNODB_ROLLBACK_ON_TIMEOUT = "innodb_rollback_on_timeout", Global, fixed, bool(false), "Whether a lock wait timeout rolls back the transaction instead of the statement.";
     INNODB_ROLLBACK_SEGMENTS = "innodb_rollback_segments", Global, dynamic, uint(128, 1, 128, Plain), COMPATIBLE;
-    INNODB_SNAPSHOT_ISOLATION = "innodb_snapshot_isolation", Both, dynamic, bool(false), "No effect yet: such a write waits and goes on.";
+    INNODB_SNAPSHOT_ISOLATION = "innodb_snapshot_isolation", Both, dynamic, bool(false), "Whether locking a row that has changed since the snapshot is error 1020, which rolls the transaction back.";
     INNODB_SORT_BUFFER_SIZE = "innodb_sort_buffer_size", Global, fixed, uint(1048576, 65536, 67108864, Bytes), COMPATIBLE;
     INNODB_SPIN_WAIT_DELAY = "innodb_spin_wait_delay", Global, dynamic, uint(6, 0, 1000, Plain), COMPATIBLE;
     INNODB_SPIN_WAIT_PAUSE_MULTIPLIER = "innodb_spin_wait_pause_multiplier", Global, dynamic, uint(50, 0, 100, Plain), COMPATIBLE;

@@ -16,7 +16,7 @@ use palisade_btree::{Direction, Mtr, ScanEnd, Tree, overflow};
 use palisade_buffer::Space;
 use palisade_catalog::{Index, RowView, TableDef, Value, key, row};
 use palisade_log::Log;
-use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, UndoPtr};
+use palisade_txn::{ClusteredHeader, EXTERNAL, Gaps, SecondaryHeader, UndoPtr};
 
 use crate::ddl::RowMapper;
 use crate::engine::Engine;
@@ -349,7 +349,9 @@ impl Cursor {
     fn row(&self, tree: &Tree, number: usize) -> Attempt<Vec<u8>> {
         let (key, header, row) = &self.rows[number];
         let mut row = row.clone();
-        if header.flags & EXTERNAL != 0 && !RowStore::new(tree).fetch(key, How::Current, header, &mut row)? {
+        if header.flags & EXTERNAL != 0
+            && !RowStore::new(tree).fetch(key, How::Current(Gaps::Open), header, &mut row)?
+        {
             return Err(Error::Inconsistent("a row changed under an exclusive lock".to_owned()).into());
         }
         Ok(row)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
 use palisade_catalog::TableDef;
-use palisade_txn::{EXTERNAL, RowChange, RowOutcome, Stamp, Trx};
+use palisade_txn::{EXTERNAL, Gaps, RowChange, RowOutcome, Stamp, Trx};
 
 use crate::dictionary::{Change, table_key};
 use crate::engine::Engine;
@@ -185,8 +185,9 @@ impl DictionaryChange<'_> {
     fn old(&mut self, key: &[u8]) -> Result<Option<(Stamp, Vec<u8>)>, Error> {
         let tree = &self.engine.dictionary_tree;
         let mut row = Vec::new();
-        let stamp = retry_blocking(|| RowStore::new(tree).read(self.trx(), key, How::Current, &mut row))?;
-        Ok(stamp.map(|stamp| (stamp, row)))
+        let found =
+            retry_blocking(|| RowStore::new(tree).read(self.trx(), key, How::Current(Gaps::Open), &mut row))?;
+        Ok(found.map(|found| (found.stamp, row)))
     }
 
     fn released(&self, key: &[u8], stamp: Stamp, old: &[u8]) -> Attempt<Option<(SpaceId, PageNo)>> {

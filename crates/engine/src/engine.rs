@@ -20,6 +20,7 @@ use parking_lot::RwLock;
 use crate::Error;
 use crate::background::Background;
 use crate::config::{EngineConfig, FlushAtCommit, LogWriterThreads};
+use crate::deadlocks::Deadlocks;
 use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
@@ -68,6 +69,7 @@ pub struct Engine {
     pub(crate) metadata: Arc<MetadataLocks>,
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
+    pub(crate) deadlocks: Deadlocks,
     /// Held as long as the engine lives.
     pub(crate) _directory: DirLock,
 }

@@ -15,6 +15,9 @@ pub enum Error {
     /// The transaction closed a cycle of waits and was chosen to give way (1213): it must be rolled back.
     #[error("deadlock found")]
     Deadlock,
+    /// A row is locked by another transaction, and the read would not wait for it (3572).
+    #[error("a row is locked by another transaction")]
+    LockNotAvailable,
     /// The row changed since the transaction's snapshot (1020, `innodb_snapshot_isolation`).
     #[error("record has changed since last read in table '{0}'")]
     RecordChanged(String),
@@ -100,6 +103,7 @@ impl From<Error> for MysqlError {
         match error {
             Error::DuplicateKey { index } => mysql_error!(catalogue::ER_DUP_ENTRY, "?", index),
             Error::Deadlock => mysql_error!(catalogue::ER_LOCK_DEADLOCK),
+            Error::LockNotAvailable => mysql_error!(catalogue::ER_LOCK_NOWAIT),
             Error::RecordChanged(table) => mysql_error!(catalogue::ER_CHECKREAD, table),
             Error::TableChanged | Error::TableNewer => mysql_error!(catalogue::ER_TABLE_DEF_CHANGED),
             Error::UnknownSchema(name) => mysql_error!(catalogue::ER_BAD_DB_ERROR, name),
@@ -133,6 +137,8 @@ impl From<palisade_txn::Error> for Error {
     fn from(error: palisade_txn::Error) -> Self {
         match error {
             palisade_txn::Error::Deadlock => Error::Deadlock,
+            palisade_txn::Error::NotAvailable => Error::LockNotAvailable,
+            palisade_txn::Error::RowChanged => Error::RecordChanged(String::new()),
             palisade_txn::Error::TooManyTransactions => {
                 Error::Sql(mysql_error!(catalogue::ER_TOO_MANY_CONCURRENT_TRXS))
             }

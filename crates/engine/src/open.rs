@@ -25,6 +25,7 @@ use crate::Error;
 use crate::background::Background;
 use crate::build::free_loose_trees;
 use crate::config::EngineConfig;
+use crate::deadlocks::Deadlocks;
 use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind};
 use crate::engine::{Engine, Finder, Registry, writer_threads};
 use crate::files::{Files, Found};
@@ -100,8 +101,10 @@ impl Engine {
             dictionary_tree,
             background: Background::new(metadata.clone()),
             metadata,
+            deadlocks: Deadlocks::default(),
             _directory: directory,
         });
+        engine.watch_deadlocks();
         for trx in in_flight {
             engine.metadata.pin_any(trx.session());
             engine.background.abandon(trx);

@@ -156,9 +156,10 @@ impl Failure {
     }
 }
 
-/// A full disk is told as a full table.
+/// A full disk is told as a full table; a row that has changed, as one of this table.
 pub(crate) fn name_table(error: Error, table: &Table) -> Error {
     match error {
+        Error::RecordChanged(_) => Error::RecordChanged(table.name.clone()),
         Error::DiskFull => Error::TableFull(table.name.clone()),
         other => other,
     }

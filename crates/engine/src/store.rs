@@ -13,7 +13,7 @@ use palisade_btree::overflow::{CHUNK, ChainReader};
 use palisade_btree::{Direction, MAX_ENTRY, ScanEnd, Tree};
 use palisade_buffer::Space;
 use palisade_txn::entry::CLUSTERED_HEADER;
-use palisade_txn::{ClusteredHeader, EXTERNAL, Mode, Stamp, Trx, TrxSystem};
+use palisade_txn::{ClusteredHeader, EXTERNAL, Gaps, LockedRow, Locking, Stamp, Trx, TrxSystem};
 
 use crate::{Attempt, Error};
 
@@ -25,9 +25,35 @@ pub(crate) enum How {
     /// The latest, committed or not.
     Latest,
     /// The latest, once its writer has ended.
-    Current,
+    Current(Gaps),
     /// The latest, locked.
-    Locked(Mode),
+    Locked(Locking),
+}
+
+impl How {
+    /// The same of rows that an index has led to: what is between the rows is the index's business.
+    pub(crate) fn of_rows(self) -> How {
+        match self {
+            How::Current(_) => How::Current(Gaps::Open),
+            How::Locked(locking) => How::Locked(Locking { gaps: Gaps::Open, ..locking }),
+            How::Snapshot | How::Latest => self,
+        }
+    }
+}
+
+/// A row that has been read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundRow {
+    pub(crate) stamp: Stamp,
+    /// Whether it has been locked, and was not before.
+    pub(crate) newly_locked: bool,
+}
+
+impl FoundRow {
+    /// As it was before with respect to locks.
+    pub(crate) fn unlocked(header: &ClusteredHeader) -> FoundRow {
+        FoundRow { stamp: header.stamp(), newly_locked: false }
+    }
 }
 
 /// Whether a row of this length is kept off its leaf.
@@ -100,19 +126,24 @@ impl<'a> RowStore<'a> {
         key: &[u8],
         how: How,
         out: &mut Vec<u8>,
-    ) -> Attempt<Option<Stamp>> {
+    ) -> Attempt<Option<FoundRow>> {
+        let mut newly_locked = false;
         loop {
             let header = match how {
                 How::Snapshot => trx.read_snapshot(self.tree, key, out),
                 How::Latest => trx
                     .read_latest(self.tree, key, out)
                     .map(|found| found.filter(|header| !header.is_deleted())),
-                How::Current => trx.read_current(self.tree, key, out),
-                How::Locked(mode) => trx.read_locked(self.tree, key, mode, out),
+                How::Current(gaps) => trx.read_current(self.tree, key, gaps, out),
+                How::Locked(locking) => trx.read_locked(self.tree, key, locking, out).map(|found| {
+                    let LockedRow::Row { header, newly } = found else { return None };
+                    newly_locked |= newly;
+                    Some(header)
+                }),
             };
             let Some(header) = header.map_err(Blocked::up)? else { return Ok(None) };
             if header.flags & EXTERNAL == 0 || self.fetch(key, how, &header, out)? {
-                return Ok(Some(header.stamp()));
+                return Ok(Some(FoundRow { stamp: header.stamp(), newly_locked }));
             }
         }
     }

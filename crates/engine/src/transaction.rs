@@ -6,11 +6,11 @@ use std::task::Poll;
 
 use palisade_base::event::retry;
 use palisade_base::{Blocked, Lsn, TrxId};
-use palisade_txn::{Mode, SavePoint, Stamp, Trx, UndoPtr};
+use palisade_txn::{Gaps, LockWait, Locking, Mode, SavePoint, Stamp, Trx, UndoPtr};
 
 use crate::config::FlushAtCommit;
 use crate::engine::Engine;
-use crate::rows::RowWork;
+use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
 use crate::store::{How, RowStore};
 use crate::table::Table;
@@ -65,8 +65,12 @@ pub enum ReadMode {
     Snapshot,
     /// The latest version, after its writer has ended. Takes no lock: change it with the [`RowStamp`] it came with.
     Current,
-    /// The latest version, locked until the transaction ends.
-    Locked(LockMode),
+    /// The latest version, which will be changed if a condition holds: locked as UPDATE and DELETE lock. From READ
+    /// UNCOMMITTED to READ COMMITTED, and if one row is asked for by its primary key, as [`Current`](Self::Current):
+    /// changing it will lock it. Otherwise as `Locked`. Where there is no row, inserts are kept out as by `Locked`.
+    Change,
+    /// The latest version, locked until the transaction ends; and the gaps, from REPEATABLE READ on.
+    Locked(LockMode, LockWait),
 }
 
 /// Names a version of a row: who wrote it, and where its predecessor is.
@@ -95,6 +99,7 @@ impl From<RowStamp> for Stamp {
 pub struct RowBuf {
     pub(crate) row: Vec<u8>,
     pub(crate) stamp: RowStamp,
+    newly_locked: bool,
 }
 
 impl RowBuf {
@@ -111,6 +116,11 @@ impl RowBuf {
     /// Its version.
     pub fn stamp(&self) -> RowStamp {
         self.stamp
+    }
+
+    /// Whether reading it has locked it, and it was not locked before; see [`Transaction::unlock_row`].
+    pub fn is_newly_locked(&self) -> bool {
+        self.newly_locked
     }
 }
 
@@ -141,6 +151,8 @@ pub struct Transaction {
     trx: Option<Trx>,
     isolation: IsolationLevel,
     access: AccessMode,
+    /// Whether it is one statement's.
+    single_statement: bool,
     /// Ids of the tables it uses.
     pinned: Vec<u64>,
     pub(crate) work: RowWork,
@@ -156,6 +168,7 @@ impl Transaction {
             trx,
             isolation,
             access,
+            single_statement: false,
             pinned: Vec::new(),
             work: RowWork::default(),
             secondary_read: None,
@@ -190,6 +203,34 @@ impl Transaction {
         assert!(!self.trx_ref().is_open(), "a transaction is ended before the next one begins");
         self.isolation = isolation;
         self.access = access;
+        self.single_statement = false;
+    }
+
+    /// Says that it is one statement's, committed by itself: it reads consistently at SERIALIZABLE, too, without locks.
+    pub fn set_single_statement(&mut self, single: bool) {
+        self.single_statement = single;
+    }
+
+    /// Whether locking or changing a row that has changed since the snapshot is an error ([`Error::RecordChanged`]):
+    /// `innodb_snapshot_isolation`. Means nothing where each statement has a snapshot of its own.
+    pub fn set_snapshot_isolation(&mut self, on: bool) {
+        let is_snapshot_kept = self.isolation >= IsolationLevel::RepeatableRead;
+        self.trx().set_first_committer_wins(on && is_snapshot_kept);
+    }
+
+    /// Gives back the lock on a row that a read has newly locked, and that is not wanted after all. The row is named by its
+    /// clustered key. For READ COMMITTED: where gaps are locked, rows stay locked with them.
+    pub fn unlock_row(&mut self, table: &Table, key: &[u8]) {
+        if self.gaps() == Gaps::Open {
+            self.trx().unlock(table.tree(0).index_id(), key);
+        }
+    }
+
+    fn gaps(&self) -> Gaps {
+        match self.isolation {
+            IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => Gaps::Open,
+            IsolationLevel::RepeatableRead | IsolationLevel::Serializable => Gaps::Locked,
+        }
     }
 
     /// Its isolation level.
@@ -325,14 +366,22 @@ impl Transaction {
         }
     }
 
+    /// How a range is read.
     #[inline]
     pub(crate) fn how(&self, mode: ReadMode) -> How {
+        let locked =
+            |mode: LockMode, wait| How::Locked(Locking { mode: mode.into(), gaps: self.gaps(), wait });
         match (mode, self.isolation) {
             (ReadMode::Snapshot, IsolationLevel::ReadUncommitted) => How::Latest,
-            (ReadMode::Snapshot, IsolationLevel::Serializable) => How::Locked(Mode::Shared),
+            (ReadMode::Snapshot, IsolationLevel::Serializable) if !self.single_statement => {
+                locked(LockMode::Shared, LockWait::Wait)
+            }
             (ReadMode::Snapshot, _) => How::Snapshot,
-            (ReadMode::Current, _) => How::Current,
-            (ReadMode::Locked(mode), _) => How::Locked(mode.into()),
+            (ReadMode::Change, IsolationLevel::RepeatableRead | IsolationLevel::Serializable) => {
+                locked(LockMode::Exclusive, LockWait::Wait)
+            }
+            (ReadMode::Current | ReadMode::Change, _) => How::Current(Gaps::Open),
+            (ReadMode::Locked(mode, wait), _) => locked(mode, wait),
         }
     }
 
@@ -350,10 +399,15 @@ impl Transaction {
         if index > 0 {
             return self.point_read_secondary(table, index, key, mode, out);
         }
-        let how = self.how(mode);
-        let stamp = RowStore::new(table.tree(0)).read(self.trx(), key, how, &mut out.row)?;
-        out.stamp = stamp.unwrap_or_default().into();
-        Ok(stamp.is_some())
+        let how = match mode {
+            ReadMode::Change => How::Current(self.gaps()),
+            _ => self.how(mode),
+        };
+        let found = RowStore::new(table.tree(0)).read(self.trx(), key, how, &mut out.row);
+        let found = found.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
+        out.stamp = found.map(|row| row.stamp).unwrap_or_default().into();
+        out.newly_locked = found.is_some_and(|row| row.newly_locked);
+        Ok(found.is_some())
     }
 
     fn point_read_secondary(
@@ -390,6 +444,7 @@ impl Transaction {
         out.row.clear();
         out.row.extend_from_slice(found.row);
         out.stamp = found.stamp;
+        out.newly_locked = found.newly_locked;
         Ok(true)
     }
 }

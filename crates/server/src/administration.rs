@@ -64,6 +64,11 @@ fn show_engine_status(host: &ServerHost, sink: &mut dyn ResultSink) -> SqlResult
             transaction.id, transaction.row_locks, transaction.changes
         ));
     }
+    if let Some(deadlock) = host.engine.latest_deadlock() {
+        text.push_str(&format!(
+            "------------------------\nLATEST DETECTED DEADLOCK\n------------------------\n{deadlock}"
+        ));
+    }
     text.push_str("--------\nCOUNTERS\n--------\n");
     for metric in host.engine.metrics() {
         text.push_str(&format!("{} {}\n", metric.name, metric.value()));

@@ -114,7 +114,9 @@ fn open_engine(settings: &Settings) -> Result<Arc<Engine>, String> {
         ..EngineConfig::default()
     };
     let file_system: Arc<dyn FileSystem> = Arc::new(OsFileSystem::new());
-    Engine::open(config, file_system).map_err(|error| error.to_string())
+    let engine = Engine::open(config, file_system).map_err(|error| error.to_string())?;
+    engine.set_print_all_deadlocks(settings.bool(sysvar::INNODB_PRINT_ALL_DEADLOCKS));
+    Ok(engine)
 }
 
 fn write_pid_file(settings: &Settings) -> Result<Option<PathBuf>, String> {

@@ -160,6 +160,8 @@ pub fn derive(settings: &SessionSettings) -> SessionVariables {
             .map_or_else(CollationId::default, |collation| collation.id),
         character_set_results: default_collation(settings.text(sysvar::CHARACTER_SET_RESULTS)),
         lock_wait_timeout: seconds(sysvar::INNODB_LOCK_WAIT_TIMEOUT),
+        rollback_on_timeout: settings.bool(sysvar::INNODB_ROLLBACK_ON_TIMEOUT),
+        snapshot_isolation: settings.bool(sysvar::INNODB_SNAPSHOT_ISOLATION),
         metadata_lock_wait_timeout: seconds(sysvar::LOCK_WAIT_TIMEOUT),
         max_execution_time: Duration::from_millis(settings.uint(sysvar::MAX_EXECUTION_TIME)),
         sql_select_limit: settings.uint(sysvar::SQL_SELECT_LIMIT),

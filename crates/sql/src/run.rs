@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use palisade_base::error_catalogue::{ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED};
+use palisade_base::error_catalogue::{
+    ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED,
+};
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
 use palisade_engine::{AccessMode, ExclusiveLock, Savepoint};
@@ -98,7 +100,10 @@ impl Sql {
             session.active = true;
             session.in_transaction = !session.variables.autocommit;
         }
-        session.transaction.as_mut().expect("it was just begun").start_statement()
+        let transaction = session.transaction.as_mut().expect("it was just begun");
+        transaction.set_single_statement(!session.in_transaction);
+        transaction.set_snapshot_isolation(session.variables.snapshot_isolation);
+        transaction.start_statement()
     }
 
     /// Ends a statement: commits what is not part of a larger transaction; on error goes back to where it began.
@@ -112,7 +117,14 @@ impl Sql {
             None if session.in_transaction => Ok(()),
             None => self.commit(session).await,
             Some(error) => {
-                if error.number() == ER_LOCK_DEADLOCK.number || !session.in_transaction {
+                let ends_all = match error.number() {
+                    number if number == ER_LOCK_DEADLOCK.number => true,
+                    // The snapshot is too old to build upon: only a new transaction gets on.
+                    number if number == ER_CHECKREAD.number => session.variables.snapshot_isolation,
+                    number if number == ER_LOCK_WAIT_TIMEOUT.number => session.variables.rollback_on_timeout,
+                    _ => false,
+                };
+                if ends_all || !session.in_transaction {
                     return self.rollback(session).await;
                 }
                 let Some(transaction) = &mut session.transaction else { return Ok(()) };

@@ -32,6 +32,10 @@ pub struct SessionVariables {
     pub character_set_results: Option<CollationId>,
     /// `innodb_lock_wait_timeout`.
     pub lock_wait_timeout: Duration,
+    /// `innodb_rollback_on_timeout`: a lock wait timeout rolls the transaction back, not only the statement.
+    pub rollback_on_timeout: bool,
+    /// `innodb_snapshot_isolation`: changing a row that has changed since the snapshot is error 1020.
+    pub snapshot_isolation: bool,
     /// `lock_wait_timeout`: of metadata locks.
     pub metadata_lock_wait_timeout: Duration,
     /// `max_execution_time`; zero is none.
@@ -66,6 +70,8 @@ impl Default for SessionVariables {
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
             character_set_results: Some(CollationId::UTF8MB4_0900_AI_CI),
             lock_wait_timeout: Duration::from_secs(50),
+            rollback_on_timeout: false,
+            snapshot_isolation: false,
             metadata_lock_wait_timeout: Duration::from_secs(31_536_000),
             max_execution_time: Duration::ZERO,
             sql_select_limit: u64::MAX,

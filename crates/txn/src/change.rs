@@ -13,7 +13,7 @@ use crate::entry::{
     CLUSTERED_HEADER, ClusteredHeader, DELETED, SECONDARY_HEADER, SecondaryHeader, Stamp, UndoPtr,
 };
 use crate::error::{Attempt, Error};
-use crate::locks::Mode;
+use crate::locks::{Heed, Mode};
 use crate::sequence::Outcome;
 use crate::sessions::SessionNo;
 use crate::system::TrxSystem;
@@ -87,7 +87,7 @@ enum Obstacle {
     /// An active transaction wrote it.
     Writer(SessionNo, TrxId),
     /// Somebody holds a lock, or came earlier.
-    Lock,
+    Lock(Mode, Heed),
 }
 
 impl Trx {
@@ -129,26 +129,35 @@ impl Trx {
 
 impl State {
     fn wait_for(&mut self, system: &TrxSystem, tree: &Tree, key: &[u8], obstacle: Obstacle) -> Attempt<()> {
-        let writer = match obstacle {
-            Obstacle::Writer(session, id) => Some((session, id)),
-            Obstacle::Lock => None,
+        let (mode, heed, writer) = match obstacle {
+            Obstacle::Writer(session, id) => (Mode::Exclusive, Heed::Queues, Some((session, id))),
+            Obstacle::Lock(mode, heed) => (mode, heed, None),
         };
-        self.lock(system, tree.index_id(), key, Mode::Exclusive, writer)
+        self.lock(system, tree.index_id(), key, mode, heed, writer)
     }
 
     /// Whether somebody else stands in the way of changing an entry that `writer` wrote. Under the leaf's latch.
     #[inline]
-    fn obstacle(&self, system: &TrxSystem, tree: &Tree, key: &[u8], writer: TrxId) -> Option<Obstacle> {
+    fn obstacle(
+        &self,
+        system: &TrxSystem,
+        tree: &Tree,
+        key: &[u8],
+        writer: TrxId,
+        mode: Mode,
+        heed: Heed,
+    ) -> Option<Obstacle> {
         if writer != self.id
             && let Outcome::Active(session) = system.sequence.outcome(writer)
         {
             return Some(Obstacle::Writer(session, writer));
         }
         let index = tree.index_id();
-        if system.locks.is_surely_free(index, key) || system.locks.may_write(self.session, index, key) {
+        let locks = &system.locks;
+        if locks.is_surely_free(index, key) || locks.may_write(self.session, index, key, mode, heed) {
             return None;
         }
-        Some(Obstacle::Lock)
+        Some(Obstacle::Lock(mode, heed))
     }
 
     fn change_row<'a>(
@@ -172,7 +181,11 @@ impl State {
             Found::Nothing => TrxId::NONE,
             Found::Deleted(header) | Found::Live(header) => header.writer,
         };
-        if let Some(obstacle) = self.obstacle(system, tree, key, writer) {
+        let mode = match (&change, &found) {
+            (RowChange::Insert { .. }, Found::Nothing | Found::Deleted(_)) => Mode::Insert,
+            _ => Mode::Exclusive,
+        };
+        if let Some(obstacle) = self.obstacle(system, tree, key, writer, mode, Heed::Ranges) {
             return Ok(Err(obstacle));
         }
         let (flags, row, released) = match (change, &found) {
@@ -278,7 +291,12 @@ impl State {
             None => None,
         };
         let writer = old.map_or(TrxId::NONE, |(header, _)| header.writer);
-        if let Some(obstacle) = self.obstacle(system, tree, key, writer) {
+        let is_new = old.is_none_or(|(header, _)| header.is_deleted());
+        let (mode, heed) = match change {
+            EntryChange::Put(_) if is_new => (Mode::Insert, Heed::Ranges),
+            _ => (Mode::Exclusive, Heed::Queues),
+        };
+        if let Some(obstacle) = self.obstacle(system, tree, key, writer, mode, heed) {
             return Ok(Err(obstacle));
         }
         if old.is_none() && matches!(change, EntryChange::Delete) {

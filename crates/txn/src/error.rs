@@ -8,6 +8,12 @@ pub enum Error {
     /// The transaction must give way: roll it back.
     #[error("deadlock found when trying to get a lock")]
     Deadlock,
+    /// A row is locked by another transaction, and the caller would not wait.
+    #[error("a row is locked by another transaction")]
+    NotAvailable,
+    /// A row has changed since the transaction's snapshot: roll it back.
+    #[error("a row has changed since the snapshot")]
+    RowChanged,
     /// As many transactions write at once as there are undo segments.
     #[error("too many active transactions")]
     TooManyTransactions,

@@ -36,12 +36,15 @@ pub mod version;
 pub use change::{EntryChange, RowChange, RowOutcome};
 pub use entry::{ClusteredHeader, EXTERNAL, SecondaryHeader, Stamp, UndoPtr};
 pub use error::{Attempt, Error};
-pub use locks::Mode;
+pub use locks::deadlock::DeadlockMember;
+pub use locks::ranges::{Cut, RangeGuard};
+pub use locks::{Mode, TryLock};
 pub use metrics::METRICS;
 pub use sequence::Snapshot;
 pub use sessions::{SessionArray, SessionNo};
 pub use system::{ActiveTrx, Trees, TrxSystem};
 pub use trx::{SavePoint, Trx};
+pub use version::{Gaps, LockWait, LockedRow, Locking};
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -19,6 +19,8 @@ palisade_base::metrics! {
     pub static TRX_VERSIONS_BUILT: Counter = "trx_versions_built", "transaction", "Number of older row versions built";
     /// Waits for row locks.
     pub static LOCK_REC_LOCK_WAITS: Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for";
+    /// Entries in the lock table.
+    pub static LOCK_REC_LOCK_CREATED: Counter = "lock_rec_lock_created", "lock", "Number of row and range locks entered into the lock table";
     /// Deadlocks.
     pub static LOCK_DEADLOCKS: Counter = "lock_deadlocks", "lock", "Number of deadlocks";
     /// Entries removed by purge.

@@ -68,7 +68,7 @@ impl TrxSystem {
         let mut bytes = Vec::new();
         for _ in 0..TURN {
             let oldest = segment.history.lock().front().copied();
-            let Some(oldest) = oldest.filter(|entry| entry.csn <= horizon) else { return Ok(()) };
+            let Some(oldest) = oldest.filter(|entry| self.may_forget(entry, horizon)) else { return Ok(()) };
             if oldest.needs_purge {
                 self.purge_transaction(oldest, purged, &mut bytes)?;
             }
@@ -86,6 +86,14 @@ impl TrxSystem {
             *worked = true;
         }
         Ok(())
+    }
+
+    /// Whether nobody will follow a roll pointer to the transaction's records. Of one that was rolled back somebody with a
+    /// snapshot as old as its end may have seen a version: the tail, which dates both, may have stood still.
+    fn may_forget(&self, trx: &HistoryEntry, horizon: Lsn) -> bool {
+        let was_rolled_back = trx.last.is_none();
+        trx.csn < horizon
+            || trx.csn == horizon && !(was_rolled_back && self.sequence.is_snapshot_open_at(trx.csn))
     }
 
     /// Goes on with a transaction from where `purged` says. Waits for: pages, log credit.

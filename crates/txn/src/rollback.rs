@@ -109,8 +109,6 @@ impl State {
         old: Option<(ClusteredHeader, Delta<'_>)>,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
-        // A delete mark that everybody sees, and purge may have passed by while it was overwritten, need not come back.
-        let old = old.filter(|(header, _)| !(header.is_deleted() && is_obsolete(system, header.writer)));
         let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
         let position = match old {
             // The old row is at most as long as the record's and the present one's bytes together.
@@ -127,6 +125,9 @@ impl State {
         if header.writer != self.id || header.roll != self.last {
             return Err(disagreement.into());
         }
+        // A delete mark that everybody sees, and purge may have passed by while it was overwritten, need not come back.
+        // Asked under the latch: if purge has not passed by now, it will find the mark.
+        let old = old.filter(|(header, _)| !(header.is_deleted() && is_obsolete(system, header.writer)));
         if let Some((old_header, delta)) = old {
             self.value.clear();
             old_header.put(&mut self.value);
@@ -146,10 +147,6 @@ impl State {
         prior: Option<Prior<'_>>,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
-        let prior = prior.filter(|prior| {
-            let deleted = prior.flags & crate::entry::DELETED != 0;
-            !(deleted && prior.writer != self.id && is_obsolete(system, prior.writer))
-        });
         let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
         let position = match prior {
             Some(Prior { payload, .. }) => {
@@ -166,6 +163,11 @@ impl State {
         if header.writer != self.id {
             return Err(disagreement.into());
         }
+        // As with rows, and under the latch too.
+        let prior = prior.filter(|prior| {
+            let deleted = prior.flags & crate::entry::DELETED != 0;
+            !(deleted && prior.writer != self.id && is_obsolete(system, prior.writer))
+        });
         if let Some(prior) = prior {
             self.value.clear();
             SecondaryHeader { writer: prior.writer, flags: prior.flags }.put(&mut self.value);

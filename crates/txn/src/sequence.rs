@@ -388,6 +388,11 @@ impl Sequence {
         Lsn(self.open_snapshots(tail).into_iter().map(|(_, lsn, _)| lsn).min().unwrap_or(tail.0))
     }
 
+    /// Whether a snapshot is open that is not younger than `lsn`, which the log's tail has reached.
+    pub(crate) fn is_snapshot_open_at(&self, lsn: Lsn) -> bool {
+        self.open_snapshots(lsn).iter().any(|(_, open, _)| *open <= lsn.0)
+    }
+
     /// Moves the low-water mark past transactions that have ended before `tail`, the log's.
     pub(crate) fn advance_low_water(&self, tail: Lsn) {
         let Some(_alone) = self.advancing.try_lock() else { return };

@@ -13,7 +13,7 @@ use palisade_btree::mtr::OP_OVERHEAD;
 
 use crate::entry::UndoPtr;
 use crate::error::{Attempt, Error};
-use crate::locks::{Mode, Request};
+use crate::locks::{Heed, Mode, Request};
 use crate::metrics;
 use crate::sequence::Snapshot;
 use crate::sessions::SessionNo;
@@ -42,6 +42,8 @@ pub(crate) struct State {
     /// Whether the lock table may know of it.
     pub(crate) locks: bool,
     pub(crate) recovered: bool,
+    /// Whether what has changed since its snapshot is an error to lock.
+    pub(crate) first_committer_wins: bool,
     /// An undo record being made or used.
     pub(crate) record: Vec<u8>,
     /// An entry's value being made.
@@ -67,6 +69,7 @@ impl Trx {
             needs_purge: false,
             locks: false,
             recovered: false,
+            first_committer_wins: false,
             record: Vec::new(),
             value: Vec::new(),
         };
@@ -158,6 +161,18 @@ impl Trx {
             || self.system.sequence.sees(self.state.session, snapshot, writer)
     }
 
+    /// Whether locking or changing a row that has changed since its snapshot fails ([`Error::RowChanged`]) instead of going
+    /// on with the latest version: snapshot isolation proper.
+    pub fn set_first_committer_wins(&mut self, wins: bool) {
+        self.state.first_committer_wins = wins;
+    }
+
+    /// Whether a version, whose writer has ended, is one that the transaction must not build upon.
+    #[inline]
+    pub(crate) fn is_too_new(&self, writer: TrxId) -> bool {
+        self.state.first_committer_wins && self.state.snapshot.is_some() && !self.sees(writer)
+    }
+
     /// The point it has reached.
     pub fn savepoint(&self) -> SavePoint {
         SavePoint { changes: self.state.changes }
@@ -165,7 +180,7 @@ impl Trx {
 
     /// Asks for an explicit lock on a key of an index, kept until the transaction ends. Waits for: whoever has it.
     pub fn lock(&mut self, index: u64, key: &[u8], mode: Mode) -> Attempt<()> {
-        self.state.lock(&self.system, index, key, mode, None)
+        self.state.lock(&self.system, index, key, mode, Heed::Queues, None)
     }
 
     /// Releases a lock before the transaction's end.
@@ -214,6 +229,10 @@ impl Trx {
     fn end(&mut self) {
         self.close_snapshot();
         let state = &mut self.state;
+        if let Some(segment) = state.segment.take() {
+            // It never got the id that it needed to use it.
+            self.system.undo.give_back(segment);
+        }
         if state.locks {
             self.system.locks.release_all(state.session);
             state.locks = false;
@@ -267,10 +286,11 @@ impl State {
         index: u64,
         key: &[u8],
         mode: Mode,
+        heed: Heed,
         writer: Option<(SessionNo, TrxId)>,
     ) -> Attempt<()> {
         self.locks = true;
-        match system.locks.lock(self.session, index, key, mode, writer) {
+        match system.locks.lock_heeding(self.session, index, key, mode, heed, writer) {
             Request::Granted => Ok(()),
             Request::Wait(event) => Err(Blocked::Wait(event)),
             Request::Deadlock => Err(Error::Deadlock.into()),

@@ -6,13 +6,84 @@ use palisade_btree::{Direction, ScanEnd, Tree};
 
 use crate::entry::{ClusteredHeader, SecondaryHeader};
 use crate::error::{Attempt, Error};
-use crate::locks::Mode;
+use crate::locks::ranges::{Cut, RangeGuard};
+use crate::locks::{Heed, Mode, TryLock};
 use crate::metrics;
 use crate::sequence::Outcome;
 use crate::sessions::SessionNo;
 use crate::trx::Trx;
 use crate::undo::Undo;
 use palisade_base::{Blocked, TrxId};
+
+/// What a locking read does about a row that somebody else has locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LockWait {
+    /// It waits.
+    #[default]
+    Wait,
+    /// It fails.
+    NoWait,
+    /// It goes on without the row.
+    SkipLocked,
+}
+
+/// Whether a read keeps others from inserting where it has found nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gaps {
+    /// It does, until the transaction ends.
+    Locked,
+    /// It does not.
+    Open,
+}
+
+/// How a read locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locking {
+    /// Shared or exclusive.
+    pub mode: Mode,
+    /// What is between the rows.
+    pub gaps: Gaps,
+    /// Locked rows of others.
+    pub wait: LockWait,
+}
+
+impl Locking {
+    /// Exclusive locks on rows only, waited for.
+    pub const ROWS: Locking = Locking { mode: Mode::Exclusive, gaps: Gaps::Open, wait: LockWait::Wait };
+}
+
+/// What a locking read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockedRow {
+    /// No row.
+    Absent,
+    /// A row.
+    Row {
+        /// Its version.
+        header: ClusteredHeader,
+        /// Whether it was not locked before.
+        newly: bool,
+    },
+    /// A row that somebody else has locked.
+    Skipped,
+}
+
+/// Whether looking at a row locks it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    Locked,
+    Unlocked,
+}
+
+/// What a look at a row under its leaf's latch found.
+enum Look {
+    Absent,
+    Row(ClusteredHeader, TryLock),
+    /// Written by a transaction that is active.
+    Writer(TrxId),
+    /// Somebody else's lock is in the way.
+    Lock,
+}
 
 /// What a leaf said of a key.
 enum Seen {
@@ -127,30 +198,23 @@ impl Trx {
         }
     }
 
-    /// Waits until `writer`, an active transaction found in the row at `key`, has ended: the row is locked then. Waits for:
-    /// that.
-    pub fn wait_for_writer(&mut self, index: u64, key: &[u8], mode: Mode, writer: TrxId) -> Attempt<()> {
-        match self.other_writer(writer) {
-            Some(session) => self.state.lock(&self.system, index, key, mode, Some((session, writer))),
-            None => Ok(()),
-        }
-    }
-
-    /// Replaces the content of `out` by the latest version of the row at `key`, once its writer has ended. `None` if there
-    /// is no row. Waits for: the row's writer, pages.
+    /// Replaces the content of `out` by the latest version of the row at `key`, once its writer has ended; takes no lock on
+    /// it. `None` if there is no row: then nobody else inserts one, if `gaps` says so. Waits for: the row's writer, pages.
     pub fn read_current(
         &mut self,
         tree: &Tree,
         key: &[u8],
+        gaps: Gaps,
         out: &mut Vec<u8>,
     ) -> Attempt<Option<ClusteredHeader>> {
+        let locking = Locking { mode: Mode::Exclusive, gaps, wait: LockWait::Wait };
         loop {
-            let Some(header) = self.read_latest(tree, key, out)? else { return Ok(None) };
-            if self.other_writer(header.writer).is_some() {
-                self.wait_for_writer(tree.index_id(), key, Mode::Exclusive, header.writer)?;
-                continue;
+            match self.look(tree, key, locking, Rows::Unlocked, out)? {
+                Look::Absent => return Ok(None),
+                Look::Row(header, _) => return Ok(Some(header)),
+                Look::Writer(writer) => self.wait_for_row(tree.index_id(), key, locking.mode, writer)?,
+                Look::Lock => unreachable!("no lock was asked for"),
             }
-            return Ok((!header.is_deleted()).then_some(header));
         }
     }
 
@@ -160,27 +224,115 @@ impl Trx {
         &mut self,
         tree: &Tree,
         key: &[u8],
-        mode: Mode,
+        locking: Locking,
         out: &mut Vec<u8>,
-    ) -> Attempt<Option<ClusteredHeader>> {
-        let index = tree.index_id();
-        let mut locked = false;
+    ) -> Attempt<LockedRow> {
+        self.state.locks = true;
         loop {
-            let Some(header) = self.read_latest(tree, key, out)? else { return Ok(None) };
-            if self.other_writer(header.writer).is_some() {
-                self.wait_for_writer(index, key, mode, header.writer)?;
-                continue;
+            let writer = match self.look(tree, key, locking, Rows::Locked, out)? {
+                Look::Absent => return Ok(LockedRow::Absent),
+                Look::Row(header, lock) => {
+                    return Ok(LockedRow::Row { header, newly: lock == TryLock::Newly });
+                }
+                Look::Writer(writer) => writer,
+                Look::Lock => TrxId::NONE,
+            };
+            match locking.wait {
+                LockWait::Wait => self.wait_for_row(tree.index_id(), key, locking.mode, writer)?,
+                LockWait::NoWait => return Err(Error::NotAvailable.into()),
+                LockWait::SkipLocked => return Ok(LockedRow::Skipped),
             }
-            if header.is_deleted() && !locked {
-                return Ok(None);
-            }
-            if locked || header.writer == self.state.id && self.state.id != TrxId::NONE {
-                return Ok((!header.is_deleted()).then_some(header));
-            }
-            self.lock(index, key, mode)?;
-            // What was read before the lock was granted may be old.
-            locked = true;
         }
+    }
+
+    /// Looks at a row under its leaf's latch, and locks there what can be locked at once.
+    fn look(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        locking: Locking,
+        rows: Rows,
+        out: &mut Vec<u8>,
+    ) -> Attempt<Look> {
+        let (index, session) = (tree.index_id(), self.state.session);
+        self.state.locks |= locking.gaps == Gaps::Locked;
+        let this = &*self;
+        let lock_gap = || {
+            if locking.gaps == Gaps::Locked {
+                let mut range = this.system.locks.begin_range(session, index, locking.mode);
+                range.add(Cut::before(key), Cut::after(key));
+            }
+            Ok(Look::Absent)
+        };
+        out.clear();
+        let found = tree.get(key, |value| {
+            let Some(value) = value else { return lock_gap() };
+            let (header, row) = ClusteredHeader::split(value).ok_or_else(|| damaged(tree))?;
+            let is_own = header.writer == this.state.id && this.state.id != TrxId::NONE;
+            if !is_own && this.other_writer(header.writer).is_some() {
+                return Ok(Look::Writer(header.writer));
+            }
+            if this.is_too_new(header.writer) {
+                return Err(Error::RowChanged.into());
+            }
+            if header.is_deleted() {
+                return lock_gap();
+            }
+            let lock = match rows {
+                Rows::Locked if !is_own => this.system.locks.try_lock_row(session, index, key, locking.mode),
+                _ => TryLock::Already,
+            };
+            if lock == TryLock::No {
+                return Ok(Look::Lock);
+            }
+            out.extend_from_slice(row);
+            Ok(Look::Row(header, lock))
+        });
+        found.map_err(Blocked::up)?
+    }
+
+    /// Waits until the row at `key`, a clustered index's, is this transaction's in `mode`: until `writer`, if it is an active
+    /// transaction that has written it, and everybody else in the way have ended. Waits for: them.
+    pub fn wait_for_row(&mut self, index: u64, key: &[u8], mode: Mode, writer: TrxId) -> Attempt<()> {
+        let writer = self.other_writer(writer).map(|session| (session, writer));
+        self.state.lock(&self.system, index, key, mode, Heed::Ranges, writer)
+    }
+
+    /// Waits until `writer`, an active transaction found in an entry of a secondary index, has ended. Waits for: that.
+    fn wait_for_entry(&mut self, index: u64, key: &[u8], writer: TrxId) -> Attempt<()> {
+        match self.other_writer(writer) {
+            Some(session) => {
+                let writer = Some((session, writer));
+                self.state.lock(&self.system, index, key, Mode::Shared, Heed::Queues, writer)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Begins to lock what a scan finds on a leaf of `index`, whose latch the caller holds.
+    pub fn begin_range(&self, index: u64, mode: Mode) -> RangeGuard<'_> {
+        self.system.locks.begin_range(self.state.session, index, mode)
+    }
+
+    /// Says that locks will be taken with [`begin_range`](Self::begin_range) or [`try_lock_row`](Self::try_lock_row).
+    pub fn expect_locks(&mut self) {
+        self.state.locks = true;
+    }
+
+    /// Locks a row, found under the latch of its leaf with a writer that has ended, if nobody is in the way.
+    pub fn try_lock_row(&self, index: u64, key: &[u8], mode: Mode) -> TryLock {
+        self.system.locks.try_lock_row(self.state.session, index, key, mode)
+    }
+
+    /// Whether this transaction holds an explicit lock on the key, in whatever mode.
+    pub fn has_lock(&self, index: u64, key: &[u8]) -> bool {
+        self.system.locks.has_lock(self.state.session, index, key)
+    }
+
+    /// Whether a version, found with a writer that has ended, must not be locked: see
+    /// [`set_first_committer_wins`](Self::set_first_committer_wins).
+    pub fn check_age(&self, writer: TrxId) -> Result<(), Error> {
+        if self.is_too_new(writer) { Err(Error::RowChanged) } else { Ok(()) }
     }
 
     /// Whether a unique secondary index has an entry that begins with `prefix`, all active transactions' outcomes
@@ -214,7 +366,7 @@ impl Trx {
                 return Ok(true);
             }
             if let Some((key, writer)) = in_the_way {
-                self.wait_for_writer(tree.index_id(), &key, Mode::Shared, writer)?;
+                self.wait_for_entry(tree.index_id(), &key, writer)?;
                 continue;
             }
             match end {

@@ -307,8 +307,13 @@ impl<'p> NodeEdit<'p> {
 impl NodeView<'_, Page> {
     /// Bytes of [`CAPACITY`] that the node would use with a prefix of `len` bytes instead of its own.
     pub fn used_with_prefix(&self, len: usize) -> usize {
+        self.used_by(0..self.slot_count(), len)
+    }
+
+    /// Bytes of [`CAPACITY`] that a node of the entries in `slots` with a prefix of `len` bytes would use.
+    pub fn used_by(&self, slots: std::ops::Range<usize>, len: usize) -> usize {
         let own = self.prefix_len();
-        let entries: usize = (0..self.slot_count())
+        let entries: usize = slots
             .map(|index| {
                 let slot = self.slot(index);
                 let key_len = (slot.key_len + own).saturating_sub(len);

@@ -91,6 +91,35 @@ fn keys_without_the_common_prefix_split_off() {
     );
 }
 
+/// Short keys have no bytes that a longer prefix would save: on a full leaf that keeps all its entries there is no room
+/// for it.
+#[test]
+fn a_full_leaf_of_short_keys_splits_at_either_edge() {
+    use crate::layout::node::{CAPACITY, ENTRY_HEADER, SLOT_SIZE};
+    const ENTRIES: usize = 5;
+    for slack in 0..6 {
+        for incoming in [&b"abcz"[..], b"zzzz", b"aa", b"abca"] {
+            let store = Store::in_memory(100);
+            let tree = store.create_tree();
+            let mut left = CAPACITY - slack - ENTRIES * (SLOT_SIZE + ENTRY_HEADER);
+            let mut keys = Vec::new();
+            for n in 0..ENTRIES {
+                let value = vec![1; left / (ENTRIES - n)];
+                left -= value.len();
+                let key = [b'a', b'b', b'c', b'm' + n as u8];
+                store.put(&tree, &key, &value).unwrap();
+                keys.push(key.to_vec());
+            }
+            assert_eq!(verify_tree(&tree).unwrap().leaf_pages, 1);
+            store.put(&tree, incoming, &[2; 1000]).unwrap();
+            keys.push(incoming.to_vec());
+            let report = verify_tree(&tree).unwrap();
+            assert_eq!((report.damage, report.leaf_pages), (vec![], 2), "slack {slack}");
+            assert!(keys.iter().all(|key| store.get(&tree, key).is_some()));
+        }
+    }
+}
+
 #[test]
 fn an_entry_too_large_is_refused_and_the_largest_is_taken() {
     let store = Store::in_memory(100);

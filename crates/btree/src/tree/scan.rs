@@ -86,7 +86,18 @@ impl Tree {
         &self,
         from: Bound<&[u8]>,
         direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Attempt<ScanEnd> {
+        self.scan_then(from, direction, visit, |_| {})
+    }
+
+    /// As [`scan`](Tree::scan); `then` is told how it ends while the leaf is still latched.
+    pub fn scan_then(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        then: impl FnOnce(&ScanEnd),
     ) -> Attempt<ScanEnd> {
         let seek = match (from, direction) {
             (Bound::Unbounded, Direction::Forward) => Seek::First,
@@ -110,13 +121,16 @@ impl Tree {
                 return Err(self.corrupted(leaf.id().page, "entry outside the page"));
             };
             if visit(key, value).is_break() {
+                then(&ScanEnd::Stopped);
                 return Ok(ScanEnd::Stopped);
             }
         }
-        Ok(match fence.key() {
+        let end = match fence.key() {
             Some(separator) => ScanEnd::Continue { separator, direction },
             None => ScanEnd::Exhausted,
-        })
+        };
+        then(&end);
+        Ok(end)
     }
 }
 

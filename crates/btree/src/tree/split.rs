@@ -257,7 +257,8 @@ fn leaf_separator(node: &NodeView<'_, Page>, slot: usize, incoming: &[u8]) -> Re
 }
 
 /// The prefix of a side: what its keys have in common. Of few keys that is too much, as the next key would show: there
-/// it is no longer than what all keys of the node have in common.
+/// it is no longer than what all keys of the node have in common. A side that keeps nearly all of a full node may have no
+/// room for more than the node's prefix: of keys that fit into their slots it would save nothing.
 fn common_prefix_of(
     node: &NodeView<'_, Page>,
     slots: std::ops::Range<usize>,
@@ -283,6 +284,9 @@ fn common_prefix_of(
     }
     if few {
         len = len.min(whole);
+    }
+    if node.used_by(slots, len) > CAPACITY {
+        len = node.prefix_len();
     }
     first.truncate(len.min(u16::MAX as usize));
     first

@@ -3,6 +3,7 @@
 mod ddl;
 mod ddl_crash;
 mod harness;
+mod locking;
 mod recovery;
 mod rows;
 mod stress;

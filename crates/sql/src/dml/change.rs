@@ -9,7 +9,9 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{RowView, Value, ValueRef, key, row};
-use palisade_engine::{Error as EngineError, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome};
+use palisade_engine::{
+    Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
+};
 use palisade_parser::ast::{self, DeleteTarget, Statement, TableReference};
 
 use super::insert::{Cell, row_error, target_column};
@@ -73,7 +75,7 @@ impl Binder<'_> {
                 if update.limit.is_some() { "LIMIT" } else { "ORDER BY" }
             ));
         }
-        self.read_mode = ReadMode::Current;
+        self.read_mode = ReadMode::Change;
         self.scopes.push(Scope::default());
         let tree = self.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
         let mut targets: Vec<Target> = Vec::new();
@@ -137,7 +139,7 @@ impl Binder<'_> {
         if let Some(with) = &delete.with {
             self.common_tables.extend(with.tables.iter().cloned());
         }
-        self.read_mode = ReadMode::Current;
+        self.read_mode = ReadMode::Change;
         self.scopes.push(Scope::default());
         let (tree, names, single) = match &delete.target {
             DeleteTarget::Single(reference) => {
@@ -455,7 +457,9 @@ impl ChangeRun<'_> {
             let outcome = if plan.is_update {
                 match self.update(cx, target, &table, stamp).await? {
                     Some(outcome) => outcome,
-                    None => return Ok(()),
+                    // Matched is locked, changed or not.
+                    None if self.hold(cx, &table, stamp).await? => return Ok(()),
+                    None => UpdateOutcome::Changed,
                 }
             } else {
                 let bytes = &self.bytes;
@@ -465,15 +469,11 @@ impl ChangeRun<'_> {
                 self.changed += 1;
                 return Ok(());
             }
-            // Someone was faster: look at the row again.
+            // Someone was faster: look at the row again, and queue for it with all others that want it.
             let key = clustered_key(&table, &self.bytes)?;
             let mut again = std::mem::take(&mut self.old);
-            let found = drive(cx, |cx| {
-                cx.transaction()
-                    .point_read(&table, 0, &key, ReadMode::Current, &mut again)
-                    .map_err(Blocked::up)
-            })
-            .await?;
+            let found = read_locked(cx, &table, &key, &mut again).await?;
+            let newly_locked = again.is_newly_locked();
             if !found {
                 self.matched -= 1;
                 return Ok(());
@@ -489,6 +489,9 @@ impl ChangeRun<'_> {
             {
                 self.matched -= 1;
                 cx.frame.slots[target.slot] = before;
+                if newly_locked {
+                    cx.transaction().unlock_row(&table, &key);
+                }
                 return Ok(());
             }
             // Assignments read the slot: it is put back once the row is changed, so that the scan can go on.
@@ -503,6 +506,13 @@ impl ChangeRun<'_> {
                 Some(UpdateOutcome::Changed) => {}
             }
         }
+    }
+
+    /// Locks the row in `self.bytes`, which is not changed after all; false if it is no longer the version `stamp`.
+    async fn hold(&mut self, cx: &mut Context<'_>, table: &Arc<Table>, stamp: RowStamp) -> SqlResult<bool> {
+        let key = clustered_key(table, &self.bytes)?;
+        let found = read_locked(cx, table, &key, &mut self.old).await?;
+        Ok(found && self.old.stamp() == stamp)
     }
 
     async fn retry(
@@ -635,8 +645,19 @@ fn assigned_values(
     Ok(Some(assigned))
 }
 
+/// Reads a row by its clustered key, and locks it.
+async fn read_locked(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    key: &[u8],
+    row: &mut RowBuf,
+) -> SqlResult<bool> {
+    let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+    drive(cx, |cx| cx.transaction().point_read(table, 0, key, mode, row).map_err(Blocked::up)).await
+}
+
 /// The clustered key of a row.
-fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
+pub(crate) fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
     let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
     let mut out = Vec::with_capacity(16);
     key::entry_key(table, 0, &row, &mut out);

@@ -6,7 +6,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{SqlType, Value, ValueRef, key, row};
-use palisade_engine::{Error as EngineError, LockMode, ReadMode, RowBuf, Table, UpdateOutcome};
+use palisade_engine::{Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, Table, UpdateOutcome};
 use palisade_parser::ast::{self, InsertSource};
 
 use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
@@ -519,7 +519,7 @@ impl<'p> InsertRun<'p> {
         let mut search = Vec::new();
         key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
         drive(cx, |cx| {
-            let mode = ReadMode::Locked(LockMode::Exclusive);
+            let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
             cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
         })
         .await

@@ -12,3 +12,5 @@
 pub mod change;
 pub mod insert;
 pub mod store;
+
+pub(crate) use change::clustered_key;

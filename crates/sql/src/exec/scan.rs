@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use palisade_base::Blocked;
-use palisade_engine::{Bound, Direction, KeyRange, ReadMode, RowBatch, RowBuf, Scan, Table};
+use palisade_engine::{
+    Bound, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
+};
 
 use super::yielding;
 use crate::SqlAttempt;
+use crate::dml::clustered_key;
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::Access;
 use crate::plan::access::Ranges;
@@ -20,6 +23,8 @@ pub struct ScanState {
     scan: Option<Scan>,
     /// The row in the slot has not been tested yet.
     pending: bool,
+    /// The row that was read by its key has not passed, and is to be locked all the same and tested again.
+    relock: bool,
     /// Rows the caller wants at most, as a hint.
     rows_wanted: Option<usize>,
 }
@@ -36,6 +41,8 @@ enum Phase {
     Closed,
     /// One row by its complete unique key.
     Point(Vec<u8>),
+    /// That row has been read.
+    PointRead(Vec<u8>),
     Ranges,
     Finished,
 }
@@ -47,6 +54,7 @@ impl ScanState {
         self.ranges.clear();
         self.scan = None;
         self.pending = false;
+        self.relock = false;
     }
 
     /// At most so many rows will be wanted.
@@ -65,7 +73,12 @@ impl ScanState {
         mode: ReadMode,
     ) -> SqlAttempt<bool> {
         loop {
-            if !self.pending {
+            if std::mem::take(&mut self.relock) {
+                if !self.lock_point(cx, slot, table)? {
+                    return Ok(false);
+                }
+                self.pending = true;
+            } else if !self.pending {
                 if !self.advance(cx, slot, table, access, mode)? {
                     return Ok(false);
                 }
@@ -79,7 +92,58 @@ impl ScanState {
             if passes {
                 return Ok(true);
             }
+            self.reject(cx, slot, table, access, mode)?;
         }
+    }
+
+    /// The row in the slot is not wanted. Where UPDATE and DELETE keep what they have looked at locked, it is locked now if
+    /// it was read by its primary key, without a lock; where they do not, a lock that reading has taken is given back.
+    fn reject(
+        &mut self,
+        cx: &mut Context<'_>,
+        slot: usize,
+        table: &Arc<Table>,
+        access: &Access,
+        mode: ReadMode,
+    ) -> SqlAttempt<()> {
+        if mode == ReadMode::Snapshot {
+            return Ok(());
+        }
+        let keeps_locks = cx.transaction().isolation() >= IsolationLevel::RepeatableRead;
+        match &self.phase {
+            Phase::PointRead(_) if keeps_locks && mode == ReadMode::Change && access.index == 0 => {
+                self.relock = true;
+            }
+            _ if keeps_locks => {}
+            _ if cx.frame.slots[slot].is_newly_locked() => {
+                let Some((_, row, _)) = cx.frame.slots[slot].stored() else { return Ok(()) };
+                let key = clustered_key(table, row)?;
+                cx.transaction().unlock_row(table, &key);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads the row of a point access again, locked. False if there is none any more, or if it is the one that has been
+    /// tested.
+    fn lock_point(&mut self, cx: &mut Context<'_>, slot: usize, table: &Arc<Table>) -> SqlAttempt<bool> {
+        let Phase::PointRead(key) = &self.phase else { return Ok(false) };
+        let tested = cx.frame.slots[slot].stored().map(|(_, _, stamp)| stamp);
+        let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+        let mut row = RowBuf::new();
+        let found = match cx.transaction().point_read(table, 0, key, mode, &mut row) {
+            Ok(found) => found && Some(row.stamp()) != tested,
+            Err(blocked) => {
+                self.relock = true;
+                return Err(blocked.up());
+            }
+        };
+        self.phase = Phase::Finished;
+        if found {
+            cx.frame.slots[slot] = Slot::Point { table: table.clone(), row };
+        }
+        Ok(found)
     }
 
     fn advance(
@@ -112,7 +176,10 @@ impl ScanState {
             };
             let found =
                 cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
-            self.phase = Phase::Finished;
+            self.phase = match std::mem::take(&mut self.phase) {
+                Phase::Point(key) if found => Phase::PointRead(key),
+                _ => Phase::Finished,
+            };
             if found {
                 cx.frame.slots[slot] = Slot::Point { table: table.clone(), row };
             }

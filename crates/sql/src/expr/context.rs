@@ -92,6 +92,15 @@ impl Slot {
         }
     }
 
+    /// Whether reading the row has locked it, and it was not locked before.
+    pub fn is_newly_locked(&self) -> bool {
+        match self {
+            Slot::Batch { batch, position, .. } => batch.row(*position).newly_locked,
+            Slot::Point { row, .. } => row.is_newly_locked(),
+            Slot::Row { .. } | Slot::Null | Slot::Values(_) => false,
+        }
+    }
+
     /// The current row, to be kept while the slot moves on.
     pub fn keep(&self) -> Slot {
         match self.stored() {

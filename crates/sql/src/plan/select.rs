@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
-use palisade_engine::{LockMode, ReadMode};
+use palisade_engine::{LockMode, LockWait, ReadMode};
 use palisade_parser::ast::{self, QueryBody, SelectItem, SetOperator};
 
 use super::grouping::{Finish, reads_aggregate};
@@ -38,15 +38,13 @@ impl Binder<'_> {
         }
         let mode = self.read_mode;
         if let Some(locking) = query.locking.first() {
-            if locking.wait != ast::LockWait::Wait {
-                return Err(not_supported(if locking.wait == ast::LockWait::NoWait {
-                    "NOWAIT"
-                } else {
-                    "SKIP LOCKED"
-                }));
-            }
             let strength = if locking.exclusive { LockMode::Exclusive } else { LockMode::Shared };
-            self.read_mode = ReadMode::Locked(strength);
+            let wait = match locking.wait {
+                ast::LockWait::Wait => LockWait::Wait,
+                ast::LockWait::NoWait => LockWait::NoWait,
+                ast::LockWait::SkipLocked => LockWait::SkipLocked,
+            };
+            self.read_mode = ReadMode::Locked(strength, wait);
         }
         let planned = self.body(&query.body, &query.order_by, query.limit.as_ref());
         self.read_mode = mode;

@@ -2,11 +2,13 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use palisade_base::TrxId;
 use palisade_base::prng::{Prng, test_seed};
 
-use crate::locks::{LockTable, Mode, Request};
+use crate::locks::{Heed, LockTable, Mode, Request};
 use crate::sessions::SessionNo;
 
 /// Granted and waiting, in order.
@@ -132,6 +134,10 @@ fn grants_queues_and_deadlocks_agree_with_a_naive_table() {
 }
 
 fn request(table: &LockTable, naive: &mut Naive, session: u32, key: u8, mode: Mode) {
+    // Whoever asks is the cheapest, and so gives way if it closes a cycle.
+    for other in 0..6 {
+        table.set_weight(SessionNo(other), if other == session { 0 } else { 1000 });
+    }
     let answer = table.lock(SessionNo(session), 1, &[key], mode, None);
     let queue = naive.queues.entry(key).or_default();
     let held = queue.0.iter().find(|(owner, _)| *owner == session).map(|(_, held)| *held);
@@ -149,7 +155,6 @@ fn request(table: &LockTable, naive: &mut Naive, session: u32, key: u8, mode: Mo
         }
     }
     if naive.closes_a_cycle(session) {
-        // All weigh the same: the one that closes the cycle gives way.
         assert!(matches!(answer, Request::Deadlock), "session {session} closes a cycle at {key}");
         naive.leave(session, false);
     } else {
@@ -165,10 +170,16 @@ fn a_writer_is_waited_for_until_it_ends_and_then_the_first_in_line_has_the_row()
     let holder = Some((writer, TrxId(10)));
     let Request::Wait(first_event) = table.lock(first, 1, b"k", Mode::Exclusive, holder) else { panic!() };
     let Request::Wait(second_event) = table.lock(second, 1, b"k", Mode::Exclusive, holder) else { panic!() };
-    assert!(!table.may_write(first, 1, b"k") && table.may_write(writer, 1, b"k"));
+    assert!(
+        !table.may_write(first, 1, b"k", Mode::Exclusive, Heed::Queues)
+            && table.may_write(writer, 1, b"k", Mode::Exclusive, Heed::Queues)
+    );
     table.release_all(writer);
     assert!(first_event.is_complete() && !second_event.is_complete());
-    assert!(table.may_write(first, 1, b"k") && !table.may_write(second, 1, b"k"));
+    assert!(
+        table.may_write(first, 1, b"k", Mode::Exclusive, Heed::Queues)
+            && !table.may_write(second, 1, b"k", Mode::Exclusive, Heed::Queues)
+    );
     assert!(matches!(table.lock(first, 1, b"k", Mode::Exclusive, holder), Request::Granted));
     table.release_all(first);
     assert!(second_event.is_complete());
@@ -188,4 +199,63 @@ fn the_cheaper_transaction_gives_way() {
     assert!(matches!(table.lock(cheap, 1, b"b", Mode::Exclusive, None), Request::Deadlock));
     table.release_all(cheap);
     assert!(matches!(table.lock(dear, 1, b"a", Mode::Exclusive, None), Request::Granted));
+}
+
+/// A cycle takes two locks: whoever holds nothing while it waits can only be waited for by those behind it.
+#[test]
+fn sessions_that_hold_nothing_else_never_deadlock_at_one_key() {
+    const SESSIONS: u32 = 4;
+    const ROUNDS: usize = 5000;
+    let table = Arc::new(LockTable::default());
+    let counter = Arc::new(AtomicUsize::new(0));
+    let threads: Vec<_> = (0..SESSIONS)
+        .map(|number| {
+            let (table, counter) = (table.clone(), counter.clone());
+            std::thread::spawn(move || {
+                let session = SessionNo(number);
+                let mut deadlocks = 0;
+                for _ in 0..ROUNDS {
+                    loop {
+                        match table.lock(session, 1, b"hot", Mode::Exclusive, None) {
+                            Request::Granted => break,
+                            Request::Wait(event) => event.wait_blocking(),
+                            Request::Deadlock => {
+                                // Not a panic: the others would wait for ever.
+                                deadlocks += 1;
+                                table.release_all(session);
+                            }
+                        }
+                    }
+                    // Not atomic on purpose: the lock is what makes it right.
+                    let seen = counter.load(Ordering::Relaxed);
+                    std::thread::yield_now();
+                    counter.store(seen + 1, Ordering::Relaxed);
+                    table.release_all(session);
+                }
+                deadlocks
+            })
+        })
+        .collect();
+    let deadlocks: Vec<usize> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert_eq!(deadlocks, [0; SESSIONS as usize]);
+    assert_eq!(counter.load(Ordering::Relaxed), SESSIONS as usize * ROUNDS);
+    assert!(table.is_surely_free(1, b"hot"), "nothing is left");
+}
+
+/// An operation that is called again after its wait need not ask again: its row may be somebody else's, or gone.
+#[test]
+fn a_wait_that_is_not_asked_for_again_is_given_up() {
+    let table = LockTable::default();
+    let [holder, session] = [1, 2].map(SessionNo);
+    for key in [b"a", b"b"] {
+        assert!(matches!(table.lock(holder, 1, key, Mode::Exclusive, None), Request::Granted));
+    }
+    assert!(matches!(table.lock(session, 1, b"a", Mode::Exclusive, None), Request::Wait(_)));
+    assert!(matches!(table.lock(session, 1, b"b", Mode::Exclusive, None), Request::Wait(_)));
+    table.unlock(holder, 1, b"a");
+    assert_eq!(table.session_locks(session), (0, true), "it no longer waits for the first");
+    table.release_all(session);
+    assert_eq!(table.session_locks(session), (0, false), "its end ends the wait");
+    table.release_all(holder);
+    assert!([b"a", b"b"].iter().all(|key| table.is_surely_free(1, *key)), "nothing is left");
 }

@@ -2,7 +2,10 @@
 
 mod format;
 mod harness;
+mod hot_row;
 mod locks;
 mod model;
+mod ranges;
 mod segments;
 mod sequence;
+mod undo_readers;

@@ -14,7 +14,7 @@ use palisade_btree::{Direction, ScanEnd, Tree, verify};
 use palisade_io::{CrashKeeps, FaultFileSystem};
 
 use super::harness::{SECONDARY, Store};
-use crate::{ClusteredHeader, EntryChange, RowChange, RowOutcome, SavePoint, SecondaryHeader, Trx};
+use crate::{ClusteredHeader, EntryChange, Gaps, RowChange, RowOutcome, SavePoint, SecondaryHeader, Trx};
 
 type Map = BTreeMap<u8, Vec<u8>>;
 /// Changes; `None` deletes.
@@ -187,7 +187,7 @@ impl World {
         let trx = &mut self.sessions[number].trx;
         let mut row = Vec::new();
         let bytes = key_of(key);
-        let stamp = match trx.read_current(&tree, &bytes, &mut row) {
+        let stamp = match trx.read_current(&tree, &bytes, Gaps::Open, &mut row) {
             Ok(header) => header.map(|header| header.stamp()),
             Err(Blocked::Wait(_)) => {
                 assert!(owner.is_some(), "session {number} waits for {key}, which nobody owns");

@@ -1,15 +1,17 @@
 //! Reading ranges of an index, about a leaf at a time.
 //!
 //! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for each of the
-//! others - an older version is wanted, the row is off its leaf, a lock is needed, a secondary entry does not say
+//! others - an older version is wanted, the row is off its leaf, its writer is active, a secondary entry does not say
 //! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up one by
-//! one; that may have to wait, and goes on where it was.
+//! one; that may have to wait, and goes on where it was. Scans that lock are in [`locking`].
 //!
 //! # Secondary entries
 //!
 //! An entry says who last changed it and whether that was a delete mark. If the snapshot sees that change, the entry is
 //! as the snapshot should find it. If not, the row decides: the version that the snapshot sees either has this very key, or
 //! does not belong here.
+
+mod locking;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +21,8 @@ use palisade_btree::{ScanEnd, Tree};
 use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
-use crate::store::{How, RowStore};
+use crate::rows::name_table;
+use crate::store::{FoundRow, How, RowStore};
 use crate::table::Table;
 use crate::transaction::{ReadMode, RowStamp, Transaction};
 use crate::{Attempt, Error};
@@ -72,6 +75,10 @@ pub struct Scan {
     batch: RowBatch,
     pending: Pending,
     buffers: Buffers,
+    /// Locking: the row that is in the way.
+    obstacle: Option<Obstacle>,
+    /// Locking: rows of the next batch at most.
+    ahead: usize,
 }
 
 /// Rows of the batch being made that need a second look.
@@ -88,6 +95,7 @@ struct Pending {
 struct Buffers {
     row: Vec<u8>,
     key: Vec<u8>,
+    entry: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -110,6 +118,8 @@ enum Wanted {
     /// The row that belongs to this secondary entry; whether it must be made sure that it does.
     Entry { verify: bool },
 }
+
+use locking::Obstacle;
 
 /// Rows of a batch at most.
 const MAX_ROWS: usize = 1024;
@@ -141,6 +151,8 @@ impl Scan {
             batch: RowBatch::new(),
             pending: Pending::default(),
             buffers: Buffers::default(),
+            obstacle: None,
+            ahead: 1,
         }
     }
 
@@ -167,7 +179,15 @@ impl Scan {
 #[derive(Debug, Clone, Default)]
 pub struct RowBatch {
     bytes: Vec<u8>,
-    rows: Vec<(u32, u32, RowStamp)>,
+    rows: Vec<BatchedRow>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct BatchedRow {
+    from: u32,
+    to: u32,
+    stamp: RowStamp,
+    newly_locked: bool,
 }
 
 /// Start of a row that turned out not to be there.
@@ -180,6 +200,9 @@ pub struct ScannedRow<'a> {
     pub row: &'a [u8],
     /// Its version.
     pub stamp: RowStamp,
+    /// Whether the scan has locked it by itself, and it was not locked before: see
+    /// [`Transaction::unlock_row`](crate::Transaction::unlock_row).
+    pub newly_locked: bool,
 }
 
 impl RowBatch {
@@ -201,8 +224,8 @@ impl RowBatch {
     /// Row `number`, in the scan's order.
     #[inline]
     pub fn row(&self, number: usize) -> ScannedRow<'_> {
-        let (from, to, stamp) = self.rows[number];
-        ScannedRow { row: &self.bytes[from as usize..to as usize], stamp }
+        let BatchedRow { from, to, stamp, newly_locked } = self.rows[number];
+        ScannedRow { row: &self.bytes[from as usize..to as usize], stamp, newly_locked }
     }
 
     /// The rows in order.
@@ -218,15 +241,21 @@ impl RowBatch {
 
     #[inline]
     fn push(&mut self, row: &[u8], stamp: RowStamp) {
-        let from = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(row);
-        self.rows.push((from, self.bytes.len() as u32, stamp));
+        self.push_locked(row, stamp, false);
     }
 
-    fn replace(&mut self, place: usize, row: &[u8], stamp: RowStamp) {
+    #[inline]
+    fn push_locked(&mut self, row: &[u8], stamp: RowStamp, newly_locked: bool) {
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(row);
-        self.rows[place] = (from, self.bytes.len() as u32, stamp);
+        self.rows.push(BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked });
+    }
+
+    fn replace(&mut self, place: usize, row: &[u8], stamp: RowStamp, newly_locked: bool) {
+        let from = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(row);
+        let newly_locked = newly_locked || self.rows[place].newly_locked;
+        self.rows[place] = BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked };
     }
 }
 
@@ -282,12 +311,18 @@ impl Transaction {
                     batch.clear();
                     return Ok(false);
                 }
-                scan.read_leaf(trx, how)?;
+                let table = &scan.table.clone();
+                let read = match how {
+                    How::Locked(locking) => scan.read_leaf_locking(trx, locking),
+                    _ => scan.read_leaf(trx, how),
+                };
+                read.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             }
-            scan.resolve(trx, how)?;
+            let table = &scan.table.clone();
+            scan.resolve(trx, how).map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             scan.pending.clear();
-            if scan.batch.rows.iter().any(|(from, ..)| *from == GONE) {
-                scan.batch.rows.retain(|(from, ..)| *from != GONE);
+            if scan.batch.rows.iter().any(|row| row.from == GONE) {
+                scan.batch.rows.retain(|row| row.from != GONE);
             }
             if !scan.batch.is_empty() {
                 scan.rows_wanted = scan.rows_wanted.saturating_sub(scan.batch.len());
@@ -357,20 +392,23 @@ impl Scan {
             return Err(damaged(tree).into());
         }
         self.from = match outcome.map_err(Blocked::up)? {
-            ScanEnd::Exhausted => None,
             ScanEnd::Stopped if passed_end => None,
             ScanEnd::Stopped => Some(Bound::Excluded(stopped_at)),
-            ScanEnd::Continue { separator, .. } => {
-                let separator = separator.to_vec();
-                match direction {
-                    // The next leaf begins at the separator.
-                    Direction::Forward if self.end.is_passed_by(&separator, direction) => None,
-                    Direction::Forward => Some(Bound::Included(separator)),
-                    Direction::Backward => Some(Bound::Excluded(separator)),
-                }
-            }
+            end => self.after_leaf(end),
         };
         Ok(())
+    }
+
+    /// Where to go on when a leaf has been visited to its end.
+    fn after_leaf(&self, end: ScanEnd) -> Option<Bound> {
+        let ScanEnd::Continue { separator, .. } = end else { return None };
+        let separator = separator.to_vec();
+        match self.direction {
+            // The next leaf begins at the separator.
+            Direction::Forward if self.end.is_passed_by(&separator, self.direction) => None,
+            Direction::Forward => Some(Bound::Included(separator)),
+            Direction::Backward => Some(Bound::Excluded(separator)),
+        }
     }
 
     /// Looks up the rows that need it, from where the last call had to wait.
@@ -379,17 +417,17 @@ impl Scan {
         let store = RowStore::new(table.tree(0));
         while let Some(&row) = pending.rows.get(pending.done) {
             let key = &pending.keys[row.key.0 as usize..row.key.1 as usize];
-            let (from, to, _) = batch.rows[row.place];
+            let BatchedRow { from, to, .. } = batch.rows[row.place];
             let bytes = &mut buffers.row;
-            let stamp = match row.wanted {
+            let found = match row.wanted {
                 Wanted::Row => store.read(trx, key, how, bytes)?,
                 Wanted::Version(mut header) => {
                     bytes.clear();
                     bytes.extend_from_slice(&batch.bytes[from as usize..to as usize]);
                     match how {
                         How::Snapshot if !trx.older_version(&mut header, bytes).map_err(Blocked::up)? => None,
-                        _ if header.flags & EXTERNAL == 0 => Some(header.stamp()),
-                        _ if store.fetch(key, how, &header, bytes)? => Some(header.stamp()),
+                        _ if header.flags & EXTERNAL == 0 => Some(FoundRow::unlocked(&header)),
+                        _ if store.fetch(key, how, &header, bytes)? => Some(FoundRow::unlocked(&header)),
                         _ => store.read(trx, key, how, bytes)?,
                     }
                 }
@@ -397,21 +435,25 @@ impl Scan {
                     buffers.key.clear();
                     key::clustered_key(table, *index, key, &mut buffers.key)
                         .map_err(|_| damaged(table.tree(*index)))?;
-                    let stamp = store.read(trx, &buffers.key, how, bytes)?;
-                    match stamp {
-                        Some(_) if verify => {
+                    let found = store.read(trx, &buffers.key, how.of_rows(), bytes)?;
+                    match found {
+                        Some(row) if verify => {
                             let view = RowView::new(table, bytes).map_err(|_| damaged(table.tree(0)))?;
-                            buffers.key.clear();
-                            key::entry_key(table, *index, &view, &mut buffers.key);
-                            stamp.filter(|_| buffers.key == key)
+                            buffers.entry.clear();
+                            key::entry_key(table, *index, &view, &mut buffers.entry);
+                            let belongs = buffers.entry == key;
+                            if !belongs && row.newly_locked {
+                                trx.unlock(table.tree(0).index_id(), &buffers.key);
+                            }
+                            found.filter(|_| belongs)
                         }
-                        _ => stamp,
+                        _ => found,
                     }
                 }
             };
-            match stamp {
-                Some(stamp) => batch.replace(row.place, bytes, stamp.into()),
-                None => batch.rows[row.place].0 = GONE,
+            match found {
+                Some(found) => batch.replace(row.place, bytes, found.stamp.into(), found.newly_locked),
+                None => batch.rows[row.place].from = GONE,
             }
             pending.done += 1;
         }
@@ -430,8 +472,8 @@ impl Visit<'_> {
         let is_final = match self.how {
             How::Snapshot => self.trx.sees(header.writer),
             How::Latest => true,
-            How::Current => self.trx.other_writer(header.writer).is_none(),
-            How::Locked(_) => false,
+            How::Current(_) => self.trx.other_writer(header.writer).is_none(),
+            How::Locked(_) => unreachable!("locking scans are elsewhere"),
         };
         if is_final {
             if header.is_deleted() {
@@ -444,8 +486,7 @@ impl Visit<'_> {
         }
         match self.how {
             How::Snapshot | How::Latest => self.postpone(row, key, Wanted::Version(header)),
-            How::Locked(_) if header.is_deleted() && self.trx.other_writer(header.writer).is_none() => {}
-            How::Current | How::Locked(_) => self.postpone(&[], key, Wanted::Row),
+            How::Current(_) | How::Locked(_) => self.postpone(&[], key, Wanted::Row),
         }
     }
 
@@ -458,7 +499,7 @@ impl Visit<'_> {
         let is_final = match self.how {
             How::Snapshot => self.trx.sees(header.writer),
             How::Latest => true,
-            How::Current | How::Locked(_) => self.trx.other_writer(header.writer).is_none(),
+            How::Current(_) | How::Locked(_) => self.trx.other_writer(header.writer).is_none(),
         };
         if is_final && header.is_deleted() {
             return;
@@ -471,7 +512,10 @@ impl Visit<'_> {
         }
         let from = self.batch.bytes.len() as u32;
         match key::entry_to_row(self.table, self.index, key, payload, &mut self.batch.bytes) {
-            Ok(()) => self.batch.rows.push((from, self.batch.bytes.len() as u32, RowStamp::default())),
+            Ok(()) => {
+                let (to, stamp) = (self.batch.bytes.len() as u32, RowStamp::default());
+                self.batch.rows.push(BatchedRow { from, to, stamp, newly_locked: false });
+            }
             Err(_) => self.damaged = true,
         }
     }

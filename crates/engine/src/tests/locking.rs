@@ -1,0 +1,339 @@
+//! Locking reads: rows, the gaps between them, and who waits for whom.
+
+use std::sync::Arc;
+
+use palisade_base::Blocked;
+use palisade_base::prng::{Prng, test_seed};
+
+use super::harness::*;
+use crate::{
+    Bound, Direction, Engine, Error, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, Scan,
+    Table, UpdateOutcome,
+};
+
+const FOR_UPDATE: ReadMode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+const FOR_SHARE: ReadMode = ReadMode::Locked(LockMode::Shared, LockWait::Wait);
+const NOWAIT: ReadMode = ReadMode::Locked(LockMode::Exclusive, LockWait::NoWait);
+const SKIP_LOCKED: ReadMode = ReadMode::Locked(LockMode::Exclusive, LockWait::SkipLocked);
+
+/// Rows 10, 20, ... 90; k is the tens.
+fn world() -> (Arc<Engine>, Arc<Table>) {
+    let (_, engine, t) = new_engine();
+    let mut client = Client::new(&engine, &t);
+    for n in 1..10 {
+        client.insert(&row(n * 10)).unwrap();
+    }
+    client.commit();
+    (engine, t)
+}
+
+fn row(id: i64) -> Row {
+    Row::new(id, id / 10, Some(id), b"")
+}
+
+fn range(t: &Table, index: usize, from: i64, to: i64) -> KeyRange {
+    let mut upper = key(t, index, to);
+    assert!(palisade_catalog::key::prefix_successor(&mut upper));
+    KeyRange { lower: Bound::Included(key(t, index, from)), upper: Bound::Excluded(upper) }
+}
+
+impl Client {
+    fn lock_range(&mut self, index: usize, from: i64, to: i64, mode: ReadMode) -> Result<Vec<i64>, Error> {
+        let range = range(&self.table, index, from, to);
+        let rows = self.scan_range(index, range, Direction::Forward, mode)?;
+        Ok(rows.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Whether inserting has to wait. It is given up then, and taken back otherwise.
+    fn waits_to_insert(&mut self, row: &Row) -> bool {
+        let bytes = row.encode(&self.table);
+        let start = self.tx.savepoint();
+        let outcome = self.tx.insert(&self.table, &bytes);
+        let waits = match outcome {
+            Ok(()) => false,
+            Err(Blocked::Wait(event)) => !event.is_complete(),
+            Err(Blocked::Error(error)) => panic!("{error}"),
+        };
+        self.tx.cancel_wait();
+        palisade_base::event::retry_blocking(|| self.tx.rollback_to(start)).unwrap();
+        waits
+    }
+
+    /// Whether updating has to wait.
+    fn waits_to_update(&mut self, id: i64, change: impl Fn(&mut Row)) -> bool {
+        let Some((old, stamp)) = self.read_as(id, ReadMode::Current).unwrap() else { panic!("row {id}") };
+        let mut new = old.clone();
+        change(&mut new);
+        let (old, new) = (old.encode(&self.table), new.encode(&self.table));
+        let start = self.tx.savepoint();
+        let outcome = self.tx.update(&self.table, stamp, &old, &new);
+        let waits = match outcome {
+            Ok(UpdateOutcome::Done) => false,
+            Err(Blocked::Wait(event)) => !event.is_complete(),
+            other => panic!("{other:?}"),
+        };
+        self.tx.cancel_wait();
+        palisade_base::event::retry_blocking(|| self.tx.rollback_to(start)).unwrap();
+        waits
+    }
+
+    fn locks(&self) -> u64 {
+        let own = self.tx.id();
+        let active = self.tx.engine().active_transactions();
+        active.iter().find(|trx| Some(trx.id) == own).map_or(0, |trx| trx.row_locks)
+    }
+}
+
+#[test]
+fn nothing_is_inserted_into_a_range_that_was_read_locked_and_anything_beside_it() {
+    let (engine, t) = world();
+    for mode in [FOR_UPDATE, FOR_SHARE] {
+        for direction in [Direction::Forward, Direction::Backward] {
+            let (mut reader, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+            let mut found = reader.scan_range(0, range(&t, 0, 25, 55), direction, mode).unwrap();
+            found.sort();
+            assert_eq!(found.iter().map(|row| row.id).collect::<Vec<_>>(), [30, 40, 50]);
+            for id in [25, 31, 49, 55] {
+                assert!(writer.waits_to_insert(&row(id)), "{id} in {mode:?} {direction:?}");
+            }
+            for id in [5, 24, 56, 95] {
+                assert!(!writer.waits_to_insert(&row(id)), "{id} beside {mode:?} {direction:?}");
+            }
+            assert!(writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
+            assert!(!writer.waits_to_update(60, |row| row.c = b"x".to_vec()));
+            reader.commit();
+            assert!(!writer.waits_to_insert(&row(31)));
+            writer.rollback();
+        }
+    }
+}
+
+#[test]
+fn a_range_of_a_secondary_index_keeps_rows_from_coming_into_it() {
+    let (engine, t) = world();
+    let (mut reader, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+    assert_eq!(reader.lock_range(1, 3, 5, FOR_UPDATE).unwrap(), [30, 40, 50]);
+    assert!(writer.waits_to_insert(&Row::new(1, 4, None, b"")), "a new row with k = 4");
+    assert!(writer.waits_to_update(90, |row| row.k = Some(3)), "a row that moves in");
+    assert!(!writer.waits_to_insert(&Row::new(1, 6, None, b"")));
+    assert!(!writer.waits_to_update(90, |row| row.k = Some(2)));
+    assert!(!writer.waits_to_insert(&Row::new(45, 8, None, b"")), "the clustered gap is open");
+    // The rows themselves are locked.
+    assert!(writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
+    reader.commit();
+    assert!(!writer.waits_to_insert(&Row::new(1, 4, None, b"")));
+}
+
+#[test]
+fn a_key_that_is_not_there_is_kept_absent() {
+    let (engine, t) = world();
+    let (mut reader, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+    for mode in [FOR_UPDATE, ReadMode::Change] {
+        assert!(reader.read_as(33, mode).unwrap().is_none());
+        assert!(writer.waits_to_insert(&row(33)), "{mode:?}");
+        assert!(!writer.waits_to_insert(&row(34)), "{mode:?}");
+        reader.commit();
+        assert!(!writer.waits_to_insert(&row(33)), "{mode:?}");
+        writer.rollback();
+    }
+    // Two may keep it absent; the first of them to insert waits for the other.
+    let mut other = Client::new(&engine, &t);
+    assert!(reader.read_as(33, FOR_UPDATE).unwrap().is_none());
+    assert!(other.read_as(33, FOR_UPDATE).unwrap().is_none());
+    assert!(reader.waits_to_insert(&row(33)));
+    other.commit();
+    reader.insert(&row(33)).unwrap();
+    reader.commit();
+}
+
+#[test]
+fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
+    let (engine, t) = world();
+    let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+    let mut writer = Client::new(&engine, &t);
+    assert_eq!(reader.lock_range(0, 25, 55, FOR_UPDATE).unwrap(), [30, 40, 50]);
+    assert!(reader.read_as(33, FOR_UPDATE).unwrap().is_none());
+    for id in [33, 31, 49] {
+        assert!(!writer.waits_to_insert(&row(id)));
+    }
+    assert!(writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
+    reader.tx.unlock_row(&t, &key(&t, 0, 40));
+    assert!(!writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
+    assert!(writer.waits_to_update(50, |row| row.c = b"x".to_vec()));
+    // A second read of a locked row does not lock it anew: it is not the second's to give back.
+    let mut scan = Scan::new(t.clone(), 0, range(&t, 0, 50, 60), Direction::Forward, FOR_UPDATE, false);
+    let mut batch = RowBatch::new();
+    let mut newly = Vec::new();
+    while palisade_base::event::retry_blocking(|| reader.tx.scan_next(&mut scan, &mut batch)).unwrap() {
+        newly.extend(batch.iter().map(|row| (Row::decode(&t, row.row).id, row.newly_locked)));
+    }
+    assert_eq!(newly, [(50, false), (60, true)]);
+}
+
+#[test]
+fn nowait_fails_and_skip_locked_goes_on() {
+    let (engine, t) = world();
+    for isolation in [IsolationLevel::ReadCommitted, IsolationLevel::RepeatableRead] {
+        let mut holder = Client::new(&engine, &t);
+        assert!(holder.update(30, |row| row.c = b"written".to_vec()).unwrap());
+        assert!(holder.read_as(50, FOR_SHARE).unwrap().is_some());
+        let mut reader = Client::with(&engine, &t, isolation);
+        assert_eq!(reader.read_as(30, NOWAIT).unwrap_err(), Error::LockNotAvailable);
+        assert_eq!(reader.lock_range(0, 40, 60, NOWAIT).unwrap_err(), Error::LockNotAvailable);
+        assert_eq!(reader.lock_range(0, 20, 60, SKIP_LOCKED).unwrap(), [20, 40, 60]);
+        assert_eq!(reader.lock_range(1, 2, 6, SKIP_LOCKED).unwrap(), [20, 40, 60]);
+        assert!(reader.read_as(50, SKIP_LOCKED).unwrap().is_none());
+        assert!(reader.read_as(70, NOWAIT).unwrap().is_some());
+        // What was skipped is not locked: the holder goes on with it.
+        assert!(!holder.waits_to_update(50, |row| row.c = b"x".to_vec()));
+        assert!(holder.waits_to_update(40, |row| row.c = b"x".to_vec()));
+        // Workers that take one row each do not stand in each other's way.
+        let mut other = Client::with(&engine, &t, isolation);
+        let everything = KeyRange::default();
+        let scan = Scan::new(t.clone(), 0, everything, Direction::Forward, SKIP_LOCKED, false);
+        let (mut scan, mut batch) = (scan.with_rows_wanted(1), RowBatch::new());
+        assert!(palisade_base::event::retry_blocking(|| other.tx.scan_next(&mut scan, &mut batch)).unwrap());
+        assert_eq!(Row::decode(&t, batch.row(0).row).id, 10);
+        for client in [&mut holder, &mut reader, &mut other] {
+            client.rollback();
+        }
+    }
+}
+
+#[test]
+fn serializable_reads_lock_unless_the_statement_is_alone() {
+    let (engine, t) = world();
+    let mut reader = Client::with(&engine, &t, IsolationLevel::Serializable);
+    let mut writer = Client::new(&engine, &t);
+    assert_eq!(reader.lock_range(0, 25, 45, ReadMode::Snapshot).unwrap(), [30, 40]);
+    assert!(writer.waits_to_insert(&row(35)) && writer.waits_to_update(30, |row| row.c = b"x".to_vec()));
+    assert!(reader.read(77).is_none());
+    assert!(writer.waits_to_insert(&row(77)));
+    reader.commit();
+    reader.tx.set_single_statement(true);
+    assert!(writer.update(30, |row| row.c = b"x".to_vec()).unwrap());
+    assert_eq!(reader.lock_range(0, 25, 45, ReadMode::Snapshot).unwrap(), [30, 40]);
+    assert_eq!(reader.read(30).unwrap().c, b"");
+}
+
+#[test]
+fn an_uncontended_update_by_primary_key_takes_no_lock_table_entry() {
+    let (engine, t) = world();
+    let mut client = Client::new(&engine, &t);
+    for id in [20, 30] {
+        let (old, stamp) = client.read_as(id, ReadMode::Change).unwrap().unwrap();
+        let new = Row { c: b"new".to_vec(), k: Some(77), ..old.clone() };
+        let (old, new) = (old.encode(&t), new.encode(&t));
+        let done = palisade_base::event::retry_blocking(|| client.tx.update(&t, stamp, &old, &new)).unwrap();
+        assert_eq!(done, UpdateOutcome::Done);
+    }
+    assert_eq!(client.locks(), 0);
+    // The writer's id is the lock; who comes makes it explicit.
+    let mut other = Client::new(&engine, &t);
+    assert_eq!(other.read_as(20, NOWAIT).unwrap_err(), Error::LockNotAvailable);
+    let mut out = crate::RowBuf::new();
+    let waits = other.tx.point_read(&t, 0, &key(&t, 0, 20), FOR_UPDATE, &mut out);
+    assert!(matches!(waits, Err(Blocked::Wait(_))));
+    assert_eq!(client.locks(), 1);
+    client.commit();
+    assert_eq!(other.read_as(20, FOR_UPDATE).unwrap().unwrap().0.c, b"new");
+}
+
+#[test]
+fn with_snapshot_isolation_a_row_that_has_changed_is_an_error() {
+    let (engine, t) = world();
+    let mut late = Client::new(&engine, &t);
+    late.tx.set_snapshot_isolation(true);
+    assert_eq!(late.read(30).unwrap().c, b"");
+    let mut early = Client::new(&engine, &t);
+    early.update(30, |row| row.c = b"early".to_vec()).unwrap();
+    early.delete(40).unwrap();
+    early.commit();
+    let changed = Error::RecordChanged("t".to_owned());
+    assert_eq!(late.read_as(30, ReadMode::Change).unwrap_err(), changed);
+    assert_eq!(late.read_as(30, FOR_SHARE).unwrap_err(), changed);
+    assert_eq!(late.read_as(40, FOR_UPDATE).unwrap_err(), changed);
+    assert_eq!(late.lock_range(0, 20, 40, FOR_UPDATE).unwrap_err(), changed);
+    assert_eq!(late.lock_range(1, 2, 4, FOR_UPDATE).unwrap_err(), changed);
+    assert!(late.update(20, |row| row.c = b"late".to_vec()).unwrap(), "an unchanged row");
+    late.rollback();
+    late.tx.set_snapshot_isolation(false);
+    assert_eq!(late.read(20).unwrap().c, b"");
+    early.update(50, |row| row.c = b"early".to_vec()).unwrap();
+    early.commit();
+    assert!(late.update(50, |row| row.c.extend(b" and late")).unwrap());
+    assert_eq!(late.read(50).unwrap().c, b"early and late");
+}
+
+/// A reader locks ranges and counts; writers insert and delete everywhere, so that leaves split and merge and purge passes
+/// by. Whatever was counted under a lock is counted again at its end.
+#[test]
+fn no_phantom_appears_in_a_locked_range() {
+    let seed = test_seed(17);
+    let fs = memory();
+    let engine = Engine::open(config(), fs).unwrap();
+    create_schema(&engine);
+    let t = create_table(&engine, definition("t"));
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let writers: Vec<_> = (0..2)
+        .map(|number| {
+            let (engine, t, stop) = (engine.clone(), t.clone(), stop.clone());
+            std::thread::spawn(move || {
+                let mut prng = Prng::new(seed + number);
+                let mut done = 0;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let mut client = Client::new(&engine, &t);
+                    let id = prng.below(400) as i64;
+                    let text = vec![1; prng.below(400) as usize];
+                    let outcome = match prng.below(3) {
+                        0 => client.delete(id).map(drop),
+                        1 => client.update(id, |row| row.k = Some(id % 40 + 1)).map(drop),
+                        _ => client.insert(&Row::new(id, id % 40, None, &text)),
+                    };
+                    match outcome {
+                        Ok(()) => {
+                            client.commit();
+                            done += 1;
+                        }
+                        Err(Error::Deadlock | Error::DuplicateKey { .. }) => client.rollback(),
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                done
+            })
+        })
+        .collect();
+    let mut prng = Prng::new(seed + 100);
+    let mut compared = 0;
+    for round in 0..150 {
+        let isolation =
+            if round % 2 == 0 { IsolationLevel::RepeatableRead } else { IsolationLevel::Serializable };
+        let mut reader = Client::with(&engine, &t, isolation);
+        let mode = match isolation {
+            IsolationLevel::Serializable => ReadMode::Snapshot,
+            _ => *prng.pick(&[FOR_UPDATE, FOR_SHARE, ReadMode::Change]),
+        };
+        let (index, most) = *prng.pick(&[(0, 400), (1, 40)]);
+        let from = prng.below(most) as i64;
+        let to = from + prng.below(most / 4) as i64;
+        let direction = *prng.pick(&[Direction::Forward, Direction::Backward]);
+        let first = reader.scan_range(index, range(&t, index, from, to), direction, mode);
+        let Ok(first) = first else {
+            assert_eq!(first.unwrap_err(), Error::Deadlock);
+            reader.rollback();
+            continue;
+        };
+        std::thread::sleep(std::time::Duration::from_micros(prng.below(2000)));
+        let again = reader.scan_range(index, range(&t, index, from, to), direction, mode);
+        assert_eq!(again.as_ref(), Ok(&first), "{isolation:?} {mode:?} index {index} {from}..={to}");
+        compared += 1;
+        reader.commit();
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let done: u64 = writers.into_iter().map(|writer| writer.join().unwrap()).sum();
+    assert!(done > 100 && compared > 50, "{done} changes, {compared} ranges");
+    while engine.history_length() > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    check(&engine, &t);
+}

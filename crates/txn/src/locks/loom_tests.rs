@@ -1,0 +1,105 @@
+//! The life of an edge of the waits-for graph, in every schedule: granted, released and asked for again while somebody
+//! searches; given up while it is granted.
+
+use loom::sync::Arc;
+use loom::thread;
+
+use super::{LockTable, Mode, Request};
+use crate::sessions::SessionNo;
+
+const A: SessionNo = SessionNo(0);
+const B: SessionNo = SessionNo(1);
+const C: SessionNo = SessionNo(2);
+
+fn table() -> Arc<LockTable> {
+    let table = LockTable::default();
+    // Makes the cells: loom does not see how OnceLock synchronises.
+    for session in [A, B, C] {
+        table.set_weight(session, 1);
+    }
+    Arc::new(table)
+}
+
+fn lock(table: &LockTable, session: SessionNo, key: &[u8]) -> Request {
+    table.lock(session, 1, key, Mode::Exclusive, None)
+}
+
+/// Whoever is left waiting gets its turn, and then nothing is left.
+fn drain(table: &LockTable, keys: &[&[u8]]) {
+    for session in [A, B, C] {
+        if !table.cancel_wait(session) {
+            table.release_all(session);
+        }
+    }
+    for session in [A, B, C] {
+        table.release_all(session);
+    }
+    assert!(keys.iter().all(|key| table.is_surely_free(1, key)), "nothing is left");
+}
+
+/// B holds the key, C waits for it; while A begins to wait and searches, B lets go and asks again, behind both.
+#[test]
+fn loom_a_released_lock_asked_for_again_is_no_deadlock() {
+    loom::model(|| {
+        let table = table();
+        assert!(matches!(lock(&table, B, b"k"), Request::Granted));
+        assert!(matches!(lock(&table, C, b"k"), Request::Wait(_)));
+        let again = {
+            let table = table.clone();
+            thread::spawn(move || {
+                table.release_all(B);
+                table.set_weight(B, 1);
+                assert!(!matches!(lock(&table, B, b"k"), Request::Deadlock));
+            })
+        };
+        assert!(!matches!(lock(&table, A, b"k"), Request::Deadlock));
+        again.join().unwrap();
+        drain(&table, &[b"k"]);
+    });
+}
+
+/// Two that each hold what the other wants: one of them is told, whoever comes first, and the other has both then.
+#[test]
+fn loom_a_real_cycle_has_one_victim() {
+    loom::model(|| {
+        let table = table();
+        assert!(matches!(lock(&table, A, b"a"), Request::Granted));
+        assert!(matches!(lock(&table, B, b"b"), Request::Granted));
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || lock(&table, B, b"a"))
+        };
+        let mine = lock(&table, A, b"b");
+        let theirs = other.join().unwrap();
+        // A victim that had begun to wait is told when it asks again, after its event.
+        let told = |request: Request, session, key: &[u8]| match request {
+            Request::Wait(event) if event.is_complete() => {
+                matches!(lock(&table, session, key), Request::Deadlock)
+            }
+            Request::Deadlock => true,
+            _ => false,
+        };
+        let victims = [told(mine, A, b"b"), told(theirs, B, b"a")];
+        assert_eq!(victims.iter().filter(|victim| **victim).count(), 1, "{victims:?}");
+        drain(&table, &[b"a", b"b"]);
+    });
+}
+
+/// A wait that times out at the moment when it is granted is one or the other, and the lock is not left behind.
+#[test]
+fn loom_giving_up_a_wait_that_is_granted_leaves_nothing() {
+    loom::model(|| {
+        let table = table();
+        assert!(matches!(lock(&table, B, b"k"), Request::Granted));
+        assert!(matches!(lock(&table, A, b"k"), Request::Wait(_)));
+        let holder = {
+            let table = table.clone();
+            thread::spawn(move || table.release_all(B))
+        };
+        let gave_up = table.cancel_wait(A);
+        assert_eq!(table.session_locks(A), (usize::from(!gave_up), false));
+        table.release_all(A);
+        holder.join().unwrap();
+        assert!(table.is_surely_free(1, b"k"), "nothing is left");
+    });
+}

@@ -1,0 +1,548 @@
+//! Locks that are waited for: rows, and ranges of keys.
+//!
+//! An uncontended change takes no lock here: the writer's id in the row is the lock. This table holds the rest: locks
+//! that reads take explicitly, ranges that they have passed over ([`ranges`]), and queues. Whoever finds a row written by
+//! an active transaction, or in a range of another session, makes that lock explicit on its holder's behalf, and queues
+//! behind it.
+//!
+//! ```text
+//! (index, key) ─► granted: [session, mode]...      compatible with each other, or locks of a gap
+//!                 waiting: [session, mode, event]... first come, first served
+//! ```
+//!
+//! A lock is owned by a session and released when its transaction ends; the owner's cell lists what it owns and what it
+//! waits for. Order of latching: a leaf, the ranges of an index, a shard of queues, a cell.
+//!
+//! # Inserts
+//!
+//! An insert asks as [`Mode::Insert`]: it waits for everybody else who has locked the key or a range around it, and nobody
+//! waits for it. It is never granted anything, only woken; when it asks again, others may have locked the range.
+//!
+//! # Why no waiter is forgotten
+//!
+//! A writer looks at the table (often only at the counts) under the latch of the leaf it is about to change. A lock enters
+//! the table before its owner latches the leaf to look at the row, or while it holds that latch. So of two that race, the
+//! one that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
+//!
+//! # Deadlocks
+//!
+//! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
+
+pub mod deadlock;
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod queue;
+pub mod ranges;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use palisade_base::{Event, TrxId};
+
+use crate::metrics;
+use crate::sessions::{SessionArray, SessionNo};
+use crate::sync::{AtomicI64, AtomicU64, AtomicUsize, Mutex};
+use crate::system::ActiveTrx;
+use deadlock::{DeadlockMember, DeadlockReport};
+use queue::{Queue, Waiter};
+use ranges::RangeTable;
+
+#[cfg(not(loom))]
+const SHARDS: usize = 64;
+#[cfg(loom)]
+const SHARDS: usize = 1;
+
+/// How strong a lock is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// An insert's intention: in nobody's way.
+    Insert,
+    /// Compatible with itself.
+    Shared,
+    /// Compatible with nothing.
+    Exclusive,
+}
+
+impl Mode {
+    /// Whether a request in this mode waits for another session's lock, or earlier request, in mode `other`.
+    fn waits_for(self, other: Mode) -> bool {
+        match (self, other) {
+            (_, Mode::Insert) => false,
+            (Mode::Insert, _) => true,
+            _ => self == Mode::Exclusive || other == Mode::Exclusive,
+        }
+    }
+}
+
+/// Whether a request is about something that ranges lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heed {
+    /// A row of a clustered index, or an entry to be inserted anywhere.
+    Ranges,
+    /// An entry of a secondary index that is there, which is its row's business.
+    Queues,
+}
+
+/// Whether a row could be locked at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum TryLock {
+    /// It was the session's already.
+    Already,
+    /// It is the session's now.
+    Newly,
+    /// Somebody is in the way.
+    No,
+}
+
+/// How a request for a lock ends.
+#[derive(Debug)]
+#[must_use]
+pub enum Request {
+    /// The session has it.
+    Granted,
+    /// Somebody else has it: ask again after the event.
+    Wait(Event),
+    /// Waiting would never end, or somebody decided that this session must give way.
+    Deadlock,
+}
+
+/// Whether a request may have closed a cycle of waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    Needed,
+    Needless,
+}
+
+/// What is locked: an index and a key in it.
+type LockKey = Box<[u8]>;
+
+fn lock_key(index: u64, key: &[u8]) -> LockKey {
+    let mut bytes = Vec::with_capacity(8 + key.len());
+    bytes.extend_from_slice(&index.to_le_bytes());
+    bytes.extend_from_slice(key);
+    bytes.into_boxed_slice()
+}
+
+fn is_lock_key(known: &LockKey, index: u64, key: &[u8]) -> bool {
+    known.split_first_chunk::<8>().is_some_and(|(first, rest)| *first == index.to_le_bytes() && rest == key)
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard {
+    /// Queues in it.
+    count: AtomicUsize,
+    queues: Mutex<HashMap<LockKey, Queue>>,
+}
+
+/// What a session has to do with locks.
+#[derive(Default)]
+#[repr(align(128))]
+struct LockCell {
+    /// The transaction id that makes its rows locked, or 0.
+    writer: AtomicU64,
+    /// What undoing it would cost.
+    weight: AtomicU64,
+    /// When it began to write, microseconds since 1970.
+    started_us: AtomicI64,
+    state: Mutex<CellState>,
+}
+
+#[derive(Default)]
+struct CellState {
+    owned: Vec<LockKey>,
+    /// Indexes in which it has ranges.
+    ranges: Vec<u64>,
+    waiting_for: Option<LockKey>,
+}
+
+/// The lock table.
+pub struct LockTable {
+    shards: Box<[Shard]>,
+    ranges: RangeTable,
+    cells: SessionArray<LockCell>,
+    detector: Mutex<()>,
+    on_deadlock: OnceLock<DeadlockReport>,
+    hasher: std::hash::RandomState,
+}
+
+impl Default for LockTable {
+    fn default() -> Self {
+        LockTable {
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            ranges: RangeTable::default(),
+            cells: SessionArray::default(),
+            detector: Mutex::new(()),
+            on_deadlock: OnceLock::new(),
+            hasher: std::hash::RandomState::new(),
+        }
+    }
+}
+
+impl LockTable {
+    fn shard(&self, index: u64, key: &[u8]) -> &Shard {
+        use std::hash::{BuildHasher, Hasher};
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u64(index);
+        hasher.write(key);
+        &self.shards[hasher.finish() as usize % SHARDS]
+    }
+
+    fn shard_of(&self, key: &LockKey) -> &Shard {
+        let (index, rest) = key.split_first_chunk::<8>().expect("a lock key begins with the index");
+        self.shard(u64::from_le_bytes(*index), rest)
+    }
+
+    /// Says who is told of deadlocks, the members of each in order; once. It must not ask for locks.
+    pub fn on_deadlock(&self, report: impl Fn(&[DeadlockMember]) + Send + Sync + 'static) {
+        assert!(self.on_deadlock.set(Box::new(report)).is_ok(), "deadlocks are reported to one");
+    }
+
+    /// Session `session` now writes as `id`: its rows are locked by it.
+    pub fn begin_writing(&self, session: SessionNo, id: TrxId, now_us: i64) {
+        let cell = self.cells.cell(session);
+        cell.started_us.store(now_us, Ordering::Relaxed);
+        cell.writer.store(id.0, Ordering::Release);
+    }
+
+    /// The session's transaction, if it writes.
+    pub fn active(&self, session: SessionNo) -> Option<ActiveTrx> {
+        let cell = self.cells.cell(session);
+        let id = TrxId(cell.writer.load(Ordering::Acquire));
+        let (locks, waiting) = self.session_locks(session);
+        (id != TrxId::NONE).then(|| ActiveTrx {
+            id,
+            session,
+            started_us: cell.started_us.load(Ordering::Relaxed),
+            changes: cell.weight.load(Ordering::Relaxed),
+            locks,
+            waiting,
+        })
+    }
+
+    /// What undoing the session's transaction would cost: the number of its changes.
+    #[inline]
+    pub fn set_weight(&self, session: SessionNo, weight: u64) {
+        self.cells.cell(session).weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// Whether a writer, under the latch of the entry's leaf, need not ask further: nobody holds or awaits a lock near.
+    #[inline]
+    pub fn is_surely_free(&self, index: u64, key: &[u8]) -> bool {
+        self.ranges.is_empty(index) && self.shard(index, key).count.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether `session` may write the entry in `mode`, which is exclusive or an insert's, as far as explicit locks and
+    /// ranges are concerned, without waiting.
+    pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, heed: Heed) -> bool {
+        if heed == Heed::Ranges && !self.ranges.is_empty(index) {
+            let indexes = self.ranges.read(index);
+            let ranges = indexes.get(&index);
+            if ranges.is_some_and(|ranges| !ranges.in_the_way(session, key, mode).is_empty()) {
+                return false;
+            }
+        }
+        self.may_pass(session, index, key, mode)
+    }
+
+    /// Whether `session` has a lock in the key's queue.
+    pub fn has_lock(&self, session: SessionNo, index: u64, key: &[u8]) -> bool {
+        let queues = self.shard(index, key).queues.lock();
+        queues.get(&lock_key(index, key)).is_some_and(|queue| queue.held(session).is_some())
+    }
+
+    /// Whether the key's queue would let a request of `session` pass.
+    fn may_pass(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> bool {
+        let shard = self.shard(index, key);
+        if shard.count.load(Ordering::Acquire) == 0 {
+            return true;
+        }
+        let queues = shard.queues.lock();
+        queues.get(&lock_key(index, key)).is_none_or(|queue| queue.lets_pass(session, mode))
+    }
+
+    /// Locks a row for `session`, which holds the latch of its leaf and has found it written by nobody who is active, if
+    /// nobody is in the way.
+    pub fn try_lock_row(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> TryLock {
+        let indexes = self.ranges.read(index);
+        if let Some(ranges) = indexes.get(&index) {
+            if ranges.has(session, key, mode) {
+                return TryLock::Already;
+            }
+            if !ranges.in_the_way(session, key, mode).is_empty() {
+                return TryLock::No;
+            }
+        }
+        let shard = self.shard(index, key);
+        let key = lock_key(index, key);
+        let mut queues = shard.queues.lock();
+        let queue = match queues.entry(key.clone()) {
+            Entry::Occupied(queue) => queue.into_mut(),
+            Entry::Vacant(place) => {
+                shard.count.fetch_add(1, Ordering::AcqRel);
+                place.insert(Queue::default())
+            }
+        };
+        let held = queue.held(session);
+        if held.is_some_and(|held| held >= mode) {
+            return TryLock::Already;
+        }
+        if !queue.lets_pass(session, mode) {
+            return TryLock::No;
+        }
+        self.grant(queue, &key, session, mode);
+        TryLock::Newly
+    }
+
+    /// Asks for a lock on an entry, without regard for ranges. If the entry was found written by the active transaction
+    /// `writer` of another session, that session's lock is made explicit first. Asking again while waiting gives the same
+    /// answer until the event.
+    pub fn lock(
+        &self,
+        session: SessionNo,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        writer: Option<(SessionNo, TrxId)>,
+    ) -> Request {
+        self.lock_heeding(session, index, key, mode, Heed::Queues, writer)
+    }
+
+    /// As [`lock`](Self::lock); those who have locked a range around the key are waited for as well, if ranges are to be
+    /// heeded.
+    pub fn lock_heeding(
+        &self,
+        session: SessionNo,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        heed: Heed,
+        writer: Option<(SessionNo, TrxId)>,
+    ) -> Request {
+        self.forget_other_wait(session, index, key);
+        let (request, search) = match heed {
+            Heed::Queues => self.enqueue(session, index, key, mode, writer, &[]),
+            Heed::Ranges => {
+                // Kept latched, so that a range that is released meanwhile is released here too.
+                let indexes = self.ranges.read(index);
+                let in_the_way = indexes.get(&index).map(|ranges| ranges.in_the_way(session, key, mode));
+                self.enqueue(session, index, key, mode, writer, &in_the_way.unwrap_or_default())
+            }
+        };
+        if let (Request::Wait(event), Search::Needed) = (&request, search)
+            && self.is_deadlock_victim(session, event)
+        {
+            return Request::Deadlock;
+        }
+        request
+    }
+
+    /// `ranges` are the sessions in whose ranges the key is.
+    fn enqueue(
+        &self,
+        session: SessionNo,
+        index: u64,
+        key: &[u8],
+        mode: Mode,
+        writer: Option<(SessionNo, TrxId)>,
+        ranges: &[(SessionNo, Mode)],
+    ) -> (Request, Search) {
+        let shard = self.shard(index, key);
+        let key = lock_key(index, key);
+        let mut queues = shard.queues.lock();
+        // Counted before the queue is looked at, so that a writer who misses the count latches the leaf first.
+        let known = queues.contains_key(&key);
+        let queue = queues.entry(key.clone()).or_default();
+        if !known {
+            shard.count.fetch_add(1, Ordering::AcqRel);
+        }
+        if let Some((owner, id)) = writer {
+            self.make_explicit(queue, &key, owner, id);
+        }
+        for &(owner, mode) in ranges {
+            self.grant(queue, &key, owner, mode);
+        }
+        // If a writer slipped in between the grant and the look at the row, its lock comes first.
+        if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
+            return (Request::Granted, Search::Needless);
+        }
+        if let Some(position) = queue.position(session) {
+            let waiter = &queue.waiting[position];
+            if !waiter.victim {
+                return (Request::Wait(waiter.event.clone()), Search::Needless);
+            }
+            self.withdraw(queue, position);
+            self.promote(queue, &key);
+            self.drop_if_empty(shard, &mut queues, &key);
+            return (Request::Deadlock, Search::Needless);
+        }
+        if queue.lets_pass(session, mode) {
+            match mode {
+                Mode::Insert => self.drop_if_empty(shard, &mut queues, &key),
+                Mode::Shared | Mode::Exclusive => self.grant(queue, &key, session, mode),
+            }
+            return (Request::Granted, Search::Needless);
+        }
+        let upgrade = queue.held(session).is_some();
+        let event = Event::new();
+        let waiter = Waiter { session, mode, event: event.clone(), victim: false };
+        if upgrade {
+            queue.waiting.push_front(waiter);
+        } else {
+            queue.waiting.push_back(waiter);
+        }
+        metrics::LOCK_REC_LOCK_WAITS.increment();
+        let cell = self.cells.cell(session);
+        let mut state = cell.state.lock();
+        let previous = state.waiting_for.replace(key);
+        assert!(previous.is_none(), "a session waits for one lock at a time");
+        let holds_nothing =
+            state.owned.is_empty() && state.ranges.is_empty() && cell.weight.load(Ordering::Relaxed) == 0;
+        (Request::Wait(event), if holds_nothing { Search::Needless } else { Search::Needed })
+    }
+
+    /// Gives `session` the lock, and lists it in its cell.
+    fn grant(&self, queue: &mut Queue, key: &LockKey, session: SessionNo, mode: Mode) {
+        if queue.held(session).is_none() {
+            metrics::LOCK_REC_LOCK_CREATED.increment();
+            self.cells.cell(session).state.lock().owned.push(key.clone());
+        }
+        queue.grant(session, mode);
+    }
+
+    /// Notes in the session's cell that it has ranges in an index.
+    fn list_range(&self, session: SessionNo, index: u64) {
+        self.cells.cell(session).state.lock().ranges.push(index);
+    }
+
+    /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended.
+    fn make_explicit(&self, queue: &mut Queue, key: &LockKey, owner: SessionNo, id: TrxId) {
+        let cell = self.cells.cell(owner);
+        let mut state = cell.state.lock();
+        if cell.writer.load(Ordering::Acquire) != id.0 || queue.held(owner) == Some(Mode::Exclusive) {
+            return;
+        }
+        if queue.held(owner).is_none() {
+            metrics::LOCK_REC_LOCK_CREATED.increment();
+            state.owned.push(key.clone());
+        }
+        queue.grant(owner, Mode::Exclusive);
+    }
+
+    /// Takes the waiter at `position` out of the queue: it gives up.
+    fn withdraw(&self, queue: &mut Queue, position: usize) {
+        let waiter = queue.waiting.remove(position).expect("a waiter at this position");
+        self.cells.cell(waiter.session).state.lock().waiting_for = None;
+        waiter.event.complete();
+    }
+
+    /// Grants what can be granted, in order. An insert is only woken.
+    fn promote(&self, queue: &mut Queue, key: &LockKey) {
+        let mut position = 0;
+        while position < queue.waiting.len() {
+            if !queue.may_be_granted(position) {
+                position += 1;
+                continue;
+            }
+            let waiter = queue.waiting.remove(position).expect("a waiter at this position");
+            let Waiter { session, mode, event, .. } = waiter;
+            let owns_it_already = queue.held(session).is_some();
+            if mode != Mode::Insert {
+                queue.grant(session, mode);
+            }
+            // At once: a session that gives up meanwhile finds that it either waits or owns.
+            let mut state = self.cells.cell(session).state.lock();
+            state.waiting_for = None;
+            if mode != Mode::Insert && !owns_it_already {
+                metrics::LOCK_REC_LOCK_CREATED.increment();
+                state.owned.push(key.clone());
+            }
+            drop(state);
+            // Last: from then on the session goes on, perhaps to its end.
+            event.complete();
+        }
+    }
+
+    fn drop_if_empty(&self, shard: &Shard, queues: &mut HashMap<LockKey, Queue>, key: &LockKey) {
+        if queues.get(key).is_some_and(Queue::is_empty) {
+            queues.remove(key);
+            shard.count.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn with_queue(&self, key: &LockKey, change: impl FnOnce(&mut Queue)) {
+        let shard = self.shard_of(key);
+        let mut queues = shard.queues.lock();
+        if let Some(queue) = queues.get_mut(key) {
+            change(queue);
+            self.promote(queue, key);
+            self.drop_if_empty(shard, &mut queues, key);
+        }
+    }
+
+    /// An operation that had to wait may find, when it is called again, that it need not: then its wait is still there.
+    fn forget_other_wait(&self, session: SessionNo, index: u64, key: &[u8]) {
+        let state = self.cells.cell(session).state.lock();
+        let is_other = state.waiting_for.as_ref().is_some_and(|known| !is_lock_key(known, index, key));
+        drop(state);
+        if is_other {
+            self.cancel_wait(session);
+        }
+    }
+
+    /// Gives up the wait of `session`. False if it does not wait, or no longer.
+    pub fn cancel_wait(&self, session: SessionNo) -> bool {
+        let waiting_for = self.cells.cell(session).state.lock().waiting_for.clone();
+        let Some(key) = waiting_for else { return false };
+        let mut waited = false;
+        self.with_queue(&key, |queue| {
+            if let Some(position) = queue.position(session) {
+                self.withdraw(queue, position);
+                waited = true;
+            }
+        });
+        waited
+    }
+
+    /// Releases one lock before the transaction's end.
+    pub fn unlock(&self, session: SessionNo, index: u64, key: &[u8]) {
+        let key = lock_key(index, key);
+        {
+            let mut state = self.cells.cell(session).state.lock();
+            let Some(position) = state.owned.iter().rposition(|owned| *owned == key) else { return };
+            state.owned.swap_remove(position);
+        }
+        self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
+    }
+
+    /// The session's transaction has ended (its slot says so): releases everything and wakes who waited.
+    pub fn release_all(&self, session: SessionNo) {
+        let cell = self.cells.cell(session);
+        // First: whoever makes one of them explicit does so while it is there, and so before the list below is taken.
+        let ranges = std::mem::take(&mut cell.state.lock().ranges);
+        ranges.into_iter().for_each(|index| self.ranges.release(session, index));
+        cell.writer.store(0, Ordering::SeqCst);
+        cell.weight.store(0, Ordering::Relaxed);
+        // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
+        let mut state = cell.state.lock();
+        if state.waiting_for.is_some() {
+            drop(state);
+            self.cancel_wait(session);
+            state = cell.state.lock();
+        }
+        let owned = std::mem::take(&mut state.owned);
+        drop(state);
+        for key in owned {
+            self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
+        }
+    }
+
+    /// How many explicit locks a session holds, the ranges in an index counted as one, and whether it waits for one.
+    pub fn session_locks(&self, session: SessionNo) -> (usize, bool) {
+        let state = self.cells.cell(session).state.lock();
+        (state.owned.len() + state.ranges.len(), state.waiting_for.is_some())
+    }
+}

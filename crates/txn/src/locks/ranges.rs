@@ -1,0 +1,280 @@
+//! Ranges of keys that are locked: which rows in them, and that nothing is inserted.
+//!
+//! A locking scan locks what it has passed over as *ranges* of an index, not as bits of the records in it. A range says:
+//! the rows that are in it are locked in this mode, and nobody else inserts here. Whether pages split or entries are
+//! purged makes no difference to it, and a scan of a million rows is one range.
+//!
+//! ```text
+//! index ─► session ─► shared:    [cut, cut) [cut, cut) ...      disjoint, merged where they touch
+//!                     exclusive: [cut, cut) ...                 a cut lies just before or just after a key
+//! ```
+//!
+//! Ranges of two sessions may overlap, whatever their modes: what must not overlap is their rows, and these are looked at
+//! one by one while the leaf is latched ([`RangeGuard::may_lock`]). Nobody waits for a range. Whoever finds one in the way
+//! of a key makes it explicit in that key's queue, as with a writer's id in a row, and waits there.
+//!
+//! A scan registers what it has seen of a leaf while it still holds the leaf's latch; an insert looks at the ranges under
+//! its own, exclusive latch on the leaf where the key belongs. So the one that latches second knows of the other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::{LockTable, Mode};
+use crate::metrics;
+use crate::sessions::SessionNo;
+
+const SHARDS: usize = 64;
+
+/// A place between keys.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cut {
+    /// Just before a key, or just after it.
+    At {
+        /// The key.
+        key: Box<[u8]>,
+        /// After it.
+        after: bool,
+    },
+    /// After all keys.
+    End,
+}
+
+impl Cut {
+    /// Just before `key`.
+    pub fn before(key: &[u8]) -> Cut {
+        Cut::At { key: key.into(), after: false }
+    }
+
+    /// Just after `key`.
+    pub fn after(key: &[u8]) -> Cut {
+        Cut::At { key: key.into(), after: true }
+    }
+
+    /// Before all keys.
+    pub fn start() -> Cut {
+        Cut::before(&[])
+    }
+
+    /// Where a range with this lower bound begins.
+    pub fn lower(bound: Bound<&[u8]>) -> Cut {
+        match bound {
+            Bound::Unbounded => Cut::start(),
+            Bound::Included(key) => Cut::before(key),
+            Bound::Excluded(key) => Cut::after(key),
+        }
+    }
+
+    /// Where a range with this upper bound ends.
+    pub fn upper(bound: Bound<&[u8]>) -> Cut {
+        match bound {
+            Bound::Unbounded => Cut::End,
+            Bound::Included(key) => Cut::after(key),
+            Bound::Excluded(key) => Cut::before(key),
+        }
+    }
+}
+
+/// Disjoint ranges: where each begins, and where it ends.
+#[derive(Default)]
+struct Intervals(BTreeMap<Cut, Cut>);
+
+impl Intervals {
+    fn add(&mut self, mut from: Cut, mut to: Cut) {
+        if from >= to {
+            return;
+        }
+        let before = self.0.range(..&from).next_back().filter(|(_, end)| **end >= from);
+        if let Some((start, end)) = before.map(|(start, end)| (start.clone(), end.clone())) {
+            self.0.remove(&start);
+            (from, to) = (start, to.max(end));
+        }
+        while let Some(start) = self.0.range(&from..=&to).next().map(|(start, _)| start.clone()) {
+            let end = self.0.remove(&start).expect("it was just found");
+            to = to.max(end);
+        }
+        self.0.insert(from, to);
+    }
+
+    /// Whether the key just after `cut` is in one of them.
+    fn cover(&self, cut: &Cut) -> bool {
+        self.0.range(..=cut).next_back().is_some_and(|(_, end)| end > cut)
+    }
+}
+
+/// A session's ranges in one index.
+#[derive(Default)]
+struct Held {
+    shared: Intervals,
+    exclusive: Intervals,
+}
+
+impl Held {
+    /// The strongest mode in which the key just after `cut` is locked.
+    fn mode_at(&self, cut: &Cut) -> Option<Mode> {
+        if self.exclusive.cover(cut) {
+            Some(Mode::Exclusive)
+        } else {
+            self.shared.cover(cut).then_some(Mode::Shared)
+        }
+    }
+}
+
+/// The ranges of one index, by session.
+#[derive(Default)]
+pub(super) struct IndexRanges(Vec<(SessionNo, Held)>);
+
+impl IndexRanges {
+    /// Other sessions, each with the mode in which it has locked `key`, that a request of `session` must wait for.
+    pub(super) fn in_the_way(&self, session: SessionNo, key: &[u8], mode: Mode) -> Vec<(SessionNo, Mode)> {
+        if self.0.iter().all(|(owner, _)| *owner == session) {
+            return Vec::new();
+        }
+        let cut = Cut::before(key);
+        let others = self.0.iter().filter(|(owner, _)| *owner != session);
+        let modes = others.filter_map(|(owner, held)| Some((*owner, held.mode_at(&cut)?)));
+        modes.filter(|(_, held)| mode.waits_for(*held)).collect()
+    }
+
+    /// Whether `session` has locked `key` at least as `mode`.
+    pub(super) fn has(&self, session: SessionNo, key: &[u8], mode: Mode) -> bool {
+        let own = self.0.iter().find(|(owner, _)| *owner == session);
+        own.and_then(|(_, held)| held.mode_at(&Cut::before(key))).is_some_and(|held| held >= mode)
+    }
+}
+
+/// All ranges, sharded by index.
+pub(super) struct RangeTable {
+    shards: Box<[RangeShard]>,
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+struct RangeShard {
+    /// Sessions with ranges, index by index.
+    count: AtomicUsize,
+    indexes: RwLock<HashMap<u64, IndexRanges>>,
+}
+
+impl Default for RangeTable {
+    fn default() -> Self {
+        RangeTable { shards: (0..SHARDS).map(|_| RangeShard::default()).collect() }
+    }
+}
+
+impl RangeTable {
+    fn shard(&self, index: u64) -> &RangeShard {
+        &self.shards[index as usize % SHARDS]
+    }
+
+    /// Whether an index surely has no ranges.
+    #[inline]
+    pub(super) fn is_empty(&self, index: u64) -> bool {
+        self.shard(index).count.load(Ordering::Acquire) == 0
+    }
+
+    pub(super) fn read(&self, index: u64) -> RwLockReadGuard<'_, HashMap<u64, IndexRanges>> {
+        self.shard(index).indexes.read()
+    }
+
+    /// Forgets the session's ranges in an index.
+    pub(super) fn release(&self, session: SessionNo, index: u64) {
+        let shard = self.shard(index);
+        let mut indexes = shard.indexes.write();
+        let Some(ranges) = indexes.get_mut(&index) else { return };
+        if let Some(position) = ranges.0.iter().position(|(owner, _)| *owner == session) {
+            ranges.0.swap_remove(position);
+            shard.count.fetch_sub(1, Ordering::AcqRel);
+        }
+        if ranges.0.is_empty() {
+            indexes.remove(&index);
+        }
+    }
+}
+
+/// A leaf being scanned under its latch: nobody else locks rows of this index or ranges in it meanwhile.
+pub struct RangeGuard<'a> {
+    table: &'a LockTable,
+    shard: &'a RangeShard,
+    indexes: RwLockWriteGuard<'a, HashMap<u64, IndexRanges>>,
+    session: SessionNo,
+    index: u64,
+    mode: Mode,
+}
+
+impl LockTable {
+    /// Begins to lock a range of `index` in `mode` for `session`, which holds the latch of the leaf it is about.
+    pub fn begin_range(&self, session: SessionNo, index: u64, mode: Mode) -> RangeGuard<'_> {
+        let shard = self.ranges.shard(index);
+        RangeGuard { table: self, shard, indexes: shard.indexes.write(), session, index, mode }
+    }
+}
+
+impl RangeGuard<'_> {
+    /// Whether the row at `key` can be part of the range without waiting, as far as explicit locks and ranges go.
+    pub fn may_lock(&self, key: &[u8]) -> bool {
+        let ranges = self.indexes.get(&self.index);
+        if ranges.is_some_and(|ranges| !ranges.in_the_way(self.session, key, self.mode).is_empty()) {
+            return false;
+        }
+        self.table.may_pass(self.session, self.index, key, self.mode)
+    }
+
+    /// The rows between the cuts are the session's, and nobody else inserts there.
+    pub fn add(&mut self, from: Cut, to: Cut) {
+        if from >= to {
+            return;
+        }
+        let ranges = self.indexes.entry(self.index).or_default();
+        let position = match ranges.0.iter().position(|(owner, _)| *owner == self.session) {
+            Some(position) => position,
+            None => {
+                ranges.0.push((self.session, Held::default()));
+                self.shard.count.fetch_add(1, Ordering::AcqRel);
+                self.table.list_range(self.session, self.index);
+                metrics::LOCK_REC_LOCK_CREATED.increment();
+                ranges.0.len() - 1
+            }
+        };
+        let held = &mut ranges.0[position].1;
+        match self.mode {
+            Mode::Exclusive => held.exclusive.add(from, to),
+            Mode::Shared | Mode::Insert => held.shared.add(from, to),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use palisade_base::prng::{Prng, test_seed};
+
+    use super::*;
+
+    /// Against a set of points: every key, and every place between two keys.
+    #[test]
+    fn intervals_cover_what_was_added() {
+        let mut prng = Prng::new(test_seed(21));
+        for _ in 0..200 {
+            let mut intervals = Intervals::default();
+            let mut points = [false; 34];
+            for _ in 0..prng.below(12) {
+                let cut = |place: u64| match place {
+                    33 => Cut::End,
+                    _ if place.is_multiple_of(2) => Cut::before(&[place as u8 / 2]),
+                    _ => Cut::after(&[place as u8 / 2]),
+                };
+                let (from, to) = (prng.below(34), prng.below(34));
+                intervals.add(cut(from), cut(to));
+                (from..to).for_each(|place| points[place as usize] = true);
+                for key in 0..16u8 {
+                    let is_in = intervals.cover(&Cut::before(&[key]));
+                    assert_eq!(is_in, points[usize::from(key) * 2], "key {key} of {:?}", intervals.0);
+                }
+                let ends: Vec<_> = intervals.0.iter().collect();
+                assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "disjoint: {ends:?}");
+            }
+        }
+    }
+}
