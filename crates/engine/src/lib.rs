@@ -47,7 +47,7 @@ pub use ddl::RowMapper;
 pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, StatusValue};
 pub use error::Error;
-pub use metadata::{ExclusiveLock, TableName};
+pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_log::{OtherWork, WorkerInbox};
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use statistics::TableStatistics;
