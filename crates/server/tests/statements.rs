@@ -264,3 +264,27 @@ fn a_shutdown_under_load_is_clean_and_loses_nothing() {
         assert!(rows.iter().any(|row| row[0].as_deref() == Some(&id)), "{id} was acknowledged and is lost");
     }
 }
+
+#[test]
+fn locked_tables_keep_other_sessions_waiting() {
+    let server = with_table();
+    let mut owner = server.connect();
+    let mut other = server.connect();
+    let timeout = "Lock wait timeout exceeded; try restarting transaction";
+    assert_eq!(other.query("SET lock_wait_timeout = 1"), Answer::Ok(0));
+    assert_eq!(owner.query("LOCK TABLES test.t READ"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), rows(&[&["2"]]));
+    assert_eq!(other.query("DELETE FROM test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(other.query("DROP TABLE test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(owner.query("LOCK TABLES test.t WRITE"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(owner.query("INSERT INTO test.t VALUES (3, 'three', 3)"), Answer::Ok(1));
+    assert_eq!(owner.query("UNLOCK TABLES"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), rows(&[&["3"]]));
+    assert_eq!(owner.query("FLUSH TABLES WITH READ LOCK"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), rows(&[&["3"]]));
+    assert_eq!(other.query("DELETE FROM test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(other.query("CREATE DATABASE new"), Answer::Error(1205, timeout.into()));
+    drop(owner);
+    assert_eq!(other.query("DELETE FROM test.t"), Answer::Ok(3));
+}

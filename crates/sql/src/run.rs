@@ -8,7 +8,7 @@ use std::time::Duration;
 use palisade_base::error_catalogue::{ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED};
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
-use palisade_engine::{AccessMode, ExclusiveLock, Savepoint};
+use palisade_engine::{AccessMode, Savepoint};
 
 use crate::exec::State;
 use crate::expr::{Context, Expr};
@@ -65,7 +65,13 @@ pub async fn wait_for(
     }
     let limit = match until {
         Some(until) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
-        None => session.variables.lock_wait_timeout,
+        None => {
+            let transaction = session.transaction.as_mut();
+            match transaction.is_some_and(|transaction| transaction.takes_metadata_wait()) {
+                true => session.variables.metadata_lock_wait_timeout,
+                false => session.variables.lock_wait_timeout,
+            }
+        }
     };
     match host.wait(session.connection_id, event, Some(limit)).await {
         WaitOutcome::Happened => Ok(()),
@@ -149,24 +155,6 @@ impl Sql {
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
         transaction.rollback().await.map_err(SqlError::from)
-    }
-
-    /// Acquires exclusive metadata locks, waiting at most `lock_wait_timeout`.
-    pub async fn lock_metadata(&self, session: &mut Session, lock: &mut ExclusiveLock) -> SqlResult<()> {
-        let limit = session.variables.metadata_lock_wait_timeout;
-        loop {
-            match lock.acquire() {
-                Ok(()) => return Ok(()),
-                Err(Blocked::Error(error)) => return Err(error.into()),
-                Err(Blocked::Wait(event)) => {
-                    match self.host().wait(session.connection_id, event, Some(limit)).await {
-                        WaitOutcome::Happened => {}
-                        WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
-                        WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -187,6 +187,8 @@ pub struct Session {
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
     /// Memory of the short path.
     pub(crate) point_buffers: crate::plan::point::PointBuffers,
+    /// What it has locked across transactions, if anything.
+    pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
     /// What the session is doing, for the process list.
     pub state: &'static str,
 }
@@ -234,6 +236,7 @@ impl Session {
             random: palisade_base::prng::Prng::new(seed),
             plan_key: Default::default(),
             point_buffers: Default::default(),
+            locks: None,
             state: "",
         }
     }

@@ -247,6 +247,7 @@ impl Sql {
     pub async fn abandon(&self, session: &mut Session) {
         // The client is gone or begins anew: there is nobody to tell of an error.
         let _ = self.rollback(session).await;
+        session.release_locks();
     }
 
     /// Records an error for SHOW WARNINGS.
@@ -327,6 +328,9 @@ impl Sql {
         parameters: &[Value],
         prepared: Option<&Arc<Prepared>>,
     ) -> Option<Arc<CachedStatement>> {
+        if session.locks.is_some() {
+            return None;
+        }
         let kept = prepared?.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.as_ref()?;
         kept.key.matches(self, session, parameters).then(|| kept.plan.clone())
@@ -341,7 +345,9 @@ impl Sql {
         plan: CachedStatement,
     ) -> Arc<CachedStatement> {
         let plan = Arc::new(plan);
-        if let Some(prepared) = prepared {
+        if let Some(prepared) = prepared
+            && session.locks.is_none()
+        {
             let key = PlanKey::of(self, session, parameters);
             let mut kept = prepared.plan.lock().unwrap_or_else(PoisonError::into_inner);
             *kept = Some(CachedPlan { key, plan: plan.clone() });

@@ -71,8 +71,9 @@ impl Sql {
                 self.host().kill(session, id, kill.query_only)?;
                 Ok(Completion::default())
             }
-            Statement::UnlockTables | Statement::UnlockInstance => Ok(Completion::default()),
-            Statement::LockTables(_) => Err(not_supported("LOCK TABLES")),
+            Statement::LockTables(wanted) => self.lock_tables(session, wanted).await,
+            Statement::UnlockTables => self.unlock_tables(session).await,
+            Statement::UnlockInstance => Ok(Completion::default()),
             Statement::Show(show) => self.show(session, show, sink).await,
             Statement::Describe(describe) => self.describe(session, describe, sink),
             Statement::Explain(explain) => self.explain(session, explain, parameters, sink).await,
@@ -101,10 +102,24 @@ impl Sql {
                     None => Err(not_supported(name_of(other))),
                 }
             }
-            other => match self.host().clone().administer(session, other, sink).await {
-                Some(result) => result,
-                None => Err(not_supported(name_of(other))),
+            Statement::Flush(flush) => match self.flush_tables(session, &flush.what).await? {
+                Some(completion) => Ok(completion),
+                None => self.administer(session, statement, sink).await,
             },
+            other => self.administer(session, other, sink).await,
+        }
+    }
+
+    /// A statement that is the host's business.
+    async fn administer(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        match self.host().clone().administer(session, statement, sink).await {
+            Some(result) => result,
+            None => Err(not_supported(name_of(statement))),
         }
     }
 
@@ -205,6 +220,7 @@ impl Sql {
         start: &ast::StartTransaction,
     ) -> SqlResult<Completion> {
         self.commit(session).await?;
+        self.unlock_for_transaction(session);
         let next = std::mem::take(&mut session.next_transaction);
         let isolation = next.isolation.unwrap_or(session.variables.isolation);
         let access = match (start.read_only, next.access) {
@@ -524,6 +540,8 @@ impl Sql {
 fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
     let ty = match &expr.ty {
         SqlType::Null => SqlType::Binary { length: 0 },
+        // a short constant is an INT, as in MySQL
+        SqlType::Int { .. } if is_short(expr) => SqlType::INT,
         other => other.clone(),
     };
     let mut text = format!("`{}` {}", meta.name.replace('`', "``"), ty.declaration());
@@ -541,6 +559,14 @@ fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
         }
     }
     text
+}
+
+/// Whether an expression is an integer constant of at most eight digits.
+fn is_short(expr: &crate::expr::Expr) -> bool {
+    match &expr.node {
+        crate::expr::Node::Literal(Value::Int(value)) => value.unsigned_abs() < 100_000_000,
+        _ => false,
+    }
 }
 
 fn find_savepoint(session: &Session, name: &str) -> SqlResult<usize> {

@@ -12,10 +12,10 @@ use palisade_catalog::{RowView, Value, ValueRef, key, row};
 use palisade_engine::{Error as EngineError, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome};
 use palisade_parser::ast::{self, DeleteTarget, Statement, TableReference};
 
-use super::insert::{Cell, row_error, target_column};
-use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
+use super::insert::{Cell, refuse_generated, row_error, target_column};
+use super::store::{RowRules, duplicate_entry};
 use crate::bind::scope::{Clause, Scope};
-use crate::bind::{Binder, not_supported};
+use crate::bind::{Binder, CommonTable, not_supported};
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Expr, Node, Slot};
@@ -55,15 +55,14 @@ struct Target {
     assignments: Vec<(usize, Cell)>,
     /// An assignment reads a column assigned before it.
     sequential: bool,
-    defaults: Vec<ColumnDefault>,
-    checks: Vec<BoundCheck>,
+    rules: RowRules,
 }
 
 impl Binder<'_> {
     /// Binds an UPDATE.
     pub fn update(mut self, update: &ast::Update) -> SqlResult<ChangePlan> {
         if let Some(with) = &update.with {
-            self.common_tables.extend(with.tables.iter().cloned());
+            self.common_tables.extend(CommonTable::all(with));
         }
         let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
         if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
@@ -99,6 +98,7 @@ impl Binder<'_> {
                 ast::Expr::Default => Cell::Default,
                 value => Cell::Expr(self.expr(value)?),
             };
+            refuse_generated(&table, column, &value)?;
             let position = match targets.iter().position(|target| target.slot == slot) {
                 Some(position) => position,
                 None => {
@@ -135,7 +135,7 @@ impl Binder<'_> {
     /// Binds a DELETE.
     pub fn delete(mut self, delete: &ast::Delete) -> SqlResult<ChangePlan> {
         if let Some(with) = &delete.with {
-            self.common_tables.extend(with.tables.iter().cloned());
+            self.common_tables.extend(CommonTable::all(with));
         }
         self.read_mode = ReadMode::Current;
         self.scopes.push(Scope::default());
@@ -188,12 +188,12 @@ impl Binder<'_> {
 
     fn target(&mut self, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
         let outer = std::mem::take(self.scope());
-        let own = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+        let own: Vec<_> = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+        let locked = own.iter().try_for_each(|source| self.check_locks(&table, &source.alias, true));
         *self.scope() = Scope { sources: own, ..Scope::default() };
-        let bound = self.defaults(&table).and_then(|defaults| Ok((defaults, self.checks(&table)?)));
+        let bound = locked.and_then(|()| self.rules(&table));
         *self.scope() = outer;
-        let (defaults, checks) = bound?;
-        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, defaults, checks })
+        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules: bound? })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -285,8 +285,10 @@ fn moves(operator: &Operator, target: &Target) -> bool {
     match operator {
         Operator::Scan { access, .. } => {
             !access.unique
-                && crate::plan::access::index_columns(&target.table, access.index)
-                    .any(|column| target.assignments.iter().any(|(assigned, _)| *assigned == column))
+                && crate::plan::access::index_columns(&target.table, access.index).any(|column| {
+                    target.table.columns[column].generated.is_some()
+                        || target.assignments.iter().any(|(assigned, _)| *assigned == column)
+                })
         }
         Operator::Filter { input, .. } => moves(input, target),
         _ => true,
@@ -391,16 +393,19 @@ impl ChangeRun<'_> {
             }
             return Ok(());
         }
-        let mut found: Vec<Vec<Slot>> = plan.targets.iter().map(|_| Vec::new()).collect();
+        // Each target's rows, and with each the rows of all tables that were in place: assignments read those.
+        let mut found: Vec<Vec<(Slot, Arc<[Slot]>)>> = plan.targets.iter().map(|_| Vec::new()).collect();
         let mut seen: Vec<HashSet<Vec<u8>>> = plan.targets.iter().map(|_| HashSet::new()).collect();
         let others: Vec<usize> = {
             let mut slots = Vec::new();
             query.root.slots(&mut slots);
             slots
         };
-        let mut rows: Vec<Vec<Slot>> = Vec::new();
+        let keeps_others = plan.is_update && others.len() > 1;
+        let nothing: Arc<[Slot]> = Arc::new([]);
         let mut bytes = 0;
         while drive(cx, |cx| state.next(&query.root, cx)).await? {
+            let mut joined: Option<Arc<[Slot]>> = None;
             for (position, target) in plan.targets.iter().enumerate() {
                 let Some((table, row, _)) = cx.frame.slots[target.slot].stored() else { continue };
                 let key = clustered_key(table, row)?;
@@ -408,33 +413,22 @@ impl ChangeRun<'_> {
                     continue;
                 }
                 bytes += row.len() + 200;
-                crate::exec::join::charge(bytes)?;
-                found[position].push(cx.frame.slots[target.slot].keep());
-                // The other tables' rows are what the assignments may read.
-                let kept = if plan.is_update && others.len() > 1 {
-                    others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
-                } else {
-                    Vec::new()
+                let kept = match keeps_others {
+                    true => joined.get_or_insert_with(|| {
+                        others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
+                    }),
+                    false => &nothing,
                 };
-                rows.push(kept);
+                bytes += kept.iter().map(Slot::size).sum::<usize>();
+                found[position].push((cx.frame.slots[target.slot].keep(), kept.clone()));
+                crate::exec::join::charge(bytes)?;
             }
         }
-        // Rows were kept target by target in one list; each target takes its own in order.
-        if plan.targets.len() == 1 {
-            for (slot, kept) in std::mem::take(&mut found[0]).into_iter().zip(rows) {
-                for (other, row) in others.iter().zip(kept) {
-                    cx.frame.slots[*other] = row;
+        for (target, rows) in plan.targets.iter().zip(found) {
+            for (slot, kept) in rows {
+                for (other, row) in others.iter().zip(kept.iter()) {
+                    cx.frame.slots[*other] = row.clone();
                 }
-                cx.frame.slots[plan.targets[0].slot] = slot;
-                self.one(cx, &plan.targets[0]).await?;
-            }
-            return Ok(());
-        }
-        if plan.is_update {
-            return Err(not_supported("UPDATE of several tables"));
-        }
-        for (target, slots) in plan.targets.iter().zip(found) {
-            for slot in slots {
                 cx.frame.slots[target.slot] = slot;
                 self.one(cx, target).await?;
             }
@@ -528,13 +522,29 @@ impl ChangeRun<'_> {
     ) -> SqlResult<Option<UpdateOutcome>> {
         let number = self.matched;
         let assigned = drive(cx, |cx| assigned_values(cx, target, &self.bytes, number)).await?;
-        let Some(assigned) = assigned else { return Ok(None) };
+        let Some(mut assigned) = assigned else { return Ok(None) };
         let old = view(table, &self.bytes)?;
-        let value = |column: usize| new_value(&old, &assigned, column);
-        if !target.checks.is_empty() {
-            let all: Vec<Value> = (0..table.columns.len()).map(|column| value(column).to_owned()).collect();
-            drive(cx, |cx| cx.check_row(&target.checks, target.slot, &all)).await?;
+        if target.rules.generates() || target.rules.checks() {
+            let mut all: Vec<Value> = (0..table.columns.len())
+                .map(|column| new_value(&old, &assigned, column).to_owned())
+                .collect();
+            drive(cx, |cx| cx.generate(&target.rules, table, target.slot, &mut all, number)).await?;
+            match drive(cx, |cx| cx.check_row(&target.rules, target.slot, &all)).await {
+                Err(violation)
+                    if self.plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+                {
+                    cx.session.warnings.warn(violation);
+                    return Ok(None);
+                }
+                checked => checked?,
+            }
+            for (column, value) in all.into_iter().enumerate() {
+                if table.columns[column].generated.is_some() {
+                    assigned.push((column, value));
+                }
+            }
         }
+        let value = |column: usize| new_value(&old, &assigned, column);
         self.new.clear();
         row::encode_with(table, value, &mut self.new).map_err(row_error)?;
         let (bytes, new) = (&self.bytes, &self.new);
@@ -591,7 +601,8 @@ fn assigned_values(
         for (column, cell) in &target.assignments {
             let known = &table.columns[*column];
             let value = match cell {
-                Cell::Default => cx.default_value(&target.defaults[*column], known, number)?,
+                Cell::Default if known.generated.is_some() => continue,
+                Cell::Default => cx.default_value(&target.rules.defaults[*column], known, number)?,
                 Cell::Expr(expr) => {
                     let value = expr.eval(cx)?;
                     if value.is_null() && !known.nullable {

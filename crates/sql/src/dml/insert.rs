@@ -9,7 +9,7 @@ use palisade_catalog::{SqlType, Value, ValueRef, key, row};
 use palisade_engine::{Error as EngineError, LockMode, ReadMode, RowBuf, Table, UpdateOutcome};
 use palisade_parser::ast::{self, InsertSource};
 
-use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
+use super::store::{RowRules, duplicate_entry};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
 use crate::exec::State;
@@ -40,8 +40,7 @@ pub struct InsertPlan {
     rows: Vec<Vec<Cell>>,
     /// Slots, subqueries, and the query if there is one.
     plan: Arc<Plan>,
-    defaults: Vec<ColumnDefault>,
-    checks: Vec<BoundCheck>,
+    rules: RowRules,
     /// ON DUPLICATE KEY UPDATE.
     updates: Vec<(usize, Cell)>,
     /// Slot of the row that exists.
@@ -78,13 +77,13 @@ impl Binder<'_> {
         if self.dictionary.schema(&schema).is_none() {
             crate::show::schema::refuse_virtual(self.host, &schema, self.session)?;
         }
-        let table = self.dictionary.table(&schema, &insert.table.name)?.clone();
+        let table = self.stored_table(&schema, &insert.table.name, &insert.table.name)?;
+        self.check_locks(&table, &table.name, true)?;
         let mut columns = insert_columns(&table, insert)?;
         self.scopes.push(Scope::default());
         let existing = self.add_table(table.clone(), table.name.clone())?;
         let inserted = self.new_slot();
-        let defaults = self.defaults(&table)?;
-        let checks = self.checks(&table)?;
+        let rules = self.rules(&table)?;
         let mut rows = Vec::new();
         let mut query = None;
         let mut buffered = false;
@@ -96,6 +95,9 @@ impl Binder<'_> {
                         return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
                     }
                     rows.push(self.cells(value)?);
+                    for (column, cell) in columns.iter().zip(rows.last().into_iter().flatten()) {
+                        refuse_generated(&table, *column, cell)?;
+                    }
                 }
                 if all_defaults {
                     columns.clear();
@@ -108,6 +110,11 @@ impl Binder<'_> {
                 self.scopes.push(own);
                 if planned.output.len() != columns.len() {
                     return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+                }
+                if let Some(column) =
+                    columns.iter().find(|column| table.columns[**column].generated.is_some())
+                {
+                    return Err(generated_given(&table, *column));
                 }
                 query = Some(planned);
             }
@@ -140,6 +147,7 @@ impl Binder<'_> {
                 ast::Expr::Default => Cell::Default,
                 value => Cell::Expr(self.expr(value)?),
             };
+            refuse_generated(&table, column, &value)?;
             updates.push((column, value));
         }
         self.scopes.pop();
@@ -149,8 +157,7 @@ impl Binder<'_> {
             columns,
             rows,
             plan,
-            defaults,
-            checks,
+            rules,
             updates,
             existing,
             inserted,
@@ -249,6 +256,13 @@ impl Sql {
         let last_insert_id = generated.or(explicit).unwrap_or(0);
         Ok(Completion { affected_rows: affected, last_insert_id, info, ..Completion::default() })
     }
+}
+
+/// What became of a row that REPLACE collides with.
+enum Replaced {
+    Gone,
+    Deleted,
+    Same,
 }
 
 struct InsertRun<'p> {
@@ -374,10 +388,10 @@ impl<'p> InsertRun<'p> {
 
     fn default(&self, cx: &mut Context<'_>, column: usize, number: u64) -> SqlAttempt<Value> {
         let known = &self.plan.table.columns[column];
-        if known.auto_increment || known.visibility == Visibility::System {
+        if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
             return Ok(Value::Null);
         }
-        cx.default_value(&self.plan.defaults[column], known, number)
+        cx.default_value(&self.plan.rules.defaults[column], known, number)
     }
 
     fn stored(
@@ -419,6 +433,21 @@ impl<'p> InsertRun<'p> {
         let plan = self.plan;
         let table = &plan.table;
         self.records += 1;
+        // Neither reads what AUTO_INCREMENT gives, and a row that is refused takes no value.
+        if plan.rules.generates() {
+            drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut values, number)).await?;
+        }
+        if plan.rules.checks() {
+            match drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &values)).await {
+                Err(violation)
+                    if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+                {
+                    cx.session.warnings.warn(violation);
+                    return Ok(());
+                }
+                checked => checked?,
+            }
+        }
         let mut generated = None;
         if let Some(column) = table.auto_increment_column() {
             if values[column].is_null() {
@@ -437,7 +466,6 @@ impl<'p> InsertRun<'p> {
             let id = drive(cx, |_| table.next_row_id().map_err(Blocked::up)).await?;
             values[column] = Value::UInt(id);
         }
-        drive(cx, |cx| cx.check_row(&plan.checks, plan.existing, &values)).await?;
         self.encoded.clear();
         row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
         loop {
@@ -456,9 +484,16 @@ impl<'p> InsertRun<'p> {
                 return Ok(());
             };
             if plan.replace {
-                if self.delete_existing(cx, &values, index).await? {
-                    self.affected += 1;
-                    self.duplicates += 1;
+                match self.delete_existing(cx, &values, index).await? {
+                    Replaced::Gone => {}
+                    Replaced::Deleted => {
+                        self.affected += 1;
+                        self.duplicates += 1;
+                    }
+                    Replaced::Same => {
+                        self.affected += 1;
+                        return Ok(());
+                    }
                 }
                 continue;
             }
@@ -525,19 +560,35 @@ impl<'p> InsertRun<'p> {
         .await
     }
 
-    async fn delete_existing(&self, cx: &mut Context<'_>, values: &[Value], index: usize) -> SqlResult<bool> {
+    /// REPLACE: the row that collides in `index` goes. As in MySQL, one that collides in the last unique index alone and
+    /// is the same stays, and counts as inserted only.
+    async fn delete_existing(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+    ) -> SqlResult<Replaced> {
         let table = &self.plan.table;
+        let last = !table.indexes[index + 1..].iter().any(|index| index.unique);
         let mut found = RowBuf::new();
         loop {
             if !self.read_existing(cx, values, index, &mut found).await? {
-                return Ok(false);
+                return Ok(Replaced::Gone);
+            }
+            if last {
+                let old = view(table, found.row())?;
+                let own = |column: &usize| table.columns[*column].visibility != Visibility::System;
+                let mut columns = (0..table.columns.len()).filter(own);
+                if columns.all(|column| old.column(column) == values[column].as_ref()) {
+                    return Ok(Replaced::Same);
+                }
             }
             let outcome = drive(cx, |cx| {
                 cx.transaction().delete(table, found.stamp(), found.row()).map_err(Blocked::up)
             })
             .await?;
             if outcome == UpdateOutcome::Done {
-                return Ok(true);
+                return Ok(Replaced::Deleted);
             }
         }
     }
@@ -560,13 +611,16 @@ impl<'p> InsertRun<'p> {
             }
             let old = view(table, found.row())?.to_values();
             cx.frame.slots[plan.inserted] = Slot::Values(values.into());
-            let new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
+            let mut new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
             let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
             if !changed {
                 self.affected += u64::from(cx.session.client_found_rows);
                 return Ok(true);
             }
-            drive(cx, |cx| cx.check_row(&plan.checks, plan.existing, &new)).await?;
+            if plan.rules.generates() {
+                drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut new, number)).await?;
+            }
+            drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &new)).await?;
             let encoded = row::encode(table, &new).map_err(row_error)?;
             let outcome =
                 drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
@@ -606,7 +660,8 @@ impl<'p> InsertRun<'p> {
             let known = &plan.table.columns[*column];
             cx.frame.slots[plan.existing] = Slot::Values(new.as_slice().into());
             new[*column] = match cell {
-                Cell::Default => cx.default_value(&plan.defaults[*column], known, number)?,
+                Cell::Default if known.generated.is_some() => continue,
+                Cell::Default => cx.default_value(&plan.rules.defaults[*column], known, number)?,
                 Cell::Expr(expr) => {
                     let value = expr.eval(cx)?;
                     if value.is_null() && !known.nullable {
@@ -628,6 +683,18 @@ impl<'p> InsertRun<'p> {
         }
         Ok(new)
     }
+}
+
+/// 3105 for a value other than DEFAULT in a generated column.
+pub fn refuse_generated(table: &Table, column: usize, cell: &Cell) -> SqlResult<()> {
+    match cell {
+        Cell::Expr(_) if table.columns[column].generated.is_some() => Err(generated_given(table, column)),
+        _ => Ok(()),
+    }
+}
+
+fn generated_given(table: &Table, column: usize) -> SqlError {
+    mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, table.columns[column].name, table.name)
 }
 
 /// A row that cannot be encoded.

@@ -135,6 +135,8 @@ pub struct Context<'a> {
     pub frame: Frame,
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
+    /// Working tables of recursive queries, by number: the rows of the last round.
+    pub working: Vec<Vec<crate::exec::KeptRow>>,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
@@ -173,6 +175,7 @@ impl<'a> Context<'a> {
             plan,
             frame: Frame { slots: vec![Slot::Null; slots] },
             subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
+            working: Vec::new(),
             strict: false,
             budget: BUDGET,
             sleep_until: None,

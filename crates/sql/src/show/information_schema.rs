@@ -45,7 +45,7 @@ static TABLES: &[Definition] = &[
     Definition {
         name: "CHECK_CONSTRAINTS",
         columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,CHECK_CLAUSE t",
-        rows: none,
+        rows: check_constraints,
     },
     Definition {
         name: "COLLATIONS",
@@ -406,6 +406,9 @@ pub fn column_extra(column: &Column) -> String {
     if matches!(column.default, DefaultValue::CurrentTimestamp | DefaultValue::Expression(_)) {
         parts.push("DEFAULT_GENERATED".to_owned());
     }
+    if let Some(generated) = &column.generated {
+        parts.push(if generated.stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_owned());
+    }
     if column.on_update_now {
         parts.push(format!("on update {}", create::current_timestamp(column)));
     }
@@ -443,6 +446,9 @@ fn column_row(table: &Table, place: usize, column: &Column, position: u64) -> Ve
     row[5] = create::default_text(column).map_or(Value::Null, text);
     row[16] = text(column_key(table, place));
     row[17] = text(column_extra(column));
+    if let Some(generated) = &column.generated {
+        row[20] = text(escaped(&generated.expression));
+    }
     row
 }
 
@@ -582,6 +588,27 @@ fn key_column_usage(source: &Source<'_>) -> Rows {
     rows
 }
 
+/// An expression as information_schema shows it: quotes escaped once more.
+fn escaped(expression: &str) -> String {
+    expression.replace('\\', "\\\\").replace('\'', "\\'")
+}
+
+fn check_constraints(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for check in &def.checks {
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&check.name),
+                text(escaped(&check.expression)),
+            ]);
+        }
+    }
+    rows
+}
+
 fn table_constraints(source: &Source<'_>) -> Rows {
     let mut rows = Vec::new();
     for (_, table) in each_table(source) {
@@ -595,6 +622,19 @@ fn table_constraints(source: &Source<'_>) -> Rows {
                 text(&def.name),
                 text(if index.primary { "PRIMARY KEY" } else { "UNIQUE" }),
                 yes_no(true),
+            ]);
+        }
+        let mut checks: Vec<_> = def.checks.iter().collect();
+        checks.sort_by(|left, right| left.name.cmp(&right.name));
+        for check in checks {
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&check.name),
+                text(&def.schema),
+                text(&def.name),
+                text("CHECK"),
+                yes_no(check.enforced),
             ]);
         }
     }
