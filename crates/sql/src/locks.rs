@@ -99,6 +99,14 @@ impl Session {
         self.locks.as_ref().map_or(Ok(()), |locks| locks.refuse())
     }
 
+    /// The transaction uses what LOCK TABLES has locked, and nothing else.
+    pub(crate) fn hold_own_locks(&mut self) {
+        let tables = self.locks.as_ref().and_then(|locks| locks.tables.as_ref());
+        if let Some(transaction) = &mut self.transaction {
+            transaction.hold(tables.map(|tables| &tables.locks));
+        }
+    }
+
     fn release_tables(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.hold(None);
@@ -206,8 +214,14 @@ impl Sql {
 
     async fn hold_tables(&self, session: &mut Session, entries: Vec<Entry>) -> SqlResult<Completion> {
         let share = |entry: &Entry| if entry.write { Share::Alone } else { Share::Reading };
-        let mut locks =
-            TableLocks::new(self.engine(), entries.iter().map(|entry| (entry.name.clone(), share(entry))));
+        // What foreign keys make a write to these tables do to others needs these others.
+        let relatives: Vec<_> = {
+            let dictionary = self.engine().dictionary();
+            let written = entries.iter().filter(|entry| entry.write);
+            written.flat_map(|entry| crate::ddl::foreign::relatives(&dictionary, &entry.name)).collect()
+        };
+        let named = entries.iter().map(|entry| (entry.name.clone(), share(entry)));
+        let mut locks = TableLocks::new(self.engine(), named.chain(relatives));
         acquire_metadata(&**self.host(), session, || locks.acquire()).await?;
         let dictionary = self.engine().dictionary();
         for Entry { name, .. } in &entries {

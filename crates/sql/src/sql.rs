@@ -88,6 +88,7 @@ struct PlanKey {
     mode: SqlMode,
     collation: CollationId,
     client: CollationId,
+    foreign_key_checks: bool,
     kinds: Vec<u8>,
 }
 
@@ -99,6 +100,7 @@ impl PlanKey {
             mode: session.variables.sql_mode,
             collation: session.variables.collation_connection,
             client: session.variables.character_set_client,
+            foreign_key_checks: session.variables.foreign_key_checks,
             kinds: parameters.iter().map(kind).collect(),
         }
     }
@@ -109,6 +111,7 @@ impl PlanKey {
             && self.mode == session.variables.sql_mode
             && self.collation == session.variables.collation_connection
             && self.client == session.variables.character_set_client
+            && self.foreign_key_checks == session.variables.foreign_key_checks
             && self.kinds.len() == parameters.len()
             && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
     }

@@ -6,11 +6,13 @@
 
 use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_CHECK_CONSTRAINT_NOT_FOUND,
-    ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXITS,
-    ER_PRIMARY_CANT_HAVE_NULL, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+    ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_COLUMN_CANNOT_DROP,
+    ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
 use palisade_base::{Blocked, mysql_error};
-use palisade_catalog::descriptor::{Column, DefaultValue, Index, IndexPart, TableDef, Visibility};
+use palisade_catalog::descriptor::{
+    Column, DefaultValue, ForeignKey, Index, IndexPart, TableDef, Visibility,
+};
 use palisade_catalog::store::{coerce, implicit_default};
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
@@ -20,7 +22,7 @@ use palisade_parser::ast::{
     IndexKey, IndexKind, ObjectName, TableConstraint, TableOption,
 };
 
-use super::{Definer, column, expression, table, types, unsupported};
+use super::{Definer, column, expression, foreign, table, types, unsupported};
 use crate::dml::store::RowRules;
 use crate::expr::Context;
 use crate::{SqlAttempt, SqlResult};
@@ -59,6 +61,14 @@ pub struct Draft {
     generated: Vec<(String, Expr, bool)>,
     /// New checks, each with the column behind which it was written.
     checks: Vec<(CheckConstraint, Option<String>)>,
+    /// New foreign keys.
+    foreign_keys: Vec<palisade_parser::ast::ForeignKey>,
+    /// Names of the new foreign keys: rows that are there must have parents.
+    pub new_foreign_keys: Vec<String>,
+    /// Indexes that go.
+    pub dropped_indexes: Vec<Index>,
+    /// Columns that get another name: old and new.
+    pub renamed_columns: Vec<(String, String)>,
 }
 
 /// What the actions have touched so far.
@@ -86,6 +96,10 @@ impl Draft {
             changed: Changed::default(),
             generated: Vec::new(),
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            new_foreign_keys: Vec::new(),
+            dropped_indexes: Vec::new(),
+            renamed_columns: Vec::new(),
         };
         // what is dropped makes room for what is added under the same name
         let drops = |action: &&AlterAction| {
@@ -95,6 +109,7 @@ impl Draft {
                     | AlterAction::DropIndex(_)
                     | AlterAction::DropPrimaryKey
                     | AlterAction::DropCheck(_)
+                    | AlterAction::DropForeignKey(_)
                     | AlterAction::DropConstraint(_)
             )
         };
@@ -125,6 +140,16 @@ impl Draft {
             self.changed.rebuild |= check.enforced;
             self.copies |= check.enforced;
             self.changed.definition |= !check.enforced;
+        }
+        for key in std::mem::take(&mut self.foreign_keys) {
+            let indexes = self.def.indexes.len();
+            foreign::add(&mut self.def, &key)?;
+            if self.def.indexes.len() > indexes {
+                self.changed.added.push(self.def.indexes[indexes].name.clone());
+            }
+            let name = self.def.foreign_keys.last().map(|key| key.name.clone());
+            self.new_foreign_keys.extend(name);
+            self.changed.definition = true;
         }
         Ok(())
     }
@@ -170,7 +195,10 @@ impl Draft {
         match action {
             AlterAction::AddColumn { column, position } => self.add_column(definer, column, position),
             AlterAction::AddConstraint(TableConstraint::Index(index)) => self.add_index(index),
-            AlterAction::AddConstraint(TableConstraint::ForeignKey(_)) => unsupported("foreign keys"),
+            AlterAction::AddConstraint(TableConstraint::ForeignKey(key)) => {
+                self.foreign_keys.push(key.clone());
+                Ok(())
+            }
             AlterAction::AddConstraint(TableConstraint::Check(check)) => {
                 self.checks.push((check.clone(), None));
                 Ok(())
@@ -178,7 +206,7 @@ impl Draft {
             AlterAction::DropColumn(name) => self.drop_column(name),
             AlterAction::DropIndex(name) => self.drop_index(name),
             AlterAction::DropPrimaryKey => self.drop_index("PRIMARY"),
-            AlterAction::DropForeignKey(name) => Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+            AlterAction::DropForeignKey(name) => self.drop_foreign_key(name),
             AlterAction::DropCheck(name) => self.drop_check(name),
             AlterAction::DropConstraint(name) => self.drop_constraint(name),
             AlterAction::Modify { column, position } => {
@@ -265,6 +293,14 @@ impl Draft {
         found.ok_or_else(|| mysql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))
     }
 
+    fn drop_foreign_key(&mut self, name: &str) -> SqlResult<()> {
+        let found = self.def.foreign_keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+        let key = found.ok_or_else(|| mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
+        self.def.foreign_keys.remove(key);
+        self.changed.definition = true;
+        Ok(())
+    }
+
     fn drop_check(&mut self, name: &str) -> SqlResult<()> {
         let check = self.check(name)?;
         self.def.checks.remove(check);
@@ -276,6 +312,9 @@ impl Draft {
     fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
         if self.check(name).is_ok() {
             return self.drop_check(name);
+        }
+        if self.def.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name)) {
+            return self.drop_foreign_key(name);
         }
         match self.index(name) {
             Ok(number) if self.def.indexes[number].unique => self.drop_index(name),
@@ -307,6 +346,9 @@ impl Draft {
         for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
             part.column += u16::from(usize::from(part.column) >= at);
         }
+        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column += u16::from(usize::from(*column) >= at);
+        }
         self.def.columns.insert(at, column);
         self.origins.insert(at, origin);
     }
@@ -318,6 +360,9 @@ impl Draft {
             for part in &mut index.parts {
                 part.column -= u16::from(usize::from(part.column) > at);
             }
+        }
+        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column -= u16::from(usize::from(*column) > at);
         }
         self.def.indexes.retain(|index| !index.parts.is_empty());
         (self.def.columns.remove(at), self.origins.remove(at))
@@ -357,6 +402,10 @@ impl Draft {
             return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
         };
         expression::release_column(&mut self.def, place, true)?;
+        let uses = |key: &&ForeignKey| key.columns.iter().any(|column| usize::from(*column) == place);
+        if let Some(key) = self.def.foreign_keys.iter().find(uses) {
+            return Err(mysql_error!(ER_FK_COLUMN_CANNOT_DROP, name, key.name));
+        }
         self.remove_column(place);
         self.changed.rebuild = true;
         Ok(())
@@ -377,6 +426,7 @@ impl Draft {
         }
         if !new.name.eq_ignore_ascii_case(old_name) {
             expression::release_column(&mut self.def, place, false)?;
+            self.renamed_columns.push((old_name.to_owned(), new.name.clone()));
         }
         self.note_expressions(definition, defined.checks);
         let old = &self.def.columns[place];
@@ -440,6 +490,9 @@ impl Draft {
         for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
             part.column = moved(part.column);
         }
+        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column = moved(*column);
+        }
         self.changed.rebuild = true;
     }
 
@@ -450,6 +503,7 @@ impl Draft {
             return Err(mysql_error!(ER_DUP_FIELDNAME, to));
         }
         expression::release_column(&mut self.def, place, false)?;
+        self.renamed_columns.push((from.to_owned(), to.to_owned()));
         self.def.columns[place].name = to.to_owned();
         self.changed.definition = true;
         Ok(())
@@ -490,6 +544,7 @@ impl Draft {
             return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
         };
         let index = self.def.indexes.remove(number);
+        self.dropped_indexes.push(index.clone());
         if number == 0 {
             self.changed.rebuild = true;
             self.copies |= index.primary;

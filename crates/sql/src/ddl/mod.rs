@@ -6,6 +6,7 @@
 //! | [`mod@column`] | columns and their default values |
 //! | [`table`] | CREATE TABLE: columns, indexes, options |
 //! | [`expression`] | CHECK conditions and generated columns, as the dictionary keeps them |
+//! | [`foreign`] | foreign keys |
 //! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under them, and asks
@@ -14,6 +15,7 @@
 pub mod alter;
 pub mod column;
 pub mod expression;
+pub mod foreign;
 pub mod maintain;
 pub mod table;
 pub mod types;
@@ -22,22 +24,27 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
-    ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_TABLE_EXISTS_ERROR,
-    ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
+    ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_NO_REFERENCED_ROW_2,
+    ER_TABLE_EXISTS_ERROR, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
+use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::descriptor::Schema;
-use palisade_catalog::{CollationId, Date, DateTime, TableDef, Timestamp, Zone};
-use palisade_engine::{Engine, ExclusiveLock, Table, TableName};
+use palisade_catalog::{CollationId, Date, DateTime, TableDef, Timestamp, Value, Zone};
+use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel, Table, TableName};
 use palisade_parser::ast::{
     AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
+    TableConstraint,
 };
 
 use self::alter::{Draft, Plan};
 use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
+use crate::exec::State;
 use crate::expr::Context;
 use crate::mode::SqlMode;
+use crate::run::drive;
+use crate::show::create;
 use crate::show::schema::is_virtual_name;
 use crate::{Completion, Host, Session, SqlError, SqlResult};
 
@@ -253,6 +260,12 @@ impl Ddl<'_> {
             }
             return Err(missing);
         }
+        if self.session.variables.foreign_key_checks {
+            let dictionary = self.engine.dictionary();
+            let names: Vec<_> =
+                dictionary.tables(name).map(|table| TableName::new(name, &table.name)).collect();
+            foreign::check_drop(&dictionary, &names)?;
+        }
         let tables = self.engine.drop_schema(&lock, name).await?;
         let mut done = Completion { affected_rows: tables as u64, ..Completion::default() };
         if self.session.database.as_deref() == Some(name) {
@@ -277,6 +290,9 @@ impl Ddl<'_> {
         let mut names = vec![name.clone()];
         let like = statement.like.as_ref().map(|like| self.qualify(like)).transpose()?;
         names.extend(like.clone());
+        for constraint in &statement.constraints {
+            names.extend(self.parent(&name, constraint)?);
+        }
         let lock = self.lock(names).await?;
         let dictionary = self.engine.dictionary();
         let schema =
@@ -296,6 +312,7 @@ impl Ddl<'_> {
                 (def.schema, def.name) = (name.schema.clone(), name.table.clone());
                 (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
                 def.dropped.clear();
+                def.foreign_keys.clear();
                 expression::rename_checks(&mut def);
                 for (place, column) in def.columns.iter_mut().enumerate() {
                     column.ordinal = Some(place as u16);
@@ -308,6 +325,8 @@ impl Ddl<'_> {
             }
         };
         self.check_names(&def, &name)?;
+        let checked = self.session.variables.foreign_key_checks;
+        foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
         self.rules(&def)?;
         let def = TableDef { created_us: self.host.unix_micros(), ..def };
         self.engine.create_table(&lock, def).await?;
@@ -330,6 +349,9 @@ impl Ddl<'_> {
             names.into_iter().partition(|name| dictionary.table(&name.schema, &name.table).is_ok());
         if !missing.is_empty() {
             self.missing_tables(&missing, statement.if_exists)?;
+        }
+        if self.session.variables.foreign_key_checks {
+            foreign::check_drop(&dictionary, &there)?;
         }
         if !there.is_empty() {
             self.engine.drop_tables(&lock, &there).await?;
@@ -354,6 +376,9 @@ impl Ddl<'_> {
         let name = self.qualify(name)?;
         let lock = self.lock([name.clone()]).await?;
         self.table(&name)?;
+        if self.session.variables.foreign_key_checks {
+            foreign::check_truncate(&self.engine.dictionary(), &name)?;
+        }
         self.engine.truncate_table(&lock, &name).await?;
         Ok(Completion::default())
     }
@@ -365,7 +390,10 @@ impl Ddl<'_> {
             column::check_name(&to.name)?;
             pairs.push((self.qualify(from)?, self.qualify(to)?));
         }
-        let lock = self.lock(pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()])).await?;
+        let dictionary = self.engine.dictionary();
+        let children = pairs.iter().flat_map(|(from, _)| foreign::children(&dictionary, from));
+        let both = pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()]);
+        let lock = self.lock(both.chain(children)).await?;
         let dictionary = self.engine.dictionary();
         for (_, to) in &pairs {
             if dictionary.schema(&to.schema).is_none() {
@@ -386,12 +414,31 @@ impl Ddl<'_> {
                 names.push(self.qualify(&self.in_schema_of(&name, target))?);
             }
         }
+        for action in &statement.actions {
+            match action {
+                AlterAction::AddConstraint(constraint) => names.extend(self.parent(&name, constraint)?),
+                AlterAction::RenameTo(_) | AlterAction::RenameColumn(..) | AlterAction::Change { .. } => {
+                    names.extend(foreign::children(&self.engine.dictionary(), &name));
+                }
+                _ => {}
+            }
+        }
         let lock = self.lock(names).await?;
         let table = self.table(&name)?;
         let mut warnings = Vec::new();
         let mut definer = self.definer(&mut warnings);
         let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement)?;
         self.check_names(&draft.def, &name)?;
+        foreign::follow(&mut draft.def, &name, &draft.renamed_columns);
+        {
+            let (dictionary, old) = (self.engine.dictionary(), table.descriptor().def());
+            for index in &draft.dropped_indexes {
+                foreign::check_dropped_index(&dictionary, old, &draft.def, index)?;
+            }
+            let checked = self.session.variables.foreign_key_checks;
+            foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
+        }
+        self.find_orphans(&lock, table.descriptor().def(), &draft).await?;
         let target = match &draft.new_name {
             Some(target) => {
                 Some(self.qualify(&self.in_schema_of(&name, target))?).filter(|target| *target != name)
@@ -430,8 +477,8 @@ impl Ddl<'_> {
                 self.engine.drop_indexes(&lock, &name, &indexes).await?;
             }
             Plan::Rebuild => {
-                if let Some(target) = target {
-                    (draft.def.schema, draft.def.name) = (target.schema, target.table);
+                if let Some(target) = &target {
+                    draft.def.rename(&target.schema, &target.table);
                 }
                 let def = draft.def.clone();
                 let (rules, slot, plan) = self.rules(&def)?;
@@ -444,6 +491,7 @@ impl Ddl<'_> {
                 rebuilt.map_err(duplicate_rows)?;
             }
         }
+        self.bring_children(&lock, &name, target.as_ref(), &draft).await?;
         let affected_rows = if draft.copies { rows } else { 0 };
         self.warn(warnings);
         let warnings = self.session.warnings.count();
@@ -469,6 +517,96 @@ impl Ddl<'_> {
             if let Some(check) = def.checks.iter().find(|check| taken(check)) {
                 return Err(mysql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name));
             }
+        }
+        Ok(())
+    }
+
+    /// The table that a foreign key refers to.
+    fn parent(&self, name: &TableName, constraint: &TableConstraint) -> SqlResult<Option<TableName>> {
+        match constraint {
+            TableConstraint::ForeignKey(key) => {
+                self.qualify(&self.in_schema_of(name, &key.references.table)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// 1452 if rows that are there have no parent by a new foreign key.
+    async fn find_orphans(&mut self, lock: &ExclusiveLock, old: &TableDef, draft: &Draft) -> SqlResult<()> {
+        if !self.session.variables.foreign_key_checks {
+            return Ok(());
+        }
+        let new = draft.def.foreign_keys.iter().filter(|key| draft.new_foreign_keys.contains(&key.name));
+        for key in new {
+            let mut columns = key.columns.iter().map(|place| &draft.def.columns[usize::from(*place)]);
+            if let Some(added) = columns.find(|column| old.column_index(&column.name).is_none()) {
+                let null = matches!(added.default, DefaultValue::None | DefaultValue::Literal(Value::Null));
+                if added.nullable && null {
+                    continue;
+                }
+                return unsupported("a foreign key over a column that is added with a value");
+            }
+            if self.has_rows(lock, &foreign::orphans(&draft.def, key)).await? {
+                let line = create::foreign_key_line(&draft.def, key);
+                let shown = format!(" (`{}`.`{}`, {line})", draft.def.schema, draft.def.name);
+                return Err(mysql_error!(ER_NO_REFERENCED_ROW_2, shown));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a query over locked tables has a row.
+    async fn has_rows(&mut self, lock: &ExclusiveLock, text: &str) -> SqlResult<bool> {
+        let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
+        let Statement::Query(query) = parsed.map_err(crate::sql::parse_error)? else {
+            return unsupported("this check");
+        };
+        let locks = self.session.locks.take();
+        let planned = {
+            let dictionary = self.engine.dictionary();
+            let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
+            binder.query(&query).map(|query| Arc::new(binder.finish(Some(query))))
+        };
+        self.session.locks = locks;
+        let plan = planned?;
+        let (engine, host) = (self.engine, self.host);
+        let transaction = self
+            .session
+            .transaction
+            .get_or_insert_with(|| engine.begin(IsolationLevel::ReadCommitted, AccessMode::ReadOnly));
+        transaction.restart(IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
+        transaction.hold_exclusive(lock);
+        transaction.start_statement();
+        let mut cx = Context::new(self.session, host, engine, &[], Some(plan.clone()));
+        let query = plan.query.as_ref().expect("a SELECT has a query");
+        let mut state = State::new(&query.root);
+        let found = drive(&mut cx, |cx| state.next(&query.root, cx)).await;
+        drop(cx);
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.rollback().await?;
+        }
+        self.session.hold_own_locks();
+        found
+    }
+
+    /// The foreign keys of other tables follow a table's new name and its columns' new names.
+    async fn bring_children(
+        &mut self,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        target: Option<&TableName>,
+        draft: &Draft,
+    ) -> SqlResult<()> {
+        if target.is_none() && draft.renamed_columns.is_empty() {
+            return Ok(());
+        }
+        for child in foreign::children(&self.engine.dictionary(), name) {
+            let mut def = self.table(&child)?.def().clone();
+            foreign::follow(&mut def, name, &draft.renamed_columns);
+            if let Some(target) = target {
+                def.retarget((&name.schema, &name.table), (&target.schema, &target.table));
+            }
+            self.engine.alter_definition(lock, &child, def).await?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
 };
 
-use super::{Definer, column, expression, types, unsupported};
+use super::{Definer, column, expression, foreign, types, unsupported};
 use crate::mode::SqlMode;
 use crate::{SqlError, SqlResult};
 
@@ -65,8 +65,7 @@ pub fn define(
     for constraint in &statement.constraints {
         match constraint {
             TableConstraint::Index(index) => keys.push(index.clone()),
-            TableConstraint::ForeignKey(_) => return unsupported("foreign keys"),
-            TableConstraint::Check(_) => {}
+            TableConstraint::ForeignKey(_) | TableConstraint::Check(_) => {}
         }
     }
     if def.columns.is_empty() {
@@ -93,6 +92,11 @@ pub fn define(
     }
     for key in &keys {
         add_index(&mut def, key)?;
+    }
+    for constraint in &statement.constraints {
+        if let TableConstraint::ForeignKey(key) = constraint {
+            foreign::add(&mut def, key)?;
+        }
     }
     order_indexes(&mut def);
     check_auto_increment(&def)?;

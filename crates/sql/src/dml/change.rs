@@ -9,9 +9,10 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{RowView, Value, ValueRef, key, row};
-use palisade_engine::{Error as EngineError, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome};
+use palisade_engine::{Error as EngineError, LockMode, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome};
 use palisade_parser::ast::{self, DeleteTarget, Statement, TableReference};
 
+use super::foreign::{Family, is_violation};
 use super::insert::{Cell, refuse_generated, row_error, target_column};
 use super::store::{RowRules, duplicate_entry};
 use crate::bind::scope::{Clause, Scope};
@@ -56,6 +57,7 @@ struct Target {
     /// An assignment reads a column assigned before it.
     sequential: bool,
     rules: RowRules,
+    family: Option<Arc<Family>>,
 }
 
 impl Binder<'_> {
@@ -193,7 +195,8 @@ impl Binder<'_> {
         *self.scope() = Scope { sources: own, ..Scope::default() };
         let bound = locked.and_then(|()| self.rules(&table));
         *self.scope() = outer;
-        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules: bound? })
+        let (rules, family) = (bound?, self.family(&table)?);
+        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules, family })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -444,15 +447,18 @@ impl ChangeRun<'_> {
         self.bytes.clear();
         self.bytes.extend_from_slice(row);
         self.matched += 1;
+        // A parent is locked before its children are looked for: it is read again for that.
+        let locks = target.family.as_ref().is_some_and(|family| family.has_children());
+        let mode = if locks { ReadMode::Locked(LockMode::Exclusive) } else { ReadMode::Current };
+        let mut unlocked = locks;
         loop {
-            let outcome = if plan.is_update {
-                match self.update(cx, target, &table, stamp).await? {
+            let outcome = if std::mem::take(&mut unlocked) {
+                UpdateOutcome::Changed
+            } else {
+                match self.apply(cx, target, &table, stamp).await? {
                     Some(outcome) => outcome,
                     None => return Ok(()),
                 }
-            } else {
-                let bytes = &self.bytes;
-                drive(cx, |cx| cx.transaction().delete(&table, stamp, bytes).map_err(Blocked::up)).await?
             };
             if outcome == UpdateOutcome::Done {
                 self.changed += 1;
@@ -462,9 +468,7 @@ impl ChangeRun<'_> {
             let key = clustered_key(&table, &self.bytes)?;
             let mut again = std::mem::take(&mut self.old);
             let found = drive(cx, |cx| {
-                cx.transaction()
-                    .point_read(&table, 0, &key, ReadMode::Current, &mut again)
-                    .map_err(Blocked::up)
+                cx.transaction().point_read(&table, 0, &key, mode, &mut again).map_err(Blocked::up)
             })
             .await?;
             if !found {
@@ -485,7 +489,7 @@ impl ChangeRun<'_> {
                 return Ok(());
             }
             // Assignments read the slot: it is put back once the row is changed, so that the scan can go on.
-            let again = self.retry(cx, target, &table, stamp).await;
+            let again = self.apply(cx, target, &table, stamp).await;
             cx.frame.slots[target.slot] = before;
             match again? {
                 None => return Ok(()),
@@ -498,7 +502,29 @@ impl ChangeRun<'_> {
         }
     }
 
-    async fn retry(
+    /// Changes the row in `self.bytes` with all that depends on it; `None` if it needs no change or was skipped.
+    async fn apply(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<Option<UpdateOutcome>> {
+        if target.family.is_none() || !self.plan.ignore {
+            return self.apply_strictly(cx, target, table, stamp).await;
+        }
+        let before = cx.transaction().savepoint();
+        match self.apply_strictly(cx, target, table, stamp).await {
+            Err(violation) if is_violation(&violation) => {
+                drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
+                cx.session.warnings.warn(violation);
+                Ok(None)
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn apply_strictly(
         &mut self,
         cx: &mut Context<'_>,
         target: &Target,
@@ -508,8 +534,21 @@ impl ChangeRun<'_> {
         if self.plan.is_update {
             return self.update(cx, target, table, stamp).await;
         }
+        let family = target.family.as_ref().filter(|family| family.has_children());
         let bytes = &self.bytes;
-        drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await.map(Some)
+        let Some(family) = family else {
+            return drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up))
+                .await
+                .map(Some);
+        };
+        let old = view(table, bytes)?.to_values();
+        family.check_delete(cx, &old).await?;
+        let outcome =
+            drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await?;
+        if outcome == UpdateOutcome::Done {
+            family.after_delete(cx, &old).await?;
+        }
+        Ok(Some(outcome))
     }
 
     /// Updates the row in `self.bytes`; `None` if it needs no change or was skipped.
@@ -545,6 +584,17 @@ impl ChangeRun<'_> {
             }
         }
         let value = |column: usize| new_value(&old, &assigned, column);
+        let kept = match &target.family {
+            Some(family) => {
+                let all = |column| new_value(&old, &assigned, column).to_owned();
+                let new: Vec<Value> = (0..table.columns.len()).map(all).collect();
+                let old = old.to_values();
+                family.check_parents(cx, &new, Some(&old)).await?;
+                family.check_update(cx, &old, &new).await?;
+                Some((family, old, new))
+            }
+            None => None,
+        };
         self.new.clear();
         row::encode_with(table, value, &mut self.new).map_err(row_error)?;
         let (bytes, new) = (&self.bytes, &self.new);
@@ -556,6 +606,9 @@ impl ChangeRun<'_> {
         .await?;
         match outcome {
             Ok(UpdateOutcome::Done) => {
+                if let Some((family, old, new)) = &kept {
+                    family.after_update(cx, old, new).await?;
+                }
                 if let Some(column) = table.auto_increment_column()
                     && let Some((_, value)) = assigned.iter().find(|(assigned, _)| *assigned == column)
                     && let Value::Int(_) | Value::UInt(_) = value

@@ -9,6 +9,7 @@ use palisade_catalog::{SqlType, Value, ValueRef, key, row};
 use palisade_engine::{Error as EngineError, LockMode, ReadMode, RowBuf, Table, UpdateOutcome};
 use palisade_parser::ast::{self, InsertSource};
 
+use super::foreign::{Family, is_violation};
 use super::store::{RowRules, duplicate_entry};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
@@ -41,6 +42,7 @@ pub struct InsertPlan {
     /// Slots, subqueries, and the query if there is one.
     plan: Arc<Plan>,
     rules: RowRules,
+    family: Option<Arc<Family>>,
     /// ON DUPLICATE KEY UPDATE.
     updates: Vec<(usize, Cell)>,
     /// Slot of the row that exists.
@@ -84,6 +86,7 @@ impl Binder<'_> {
         let existing = self.add_table(table.clone(), table.name.clone())?;
         let inserted = self.new_slot();
         let rules = self.rules(&table)?;
+        let family = self.family(&table)?;
         let mut rows = Vec::new();
         let mut query = None;
         let mut buffered = false;
@@ -158,6 +161,7 @@ impl Binder<'_> {
             rows,
             plan,
             rules,
+            family,
             updates,
             existing,
             inserted,
@@ -248,7 +252,7 @@ impl Sql {
         if let Some(generated) = generated {
             session.last_insert_id = generated;
         }
-        let info = if records > 1 || plan.plan.query.is_some() {
+        let info = if plan.rows.len() > 1 || plan.plan.query.is_some() {
             format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.count())
         } else {
             String::new()
@@ -262,6 +266,7 @@ impl Sql {
 enum Replaced {
     Gone,
     Deleted,
+    Updated,
     Same,
 }
 
@@ -466,6 +471,17 @@ impl<'p> InsertRun<'p> {
             let id = drive(cx, |_| table.next_row_id().map_err(Blocked::up)).await?;
             values[column] = Value::UInt(id);
         }
+        if let Some(family) = &plan.family {
+            match family.check_parents(cx, &values, None).await {
+                Err(violation) if plan.ignore && is_violation(&violation) => {
+                    cx.session.warnings.warn(violation);
+                    self.give_back(generated);
+                    self.records -= 1;
+                    return Ok(());
+                }
+                checked => checked?,
+            }
+        }
         self.encoded.clear();
         row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
         loop {
@@ -489,6 +505,11 @@ impl<'p> InsertRun<'p> {
                     Replaced::Deleted => {
                         self.affected += 1;
                         self.duplicates += 1;
+                    }
+                    Replaced::Updated => {
+                        self.affected += 2;
+                        self.duplicates += 1;
+                        return Ok(());
                     }
                     Replaced::Same => {
                         self.affected += 1;
@@ -575,7 +596,28 @@ impl<'p> InsertRun<'p> {
             if !self.read_existing(cx, values, index, &mut found).await? {
                 return Ok(Replaced::Gone);
             }
-            if last {
+            if let Some(family) = self.plan.family.as_ref().filter(|family| family.has_children()) {
+                // The row stays for those who refer to it, with new values.
+                let old = view(table, found.row())?.to_values();
+                family.check_update(cx, &old, values).await?;
+                let outcome = drive(cx, |cx| {
+                    match cx.transaction().update(table, found.stamp(), found.row(), &self.encoded) {
+                        Ok(outcome) => Ok(Some(outcome)),
+                        Err(Blocked::Error(EngineError::DuplicateKey { .. })) => Ok(None),
+                        Err(blocked) => Err(blocked.up()),
+                    }
+                })
+                .await?;
+                match outcome {
+                    Some(UpdateOutcome::Done) => {
+                        family.after_update(cx, &old, values).await?;
+                        return Ok(Replaced::Updated);
+                    }
+                    Some(UpdateOutcome::Changed) => continue,
+                    // It collides with another row as well: this one goes.
+                    None => family.check_delete(cx, &old).await?,
+                }
+            } else if last {
                 let old = view(table, found.row())?;
                 let own = |column: &usize| table.columns[*column].visibility != Visibility::System;
                 let mut columns = (0..table.columns.len()).filter(own);
@@ -588,6 +630,10 @@ impl<'p> InsertRun<'p> {
             })
             .await?;
             if outcome == UpdateOutcome::Done {
+                if let Some(family) = &self.plan.family {
+                    let old = view(table, found.row())?.to_values();
+                    family.after_delete(cx, &old).await?;
+                }
                 return Ok(Replaced::Deleted);
             }
         }
@@ -621,6 +667,10 @@ impl<'p> InsertRun<'p> {
                 drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut new, number)).await?;
             }
             drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &new)).await?;
+            if let Some(family) = &plan.family {
+                family.check_parents(cx, &new, Some(&old)).await?;
+                family.check_update(cx, &old, &new).await?;
+            }
             let encoded = row::encode(table, &new).map_err(row_error)?;
             let outcome =
                 drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
@@ -631,6 +681,9 @@ impl<'p> InsertRun<'p> {
                 .await?;
             match outcome {
                 Ok(UpdateOutcome::Done) => {
+                    if let Some(family) = &plan.family {
+                        family.after_update(cx, &old, &new).await?;
+                    }
                     self.affected += 2;
                     self.duplicates += 1;
                     if let Some(column) = table.auto_increment_column()

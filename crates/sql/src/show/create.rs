@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use palisade_catalog::descriptor::{Check, Column, DefaultValue, Index, Schema, TableDef, Visibility};
+use palisade_catalog::descriptor::{
+    Check, Column, DefaultValue, ForeignKey, Index, Schema, TableDef, Visibility,
+};
 use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef};
 use palisade_engine::Table;
 
@@ -70,6 +72,9 @@ pub fn table(table: &Table) -> String {
     let def = table.descriptor().def();
     let mut lines: Vec<String> = shown_columns(table).map(|(_, column)| column_line(def, column)).collect();
     lines.extend(shown_indexes(table).map(|(_, index)| index_line(def, index)));
+    let mut keys: Vec<&ForeignKey> = def.foreign_keys.iter().collect();
+    keys.sort_by(|left, right| left.name.cmp(&right.name));
+    lines.extend(keys.into_iter().map(|key| foreign_key_line(def, key)));
     let mut checks: Vec<&Check> = def.checks.iter().collect();
     checks.sort_by(|left, right| left.name.cmp(&right.name));
     lines.extend(checks.into_iter().map(check_line));
@@ -179,6 +184,29 @@ fn index_line(def: &TableDef, index: &Index) -> String {
     }
     if index.invisible {
         out.push_str(" /*!80000 INVISIBLE */");
+    }
+    out
+}
+
+/// A foreign key of `def`.
+pub fn foreign_key_line(def: &TableDef, key: &ForeignKey) -> String {
+    let columns = key.columns.iter().map(|place| quoted(&def.columns[usize::from(*place)].name));
+    let columns = columns.collect::<Vec<_>>().join(", ");
+    let referenced: Vec<String> = key.referenced_columns.iter().map(|column| quoted(column)).collect();
+    let schema = match key.referenced_schema == def.schema {
+        true => String::new(),
+        false => format!("{}.", quoted(&key.referenced_schema)),
+    };
+    let mut out = format!(
+        "CONSTRAINT {} FOREIGN KEY ({columns}) REFERENCES {schema}{} ({})",
+        quoted(&key.name),
+        quoted(&key.referenced_table),
+        referenced.join(", ")
+    );
+    for (event, action) in [("DELETE", &key.on_delete), ("UPDATE", &key.on_update)] {
+        if !action.is_empty() {
+            write_to(&mut out, format_args!(" ON {event} {action}"));
+        }
     }
     out
 }

@@ -12,6 +12,7 @@ use palisade_engine::{Dictionary, Table};
 
 use super::create;
 use crate::VirtualTable;
+use crate::ddl::foreign::parent_index;
 
 type Rows = Vec<Vec<Value>>;
 
@@ -110,7 +111,7 @@ static TABLES: &[Definition] = &[
     Definition {
         name: "REFERENTIAL_CONSTRAINTS",
         columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,UNIQUE_CONSTRAINT_CATALOG s64,UNIQUE_CONSTRAINT_SCHEMA s64,UNIQUE_CONSTRAINT_NAME s64,MATCH_OPTION s7,UPDATE_RULE s11,DELETE_RULE s11,TABLE_NAME s64,REFERENCED_TABLE_NAME s64",
-        rows: none,
+        rows: referential_constraints,
     },
     Definition {
         name: "ROUTINES",
@@ -584,6 +585,54 @@ fn key_column_usage(source: &Source<'_>) -> Rows {
                 ]);
             }
         }
+        for key in &def.foreign_keys {
+            for (sequence, (place, referenced)) in key.columns.iter().zip(&key.referenced_columns).enumerate()
+            {
+                rows.push(vec![
+                    catalog(),
+                    text(&def.schema),
+                    text(&key.name),
+                    catalog(),
+                    text(&def.schema),
+                    text(&def.name),
+                    text(&def.columns[usize::from(*place)].name),
+                    number(sequence as u64 + 1),
+                    number(sequence as u64 + 1),
+                    text(&key.referenced_schema),
+                    text(&key.referenced_table),
+                    text(referenced),
+                ]);
+            }
+        }
+    }
+    rows
+}
+
+fn referential_constraints(source: &Source<'_>) -> Rows {
+    let rule = |action: &str| text(if action.is_empty() { "NO ACTION" } else { action });
+    let mut rows = Vec::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for key in &def.foreign_keys {
+            let parent = source.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
+            let index = parent.and_then(|parent| {
+                let (index, _) = parent_index(parent, key)?;
+                Some(parent.indexes[index].name.clone())
+            });
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&key.name),
+                catalog(),
+                text(&key.referenced_schema),
+                index.map_or(Value::Null, text),
+                text("NONE"),
+                rule(&key.on_update),
+                rule(&key.on_delete),
+                text(&def.name),
+                text(&key.referenced_table),
+            ]);
+        }
     }
     rows
 }
@@ -621,6 +670,17 @@ fn table_constraints(source: &Source<'_>) -> Rows {
                 text(&def.schema),
                 text(&def.name),
                 text(if index.primary { "PRIMARY KEY" } else { "UNIQUE" }),
+                yes_no(true),
+            ]);
+        }
+        for key in &def.foreign_keys {
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&key.name),
+                text(&def.schema),
+                text(&def.name),
+                text("FOREIGN KEY"),
                 yes_no(true),
             ]);
         }
