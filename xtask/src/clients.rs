@@ -100,7 +100,9 @@ fn connectors(port: u16) -> Outcome {
     let port = port.to_string();
     let address = ["127.0.0.1", port.as_str()];
     let python = install::python()?;
-    process::run(Command::new(python).arg(install::client("python").join("crud.py")).args(address))?;
+    for program in ["crud.py", "orm.py", "framework.py"] {
+        process::run(Command::new(&python).arg(install::client("python").join(program)).args(address))?;
+    }
     process::run(Command::new(install::go()?).args(address))?;
     process::run(Command::new("node").arg("crud.js").args(address).current_dir(install::node()?))?;
     process::run(Command::new("java").args(["-cp", &install::java()?, "Crud"]).args(address))
