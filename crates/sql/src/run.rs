@@ -49,7 +49,24 @@ pub async fn drive<T>(
 
 /// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed.
 pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
-    wait_for(cx.session, cx.host, event, cx.sleep_until).await
+    let Some(deadline) = cx.deadline else {
+        return wait_for(cx.session, cx.host, event, cx.sleep_until).await;
+    };
+    // A wait may end earlier for reasons of its own; what it waited for is then looked at again.
+    let patience = cx.session.variables.lock_wait_timeout.as_micros() as i64;
+    let sooner = deadline < cx.host.unix_micros().saturating_add(patience);
+    let until = match cx.sleep_until {
+        Some(awake) => Some(awake.min(deadline)),
+        None => sooner.then_some(deadline),
+    };
+    wait_for(cx.session, cx.host, event, until).await?;
+    let checked = cx.check_deadline();
+    if checked.is_err()
+        && let Some(transaction) = &mut cx.session.transaction
+    {
+        transaction.cancel_wait();
+    }
+    checked
 }
 
 /// [`wait`] without a context; `until` is when SLEEP() ends.

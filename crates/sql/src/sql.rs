@@ -89,6 +89,7 @@ struct PlanKey {
     collation: CollationId,
     client: CollationId,
     foreign_key_checks: bool,
+    safe_updates: bool,
     kinds: Vec<u8>,
 }
 
@@ -101,6 +102,7 @@ impl PlanKey {
             collation: session.variables.collation_connection,
             client: session.variables.character_set_client,
             foreign_key_checks: session.variables.foreign_key_checks,
+            safe_updates: session.variables.sql_safe_updates,
             kinds: parameters.iter().map(kind).collect(),
         }
     }
@@ -112,6 +114,7 @@ impl PlanKey {
             && self.collation == session.variables.collation_connection
             && self.client == session.variables.character_set_client
             && self.foreign_key_checks == session.variables.foreign_key_checks
+            && self.safe_updates == session.variables.sql_safe_updates
             && self.kinds.len() == parameters.len()
             && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
     }
@@ -412,6 +415,10 @@ impl Sql {
         let savepoint = (!plan.tables.is_empty()).then(|| self.begin_statement(session));
         let mut cx =
             crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
+        let limit = cx.session.variables.max_execution_time;
+        if !limit.is_zero() {
+            cx.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
+        }
         let query = plan.query.as_ref().expect("a SELECT has a query");
         let counted = query.counted_limit.is_some();
         let result = crate::run::send_rows(&mut cx, query, sink).await;

@@ -14,6 +14,7 @@ use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;
 use crate::run::drive;
+use crate::session::CompletionType;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 
@@ -262,10 +263,11 @@ impl Sql {
         completion: &ast::Completion,
         (isolation, access): (IsolationLevel, AccessMode),
     ) -> SqlResult<Completion> {
-        if completion.chain == Some(true) {
+        let usual = session.variables.completion;
+        if completion.chain.unwrap_or(usual == CompletionType::Chain) {
             self.open_transaction(session, isolation, access);
         }
-        if completion.release == Some(true) {
+        if completion.release.unwrap_or(usual == CompletionType::Release) {
             session.kill.kill_connection();
         }
         Ok(Completion::default())

@@ -14,7 +14,7 @@ use palisade_parser::ast::{self, DeleteTarget, Statement, TableReference};
 
 use super::foreign::{Family, is_violation};
 use super::insert::{Cell, refuse_generated, row_error, target_column};
-use super::store::{RowRules, duplicate_entry};
+use super::store::{RowRules, duplicate_entry, in_table};
 use crate::bind::scope::{Clause, Scope};
 use crate::bind::{Binder, CommonTable, not_supported};
 use crate::exec::State;
@@ -241,6 +241,13 @@ impl Binder<'_> {
         let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
         let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
         let planned = planner.tree(&tree, pool, &[]);
+        if self.session.variables.sql_safe_updates && limit.is_none() {
+            for target in &targets {
+                if !by_key(&planned.operator, target.slot) {
+                    return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
+                }
+            }
+        }
         let mut collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
         let mut root = planned.operator;
         let in_order = planned.ordered && wants_order;
@@ -268,6 +275,20 @@ impl Binder<'_> {
         };
         let plan = Arc::new(self.finish(Some(query)));
         Ok(ChangePlan { plan, targets, condition: condition.filter(|_| single), ignore, collect, is_update })
+    }
+}
+
+/// Whether the rows of a slot are found by a key.
+fn by_key(operator: &Operator, slot: usize) -> bool {
+    match operator {
+        Operator::Scan { slot: own, access, .. } if *own == slot => {
+            access.unique || !access.equals.is_empty() || !access.alternatives.is_empty()
+        }
+        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+            by_key(left, slot) || by_key(right, slot)
+        }
+        Operator::Filter { input, .. } => by_key(input, slot),
+        _ => false,
     }
 }
 
@@ -663,7 +684,8 @@ fn assigned_values(
                         cx.warn_or_fail(error)?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
-                        cx.store(value.as_ref(), &expr.ty, known, number)?
+                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        stored.map_err(|error| in_table(error, table, known))?
                     }
                 }
             };

@@ -10,7 +10,7 @@ use palisade_engine::{Error as EngineError, LockMode, ReadMode, RowBuf, Table, U
 use palisade_parser::ast::{self, InsertSource};
 
 use super::foreign::{Family, is_violation};
-use super::store::{RowRules, duplicate_entry};
+use super::store::{RowRules, duplicate_entry, in_table};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
 use crate::exec::State;
@@ -420,7 +420,8 @@ impl<'p> InsertRun<'p> {
             cx.session.warnings.warn(error);
             return Ok(palisade_catalog::store::implicit_default(known));
         }
-        let stored = cx.store(value.as_ref(), ty, known, number)?;
+        let stored = cx.store(value.as_ref(), ty, known, number);
+        let stored = stored.map_err(|error| in_table(error, &self.plan.table, known))?;
         if known.auto_increment && is_zero(&stored) && !cx.mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
             return Ok(Value::Null);
         }
@@ -548,6 +549,11 @@ impl<'p> InsertRun<'p> {
     async fn next_auto_increment(&mut self, cx: &mut Context<'_>, left: u64) -> SqlResult<u64> {
         let increment = cx.session.variables.auto_increment_increment.max(1);
         let offset = cx.session.variables.auto_increment_offset.max(1);
+        if let Some(value) = cx.session.insert_id.take() {
+            let table = &self.plan.table;
+            drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+            self.reserved = (value, 1);
+        }
         if self.reserved.1 == 0 {
             let count = left.max(1);
             let table = &self.plan.table;
@@ -721,7 +727,8 @@ impl<'p> InsertRun<'p> {
                         cx.warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
-                        cx.store(value.as_ref(), &expr.ty, known, number)?
+                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        stored.map_err(|error| in_table(error, &plan.table, known))?
                     }
                 }
             };

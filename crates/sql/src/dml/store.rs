@@ -277,6 +277,20 @@ impl Context<'_> {
     }
 }
 
+/// An error of storing a value; 3140 names the table, too.
+pub fn in_table(error: SqlError, table: &TableDef, column: &Column) -> SqlError {
+    if error.number() != ER_INVALID_JSON_TEXT.number {
+        return error;
+    }
+    let own = format!("'{}'.", column.name);
+    let full = format!("'{}.{}'.", table.name, column.name);
+    let message = match error.message.strip_suffix(&own) {
+        Some(start) => format!("{start}{full}"),
+        None => error.message.clone(),
+    };
+    SqlError::with_message(&ER_INVALID_JSON_TEXT, message)
+}
+
 /// 1062 for a row that collides in index `number`.
 pub fn duplicate_entry(table: &TableDef, number: usize, value: impl Fn(usize) -> Value) -> SqlError {
     let index = &table.indexes[number];

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_UNKNOWN_ERROR};
+use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
 use palisade_base::mysql_error;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{Date, DateTime, RowView, Timestamp, Value, ValueRef, Zone};
@@ -143,6 +143,8 @@ pub struct Context<'a> {
     pub budget: u32,
     /// Until when SLEEP() sleeps, microseconds since 1970.
     pub sleep_until: Option<i64>,
+    /// When a SELECT is interrupted (`max_execution_time`), microseconds since 1970.
+    pub deadline: Option<i64>,
     /// Generators of RAND(seed), by address of their expression.
     pub seeded: Vec<(usize, (u64, u64))>,
     now_micros: i64,
@@ -179,6 +181,7 @@ impl<'a> Context<'a> {
             strict: false,
             budget: BUDGET,
             sleep_until: None,
+            deadline: None,
             seeded: Vec::new(),
             now_micros,
             now,
@@ -231,6 +234,14 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
+    /// 3024 if the statement has run for too long.
+    pub fn check_deadline(&self) -> SqlResult<()> {
+        match self.deadline {
+            Some(deadline) if self.host.unix_micros() >= deadline => Err(mysql_error!(ER_QUERY_TIMEOUT)),
+            _ => Ok(()),
+        }
+    }
+
     /// One more row was handled: fails if the statement was killed. True if it should yield.
     pub fn spend(&mut self) -> SqlResult<bool> {
         self.budget = self.budget.saturating_sub(1);
@@ -239,6 +250,7 @@ impl<'a> Context<'a> {
             if self.session.kill.get() != Killed::No {
                 return Err(mysql_error!(ER_QUERY_INTERRUPTED));
             }
+            self.check_deadline()?;
             return Ok(true);
         }
         Ok(false)

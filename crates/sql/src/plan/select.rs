@@ -496,9 +496,6 @@ impl Binder<'_> {
                                 column.column.clone()
                             }
                         }
-                        (None, ast::Expr::Literal(ast::Literal::String(string))) => {
-                            String::from_utf8_lossy(&string.value).trim_start().to_owned()
-                        }
                         (None, _) => text.clone(),
                     };
                     let mut meta = self.meta_of(&bound);
