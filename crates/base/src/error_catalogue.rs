@@ -5,6 +5,8 @@
 use crate::error_codes;
 
 error_codes! {
+    EE_STAT = 13, "HY000", "Can't get stat of '%s' (OS errno %d - %s)";
+    EE_FILENOTFOUND = 29, "HY000", "File '%s' not found (OS errno %d - %s)";
     ER_CANT_CREATE_FILE = 1004, "HY000", "Can't create file '%-.200s' (errno: %d - %s)";
     ER_CANT_CREATE_TABLE = 1005, "HY000", "Can't create table '%-.200s' (errno: %d - %s)";
     ER_CANT_CREATE_DB = 1006, "HY000", "Can't create database '%-.192s' (errno: %d - %s)";
@@ -66,6 +68,8 @@ error_codes! {
     ER_WRONG_AUTO_KEY = 1075, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key";
     ER_SHUTDOWN_COMPLETE = 1079, "HY000", "%s: Shutdown complete";
     ER_NO_SUCH_INDEX = 1082, "42S12", "Table '%-.192s' has no index like the one used in CREATE INDEX; recreate the table";
+    ER_WRONG_FIELD_TERMINATORS = 1083, "42000", "Field separator argument is not what is expected; check the manual";
+    ER_TEXTFILE_NOT_READABLE = 1085, "HY000", "The file '%-.128s' must be in the database directory or be readable by all";
     ER_FILE_EXISTS_ERROR = 1086, "HY000", "File '%-.200s' already exists";
     ER_WRONG_SUB_KEY = 1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys";
     ER_CANT_REMOVE_ALL_FIELDS = 1090, "42000", "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";

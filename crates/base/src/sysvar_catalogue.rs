@@ -328,7 +328,7 @@ system_variables! {
     LC_MESSAGES_DIR = "lc_messages_dir", Global, fixed, text(""), "No effect: messages are built in.";
     LC_TIME_NAMES = "lc_time_names", Both, dynamic, text("en_US"), "No effect.";
     LICENSE = "license", Global, fixed, text("Apache-2.0"), "Licence of the server.";
-    LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "No effect.";
+    LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "No effect: LOAD DATA LOCAL is always refused (3948).";
     LOCK_WAIT_TIMEOUT = "lock_wait_timeout", Both, dynamic, uint(31536000, 1, 31536000, Seconds), "How long a statement waits for a table's metadata lock.";
     LOG_BIN = "log_bin", Global, fixed, bool(false), "No effect: there is no binary log yet.";
     LOG_BIN_BASENAME = "log_bin_basename", Global, fixed, text(""), COMPATIBLE;
@@ -393,7 +393,7 @@ system_variables! {
     REPLICA_PARALLEL_WORKERS = "replica_parallel_workers", Global, dynamic, uint(4, 1, 1024, Plain), COMPATIBLE;
     REPORT_HOST = "report_host", Global, fixed, text(""), COMPATIBLE;
     REQUIRE_SECURE_TRANSPORT = "require_secure_transport", Global, dynamic, bool(false), "No effect.";
-    SECURE_FILE_PRIV = "secure_file_priv", Global, fixed, null(), "NULL: no statement reads or writes files.";
+    SECURE_FILE_PRIV = "secure_file_priv", Global, fixed, null(), "Directory that LOAD DATA may read; NULL for none, empty for any.";
     SERVER_ID = "server_id", Global, dynamic, uint(1, 0, u32::MAX as u64, Plain), "No effect: there is no replication yet.";
     SERVER_UUID = "server_uuid", Global, fixed, text(""), "Identity of the server's data.";
     SESSION_TRACK_GTIDS = "session_track_gtids", Both, dynamic, one_of(&["OFF", "OWN_GTID", "ALL_GTIDS"], 0), "No effect.";

@@ -216,7 +216,11 @@ impl Sql {
                 self.check_change(session, &statement, &unknown)?;
                 Vec::new()
             }
-            Statement::Prepare(_) | Statement::Execute(_) | Statement::Deallocate(_) | Statement::Use(_) => {
+            Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::LoadData(_)
+            | Statement::Use(_) => {
                 return Err(mysql_error!(ER_UNSUPPORTED_PS));
             }
             other => self.listing_columns(session, other),

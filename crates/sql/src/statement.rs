@@ -72,6 +72,7 @@ impl Sql {
                 self.host().kill(session, id, kill.query_only)?;
                 Ok(Completion::default())
             }
+            Statement::LoadData(load) => self.load_data(session, load).await,
             Statement::LockTables(wanted) => self.lock_tables(session, wanted).await,
             Statement::UnlockTables => self.unlock_tables(session).await,
             Statement::UnlockInstance => Ok(Completion::default()),
@@ -609,7 +610,6 @@ fn is_definition(statement: &Statement) -> bool {
 /// A statement's name, for 1235.
 pub fn name_of(statement: &Statement) -> String {
     let name = match statement {
-        Statement::LoadData(_) => "LOAD DATA",
         Statement::Call(_) => "CALL",
         Statement::Handler(_) => "HANDLER",
         Statement::CreateView(_) => "CREATE VIEW",

@@ -63,6 +63,11 @@ impl InsertPlan {
         &self.table.name
     }
 
+    /// What its expressions run on.
+    pub(super) fn shared(&self) -> Arc<Plan> {
+        self.plan.clone()
+    }
+
     /// What finds the rows, if a query does.
     pub fn query_plan(&self) -> Option<&Plan> {
         self.plan.query.as_ref().map(|_| &*self.plan)
@@ -262,6 +267,16 @@ impl Sql {
     }
 }
 
+/// What an [`InsertRun`] did.
+pub(super) struct Outcome {
+    pub affected: u64,
+    pub duplicates: u64,
+    /// Rows that a CHECK constraint kept out.
+    pub refused: u64,
+    /// First AUTO_INCREMENT value generated.
+    pub generated: Option<u64>,
+}
+
 /// What became of a row that REPLACE collides with.
 enum Replaced {
     Gone,
@@ -270,11 +285,13 @@ enum Replaced {
     Same,
 }
 
-struct InsertRun<'p> {
+/// An INSERT at work.
+pub(super) struct InsertRun<'p> {
     plan: &'p InsertPlan,
     affected: u64,
     records: u64,
     duplicates: u64,
+    refused: u64,
     /// First AUTO_INCREMENT value generated.
     generated: Option<u64>,
     /// Last AUTO_INCREMENT value given.
@@ -285,17 +302,71 @@ struct InsertRun<'p> {
 }
 
 impl<'p> InsertRun<'p> {
-    fn new(plan: &'p InsertPlan) -> Self {
+    pub(super) fn new(plan: &'p InsertPlan) -> Self {
         InsertRun {
             plan,
             affected: 0,
             records: 0,
             duplicates: 0,
+            refused: 0,
             generated: None,
             explicit: None,
             reserved: (0, 0),
             encoded: Vec::new(),
         }
+    }
+
+    /// What it did.
+    pub(super) fn outcome(&self) -> Outcome {
+        Outcome {
+            affected: self.affected,
+            duplicates: self.duplicates,
+            refused: self.refused,
+            generated: self.generated,
+        }
+    }
+
+    /// LOAD DATA's row before its fields.
+    pub(super) async fn begin_row(&self, cx: &mut Context<'_>, number: u64) -> SqlResult<Vec<Value>> {
+        drive(cx, |cx| self.start(cx, number)).await
+    }
+
+    /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
+    pub(super) fn field(
+        &self,
+        cx: &mut Context<'_>,
+        value: Option<Value>,
+        ty: &SqlType,
+        column: usize,
+        number: u64,
+    ) -> SqlResult<Value> {
+        let known = &self.plan.table.columns[column];
+        match value {
+            None if known.nullable => Ok(Value::Null),
+            None => Ok(palisade_catalog::store::implicit_default(known)),
+            Some(Value::Null) if !known.auto_increment && !known.nullable => {
+                cx.warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
+                Ok(palisade_catalog::store::implicit_default(known))
+            }
+            Some(value) => self.stored(cx, &value, ty, column, number),
+        }
+    }
+
+    /// LOAD DATA's SET: the values from `first` on.
+    pub(super) async fn assign(
+        &self,
+        cx: &mut Context<'_>,
+        values: &mut [Value],
+        first: usize,
+        number: u64,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let cells = plan.rows.first().map_or(&[][..], Vec::as_slice);
+        for (column, cell) in plan.columns.iter().zip(cells).skip(first) {
+            let value = drive(cx, |cx| self.cell(cx, values, *column, cell, number)).await?;
+            values[*column] = value;
+        }
+        Ok(())
     }
 
     async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
@@ -352,18 +423,31 @@ impl<'p> InsertRun<'p> {
         let plan = self.plan;
         let mut values = self.start(cx, number)?;
         for (column, cell) in plan.columns.iter().zip(cells) {
-            if plan.reads_row {
-                cx.frame.slots[plan.existing] = Slot::Values(values.as_slice().into());
-            }
-            values[*column] = match cell {
-                Cell::Default => self.default(cx, *column, number)?,
-                Cell::Expr(expr) => {
-                    let value = expr.eval(cx)?;
-                    self.stored(cx, &value, &expr.ty, *column, number)?
-                }
-            };
+            values[*column] = self.cell(cx, &values, *column, cell, number)?;
         }
         Ok(values)
+    }
+
+    /// The value a cell gives a column of the row so far.
+    #[inline]
+    fn cell(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        column: usize,
+        cell: &Cell,
+        number: u64,
+    ) -> SqlAttempt<Value> {
+        if self.plan.reads_row {
+            cx.frame.slots[self.plan.existing] = Slot::Values(values.into());
+        }
+        match cell {
+            Cell::Default => self.default(cx, column, number),
+            Cell::Expr(expr) => {
+                let value = expr.eval(cx)?;
+                Ok(self.stored(cx, &value, &expr.ty, column, number)?)
+            }
+        }
     }
 
     fn values_of(
@@ -429,7 +513,7 @@ impl<'p> InsertRun<'p> {
     }
 
     /// Inserts one row, `left` being the number of rows still to come with it.
-    async fn insert(
+    pub(super) async fn insert(
         &mut self,
         cx: &mut Context<'_>,
         mut values: Vec<Value>,
@@ -449,6 +533,7 @@ impl<'p> InsertRun<'p> {
                     if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
                 {
                     cx.session.warnings.warn(violation);
+                    self.refused += 1;
                     return Ok(());
                 }
                 checked => checked?,
@@ -753,7 +838,7 @@ pub fn refuse_generated(table: &Table, column: usize, cell: &Cell) -> SqlResult<
     }
 }
 
-fn generated_given(table: &Table, column: usize) -> SqlError {
+pub(super) fn generated_given(table: &Table, column: usize) -> SqlError {
     mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, table.columns[column].name, table.name)
 }
 
