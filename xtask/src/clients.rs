@@ -28,6 +28,7 @@ pub fn run() -> Outcome {
     install::packages()?;
     let mut server = Server::start("clients", &["--max-connections=1000"])?;
     command_lines(&server)?;
+    dumps(server.port)?;
     connectors(server.port)?;
     sysbench_scripts(server.port)?;
     slap(server.port)?;
@@ -56,11 +57,52 @@ fn command_lines(server: &Server) -> Outcome {
     Ok(())
 }
 
+/// What is dumped and loaded again dumps the same, byte for byte, with every type of column in it.
+fn dumps(port: u16) -> Outcome {
+    let address = format!("-P{port}");
+    let client = |script: &str| {
+        let line = format!(
+            "mariadb --no-defaults -uroot -h127.0.0.1 {address} --default-character-set=utf8mb4 {script}"
+        );
+        output(&mut command("sh", &["-c", &line]))
+    };
+    let types = install::client("dump").join("types.sql");
+    client(&format!("< '{}'", types.display()))?;
+    for options in [
+        &["--all-databases"][..],
+        &["--all-databases", "--single-transaction", "--quick", "--routines", "--triggers", "--events"],
+        &[
+            "--all-databases",
+            "--lock-all-tables",
+            "--hex-blob",
+            "--complete-insert",
+            "--skip-extended-insert",
+        ],
+    ] {
+        let dump = || {
+            let mut dump =
+                command("mariadb-dump", &["--no-defaults", "-uroot", "-h127.0.0.1", "--skip-dump-date"]);
+            output(dump.arg(&address).args(options))
+        };
+        let first = dump()?;
+        let file = crate::process::target().join("server/clients/dump.sql");
+        std::fs::write(&file, &first).map_err(|error| error.to_string())?;
+        client("-e 'DROP DATABASE dump_me; DROP DATABASE `second-db`'")?;
+        client(&format!("< '{}'", file.display()))?;
+        expect(first == dump()?, &format!("dump and reload with {options:?}"), &first)?;
+    }
+    client("-e 'DROP DATABASE dump_me; DROP DATABASE `second-db`'")?;
+    println!("mariadb-dump: dumped, loaded and dumped again: ok");
+    Ok(())
+}
+
 fn connectors(port: u16) -> Outcome {
     let port = port.to_string();
     let address = ["127.0.0.1", port.as_str()];
     let python = install::python()?;
-    process::run(Command::new(python).arg(install::client("python").join("crud.py")).args(address))?;
+    for program in ["crud.py", "orm.py", "framework.py"] {
+        process::run(Command::new(&python).arg(install::client("python").join(program)).args(address))?;
+    }
     process::run(Command::new(install::go()?).args(address))?;
     process::run(Command::new("node").arg("crud.js").args(address).current_dir(install::node()?))?;
     process::run(Command::new("java").args(["-cp", &install::java()?, "Crud"]).args(address))

@@ -46,18 +46,20 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("the checkout's path is UTF-8")
 }
 
-/// A Python that has PyMySQL.
+/// A Python that has PyMySQL, SQLAlchemy and Django.
 pub fn python() -> Result<PathBuf, String> {
     let folder = built("python")?;
     let python = folder.join("bin/python3");
-    if !folder.join("installed").exists() {
+    let requirements = client("python").join("requirements.txt");
+    let wanted = std::fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
+    let installed = folder.join("installed");
+    if std::fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
         if output(&mut command("python3", &["-m", "venv", text(&folder)])).is_err() {
             output(&mut command("apt-get", &["install", "-y", "-q", "python3-venv"]))?;
             output(&mut command("python3", &["-m", "venv", text(&folder)]))?;
         }
-        let requirements = client("python").join("requirements.txt");
         output(&mut command(text(&python), &["-m", "pip", "install", "-q", "-r", text(&requirements)]))?;
-        std::fs::write(folder.join("installed"), "").map_err(|error| error.to_string())?;
+        std::fs::write(&installed, &wanted).map_err(|error| error.to_string())?;
     }
     Ok(python)
 }

@@ -5,6 +5,8 @@
 use crate::error_codes;
 
 error_codes! {
+    EE_STAT = 13, "HY000", "Can't get stat of '%s' (OS errno %d - %s)";
+    EE_FILENOTFOUND = 29, "HY000", "File '%s' not found (OS errno %d - %s)";
     ER_CANT_CREATE_FILE = 1004, "HY000", "Can't create file '%-.200s' (errno: %d - %s)";
     ER_CANT_CREATE_TABLE = 1005, "HY000", "Can't create table '%-.200s' (errno: %d - %s)";
     ER_CANT_CREATE_DB = 1006, "HY000", "Can't create database '%-.192s' (errno: %d - %s)";
@@ -66,6 +68,8 @@ error_codes! {
     ER_WRONG_AUTO_KEY = 1075, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key";
     ER_SHUTDOWN_COMPLETE = 1079, "HY000", "%s: Shutdown complete";
     ER_NO_SUCH_INDEX = 1082, "42S12", "Table '%-.192s' has no index like the one used in CREATE INDEX; recreate the table";
+    ER_WRONG_FIELD_TERMINATORS = 1083, "42000", "Field separator argument is not what is expected; check the manual";
+    ER_TEXTFILE_NOT_READABLE = 1085, "HY000", "The file '%-.128s' must be in the database directory or be readable by all";
     ER_FILE_EXISTS_ERROR = 1086, "HY000", "File '%-.200s' already exists";
     ER_WRONG_SUB_KEY = 1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys";
     ER_CANT_REMOVE_ALL_FIELDS = 1090, "42000", "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
@@ -159,6 +163,7 @@ error_codes! {
     ER_ERROR_WHEN_EXECUTING_COMMAND = 1220, "HY000", "Error when executing command %s: %-.128s";
     ER_WRONG_USAGE = 1221, "HY000", "Incorrect usage of %s and %s";
     ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT = 1222, "21000", "The used SELECT statements have a different number of columns";
+    ER_CANT_UPDATE_WITH_READLOCK = 1223, "HY000", "Can't execute the query because you have a conflicting read lock";
     ER_MIXING_NOT_ALLOWED = 1224, "HY000", "Mixing of transactional and non-transactional tables is disabled";
     ER_DUP_ARGUMENT = 1225, "HY000", "Option '%s' used twice in statement";
     ER_USER_LIMIT_REACHED = 1226, "42000", "User '%-.64s' has exceeded the '%s' resource (current value: %ld)";
@@ -318,6 +323,7 @@ error_codes! {
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, "42000", "Incorrect parameters in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";
     ER_BINLOG_UNSAFE_STATEMENT = 1592, "HY000", "Unsafe statement written to the binary log using statement format since BINLOG_FORMAT = STATEMENT. %s";
+    ER_LOAD_DATA_INVALID_COLUMN = 1611, "HY000", "Invalid column reference (%-.64s) in LOAD DATA";
     ER_XA_RBDEADLOCK = 1614, "XA102", "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected";
     WARN_OPTION_IGNORED = 1618, "HY000", "<%-.64s> option ignored";
     ER_PLUGIN_DELETE_BUILTIN = 1619, "HY000", "Built-in plugins cannot be deleted";
@@ -373,10 +379,13 @@ error_codes! {
     ER_INTERNAL_ERROR = 1815, "HY000", "Internal error: %s";
     ER_INVALID_YEAR_COLUMN_LENGTH = 1818, "HY000", "Invalid display width. Use YEAR instead.";
     ER_MUST_CHANGE_PASSWORD = 1820, "HY000", "You must reset your password using ALTER USER statement before executing this statement.";
+    ER_FK_NO_INDEX_CHILD = 1821, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the foreign table '%s'";
     ER_FK_NO_INDEX_PARENT = 1822, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
     ER_FK_CANNOT_OPEN_PARENT = 1824, "HY000", "Failed to open the referenced table '%s'";
     ER_FK_DUP_NAME = 1826, "HY000", "Duplicate foreign key constraint name '%s'";
     ER_FK_COLUMN_CANNOT_DROP = 1828, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s'";
+    ER_FK_COLUMN_CANNOT_DROP_CHILD = 1829, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s' of table '%-.192s'";
+    ER_FK_COLUMN_NOT_NULL = 1830, "HY000", "Column '%-.192s' cannot be NOT NULL: needed in a foreign key constraint '%-.192s' SET NULL";
     ER_DUP_INDEX = 1831, "HY000", "Duplicate index '%-.64s' defined on the table '%-.64s.%-.64s'. This is deprecated and will be disallowed in a future release.";
     ER_FK_COLUMN_CANNOT_CHANGE = 1832, "HY000", "Cannot change column '%-.192s': used in a foreign key constraint '%-.192s'";
     ER_MALFORMED_PACKET = 1835, "HY000", "Malformed communication packet.";
@@ -398,6 +407,7 @@ error_codes! {
     ER_INNODB_FORCED_RECOVERY = 1881, "HY000", "Operation not allowed when innodb_force_recovery > 0.";
     ER_MISSING_KEY = 1886, "HY000", "The table '%s.%s' does not have the necessary key(s) defined on it. Please check the table definition and create index(s) accordingly.";
     ER_WARN_LEGACY_SYNTAX_CONVERTED = 3005, "HY000", "%s is no longer supported. The statement was converted to %s.";
+    ER_FK_DEPTH_EXCEEDED = 3008, "HY000", "Foreign key cascade delete/update exceeds max depth of %d.";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE_V2 = 3009, "HY000", "The column count of %s.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
     ER_INVALID_FIELD_SIZE = 3013, "HY000", "Invalid size for column '%-.192s'.";
     ER_MISSING_HA_CREATE_OPTION = 3014, "HY000", "Table storage engine '%-.64s' found required create option missing";
@@ -412,6 +422,7 @@ error_codes! {
     ER_NET_OK_PACKET_TOO_LARGE = 3068, "08S01", "OK packet too large";
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED = 3102, "HY000", "Expression of generated column '%s' contains a disallowed function.";
     ER_UNSUPPORTED_ALTER_INPLACE_ON_VIRTUAL_COLUMN = 3103, "HY000", "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions";
+    ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN = 3104, "HY000", "Cannot define foreign key with %s clause on a generated column.";
     ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = 3105, "HY000", "The value specified for generated column '%s' in table '%s' is not allowed.";
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN = 3106, "HY000", "'%s' is not supported for generated columns.";
     ER_GENERATED_COLUMN_NON_PRIOR = 3107, "HY000", "Generated column can refer only to generated columns defined prior to it.";
@@ -464,8 +475,25 @@ error_codes! {
     ER_CTE_RECURSIVE_REQUIRES_UNION = 3573, "HY000", "Recursive Common Table Expression '%s' should contain a UNION";
     ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST = 3574, "HY000", "Recursive Common Table Expression '%s' should have one or more non-recursive query blocks followed by one or more recursive ones";
     ER_CTE_RECURSIVE_FORBIDS_AGGREGATION = 3575, "HY000", "Recursive Common Table Expression '%s' can contain neither aggregation nor window functions in recursive query block";
+    ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER = 3576, "HY000", "In recursive query block of Recursive Common Table Expression '%s', the recursive table must neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints";
     ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE = 3577, "HY000", "In recursive query block of Recursive Common Table Expression '%s', the recursive table must be referenced only once, and not in any subquery";
+    ER_WINDOW_NO_SUCH_WINDOW = 3579, "HY000", "Window name '%s' is not defined.";
+    ER_WINDOW_CIRCULARITY_IN_WINDOW_GRAPH = 3580, "HY000", "There is a circularity in the window dependency graph.";
+    ER_WINDOW_NO_CHILD_PARTITIONING = 3581, "HY000", "A window which depends on another cannot define partitioning.";
+    ER_WINDOW_NO_INHERIT_FRAME = 3582, "HY000", "Window '%s' has a frame definition, so cannot be referenced by another window.";
+    ER_WINDOW_NO_REDEFINE_ORDER_BY = 3583, "HY000", "Window '%s' cannot inherit '%s' since both contain an ORDER BY clause.";
+    ER_WINDOW_FRAME_START_ILLEGAL = 3584, "HY000", "Window '%s': frame start cannot be UNBOUNDED FOLLOWING.";
+    ER_WINDOW_FRAME_END_ILLEGAL = 3585, "HY000", "Window '%s': frame end cannot be UNBOUNDED PRECEDING.";
+    ER_WINDOW_FRAME_ILLEGAL = 3586, "HY000", "Window '%s': frame start or end is negative, NULL or of non-integral type";
+    ER_WINDOW_RANGE_FRAME_ORDER_TYPE = 3587, "HY000", "Window '%s' with RANGE N PRECEDING/FOLLOWING frame requires exactly one deterministic ORDER BY expression, of numeric or temporal type";
+    ER_WINDOW_RANGE_FRAME_TEMPORAL_TYPE = 3588, "HY000", "Window '%s' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.";
+    ER_WINDOW_RANGE_FRAME_NUMERIC_TYPE = 3589, "HY000", "Window '%s' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed.";
+    ER_WINDOW_RANGE_BOUND_NOT_CONSTANT = 3590, "HY000", "Window '%s' has a non-constant frame bound.";
+    ER_WINDOW_DUPLICATE_NAME = 3591, "HY000", "Window '%s' is defined twice.";
+    ER_WINDOW_ILLEGAL_ORDER_BY = 3592, "HY000", "Window '%s': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.";
     ER_WINDOW_INVALID_WINDOW_FUNC_USE = 3593, "HY000", "You cannot use the window function '%s' in this context.'";
+    ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC = 3595, "HY000", "You cannot nest a window function in the specification of window '%s'.";
+    ER_WINDOW_ROWS_INTERVAL_USE = 3596, "HY000", "Window '%s': INTERVAL can only be used with RANGE frames.";
     ER_WINDOW_FUNCTION_IGNORES_FRAME = 3599, "HY000", "Window function '%s' ignores the frame clause of window '%s' and aggregates over the whole partition";
     ER_ILLEGAL_PRIVILEGE_LEVEL = 3619, "HY000", "Illegal privilege level specified for %s";
     ER_CTE_MAX_RECURSION_DEPTH = 3636, "HY000", "Recursive query aborted after %u iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
@@ -478,6 +506,7 @@ error_codes! {
     ER_REGEXP_TIME_OUT = 3699, "HY000", "Timeout exceeded in regular expression match.";
     ER_FK_CANNOT_DROP_PARENT = 3730, "HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
     ER_FK_CANNOT_USE_VIRTUAL_COLUMN = 3733, "HY000", "Foreign key '%s' uses virtual column '%s' which is not supported.";
+    ER_FK_NO_COLUMN_PARENT = 3734, "HY000", "Failed to add the foreign key constraint. Missing column '%s' for constraint '%s' in the referenced table '%s'";
     ER_TABLE_WITHOUT_PK = 3750, "HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
     ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED = 3763, "HY000", "Expression of generated column '%s' contains a disallowed function: %s.";
     ER_GENERATED_COLUMN_ROW_VALUE = 3764, "HY000", "Expression of generated column '%s' cannot refer to a row value.";
@@ -498,10 +527,12 @@ error_codes! {
     ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED = 3815, "HY000", "An expression of a check constraint '%-.192s' contains disallowed function.";
     ER_CHECK_CONSTRAINT_VARIABLES = 3816, "HY000", "An expression of a check constraint '%-.192s' cannot refer to a user or system variable.";
     ER_CHECK_CONSTRAINT_ROW_VALUE = 3817, "HY000", "Check constraint '%-.192s' cannot refer to a row value.";
+    ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN = 3818, "HY000", "Check constraint '%-.192s' cannot refer to an auto-increment column.";
     ER_CHECK_CONSTRAINT_VIOLATED = 3819, "HY000", "Check constraint '%-.192s' is violated.";
     ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN = 3820, "HY000", "Check constraint '%-.192s' refers to non-existing column '%-.192s'.";
     ER_CHECK_CONSTRAINT_NOT_FOUND = 3821, "HY000", "Check constraint '%-.192s' is not found in the table.";
     ER_CHECK_CONSTRAINT_DUP_NAME = 3822, "HY000", "Duplicate check constraint name '%-.192s'.";
+    ER_CHECK_CONSTRAINT_CLAUSE_USING_FK_REFER_ACTION_COLUMN = 3823, "HY000", "Column '%-.192s' cannot be used in a check constraint '%-.192s': needed in a foreign key constraint '%-.192s' referential action.";
     ER_CANNOT_CONVERT_STRING = 3854, "HY000", "Cannot convert string '%.64s' from %s to %s";
     ER_COLUMN_CHANGE_SIZE = 3886, "HY000", "Could not change column '%s' of table '%s'. The resulting size of index '%s' would exceed the max key length of %d bytes.";
     ER_UNSUPPORTED_SQL_MODE = 3899, "HY000", "sql_mode=0x%08x is not supported.";
@@ -514,6 +545,7 @@ error_codes! {
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED = 3941, "HY000", "Altering constraint enforcement is not supported for the constraint '%-.192s'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";
     ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS = 3942, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
     ER_TABLE_VALUE_CONSTRUCTOR_CANNOT_HAVE_DEFAULT = 3943, "HY000", "A VALUES clause cannot use DEFAULT values, unless used as a source in an INSERT statement.";
+    ER_CLIENT_LOCAL_FILES_DISABLED = 3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     ER_DEPENDENT_BY_CHECK_CONSTRAINT = 3959, "HY000", "Check constraint '%-.192s' uses column '%-.192s', hence column cannot be dropped or renamed.";
     ER_IMPOSSIBLE_STRING_CONVERSION = 3988, "HY000", "Conversion from collation %s into %s impossible for %s";
     ER_SCHEMA_READ_ONLY = 3989, "HY000", "Schema '%s' is in read only mode.";
@@ -524,4 +556,5 @@ error_codes! {
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
+    ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
 }

@@ -163,11 +163,11 @@ system_variables! {
     COLLATION_CONNECTION = "collation_connection", Both, dynamic, text("utf8mb4_0900_ai_ci"), "Collation of literals.";
     COLLATION_DATABASE = "collation_database", Both, dynamic, text("utf8mb4_0900_ai_ci"), "Collation of the current schema.";
     COLLATION_SERVER = "collation_server", Both, dynamic, text("utf8mb4_0900_ai_ci"), "Collation of new schemas that name none.";
-    COMPLETION_TYPE = "completion_type", Both, dynamic, one_of(&["NO_CHAIN", "CHAIN", "RELEASE"], 0), "No effect yet: nothing is chained.";
+    COMPLETION_TYPE = "completion_type", Both, dynamic, one_of(&["NO_CHAIN", "CHAIN", "RELEASE"], 0), "What COMMIT and ROLLBACK without AND CHAIN or RELEASE do.";
     CONCURRENT_INSERT = "concurrent_insert", Global, dynamic, one_of(&["NEVER", "AUTO", "ALWAYS"], 1), "No effect.";
     CONNECT_TIMEOUT = "connect_timeout", Global, dynamic, uint(10, 2, 31536000, Seconds), "Time a client has to log in.";
     CORE_FILE = "core_file", Global, fixed, bool(false), COMPATIBLE;
-    CTE_MAX_RECURSION_DEPTH = "cte_max_recursion_depth", Both, dynamic, uint(1000, 0, 4294967295, Plain), COMPATIBLE;
+    CTE_MAX_RECURSION_DEPTH = "cte_max_recursion_depth", Both, dynamic, uint(1000, 0, 4294967295, Plain), "Rounds of a recursive common table expression (3636).";
     DATADIR = "datadir", Global, fixed, text("./data"), "Directory of all data.";
     DEFAULT_COLLATION_FOR_UTF8MB4 = "default_collation_for_utf8mb4", Both, dynamic, text("utf8mb4_0900_ai_ci"), "No effect yet.";
     DEFAULT_STORAGE_ENGINE = "default_storage_engine", Both, dynamic, text("InnoDB"), "Engine of new tables that name none; there is one.";
@@ -183,7 +183,7 @@ system_variables! {
     EVENT_SCHEDULER = "event_scheduler", Global, dynamic, one_of(&["OFF", "ON", "DISABLED"], 0), "No effect: there are no events yet.";
     EXPLAIN_FORMAT = "explain_format", Both, dynamic, one_of(&["TRADITIONAL", "TRADITIONAL_STRICT", "TREE", "JSON"], 0), "No effect.";
     EXPLICIT_DEFAULTS_FOR_TIMESTAMP = "explicit_defaults_for_timestamp", Both, dynamic, bool(true), COMPATIBLE;
-    FOREIGN_KEY_CHECKS = "foreign_key_checks", Both, dynamic, bool(true), "No effect: there are no foreign keys yet.";
+    FOREIGN_KEY_CHECKS = "foreign_key_checks", Both, dynamic, bool(true), "Whether foreign keys are checked; OFF is for loading dumps.";
     FT_MIN_WORD_LEN = "ft_min_word_len", Global, fixed, uint(4, 1, 84, Plain), COMPATIBLE;
     GENERAL_LOG = "general_log", Global, dynamic, bool(false), COMPATIBLE;
     GENERAL_LOG_FILE = "general_log_file", Global, dynamic, text(""), COMPATIBLE;
@@ -318,7 +318,7 @@ system_variables! {
     INNODB_VALIDATE_TABLESPACE_PATHS = "innodb_validate_tablespace_paths", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VERSION = "innodb_version", Global, fixed, text("8.4.0"), "Version of the engine.";
     INNODB_WRITE_IO_THREADS = "innodb_write_io_threads", Global, fixed, uint(4, 1, 64, Plain), COMPATIBLE;
-    INSERT_ID = "insert_id", Session, dynamic, uint(0, 0, u64::MAX, Plain), "No effect yet.";
+    INSERT_ID = "insert_id", Session, dynamic, uint(0, 0, u64::MAX, Plain), "The next AUTO_INCREMENT value that the session is given.";
     INTERACTIVE_TIMEOUT = "interactive_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "wait_timeout of interactive clients.";
     INTERNAL_TMP_MEM_STORAGE_ENGINE = "internal_tmp_mem_storage_engine", Both, dynamic, one_of(&["MEMORY", "TempTable"], 1), "No effect.";
     JOIN_BUFFER_SIZE = "join_buffer_size", Both, dynamic, uint(262144, 128, u64::MAX, Bytes), COMPATIBLE;
@@ -328,7 +328,7 @@ system_variables! {
     LC_MESSAGES_DIR = "lc_messages_dir", Global, fixed, text(""), "No effect: messages are built in.";
     LC_TIME_NAMES = "lc_time_names", Both, dynamic, text("en_US"), "No effect.";
     LICENSE = "license", Global, fixed, text("Apache-2.0"), "Licence of the server.";
-    LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "No effect.";
+    LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "No effect: LOAD DATA LOCAL is always refused (3948).";
     LOCK_WAIT_TIMEOUT = "lock_wait_timeout", Both, dynamic, uint(31536000, 1, 31536000, Seconds), "How long a statement waits for a table's metadata lock.";
     LOG_BIN = "log_bin", Global, fixed, bool(false), "No effect: there is no binary log yet.";
     LOG_BIN_BASENAME = "log_bin_basename", Global, fixed, text(""), COMPATIBLE;
@@ -353,7 +353,7 @@ system_variables! {
     MAX_CONNECTIONS = "max_connections", Global, dynamic, uint(151, 1, 100000, Plain), "Clients at a time.";
     MAX_DIGEST_LENGTH = "max_digest_length", Global, fixed, uint(1024, 0, 1048576, Plain), COMPATIBLE;
     MAX_ERROR_COUNT = "max_error_count", Both, dynamic, uint(1024, 0, 65535, Plain), "Warnings kept for SHOW WARNINGS.";
-    MAX_EXECUTION_TIME = "max_execution_time", Both, dynamic, uint(0, 0, u32::MAX as u64, Milliseconds), "No effect yet: a SELECT may take any time.";
+    MAX_EXECUTION_TIME = "max_execution_time", Both, dynamic, uint(0, 0, u32::MAX as u64, Milliseconds), "Longest run of a SELECT, after which it is interrupted (3024); 0 is any.";
     MAX_HEAP_TABLE_SIZE = "max_heap_table_size", Both, dynamic, uint(16777216, 16384, u64::MAX, Bytes), COMPATIBLE;
     MAX_JOIN_SIZE = "max_join_size", Both, dynamic, uint(u64::MAX, 1, u64::MAX, Bytes), COMPATIBLE;
     MAX_PREPARED_STMT_COUNT = "max_prepared_stmt_count", Global, dynamic, uint(16382, 0, 4194304, Plain), "Prepared statements at a time.";
@@ -393,7 +393,7 @@ system_variables! {
     REPLICA_PARALLEL_WORKERS = "replica_parallel_workers", Global, dynamic, uint(4, 1, 1024, Plain), COMPATIBLE;
     REPORT_HOST = "report_host", Global, fixed, text(""), COMPATIBLE;
     REQUIRE_SECURE_TRANSPORT = "require_secure_transport", Global, dynamic, bool(false), "No effect.";
-    SECURE_FILE_PRIV = "secure_file_priv", Global, fixed, null(), "NULL: no statement reads or writes files.";
+    SECURE_FILE_PRIV = "secure_file_priv", Global, fixed, null(), "Directory that LOAD DATA may read; NULL for none, empty for any.";
     SERVER_ID = "server_id", Global, dynamic, uint(1, 0, u32::MAX as u64, Plain), "No effect: there is no replication yet.";
     SERVER_UUID = "server_uuid", Global, fixed, text(""), "Identity of the server's data.";
     SESSION_TRACK_GTIDS = "session_track_gtids", Both, dynamic, one_of(&["OFF", "OWN_GTID", "ALL_GTIDS"], 0), "No effect.";
@@ -418,10 +418,10 @@ system_variables! {
     SQL_LOG_BIN = "sql_log_bin", Session, dynamic, bool(true), "No effect: there is no binary log yet.";
     SQL_LOG_OFF = "sql_log_off", Both, dynamic, bool(false), COMPATIBLE;
     SQL_MODE = "sql_mode", Both, dynamic, flags(SQL_MODES, DEFAULT_SQL_MODE), "How strictly values and syntax are taken.";
-    SQL_NOTES = "sql_notes", Both, dynamic, bool(true), "No effect yet: notes are always kept.";
+    SQL_NOTES = "sql_notes", Both, dynamic, bool(true), "Whether notes are kept for SHOW WARNINGS.";
     SQL_QUOTE_SHOW_CREATE = "sql_quote_show_create", Both, dynamic, bool(true), COMPATIBLE;
     SQL_REQUIRE_PRIMARY_KEY = "sql_require_primary_key", Both, dynamic, bool(false), COMPATIBLE;
-    SQL_SAFE_UPDATES = "sql_safe_updates", Both, dynamic, bool(false), "No effect yet.";
+    SQL_SAFE_UPDATES = "sql_safe_updates", Both, dynamic, bool(false), "UPDATE and DELETE need a key in WHERE, or LIMIT (1175).";
     SQL_SELECT_LIMIT = "sql_select_limit", Both, dynamic, uint(u64::MAX, 0, u64::MAX, Plain), "Rows a SELECT without LIMIT returns at most.";
     SQL_WARNINGS = "sql_warnings", Both, dynamic, bool(false), "No effect.";
     SSL_CA = "ssl_ca", Global, dynamic, text("ca.pem"), COMPATIBLE;

@@ -19,11 +19,44 @@ fn parse(text: &[u8]) -> Result<Json, JsonError> {
         // The library counts lines and columns from 1; a column is in bytes.
         let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
         let before: usize = lines.map(<[u8]>::len).sum();
-        let position = (before + error.column().saturating_sub(1)).min(text.len());
-        let mut characters = reason.chars();
-        let first = characters.next().map(|first| first.to_ascii_uppercase());
-        JsonError { reason: format!("{}{}.", first.unwrap_or('E'), characters.as_str()), position }
+        let position = match error.is_eof() {
+            true => text.len(),
+            false => (before + error.column().saturating_sub(1)).min(text.len()),
+        };
+        JsonError { reason: worded(reason, text, position).to_owned(), position }
     })
+}
+
+/// What is wrong, in the words of MySQL's parser.
+fn worded(reason: &str, text: &[u8], position: usize) -> &'static str {
+    let before = text[..position].trim_ascii_end().last();
+    match reason {
+        "EOF while parsing a value" if before.is_none() => "The document is empty.",
+        "EOF while parsing an object" if matches!(before, Some(b'{' | b',')) => {
+            "Missing a name for object member."
+        }
+        "EOF while parsing an object" if before == Some(&b'"') && !text[..position].contains(&b':') => {
+            "Missing a colon after a name of object member."
+        }
+        "EOF while parsing an object" | "expected `,` or `}`" => {
+            "Missing a comma or '}' after an object member."
+        }
+        "EOF while parsing a list" | "expected `,` or `]`" => {
+            "Missing a comma or ']' after an array element."
+        }
+        "EOF while parsing a string" => "Missing a closing quotation mark in string.",
+        "key must be a string" => "Missing a name for object member.",
+        "expected `:`" => "Missing a colon after a name of object member.",
+        "trailing comma" if text.get(position) == Some(&b'}') => "Missing a name for object member.",
+        "trailing characters" => "The document root must not be followed by other values.",
+        "invalid escape" => "Invalid escape character in string.",
+        "number out of range" => "Number too big to be stored in double.",
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
+            "The surrogate pair in string is invalid."
+        }
+        reason if reason.starts_with("control character") => "Invalid encoding in string.",
+        _ => "Invalid value.",
+    }
 }
 
 /// The text in the form MySQL prints JSON: keys sorted by length and then bytes, duplicates (last wins) removed,
@@ -112,6 +145,15 @@ mod tests {
             assert!(normalize(text.as_bytes()).is_err() && !is_valid(text.as_bytes()), "{text}");
         }
         assert!(!is_valid(&b"[".repeat(100_000)), "nesting is bounded");
+        for (text, position, reason) in [
+            ("", 0, "The document is empty."),
+            ("{bad", 1, "Missing a name for object member."),
+            ("[1,2", 4, "Missing a comma or ']' after an array element."),
+            ("abc", 0, "Invalid value."),
+        ] {
+            let error = normalize(text.as_bytes()).unwrap_err();
+            assert_eq!((error.position, error.reason.as_str()), (position, reason), "{text}");
+        }
         assert_eq!(normalize(b"[1,\n2,\n x]").unwrap_err().position, 8);
     }
 }

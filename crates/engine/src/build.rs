@@ -71,6 +71,7 @@ impl Engine {
             index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
         }
         let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
+        let new = Arc::new(new);
         let built = (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number));
         if built.is_err() {
             free_loose_trees(&self.log, space, table)?;
@@ -175,7 +176,7 @@ impl Engine {
     }
 
     /// Puts a row into the clustered tree of a table being built.
-    async fn insert_built(&self, table: &Table, row: &[u8]) -> Result<(), Error> {
+    async fn insert_built(&self, table: &Arc<Table>, row: &[u8]) -> Result<(), Error> {
         let view = RowView::new(table, row).map_err(|_| damaged_row(table))?;
         let mut key = Vec::new();
         key::entry_key(table, 0, &view, &mut key);
@@ -190,7 +191,7 @@ impl Engine {
         let tree = table.tree(0);
         match retry(|| insert_new(&self.log, tree, &key, &value)).await? {
             true => Ok(()),
-            false => Err(Error::DuplicateKey { index: 0 }),
+            false => Err(Error::DuplicateRow { index: 0, table: table.clone(), row: row.to_vec() }),
         }
     }
 
@@ -229,7 +230,7 @@ fn insert_new(log: &Arc<Log>, tree: &Tree, key: &[u8], value: &[u8]) -> Attempt<
 }
 
 /// Fills the empty tree of index `number` from the table's rows. Blocks.
-fn build_index(log: &Arc<Log>, table: &Table, number: usize) -> Result<(), Error> {
+fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize) -> Result<(), Error> {
     let mut cursor = Cursor::new();
     let mut run = Run::default();
     while retry_blocking(|| cursor.next_leaf(table.tree(0)))? {
@@ -264,7 +265,7 @@ impl Run {
     }
 
     /// Inserts the entries in order, and empties the run. Blocks.
-    fn insert(&mut self, log: &Arc<Log>, table: &Table, number: usize) -> Result<(), Error> {
+    fn insert(&mut self, log: &Arc<Log>, table: &Arc<Table>, number: usize) -> Result<(), Error> {
         let bytes = &self.bytes;
         let tree = table.tree(number);
         let key = |entry: &(u32, u32, u32)| &bytes[entry.0 as usize..entry.1 as usize];
@@ -276,7 +277,8 @@ impl Run {
                 && !prefix.has_null
                 && retry_blocking(|| begins_with(tree, &key[..prefix.length]))?
             {
-                return Err(Error::DuplicateKey { index: number });
+                let row = row_with(table, number, &key[..prefix.length])?;
+                return Err(Error::DuplicateRow { index: number, table: table.clone(), row });
             }
             if !retry_blocking(|| insert_new(log, tree, key, value))? {
                 return Err(Error::Inconsistent(format!("two rows of '{}' have one key", table.name)));
@@ -286,6 +288,24 @@ impl Run {
         self.entries.clear();
         Ok(())
     }
+}
+
+/// A row whose key in index `number` begins with `prefix`. Blocks.
+fn row_with(table: &Table, number: usize, prefix: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut cursor = Cursor::new();
+    let mut key = Vec::new();
+    while retry_blocking(|| cursor.next_leaf(table.tree(0)))? {
+        for row in 0..cursor.rows.len() {
+            let bytes = retry_blocking(|| cursor.row(table.tree(0), row))?;
+            let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
+            key.clear();
+            key::entry_key(table, number, &view, &mut key);
+            if key.starts_with(prefix) {
+                return Ok(bytes);
+            }
+        }
+    }
+    Err(Error::Inconsistent(format!("an entry of '{}' has no row", table.name)))
 }
 
 /// Whether there is an entry whose key begins with `prefix`.

@@ -114,7 +114,8 @@ impl Engine {
         .await
     }
 
-    /// RENAME TABLE: all of `renames` (from, to) in order, or none. The lock covers both names of each.
+    /// RENAME TABLE: all of `renames` (from, to) in order, or none. Foreign keys that refer to a table follow it. The lock
+    /// covers both names of each, and the tables that refer to it.
     pub async fn rename_tables(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -134,10 +135,25 @@ impl Engine {
                 Err(Error::UnknownTable { .. }) => {}
                 Err(error) => return Err(error),
             }
-            let def = TableDef { schema: to.schema.clone(), name: to.table.clone(), ..old.def().clone() };
+            let mut def = old.def().clone();
+            def.rename(&to.schema, &to.table);
+            let referring = dictionary.referring(&from.schema, &from.table);
+            let others: Vec<_> = referring.filter(|other| other.id != old.id).cloned().collect();
+            for other in others {
+                lock.assert_covers(&TableName::new(&other.schema, &other.name));
+                let mut def = other.def().clone();
+                def.retarget((&from.schema, &from.table), (&to.schema, &to.table));
+                rows.push(RowEdit::Put(table_key(def.id), def.to_bytes()));
+                let new = Table::new(palisade_catalog::Table::new(def)?, other.runtime().clone());
+                let new = Arc::new(new.readable_from(other.readable_since()).in_place_of(&other));
+                let step = [drop_of(&other), Change::PutTable(new)];
+                dictionary = dictionary.with(&step);
+                changes.extend(step);
+                old_tables.push(other);
+            }
             rows.push(RowEdit::Put(table_key(def.id), def.to_bytes()));
             let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
-            let new = Arc::new(new.readable_from(old.readable_since()));
+            let new = Arc::new(new.readable_from(old.readable_since()).in_place_of(&old));
             let step = [drop_of(&old), Change::PutTable(new)];
             dictionary = dictionary.with(&step);
             changes.extend(step);

@@ -39,7 +39,7 @@ impl Engine {
             def.indexes.iter().map(|index| index.id).eq(old.indexes.iter().map(|index| index.id));
         let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
         let since = if same_trees { old.readable_since() } else { self.log.tail() };
-        let new = Arc::new(new.readable_from(since));
+        let new = Arc::new(new.readable_from(since).in_place_of(old));
         self.registry.add(new.trees());
         self.change_dictionary(&[row], &[drop_of(old), Change::PutTable(new.clone())])?;
         old.retire();
@@ -56,7 +56,7 @@ impl Engine {
         let made = new.table();
         let def = TableDef { schema: name.schema.clone(), name: name.table.clone(), ..made.def().clone() };
         let table = Table::new(palisade_catalog::Table::new(def)?, made.runtime().clone());
-        let table = Arc::new(table.readable_from(self.log.tail()));
+        let table = Arc::new(table.readable_from(self.log.tail()).in_place_of(old));
         let rows = [RowEdit::Delete(table_key(old.id)), RowEdit::Put(table_key(table.id), table.to_bytes())];
         self.change_dictionary(&rows, &[drop_of(old), Change::PutTable(table.clone())])?;
         new.is_born();

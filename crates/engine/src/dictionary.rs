@@ -4,12 +4,13 @@
 //! schema (key `1`, name) and per table (key `2`, id big-endian), written by transactions like any other rows. After a
 //! crash the committed state of these rows is what exists; space files that no row names are removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use palisade_catalog::Schema;
 
 use crate::Error;
+use crate::metadata::TableName;
 use crate::table::Table;
 
 /// The index that the dictionary is.
@@ -21,6 +22,8 @@ pub(crate) const DICTIONARY_INDEX: u64 = 1;
 pub struct Dictionary {
     version: u64,
     schemas: BTreeMap<String, Arc<SchemaEntry>>,
+    /// Which tables have foreign keys that refer to a table, by its name, whether there is one or not.
+    referring: BTreeMap<TableName, BTreeSet<TableName>>,
 }
 
 #[derive(Debug, Clone)]
@@ -68,6 +71,31 @@ impl Dictionary {
         self.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values())
     }
 
+    /// The tables with foreign keys that refer to the table of this name, itself perhaps among them.
+    pub fn referring(&self, schema: &str, table: &str) -> impl Iterator<Item = &Arc<Table>> {
+        let names = match self.referring.is_empty() {
+            true => None,
+            false => self.referring.get(&TableName::new(schema, table)),
+        };
+        names.into_iter().flatten().filter_map(|name| self.table(&name.schema, &name.table).ok())
+    }
+
+    fn refer(&mut self, table: &Table, refers: bool) {
+        let own = TableName::new(&table.schema, &table.name);
+        for key in &table.foreign_keys {
+            let parent = TableName::new(&key.referenced_schema, &key.referenced_table);
+            let children = self.referring.entry(parent.clone()).or_default();
+            if refers {
+                children.insert(own.clone());
+            } else {
+                children.remove(&own);
+            }
+            if children.is_empty() {
+                self.referring.remove(&parent);
+            }
+        }
+    }
+
     /// All tables.
     pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.schemas.values().flat_map(|entry| entry.tables.values())
@@ -85,16 +113,22 @@ impl Dictionary {
                     next.schemas.insert(schema.name.clone(), Arc::new(entry));
                 }
                 Change::DropSchema(name) => {
-                    next.schemas.remove(name);
+                    let entry = next.schemas.remove(name);
+                    for table in entry.iter().flat_map(|entry| entry.tables.values()) {
+                        next.refer(table, false);
+                    }
                 }
                 Change::PutTable(table) => {
+                    next.refer(table, true);
                     if let Some(entry) = next.schemas.get_mut(&table.schema) {
                         Arc::make_mut(entry).tables.insert(table.name.clone(), table.clone());
                     }
                 }
                 Change::DropTable(schema, name) => {
-                    if let Some(entry) = next.schemas.get_mut(schema) {
-                        Arc::make_mut(entry).tables.remove(name);
+                    let entry = next.schemas.get_mut(schema);
+                    let table = entry.and_then(|entry| Arc::make_mut(entry).tables.remove(name));
+                    if let Some(table) = table {
+                        next.refer(&table, false);
                     }
                 }
             }

@@ -12,6 +12,16 @@ pub enum Error {
         /// Number of the index in the table.
         index: usize,
     },
+    /// Existing rows have this key: one of them, a row of `table`, is `row`.
+    #[error("duplicate rows for index {index}")]
+    DuplicateRow {
+        /// Number of the index in the table.
+        index: usize,
+        /// The definition that was to be.
+        table: std::sync::Arc<crate::Table>,
+        /// The row.
+        row: Vec<u8>,
+    },
     /// The transaction closed a cycle of waits and was chosen to give way (1213): it must be rolled back.
     #[error("deadlock found")]
     Deadlock,
@@ -62,6 +72,9 @@ pub enum Error {
     /// A change in a READ ONLY transaction (1792).
     #[error("the transaction is read-only")]
     ReadOnly,
+    /// A change of a table that the session itself has locked for reading (1099).
+    #[error("table '{0}' was locked with a READ lock and can't be updated")]
+    TableReadLocked(String),
     /// The space or disk is full (1114).
     #[error("the table '{0}' is full")]
     TableFull(String),
@@ -101,7 +114,9 @@ pub enum Error {
 impl From<Error> for MysqlError {
     fn from(error: Error) -> MysqlError {
         match error {
-            Error::DuplicateKey { index } => mysql_error!(catalogue::ER_DUP_ENTRY, "?", index),
+            Error::DuplicateKey { index } | Error::DuplicateRow { index, .. } => {
+                mysql_error!(catalogue::ER_DUP_ENTRY, "?", index)
+            }
             Error::Deadlock => mysql_error!(catalogue::ER_LOCK_DEADLOCK),
             Error::LockNotAvailable => mysql_error!(catalogue::ER_LOCK_NOWAIT),
             Error::RecordChanged(table) => mysql_error!(catalogue::ER_CHECKREAD, table),
@@ -116,6 +131,7 @@ impl From<Error> for MysqlError {
             Error::RowTooLarge => mysql_error!(catalogue::ER_TOO_BIG_ROWSIZE, 65535),
             Error::AutoIncrementExhausted => mysql_error!(catalogue::ER_AUTOINC_READ_FAILED),
             Error::ReadOnly => mysql_error!(catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION),
+            Error::TableReadLocked(table) => mysql_error!(catalogue::ER_TABLE_NOT_LOCKED_FOR_WRITE, table),
             Error::TableFull(table) => mysql_error!(catalogue::ER_RECORD_FILE_FULL, table),
             Error::DiskFull => {
                 mysql_error!(catalogue::ER_DISK_FULL, "datadir", 28, "No space left on device")

@@ -48,7 +48,7 @@ pub use ddl::RowMapper;
 pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, StatusValue};
 pub use error::Error;
-pub use metadata::{ExclusiveLock, TableName};
+pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_log::{OtherWork, WorkerInbox};
 pub use palisade_txn::LockWait;
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};

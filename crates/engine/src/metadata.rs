@@ -1,15 +1,18 @@
 //! Metadata locks: a table that an open transaction uses is not dropped or altered under it.
 //!
 //! Using a table must cost a reader nothing shared, so there is no count of users. A session notes the table's id in a
-//! cell of its own and then looks whether somebody wants the table alone; who wants it alone says so and then looks
-//! through all cells. Both fence in between: one of the two sees the other.
+//! cell of its own (a *pin*) and then looks whether the table's [`Gate`] is closed; who wants the table closes the gate
+//! and then looks through all cells. Both fence in between: one of the two sees the other. A gate is closed to everyone
+//! (DDL, LOCK TABLES ... WRITE) or to writers (LOCK TABLES ... READ, FLUSH TABLES WITH READ LOCK); pins say whether
+//! their transaction writes. All definitions that a table has in turn share its gate, so that a table redefined under a
+//! lock is closed from its first moment.
 //!
-//! Names are what exclusive locks are about, so that two CREATE TABLE of one name exclude each other too.
+//! Names are what locks are about, so that two CREATE TABLE of one name exclude each other too.
 //! The empty table name stands for the schema itself and conflicts with every name in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use palisade_base::{Blocked, Event};
 use palisade_txn::{SessionArray, SessionNo};
@@ -17,12 +20,84 @@ use parking_lot::Mutex;
 
 use crate::engine::Engine;
 use crate::table::Table;
-use crate::{Attempt, Error};
+use crate::transaction::ReadMode;
+use crate::{Attempt, Error, LockMode};
 
 /// Tables a session notes one by one; with more it notes that it may be using any.
 const NOTED: usize = 14;
 /// "Any table".
 const ANY: u64 = u64::MAX;
+/// The bit of a pin whose transaction changes or locks rows; ids are smaller.
+pub(crate) const WRITES: u64 = 1 << 63;
+
+/// What a transaction does with a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It reads.
+    Read,
+    /// It reads the latest rows, in order to change these or others.
+    Current,
+    /// It changes rows.
+    Write,
+}
+
+impl Use {
+    /// What reading in `mode` is.
+    #[inline]
+    pub(crate) fn of(mode: ReadMode) -> Use {
+        match mode {
+            ReadMode::Snapshot | ReadMode::Locked(LockMode::Shared, _) => Use::Read,
+            ReadMode::Current | ReadMode::Change | ReadMode::Locked(LockMode::Exclusive, _) => Use::Current,
+        }
+    }
+}
+
+/// How much of a table a lock takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// Others may read.
+    Reading,
+    /// Nobody else uses it.
+    Alone,
+}
+
+/// Whether a table may be used: by nobody else, by readers only, by all.
+#[derive(Debug, Default)]
+pub(crate) struct Gate(AtomicU32);
+
+impl Gate {
+    /// One who wants the table alone; the rest of the number counts those who want it unchanged.
+    const ALONE: u32 = 1 << 31;
+
+    #[inline]
+    fn is_closed_to(&self, usage: Use) -> bool {
+        let state = self.0.load(Ordering::Acquire);
+        match usage {
+            Use::Read => state & Self::ALONE != 0,
+            Use::Current | Use::Write => state != 0,
+        }
+    }
+
+    /// Whether a transaction that reads the table may not begin to write. Who wants the table alone waits for its
+    /// transaction anyway.
+    fn is_closed_to_upgrade(&self) -> bool {
+        self.0.load(Ordering::Acquire) & !Self::ALONE != 0
+    }
+
+    fn close(&self, share: Share) {
+        match share {
+            Share::Alone => self.0.fetch_or(Self::ALONE, Ordering::SeqCst),
+            Share::Reading => self.0.fetch_add(1, Ordering::SeqCst),
+        };
+    }
+
+    fn open(&self, share: Share) {
+        match share {
+            Share::Alone => self.0.fetch_and(!Self::ALONE, Ordering::SeqCst),
+            Share::Reading => self.0.fetch_sub(1, Ordering::SeqCst),
+        };
+    }
+}
 
 /// The tables that a session's transaction uses.
 #[derive(Default)]
@@ -37,35 +112,70 @@ struct Pins {
 pub(crate) struct MetadataLocks {
     pins: SessionArray<Pins>,
     sessions: AtomicUsize,
-    /// How many exclusive locks are held or wanted.
-    exclusive: AtomicUsize,
-    names: Mutex<BTreeSet<TableName>>,
-    /// Completed and replaced when an exclusive lock is given up.
+    /// How many locks are held or wanted.
+    locks: AtomicUsize,
+    names: Mutex<Names>,
+    /// Completed and replaced when a lock is given up.
     released: Mutex<Event>,
-    /// Completed and replaced when a transaction stops using tables while somebody wants one alone.
+    /// Completed and replaced when a transaction stops using tables while there are locks.
     unpinned: Mutex<Event>,
 }
 
+/// The names that are locked.
+#[derive(Default)]
+struct Names {
+    alone: BTreeSet<TableName>,
+    /// With the number of locks.
+    reading: BTreeMap<TableName, usize>,
+    /// How many want everything as it is.
+    everything: usize,
+}
+
 impl MetadataLocks {
-    /// Notes that `session` uses `table`, its `position`-th. Waits for: an exclusive lock to be given up.
-    pub(crate) fn pin(&self, session: SessionNo, position: usize, table: &Table) -> Attempt<()> {
+    /// Notes that `session` uses `table`, its `position`-th; `upgrade` if it has noted it as a reader. `own` are the
+    /// table locks of the session. Waits for: a lock to be given up.
+    pub(crate) fn pin(
+        &self,
+        session: SessionNo,
+        position: usize,
+        table: &Table,
+        (usage, upgrade): (Use, bool),
+        own: Option<&Held>,
+    ) -> Attempt<()> {
         self.sessions.fetch_max(session.0 as usize + 1, Ordering::AcqRel);
         let cell = self.pins.cell(session);
         let pin = cell.tables.get(position).unwrap_or(&cell.any);
-        pin.store(if position < NOTED { table.id } else { ANY }, Ordering::Release);
-        fence(Ordering::SeqCst);
-        if !table.is_wanted_alone() && table.is_current() {
-            return Ok(());
+        let writes = if usage == Use::Read { 0 } else { WRITES };
+        let gate = table.gate();
+        let closed = || {
+            let closed = if upgrade { gate.is_closed_to_upgrade() } else { gate.is_closed_to(usage) };
+            closed && own.and_then(|own| own.share_of(gate)) != Some(Share::Alone)
+        };
+        loop {
+            pin.store(if position < NOTED { table.id | writes } else { ANY }, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if !closed() && table.is_current() {
+                return Ok(());
+            }
+            if position <= NOTED {
+                pin.store(if upgrade { table.id } else { 0 }, Ordering::Release);
+            }
+            notify(&self.unpinned);
+            let event = self.released.lock().clone();
+            if !table.is_current() {
+                return Err(Error::TableChanged.into());
+            }
+            if own.and_then(|own| own.share_of(gate)) == Some(Share::Reading) {
+                // Nobody else changes or redefines it.
+                return match usage {
+                    Use::Read | Use::Current => Ok(()),
+                    Use::Write => Err(Error::TableReadLocked(table.name.clone()).into()),
+                };
+            }
+            if closed() {
+                return Err(Blocked::Wait(event));
+            }
         }
-        if position <= NOTED {
-            pin.store(0, Ordering::Release);
-        }
-        notify(&self.unpinned);
-        let event = self.released.lock().clone();
-        if !table.is_current() {
-            return Err(Error::TableChanged.into());
-        }
-        if table.is_wanted_alone() { Err(Blocked::Wait(event)) } else { self.pin(session, position, table) }
     }
 
     /// Notes that `session` may be using any table: a transaction found in flight by recovery.
@@ -89,15 +199,20 @@ impl MetadataLocks {
             cell.any.store(0, Ordering::Release);
         }
         fence(Ordering::SeqCst);
-        if self.exclusive.load(Ordering::Acquire) > 0 {
+        if self.locks.load(Ordering::Acquire) > 0 {
             notify(&self.unpinned);
         }
     }
 
-    fn is_used(&self, table: u64) -> bool {
+    /// Whether a transaction uses the table in a way that `share` does not allow.
+    fn is_used(&self, table: u64, share: Share) -> bool {
+        let conflicts = |pin: u64| match share {
+            Share::Alone => pin & !WRITES == table,
+            Share::Reading => pin == table | WRITES,
+        };
         (0..self.sessions.load(Ordering::Acquire) as u32).any(|session| {
             let cell = self.pins.cell(SessionNo(session));
-            let noted = cell.tables.iter().any(|pin| pin.load(Ordering::Acquire) == table);
+            let noted = cell.tables.iter().any(|pin| conflicts(pin.load(Ordering::Acquire)));
             noted || cell.any.load(Ordering::Acquire) == ANY
         })
     }
@@ -129,21 +244,161 @@ impl TableName {
     }
 }
 
+impl Names {
+    fn conflict(&self, name: &TableName, share: Share) -> bool {
+        let alone = self.alone.iter().any(|other| name.conflicts_with(other));
+        let reading = || self.reading.keys().any(|other| name.conflicts_with(other));
+        alone || share == Share::Alone && (self.everything > 0 || reading())
+    }
+}
+
+/// What a lock is about.
+#[derive(Default)]
+struct Wanted {
+    names: Vec<(TableName, Share)>,
+    /// All tables, as they are.
+    everything: bool,
+}
+
+/// Names that are noted, and the gates of the tables of these names. A statement that goes on in the background when
+/// its session gives up shares it.
+pub(crate) struct Held {
+    engine: Arc<Engine>,
+    wanted: Wanted,
+    tables: Vec<(Arc<Table>, Share)>,
+    /// The table locks under which it was taken: they are held as long as it is.
+    _outer: Option<Arc<Held>>,
+}
+
+impl Held {
+    /// How much of the table behind `gate` is held.
+    fn share_of(&self, gate: &Arc<Gate>) -> Option<Share> {
+        let held = self.tables.iter().find(|(table, _)| Arc::ptr_eq(table.gate(), gate));
+        held.map(|(_, share)| *share)
+    }
+}
+
+impl Engine {
+    /// Notes what is wanted and closes the gates, unless a lock of another conflicts.
+    fn note_locks(self: &Arc<Self>, wanted: Wanted) -> Result<Arc<Held>, (Wanted, Event)> {
+        let locks = &self.metadata;
+        let event = locks.released.lock().clone();
+        let mut names = locks.names.lock();
+        let conflict = wanted.names.iter().any(|(name, share)| names.conflict(name, *share));
+        if conflict || wanted.everything && !names.alone.is_empty() {
+            return Err((wanted, event));
+        }
+        for (name, share) in &wanted.names {
+            match share {
+                Share::Alone => {
+                    names.alone.insert(name.clone());
+                }
+                Share::Reading => *names.reading.entry(name.clone()).or_default() += 1,
+            }
+        }
+        names.everything += usize::from(wanted.everything);
+        drop(names);
+        locks.locks.fetch_add(1, Ordering::AcqRel);
+        let tables = self.tables_of(&wanted);
+        for (table, share) in &tables {
+            table.gate().close(*share);
+        }
+        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, _outer: None }))
+    }
+
+    fn tables_of(&self, wanted: &Wanted) -> Vec<(Arc<Table>, Share)> {
+        let dictionary = self.dictionary();
+        let mut tables = Vec::new();
+        if wanted.everything {
+            tables.extend(dictionary.all_tables().map(|table| (table.clone(), Share::Reading)));
+        }
+        for (name, share) in &wanted.names {
+            if name.table.is_empty() {
+                tables.extend(dictionary.tables(&name.schema).map(|table| (table.clone(), *share)));
+            } else if let Ok(table) = dictionary.table(&name.schema, &name.table) {
+                tables.push((table.clone(), *share));
+            }
+        }
+        tables
+    }
+
+    /// Waits until transactions use the tables of `held` only as it allows.
+    fn settle(&self, held: &Held) -> Attempt<()> {
+        let event = self.metadata.unpinned.lock().clone();
+        fence(Ordering::SeqCst);
+        if held.tables.iter().any(|(table, share)| self.metadata.is_used(table.id, *share)) {
+            return Err(Blocked::Wait(event));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for (table, share) in &self.tables {
+            table.gate().open(*share);
+        }
+        let locks = &self.engine.metadata;
+        let mut names = locks.names.lock();
+        for (name, share) in &self.wanted.names {
+            match share {
+                Share::Alone => {
+                    names.alone.remove(name);
+                }
+                Share::Reading => {
+                    let count = names.reading.get_mut(name).expect("it was noted");
+                    *count -= 1;
+                    if *count == 0 {
+                        names.reading.remove(name);
+                    }
+                }
+            }
+        }
+        names.everything -= usize::from(self.wanted.everything);
+        drop(names);
+        locks.locks.fetch_sub(1, Ordering::AcqRel);
+        notify(&locks.released);
+    }
+}
+
+/// A lock on its way.
+enum Progress {
+    Wanted(Wanted),
+    Noted(Arc<Held>),
+    Acquired(Arc<Held>),
+}
+
+impl Progress {
+    fn acquire(&mut self, engine: &Arc<Engine>) -> Attempt<()> {
+        if let Progress::Wanted(wanted) = self {
+            match engine.note_locks(std::mem::take(wanted)) {
+                Ok(held) => *self = Progress::Noted(held),
+                Err((wanted, event)) => {
+                    *self = Progress::Wanted(wanted);
+                    return Err(Blocked::Wait(event));
+                }
+            }
+        }
+        if let Progress::Noted(held) = self {
+            engine.settle(held)?;
+            *self = Progress::Acquired(held.clone());
+        }
+        Ok(())
+    }
+
+    fn held(&self) -> Option<&Arc<Held>> {
+        match self {
+            Progress::Acquired(held) => Some(held),
+            _ => None,
+        }
+    }
+}
+
 /// Exclusive metadata locks on a set of names, whether tables of these names exist or not. Released when dropped.
 pub struct ExclusiveLock {
     engine: Arc<Engine>,
     names: Vec<TableName>,
-    /// There from the moment the names are noted.
-    held: Option<Arc<Held>>,
-    acquired: bool,
-}
-
-/// Names that are noted, and the tables of these names. A statement that goes on in the background when its session
-/// gives up shares it.
-pub(crate) struct Held {
-    engine: Arc<Engine>,
-    names: Vec<TableName>,
-    tables: Vec<Arc<Table>>,
+    progress: Progress,
 }
 
 impl ExclusiveLock {
@@ -153,7 +408,9 @@ impl ExclusiveLock {
         let mut names: Vec<TableName> = names.into_iter().collect();
         names.sort();
         names.dedup();
-        ExclusiveLock { engine: engine.clone(), names, held: None, acquired: false }
+        let wanted = names.iter().map(|name| (name.clone(), Share::Alone)).collect();
+        let progress = Progress::Wanted(Wanted { names: wanted, everything: false });
+        ExclusiveLock { engine: engine.clone(), names, progress }
     }
 
     /// As [`new`](Self::new), on a schema and all its tables: for DROP DATABASE.
@@ -161,59 +418,29 @@ impl ExclusiveLock {
         Self::new(engine, [TableName::new(schema, "")])
     }
 
+    /// On tables that the session holds for itself: nothing is left to wait for.
+    ///
+    /// # Panics
+    /// If `locks` do not hold one of the names alone.
+    pub fn under(locks: &TableLocks, names: impl IntoIterator<Item = TableName>) -> Self {
+        let names: Vec<TableName> = names.into_iter().collect();
+        let outer = locks.progress.held().expect("table locks are acquired before they are used").clone();
+        let covers = |name: &TableName| outer.wanted.names.contains(&(name.clone(), Share::Alone));
+        assert!(names.iter().all(covers), "the session holds the tables it redefines");
+        locks.engine.metadata.locks.fetch_add(1, Ordering::AcqRel);
+        let held = Held {
+            engine: locks.engine.clone(),
+            wanted: Wanted::default(),
+            tables: Vec::new(),
+            _outer: Some(outer),
+        };
+        ExclusiveLock { engine: locks.engine.clone(), names, progress: Progress::Acquired(Arc::new(held)) }
+    }
+
     /// Waits until the tables are used by nobody. The calling session must have ended its own transaction. To give up
     /// after a timeout, drop the lock.
     pub fn acquire(&mut self) -> Attempt<()> {
-        if self.acquired {
-            return Ok(());
-        }
-        let locks = &self.engine.metadata;
-        let held = match &self.held {
-            Some(held) => held,
-            None => {
-                let held = self.note()?;
-                self.held.insert(held)
-            }
-        };
-        let event = locks.unpinned.lock().clone();
-        fence(Ordering::SeqCst);
-        if held.tables.iter().any(|table| locks.is_used(table.id)) {
-            return Err(Blocked::Wait(event));
-        }
-        self.acquired = true;
-        Ok(())
-    }
-
-    /// Notes the names, unless another lock conflicts.
-    fn note(&self) -> Attempt<Arc<Held>> {
-        let locks = &self.engine.metadata;
-        let event = locks.released.lock().clone();
-        let mut names = locks.names.lock();
-        let conflict = |name: &TableName| names.iter().any(|other| name.conflicts_with(other));
-        if self.names.iter().any(conflict) {
-            return Err(Blocked::Wait(event));
-        }
-        names.extend(self.names.iter().cloned());
-        drop(names);
-        locks.exclusive.fetch_add(1, Ordering::AcqRel);
-        let tables = self.tables();
-        for table in &tables {
-            table.want_alone(true);
-        }
-        Ok(Arc::new(Held { engine: self.engine.clone(), names: self.names.clone(), tables }))
-    }
-
-    fn tables(&self) -> Vec<Arc<Table>> {
-        let dictionary = self.engine.dictionary();
-        let mut tables = Vec::new();
-        for name in &self.names {
-            if name.table.is_empty() {
-                tables.extend(dictionary.tables(&name.schema).cloned());
-            } else if let Ok(table) = dictionary.table(&name.schema, &name.table) {
-                tables.push(table.clone());
-            }
-        }
-        tables
+        self.progress.acquire(&self.engine)
     }
 
     /// What it is for.
@@ -223,7 +450,7 @@ impl ExclusiveLock {
 
     /// Keeps it held, for as long as what is given lives.
     pub(crate) fn share(&self) -> Option<Arc<Held>> {
-        self.held.clone()
+        self.progress.held().cloned()
     }
 
     /// # Panics
@@ -231,25 +458,46 @@ impl ExclusiveLock {
     pub(crate) fn assert_covers(&self, name: &TableName) {
         let covers = |held: &TableName| held == name || held.table.is_empty() && held.schema == name.schema;
         assert!(
-            self.acquired && self.names.iter().any(covers),
+            self.progress.held().is_some() && self.names.iter().any(covers),
             "{name:?} is changed under an exclusive lock"
         );
     }
 }
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        // The definitions that have taken the tables' place came into being wanted alone by nobody.
-        for table in &self.tables {
-            table.want_alone(false);
+/// The locks of LOCK TABLES and FLUSH TABLES WITH READ LOCK: they outlive transactions. The session's own transactions
+/// use the tables if they are [told of them](crate::Transaction::hold). Released when dropped.
+pub struct TableLocks {
+    engine: Arc<Engine>,
+    progress: Progress,
+}
+
+impl TableLocks {
+    /// Asks for locks on these names. All or none are noted, so that sessions do not wait for each other in circles.
+    pub fn new(engine: &Arc<Engine>, wanted: impl IntoIterator<Item = (TableName, Share)>) -> Self {
+        let mut names = BTreeMap::new();
+        for (name, share) in wanted {
+            let strongest = names.entry(name).or_insert(share);
+            if share == Share::Alone {
+                *strongest = Share::Alone;
+            }
         }
-        let locks = &self.engine.metadata;
-        let mut names = locks.names.lock();
-        for name in &self.names {
-            names.remove(name);
-        }
-        drop(names);
-        locks.exclusive.fetch_sub(1, Ordering::AcqRel);
-        notify(&locks.released);
+        let wanted = Wanted { names: names.into_iter().collect(), everything: false };
+        TableLocks { engine: engine.clone(), progress: Progress::Wanted(wanted) }
+    }
+
+    /// Asks for a lock under which no row and no definition changes.
+    pub fn of_everything(engine: &Arc<Engine>) -> Self {
+        let progress = Progress::Wanted(Wanted { names: Vec::new(), everything: true });
+        TableLocks { engine: engine.clone(), progress }
+    }
+
+    /// Waits until transactions use the tables only as the locks allow: those who change them, or all, have ended. The
+    /// calling session must have ended its own. To give up after a timeout, drop the locks.
+    pub fn acquire(&mut self) -> Attempt<()> {
+        self.progress.acquire(&self.engine)
+    }
+
+    pub(crate) fn held(&self) -> Option<Arc<Held>> {
+        self.progress.held().cloned()
     }
 }

@@ -11,6 +11,7 @@ use palisade_catalog::RowView;
 use palisade_catalog::key;
 use palisade_txn::{EXTERNAL, EntryChange, Mode, RowChange, RowOutcome, SavePoint, Stamp, Trx};
 
+use crate::metadata::Use;
 use crate::store::{ChainProgress, RowStore, is_external, write_chain};
 use crate::table::Table;
 use crate::transaction::{RowStamp, Transaction, UpdateOutcome};
@@ -95,7 +96,7 @@ impl Transaction {
 
     fn row_operation(&mut self, table: &Arc<Table>, run: impl FnOnce(&mut Operation<'_>) -> Steps) -> Steps {
         self.check_writable()?;
-        self.use_table(table)?;
+        self.use_table_for(table, Use::Write)?;
         if self.work.failure.is_some() {
             return self.undo_operation();
         }

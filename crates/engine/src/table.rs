@@ -10,6 +10,7 @@ use palisade_buffer::Space;
 use palisade_log::Log;
 
 use crate::info::{Counter, Field};
+use crate::metadata::Gate;
 use crate::statistics::{Sampler, TableStatistics};
 use crate::{Attempt, Error};
 
@@ -20,7 +21,8 @@ pub struct Table {
     trees: Vec<Tree>,
     runtime: Arc<Runtime>,
     current: AtomicBool,
-    wanted_alone: AtomicBool,
+    /// Who keeps others from using it.
+    gate: Arc<Gate>,
     /// Snapshots from before do not find in it what they should see.
     readable_since: Lsn,
 }
@@ -83,7 +85,7 @@ impl Table {
             trees,
             runtime,
             current: AtomicBool::new(true),
-            wanted_alone: AtomicBool::new(false),
+            gate: Arc::default(),
             readable_since: Lsn::ZERO,
         }
     }
@@ -113,13 +115,15 @@ impl Table {
         self.current.store(false, Ordering::Release);
     }
 
-    #[inline]
-    pub(crate) fn is_wanted_alone(&self) -> bool {
-        self.wanted_alone.load(Ordering::Acquire)
+    /// The same table as `old`, redefined: who keeps others from using that keeps them from this.
+    pub(crate) fn in_place_of(mut self, old: &Table) -> Self {
+        self.gate = old.gate.clone();
+        self
     }
 
-    pub(crate) fn want_alone(&self, wanted: bool) {
-        self.wanted_alone.store(wanted, Ordering::SeqCst);
+    #[inline]
+    pub(crate) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
     }
 
     /// The tree of index `number`.
@@ -199,6 +203,14 @@ impl Deref for Table {
         &self.descriptor
     }
 }
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Table) -> bool {
+        self.descriptor == other.descriptor
+    }
+}
+
+impl Eq for Table {}
 
 impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,7 +1,7 @@
 //! Transactions: beginning, savepoints, ending; reading one row. Changing rows is in `rows`, reading
 //! ranges in [`scan`](crate::scan).
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use palisade_base::event::retry;
@@ -10,6 +10,7 @@ use palisade_txn::{Gaps, LockWait, Locking, Mode, SavePoint, Stamp, Trx, UndoPtr
 
 use crate::config::FlushAtCommit;
 use crate::engine::Engine;
+use crate::metadata::{ExclusiveLock, Held, TableLocks, Use, WRITES};
 use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
 use crate::store::{How, RowStore};
@@ -153,8 +154,12 @@ pub struct Transaction {
     access: AccessMode,
     /// Whether it is one statement's.
     single_statement: bool,
-    /// Ids of the tables it uses.
+    /// Ids of the tables it uses, with [`WRITES`] if it changes them.
     pinned: Vec<u64>,
+    /// The session's table locks.
+    held: Weak<Held>,
+    /// What the last operation waits for is a metadata lock.
+    waits_for_definition: bool,
     pub(crate) work: RowWork,
     /// Where the row changes of the running row operation began.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
@@ -170,6 +175,8 @@ impl Transaction {
             access,
             single_statement: false,
             pinned: Vec::new(),
+            held: Weak::new(),
+            waits_for_definition: false,
             work: RowWork::default(),
             secondary_read: None,
         }
@@ -335,17 +342,43 @@ impl Transaction {
         self.secondary_read = None;
     }
 
-    /// Takes the metadata lock of `table`, which the transaction keeps to its end. Every operation on a table does this
-    /// by itself. [`Error::TableChanged`] if `table` is not the current definition.
-    #[inline]
-    pub fn use_table(&mut self, table: &Arc<Table>) -> Attempt<()> {
-        if self.pinned.contains(&table.id) && table.is_current() {
-            return Ok(());
-        }
-        self.pin(table)
+    /// Makes `locks` the session's: this transaction, and those that begin with its buffers, use the tables that they keep
+    /// others from.
+    pub fn hold(&mut self, locks: Option<&TableLocks>) {
+        self.held = locks.and_then(TableLocks::held).map_or_else(Weak::new, |held| Arc::downgrade(&held));
     }
 
-    fn pin(&mut self, table: &Table) -> Attempt<()> {
+    /// As [`hold`](Self::hold), for the exclusive lock of a statement that reads what it redefines.
+    pub fn hold_exclusive(&mut self, lock: &ExclusiveLock) {
+        self.held = lock.share().map_or_else(Weak::new, |held| Arc::downgrade(&held));
+    }
+
+    /// Whether what the last operation gave to wait for is a metadata lock: another session's DDL or LOCK TABLES. Asked
+    /// once.
+    pub fn takes_metadata_wait(&mut self) -> bool {
+        std::mem::take(&mut self.waits_for_definition)
+    }
+
+    /// Takes the metadata lock of `table` for reading, which the transaction keeps to its end. Every operation on a table
+    /// takes the one it needs by itself. [`Error::TableChanged`] if `table` is not the current definition.
+    #[inline]
+    pub fn use_table(&mut self, table: &Arc<Table>) -> Attempt<()> {
+        self.use_table_for(table, Use::Read)
+    }
+
+    #[inline]
+    pub(crate) fn use_table_for(&mut self, table: &Arc<Table>, usage: Use) -> Attempt<()> {
+        let noted = match usage {
+            Use::Read => self.pinned.iter().any(|pin| pin & !WRITES == table.id),
+            Use::Current | Use::Write => self.pinned.contains(&(table.id | WRITES)),
+        };
+        if noted && table.is_current() {
+            return Ok(());
+        }
+        self.pin(table, usage)
+    }
+
+    fn pin(&mut self, table: &Table, usage: Use) -> Attempt<()> {
         if !table.is_current() {
             return Err(Error::TableChanged.into());
         }
@@ -354,8 +387,22 @@ impl Transaction {
             return Err(Error::TableNewer.into());
         }
         let session = self.trx_ref().session();
-        self.engine.metadata.pin(session, self.pinned.len(), table)?;
-        self.pinned.push(table.id);
+        let known = self.pinned.iter().position(|pin| *pin == table.id);
+        let position = known.unwrap_or(self.pinned.len());
+        let pinned = self.engine.metadata.pin(
+            session,
+            position,
+            table,
+            (usage, known.is_some()),
+            self.held.upgrade().as_deref(),
+        );
+        self.waits_for_definition = matches!(pinned, Err(Blocked::Wait(_)));
+        pinned?;
+        let pin = if usage == Use::Read { table.id } else { table.id | WRITES };
+        match known {
+            Some(position) => self.pinned[position] = pin,
+            None => self.pinned.push(pin),
+        }
         Ok(())
     }
 
@@ -395,7 +442,7 @@ impl Transaction {
         mode: ReadMode,
         out: &mut RowBuf,
     ) -> Attempt<bool> {
-        self.use_table(table)?;
+        self.use_table_for(table, Use::of(mode))?;
         if index > 0 {
             return self.point_read_secondary(table, index, key, mode, out);
         }

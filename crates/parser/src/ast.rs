@@ -14,6 +14,7 @@ pub mod dml;
 pub mod expr;
 pub mod partition;
 pub mod query;
+mod visit;
 
 pub use account::*;
 pub use admin::*;

@@ -1,6 +1,8 @@
 //! What SQL asks of the server: the [`Host`] of `sql`.
 
+use std::ffi::OsStr;
 use std::future::poll_fn;
+use std::os::unix::ffi::OsStrExt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -18,7 +20,7 @@ use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    BoxFuture, Completion, Host, ResultSink, Scope, Session, SqlResult, VirtualTable, WaitOutcome,
+    BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, SqlResult, VirtualTable, WaitOutcome,
 };
 
 use crate::connections::Connections;
@@ -183,6 +185,14 @@ impl Host for ServerHost {
             })
             .await
         })
+    }
+
+    fn open_file<'a>(&'a self, path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
+        let settings = self.globals.load();
+        let datadir = settings.text(sysvar::DATADIR).unwrap_or("data").into();
+        let allowed = settings.text(sysvar::SECURE_FILE_PRIV).map(Into::into);
+        let path = OsStr::from_bytes(path).into();
+        Box::pin(crate::files::open(datadir, allowed, path))
     }
 
     fn unix_micros(&self) -> i64 {

@@ -21,6 +21,7 @@
 //! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
 //! | [`status`] | the counters of SHOW STATUS |
+//! | [`files`] | files that statements read
 //! | [`virtual_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
 //! A session is one task and stays on its worker. It sleeps only in three places: for the client's next command, for a
@@ -34,6 +35,7 @@
 pub mod administration;
 pub mod channel;
 pub mod connections;
+pub mod files;
 pub mod host;
 pub mod listener;
 pub mod login;

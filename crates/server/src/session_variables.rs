@@ -15,6 +15,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{Charset, Collation, CollationId, Zone};
 use palisade_engine::IsolationLevel;
 use palisade_sql::mode::SqlMode;
+use palisade_sql::session::CompletionType;
 use palisade_sql::{Session, SessionVariables};
 
 /// The text of a variable whose values are names of something, as that thing is spelled; the error if there is no
@@ -93,6 +94,12 @@ pub fn assign(session: &mut Session, id: VariableId, setting: Setting) -> Result
             }
             return Ok(());
         }
+        sysvar::INSERT_ID => {
+            if let Setting::UInt(value) = setting {
+                session.insert_id = Some(value).filter(|value| *value > 0);
+            }
+            return Ok(());
+        }
         _ => {}
     }
     session.settings.set(id, setting);
@@ -137,6 +144,7 @@ pub fn refresh(session: &mut Session) {
     let timestamp_micros = session.variables.timestamp_micros;
     session.variables = derive(&session.settings);
     session.variables.timestamp_micros = timestamp_micros;
+    session.warnings.keep_notes(session.variables.sql_notes);
 }
 
 fn default_collation(name: Option<&str>) -> Option<CollationId> {
@@ -178,6 +186,11 @@ pub fn derive(settings: &SessionSettings) -> SessionVariables {
         timestamp_micros: None,
         max_error_count: settings.uint(sysvar::MAX_ERROR_COUNT) as usize,
         sql_notes: settings.bool(sysvar::SQL_NOTES),
+        completion: match settings.enumerated(sysvar::COMPLETION_TYPE) {
+            0 => CompletionType::NoChain,
+            1 => CompletionType::Chain,
+            _ => CompletionType::Release,
+        },
         cte_max_recursion_depth: settings.uint(sysvar::CTE_MAX_RECURSION_DEPTH),
     }
 }

@@ -109,6 +109,7 @@ fn computed(engine: &Engine, session: &Session, id: VariableId) -> Option<Settin
         sysvar::ERROR_COUNT => Setting::UInt(session.warnings.error_count() as u64),
         sysvar::WARNING_COUNT => Setting::UInt(u64::from(session.warnings.count())),
         sysvar::LAST_INSERT_ID | sysvar::IDENTITY => Setting::UInt(session.last_insert_id),
+        sysvar::INSERT_ID => Setting::UInt(session.insert_id.unwrap_or(0)),
         sysvar::PSEUDO_THREAD_ID => Setting::UInt(session.connection_id),
         sysvar::TIMESTAMP => {
             let micros = session.variables.timestamp_micros.unwrap_or_else(unix_micros);

@@ -264,3 +264,54 @@ fn a_shutdown_under_load_is_clean_and_loses_nothing() {
         assert!(rows.iter().any(|row| row[0].as_deref() == Some(&id)), "{id} was acknowledged and is lost");
     }
 }
+
+#[test]
+fn locked_tables_keep_other_sessions_waiting() {
+    let server = with_table();
+    let mut owner = server.connect();
+    let mut other = server.connect();
+    let timeout = "Lock wait timeout exceeded; try restarting transaction";
+    assert_eq!(other.query("SET lock_wait_timeout = 1"), Answer::Ok(0));
+    assert_eq!(owner.query("LOCK TABLES test.t READ"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), rows(&[&["2"]]));
+    assert_eq!(other.query("DELETE FROM test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(other.query("DROP TABLE test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(owner.query("LOCK TABLES test.t WRITE"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(owner.query("INSERT INTO test.t VALUES (3, 'three', 3)"), Answer::Ok(1));
+    assert_eq!(owner.query("UNLOCK TABLES"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), rows(&[&["3"]]));
+    assert_eq!(owner.query("FLUSH TABLES WITH READ LOCK"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT COUNT(*) FROM test.t"), rows(&[&["3"]]));
+    assert_eq!(other.query("DELETE FROM test.t"), Answer::Error(1205, timeout.into()));
+    assert_eq!(other.query("CREATE DATABASE new"), Answer::Error(1205, timeout.into()));
+    drop(owner);
+    assert_eq!(other.query("DELETE FROM test.t"), Answer::Ok(3));
+}
+
+#[test]
+fn foreign_keys_hold_between_sessions() {
+    let server = with_table();
+    let mut one = server.connect();
+    let mut two = server.connect();
+    let timeout = || Answer::Error(1205, "Lock wait timeout exceeded; try restarting transaction".into());
+    assert_eq!(
+        one.query("CREATE TABLE test.c (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES test.t (id))"),
+        Answer::Ok(0)
+    );
+    assert_eq!(two.query("SET innodb_lock_wait_timeout = 1"), Answer::Ok(0));
+    // the parent is going: the child waits for what becomes of it
+    assert_eq!(one.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(one.query("DELETE FROM test.t WHERE id = 1"), Answer::Ok(1));
+    assert_eq!(two.query("INSERT INTO test.c VALUES (1, 1)"), timeout());
+    assert_eq!(one.query("ROLLBACK"), Answer::Ok(0));
+    // the child is coming: the parent's end waits for it
+    assert_eq!(one.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(one.query("INSERT INTO test.c VALUES (1, 1)"), Answer::Ok(1));
+    assert_eq!(two.query("DELETE FROM test.t WHERE id = 1"), timeout());
+    assert_eq!(two.query("UPDATE test.t SET v = 'uno' WHERE id = 2"), Answer::Ok(1));
+    assert_eq!(one.query("COMMIT"), Answer::Ok(0));
+    assert!(matches!(two.query("DELETE FROM test.t WHERE id = 1"), Answer::Error(1451, _)));
+    assert_eq!(one.query("DELETE FROM test.c"), Answer::Ok(1));
+    assert_eq!(two.query("DELETE FROM test.t WHERE id = 1"), Answer::Ok(1));
+}

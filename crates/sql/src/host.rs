@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use palisade_base::Event;
+use palisade_base::error_catalogue::ER_OPTION_PREVENTS_STATEMENT;
+use palisade_base::{Event, mysql_error};
 use palisade_catalog::Value;
 use palisade_parser::ast::Statement;
 
@@ -35,6 +36,12 @@ pub struct VirtualTable {
     pub columns: Vec<(&'static str, palisade_catalog::SqlType)>,
     /// The rows, one value per column.
     pub rows: Vec<Vec<Value>>,
+}
+
+/// A file that a statement reads.
+pub trait FileSource: Send {
+    /// The next part; empty at the end.
+    fn part(&mut self) -> BoxFuture<'_, SqlResult<Vec<u8>>>;
 }
 
 /// What the server offers its sessions' statements. `information_schema` tables that describe the dictionary are made
@@ -93,6 +100,11 @@ pub trait Host: Send + Sync {
         event: Event,
         limit: Option<Duration>,
     ) -> BoxFuture<'a, WaitOutcome>;
+
+    /// Opens a file of the server's machine that a statement reads: 1290 unless `secure_file_priv` allows it.
+    fn open_file<'a>(&'a self, _path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
+        Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
+    }
 
     /// Microseconds since 1970-01-01 00:00:00 UTC.
     fn unix_micros(&self) -> i64;

@@ -8,6 +8,7 @@
 //! | [`expr`], [`func`] | bound expressions and their evaluator; the function library |
 //! | [`plan`] | access paths, joins, grouping, order: what the operators do |
 //! | [`exec`] | the operators' states, and the calls that move them |
+//! | [`locks`] | LOCK TABLES, and what it forbids |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | [`run`] | waiting, and the ends of statements and transactions |
 //! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
@@ -29,6 +30,7 @@ pub mod exec;
 pub mod expr;
 pub mod func;
 pub mod host;
+pub mod locks;
 pub mod mode;
 pub mod plan;
 pub mod run;
@@ -40,7 +42,7 @@ pub mod statement;
 mod text_cache;
 pub mod warning;
 
-pub use host::{Host, Scope, VirtualTable, WaitOutcome};
+pub use host::{FileSource, Host, Scope, VirtualTable, WaitOutcome};
 pub use session::{Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};
 pub use sql::{Completion, Prepared, Sql};

@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
-use palisade_engine::{AccessMode, ExclusiveLock, Savepoint};
+use palisade_engine::{AccessMode, Savepoint};
 
 use crate::exec::State;
 use crate::expr::{Context, Expr};
@@ -51,7 +51,24 @@ pub async fn drive<T>(
 
 /// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed.
 pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
-    wait_for(cx.session, cx.host, event, cx.sleep_until).await
+    let Some(deadline) = cx.deadline else {
+        return wait_for(cx.session, cx.host, event, cx.sleep_until).await;
+    };
+    // A wait may end earlier for reasons of its own; what it waited for is then looked at again.
+    let patience = cx.session.variables.lock_wait_timeout.as_micros() as i64;
+    let sooner = deadline < cx.host.unix_micros().saturating_add(patience);
+    let until = match cx.sleep_until {
+        Some(awake) => Some(awake.min(deadline)),
+        None => sooner.then_some(deadline),
+    };
+    wait_for(cx.session, cx.host, event, until).await?;
+    let checked = cx.check_deadline();
+    if checked.is_err()
+        && let Some(transaction) = &mut cx.session.transaction
+    {
+        transaction.cancel_wait();
+    }
+    checked
 }
 
 /// [`wait`] without a context; `until` is when SLEEP() ends.
@@ -67,7 +84,13 @@ pub async fn wait_for(
     }
     let limit = match until {
         Some(until) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
-        None => session.variables.lock_wait_timeout,
+        None => {
+            let transaction = session.transaction.as_mut();
+            match transaction.is_some_and(|transaction| transaction.takes_metadata_wait()) {
+                true => session.variables.metadata_lock_wait_timeout,
+                false => session.variables.lock_wait_timeout,
+            }
+        }
     };
     match host.wait(session.connection_id, event, Some(limit)).await {
         WaitOutcome::Happened => Ok(()),
@@ -161,24 +184,6 @@ impl Sql {
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
         transaction.rollback().await.map_err(SqlError::from)
-    }
-
-    /// Acquires exclusive metadata locks, waiting at most `lock_wait_timeout`.
-    pub async fn lock_metadata(&self, session: &mut Session, lock: &mut ExclusiveLock) -> SqlResult<()> {
-        let limit = session.variables.metadata_lock_wait_timeout;
-        loop {
-            match lock.acquire() {
-                Ok(()) => return Ok(()),
-                Err(Blocked::Error(error)) => return Err(error.into()),
-                Err(Blocked::Wait(event)) => {
-                    match self.host().wait(session.connection_id, event, Some(limit)).await {
-                        WaitOutcome::Happened => {}
-                        WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
-                        WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -56,6 +56,17 @@ pub struct SessionVariables {
     pub max_error_count: usize,
     pub sql_notes: bool,
     pub cte_max_recursion_depth: u64,
+    /// `completion_type`: what COMMIT and ROLLBACK do that do not say.
+    pub completion: CompletionType,
+}
+
+/// `completion_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the value")]
+pub enum CompletionType {
+    NoChain,
+    Chain,
+    Release,
 }
 
 impl Default for SessionVariables {
@@ -89,6 +100,7 @@ impl Default for SessionVariables {
             max_error_count: 1024,
             sql_notes: true,
             cte_max_recursion_depth: 1000,
+            completion: CompletionType::NoChain,
         }
     }
 }
@@ -175,6 +187,8 @@ pub struct Session {
     pub next_transaction: NextTransaction,
     /// `LAST_INSERT_ID()`.
     pub last_insert_id: u64,
+    /// `insert_id`: the next AUTO_INCREMENT value to give, if it was set.
+    pub insert_id: Option<u64>,
     /// `ROW_COUNT()`.
     pub row_count: i64,
     /// `FOUND_ROWS()`.
@@ -193,6 +207,8 @@ pub struct Session {
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
     /// Memory of the short path.
     pub(crate) point_buffers: crate::plan::point::PointBuffers,
+    /// What it has locked across transactions, if anything.
+    pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
     /// What the session is doing, for the process list.
     pub state: &'static str,
 }
@@ -231,6 +247,7 @@ impl Session {
             in_transaction: false,
             next_transaction: NextTransaction::default(),
             last_insert_id: 0,
+            insert_id: None,
             row_count: 0,
             found_rows: 0,
             client_found_rows: false,
@@ -240,6 +257,7 @@ impl Session {
             random: palisade_base::prng::Prng::new(seed),
             plan_key: Default::default(),
             point_buffers: Default::default(),
+            locks: None,
             state: "",
         }
     }

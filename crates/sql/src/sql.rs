@@ -88,6 +88,8 @@ struct PlanKey {
     mode: SqlMode,
     collation: CollationId,
     client: CollationId,
+    foreign_key_checks: bool,
+    safe_updates: bool,
     kinds: Vec<u8>,
 }
 
@@ -99,6 +101,8 @@ impl PlanKey {
             mode: session.variables.sql_mode,
             collation: session.variables.collation_connection,
             client: session.variables.character_set_client,
+            foreign_key_checks: session.variables.foreign_key_checks,
+            safe_updates: session.variables.sql_safe_updates,
             kinds: parameters.iter().map(kind).collect(),
         }
     }
@@ -109,6 +113,8 @@ impl PlanKey {
             && self.mode == session.variables.sql_mode
             && self.collation == session.variables.collation_connection
             && self.client == session.variables.character_set_client
+            && self.foreign_key_checks == session.variables.foreign_key_checks
+            && self.safe_updates == session.variables.sql_safe_updates
             && self.kinds.len() == parameters.len()
             && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
     }
@@ -210,7 +216,11 @@ impl Sql {
                 self.check_change(session, &statement, &unknown)?;
                 Vec::new()
             }
-            Statement::Prepare(_) | Statement::Execute(_) | Statement::Deallocate(_) | Statement::Use(_) => {
+            Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::LoadData(_)
+            | Statement::Use(_) => {
                 return Err(mysql_error!(ER_UNSUPPORTED_PS));
             }
             other => self.listing_columns(session, other),
@@ -247,6 +257,7 @@ impl Sql {
     pub async fn abandon(&self, session: &mut Session) {
         // The client is gone or begins anew: there is nobody to tell of an error.
         let _ = self.rollback(session).await;
+        session.release_locks();
     }
 
     /// Records an error for SHOW WARNINGS.
@@ -327,6 +338,9 @@ impl Sql {
         parameters: &[Value],
         prepared: Option<&Arc<Prepared>>,
     ) -> Option<Arc<CachedStatement>> {
+        if session.locks.is_some() {
+            return None;
+        }
         let kept = prepared?.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.as_ref()?;
         kept.key.matches(self, session, parameters).then(|| kept.plan.clone())
@@ -341,7 +355,9 @@ impl Sql {
         plan: CachedStatement,
     ) -> Arc<CachedStatement> {
         let plan = Arc::new(plan);
-        if let Some(prepared) = prepared {
+        if let Some(prepared) = prepared
+            && session.locks.is_none()
+        {
             let key = PlanKey::of(self, session, parameters);
             let mut kept = prepared.plan.lock().unwrap_or_else(PoisonError::into_inner);
             *kept = Some(CachedPlan { key, plan: plan.clone() });
@@ -403,6 +419,10 @@ impl Sql {
         let savepoint = (!plan.tables.is_empty()).then(|| self.begin_statement(session));
         let mut cx =
             crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
+        let limit = cx.session.variables.max_execution_time;
+        if !limit.is_zero() {
+            cx.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
+        }
         let query = plan.query.as_ref().expect("a SELECT has a query");
         let counted = query.counted_limit.is_some();
         let result = crate::run::send_rows(&mut cx, query, sink).await;

@@ -14,6 +14,7 @@ use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;
 use crate::run::drive;
+use crate::session::CompletionType;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
 
@@ -71,8 +72,10 @@ impl Sql {
                 self.host().kill(session, id, kill.query_only)?;
                 Ok(Completion::default())
             }
-            Statement::UnlockTables | Statement::UnlockInstance => Ok(Completion::default()),
-            Statement::LockTables(_) => Err(not_supported("LOCK TABLES")),
+            Statement::LoadData(load) => self.load_data(session, load).await,
+            Statement::LockTables(wanted) => self.lock_tables(session, wanted).await,
+            Statement::UnlockTables => self.unlock_tables(session).await,
+            Statement::UnlockInstance => Ok(Completion::default()),
             Statement::Show(show) => self.show(session, show, sink).await,
             Statement::Describe(describe) => self.describe(session, describe, sink),
             Statement::Explain(explain) => self.explain(session, explain, parameters, sink).await,
@@ -101,10 +104,24 @@ impl Sql {
                     None => Err(not_supported(name_of(other))),
                 }
             }
-            other => match self.host().clone().administer(session, other, sink).await {
-                Some(result) => result,
-                None => Err(not_supported(name_of(other))),
+            Statement::Flush(flush) => match self.flush_tables(session, &flush.what).await? {
+                Some(completion) => Ok(completion),
+                None => self.administer(session, statement, sink).await,
             },
+            other => self.administer(session, other, sink).await,
+        }
+    }
+
+    /// A statement that is the host's business.
+    async fn administer(
+        &self,
+        session: &mut Session,
+        statement: &Statement,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Completion> {
+        match self.host().clone().administer(session, statement, sink).await {
+            Some(result) => result,
+            None => Err(not_supported(name_of(statement))),
         }
     }
 
@@ -205,6 +222,7 @@ impl Sql {
         start: &ast::StartTransaction,
     ) -> SqlResult<Completion> {
         self.commit(session).await?;
+        self.unlock_for_transaction(session);
         let next = std::mem::take(&mut session.next_transaction);
         let isolation = next.isolation.unwrap_or(session.variables.isolation);
         let access = match (start.read_only, next.access) {
@@ -246,10 +264,11 @@ impl Sql {
         completion: &ast::Completion,
         (isolation, access): (IsolationLevel, AccessMode),
     ) -> SqlResult<Completion> {
-        if completion.chain == Some(true) {
+        let usual = session.variables.completion;
+        if completion.chain.unwrap_or(usual == CompletionType::Chain) {
             self.open_transaction(session, isolation, access);
         }
-        if completion.release == Some(true) {
+        if completion.release.unwrap_or(usual == CompletionType::Release) {
             session.kill.kill_connection();
         }
         Ok(Completion::default())
@@ -524,6 +543,8 @@ impl Sql {
 fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
     let ty = match &expr.ty {
         SqlType::Null => SqlType::Binary { length: 0 },
+        // a short constant is an INT, as in MySQL
+        SqlType::Int { .. } if is_short(expr) => SqlType::INT,
         other => other.clone(),
     };
     let mut text = format!("`{}` {}", meta.name.replace('`', "``"), ty.declaration());
@@ -541,6 +562,14 @@ fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
         }
     }
     text
+}
+
+/// Whether an expression is an integer constant of at most eight digits.
+fn is_short(expr: &crate::expr::Expr) -> bool {
+    match &expr.node {
+        crate::expr::Node::Literal(Value::Int(value)) => value.unsigned_abs() < 100_000_000,
+        _ => false,
+    }
 }
 
 fn find_savepoint(session: &Session, name: &str) -> SqlResult<usize> {
@@ -581,7 +610,6 @@ fn is_definition(statement: &Statement) -> bool {
 /// A statement's name, for 1235.
 pub fn name_of(statement: &Statement) -> String {
     let name = match statement {
-        Statement::LoadData(_) => "LOAD DATA",
         Statement::Call(_) => "CALL",
         Statement::Handler(_) => "HANDLER",
         Statement::CreateView(_) => "CREATE VIEW",

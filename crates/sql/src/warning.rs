@@ -39,11 +39,13 @@ pub struct Warnings {
     conditions: Vec<Condition>,
     count: u32,
     limit: usize,
+    /// `sql_notes` is off.
+    drops_notes: bool,
 }
 
 impl Default for Warnings {
     fn default() -> Self {
-        Warnings { conditions: Vec::new(), count: 0, limit: 1024 }
+        Warnings { conditions: Vec::new(), count: 0, limit: 1024, drops_notes: false }
     }
 }
 
@@ -63,6 +65,11 @@ impl Warnings {
         }
     }
 
+    /// Whether notes are kept: `sql_notes`.
+    pub fn keep_notes(&mut self, keep: bool) {
+        self.drops_notes = !keep;
+    }
+
     /// Adds a warning.
     pub fn warn(&mut self, error: SqlError) {
         self.push(Level::Warning, error);
@@ -70,6 +77,9 @@ impl Warnings {
 
     /// Adds a note.
     pub fn note(&mut self, error: SqlError) {
+        if self.drops_notes {
+            return;
+        }
         self.push(Level::Note, error);
     }
 

@@ -22,7 +22,7 @@ pub(super) fn check(def: &TableDef) -> Result<(), DescriptorError> {
     for column in &def.columns {
         check_type(&column.sql_type)?;
         let is_virtual = column.generated.as_ref().is_some_and(|generated| !generated.stored);
-        require(is_virtual == column.ordinal.is_none(), "a column is in the row unless it is VIRTUAL")?;
+        require(is_virtual || column.ordinal.is_some(), "a column is in the row unless it is VIRTUAL")?;
         require(
             is_of_type(&column.instant_default, &column.sql_type),
             "a default is not of its column's type",

@@ -65,7 +65,7 @@ pub enum DefaultValue {
 pub struct Generated {
     /// The expression as text.
     pub expression: String,
-    /// STORED: kept in the row. Otherwise VIRTUAL: computed when read; such a column has no ordinal.
+    /// STORED rather than VIRTUAL. A VIRTUAL column that has an ordinal is kept in the row all the same.
     pub stored: bool,
 }
 
@@ -356,6 +356,30 @@ impl TableDef {
         index.unique = true;
         index.hidden = true;
         self.indexes.insert(0, index);
+    }
+
+    /// Gives the table another name. Names that were made of the old one follow, and so do foreign keys that refer to the
+    /// table itself.
+    pub fn rename(&mut self, schema: &str, name: &str) {
+        let old = (std::mem::replace(&mut self.schema, schema.to_owned()), std::mem::take(&mut self.name));
+        name.clone_into(&mut self.name);
+        self.retarget((&old.0, &old.1), (schema, name));
+        let follow = |constraint: &mut String, kind: &str| {
+            if let Some(number) = constraint.strip_prefix(&format!("{}{kind}", old.1)) {
+                *constraint = format!("{name}{kind}{number}");
+            }
+        };
+        self.checks.iter_mut().for_each(|check| follow(&mut check.name, "_chk_"));
+        self.foreign_keys.iter_mut().for_each(|key| follow(&mut key.name, "_ibfk_"));
+    }
+
+    /// Foreign keys that refer to the table `from` (schema, name) refer to `to` from now on.
+    pub fn retarget(&mut self, from: (&str, &str), to: (&str, &str)) {
+        for key in &mut self.foreign_keys {
+            if (key.referenced_schema.as_str(), key.referenced_table.as_str()) == from {
+                (key.referenced_schema, key.referenced_table) = (to.0.to_owned(), to.1.to_owned());
+            }
+        }
     }
 
     /// The versioned binary form.

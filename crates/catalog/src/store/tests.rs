@@ -270,11 +270,7 @@ fn enums_sets_and_json() {
     assert_eq!(strict(8, &sizes), "1265 01000: Data truncated for column 'c' at row 1");
     assert_eq!(strict("{\"b\":1, \"a\":[]}", &SqlType::Json), "{\"a\": [], \"b\": 1}");
     assert_eq!(strict(5, &SqlType::Json), "5");
-    assert!(
-        lax("{", &SqlType::Json)
-            .0
-            .starts_with("3140 22032: Invalid JSON text: \"EOF while parsing an object.\" at")
-    );
+    assert!(lax("{", &SqlType::Json).0.starts_with("3140 22032: Invalid JSON text: \"Missing a"));
     let binary =
         store_with(&Value::bytes("{}"), &SqlType::Blob { size: LobSize::Long }, &SqlType::Json, true);
     assert_eq!(binary.0, "3144 22032: Cannot create a JSON value from a string with CHARACTER SET 'binary'.");

@@ -21,6 +21,7 @@ use palisade_btree::{ScanEnd, Tree};
 use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
+use crate::metadata::Use;
 use crate::rows::name_table;
 use crate::store::{FoundRow, How, RowStore};
 use crate::table::Table;
@@ -299,7 +300,7 @@ impl Transaction {
     /// Replaces the content of `batch` by the next rows of `scan`: about a leaf's worth. False, and an empty batch, at
     /// the end.
     pub fn scan_next(&mut self, scan: &mut Scan, batch: &mut RowBatch) -> Attempt<bool> {
-        self.use_table(&scan.table)?;
+        self.use_table_for(&scan.table, Use::of(scan.mode))?;
         let how = self.how(scan.mode);
         let trx = self.trx();
         if how == How::Snapshot {

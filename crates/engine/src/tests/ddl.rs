@@ -1,11 +1,12 @@
 //! Changing definitions.
 
+use palisade_base::Blocked;
 use palisade_base::event::retry_blocking;
 use palisade_catalog::descriptor::{Index, IndexPart};
 use palisade_catalog::{Column, SqlType, Value};
 
 use super::harness::*;
-use crate::{Error, ExclusiveLock, TableName};
+use crate::{Error, ExclusiveLock, Share, TableLocks, TableName};
 
 fn filled(rows: i64) -> (std::sync::Arc<dyn palisade_io::FileSystem>, std::sync::Arc<crate::Engine>) {
     let (fs, engine, table) = new_engine();
@@ -28,10 +29,12 @@ fn indexes_are_built_dropped_and_their_pages_given_back() {
     let held = lock(&engine, &["t"]);
     let again = Index::new("k2", vec![IndexPart::of(1), IndexPart::of(2)]);
     let new = wait(engine.add_indexes(&held, &name(), vec![again])).unwrap();
+    drop(held);
     check(&engine, &new);
+    let held = lock(&engine, &["t"]);
     let unique = Index { unique: true, ..Index::new("bad", vec![IndexPart::of(1)]) };
     let error = wait(engine.add_indexes(&held, &name(), vec![unique])).unwrap_err();
-    assert_eq!(error, Error::DuplicateKey { index: 4 });
+    assert!(matches!(error, Error::DuplicateRow { index: 4, .. }));
     let names = ["k".to_owned(), "k2".to_owned()];
     let new = wait(engine.drop_indexes(&held, &name(), &names)).unwrap();
     assert_eq!(new.indexes.len(), 2);
@@ -110,4 +113,75 @@ fn auto_increment_values_are_never_given_twice() {
     assert!(t.auto_increment() >= 126);
     t.note_auto_increment(u64::MAX - 1).unwrap();
     assert!(t.reserve_auto_increment(2, 1, 1).is_err());
+}
+
+fn tries_to_insert(client: &mut Client, id: i64) -> crate::Attempt<()> {
+    let row = Row::new(id, 1, None, b"x").encode(&client.table);
+    client.tx.insert(&client.table, &row)
+}
+
+#[test]
+fn a_table_locked_for_reading_is_read_by_others_and_written_by_none() {
+    let (_fs, engine) = filled(10);
+    let t = table(&engine, "t");
+    let mut writer = Client::new(&engine, &t);
+    writer.insert(&Row::new(100, 1, None, b"x")).unwrap();
+    let mut locks = TableLocks::new(&engine, [(name(), Share::Reading)]);
+    assert!(matches!(locks.acquire(), Err(Blocked::Wait(_))), "a writer is at work");
+    let mut late = Client::new(&engine, &t);
+    assert!(tries_to_insert(&mut late, 101).is_err(), "no new writer begins");
+    writer.commit();
+    retry_blocking(|| locks.acquire()).unwrap();
+    let mut reader = Client::new(&engine, &t);
+    assert!(reader.tx.use_table(&t).is_ok());
+    let mut second = TableLocks::new(&engine, [(name(), Share::Reading)]);
+    assert!(second.acquire().is_ok(), "readers share");
+    let mut exclusive = ExclusiveLock::new(&engine, [name()]);
+    assert!(exclusive.acquire().is_err());
+    drop(exclusive);
+    drop((locks, second));
+    late.insert(&Row::new(101, 1, None, b"x")).unwrap();
+    late.commit();
+}
+
+#[test]
+fn the_owner_of_table_locks_uses_and_redefines_its_tables() {
+    let (_fs, engine) = filled(10);
+    let mut locks = TableLocks::new(&engine, [(name(), Share::Alone)]);
+    retry_blocking(|| locks.acquire()).unwrap();
+    let mut owner = Client::new(&engine, &table(&engine, "t"));
+    owner.tx.hold(Some(&locks));
+    owner.insert(&Row::new(100, 1, None, b"x")).unwrap();
+    owner.commit();
+    let ddl = ExclusiveLock::under(&locks, [name()]);
+    wait(engine.truncate_table(&ddl, &name())).unwrap();
+    drop(ddl);
+    let new = table(&engine, "t");
+    let mut other = Client::new(&engine, &new);
+    assert!(other.tx.use_table(&new).is_err(), "the new definition is closed from its first moment");
+    assert!(other.tx.takes_metadata_wait());
+    let mut owner = Client::new(&engine, &new);
+    owner.tx.hold(Some(&locks));
+    owner.insert(&Row::new(1, 1, None, b"x")).unwrap();
+    owner.commit();
+    drop(locks);
+    drop(owner);
+    assert!(other.tx.use_table(&new).is_ok());
+}
+
+#[test]
+fn under_a_lock_of_everything_nothing_changes() {
+    let (_fs, engine) = filled(10);
+    let mut everything = TableLocks::of_everything(&engine);
+    retry_blocking(|| everything.acquire()).unwrap();
+    let t = table(&engine, "t");
+    let mut client = Client::new(&engine, &t);
+    assert!(client.tx.use_table(&t).is_ok());
+    assert!(tries_to_insert(&mut client, 100).is_err());
+    client.tx.cancel_wait();
+    assert!(ExclusiveLock::new(&engine, [TableName::new("test", "new")]).acquire().is_err());
+    drop(everything);
+    assert!(ExclusiveLock::new(&engine, [TableName::new("test", "new")]).acquire().is_ok());
+    client.insert(&Row::new(100, 1, None, b"x")).unwrap();
+    client.commit();
 }

@@ -6,7 +6,7 @@ use crate::ast::{
     Literal, LockWait, Locking, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, SetOperator,
     WindowFrame, WindowSpec, With,
 };
-use crate::lexer::{Keyword, TokenKind};
+use crate::lexer::{Keyword, Token, TokenKind};
 
 /// How much deeper a query in a query is: MySQL allows some sixty.
 pub(super) const QUERY_LEVELS: u32 = 3;
@@ -331,18 +331,37 @@ impl Parser<'_> {
         }
         let start = self.token;
         let expr = self.expr()?;
-        let text = match &expr {
+        let text = self.item_name(start, &expr);
+        Ok(SelectItem::Expr { expr, alias: self.optional_alias()?, text })
+    }
+
+    /// What a column without an alias is called: its expression as it was written, for the most part.
+    fn item_name(&self, start: Token, expr: &Expr) -> String {
+        let trimmed = |value: &[u8]| {
+            String::from_utf8_lossy(value).trim_start_matches([' ', '\t', '\n', '\r']).to_owned()
+        };
+        match expr {
             // A string is named by its value, or its first part's.
             Expr::Literal(Literal::String(_)) if start.kind == TokenKind::String => {
-                let value = super::literal::unescape(self.bytes(start), !self.options.no_backslash_escapes);
-                String::from_utf8_lossy(&value).trim_start_matches([' ', '\t', '\n', '\r']).to_owned()
+                trimmed(&super::literal::unescape(self.bytes(start), !self.options.no_backslash_escapes))
             }
+            Expr::Literal(Literal::String(string)) => trimmed(&string.value),
             Expr::Literal(Literal::Null) => "NULL".to_owned(),
             Expr::Literal(Literal::Bool(value)) => value.to_string().to_ascii_uppercase(),
             Expr::Column(column) => column.column.clone(),
+            // A plus sign is no part of a constant.
+            Expr::Unary(crate::ast::UnaryOp::Plus, operand) => match &**operand {
+                Expr::Literal(Literal::String(string)) => trimmed(&string.value),
+                operand => {
+                    let text = String::from_utf8_lossy(self.text_since(start.start)).into_owned();
+                    match operand {
+                        Expr::Literal(_) => text.trim_start_matches('+').trim_start().to_owned(),
+                        _ => text,
+                    }
+                }
+            },
             _ => String::from_utf8_lossy(self.text_since(start.start)).into_owned(),
-        };
-        Ok(SelectItem::Expr { expr, alias: self.optional_alias()?, text })
+        }
     }
 
     /// `t.*` or `s.t.*`, if that is what is here.

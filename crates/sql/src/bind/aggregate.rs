@@ -6,8 +6,8 @@ use palisade_catalog::SqlType;
 use palisade_catalog::types::LobSize;
 use palisade_parser::ast::{self, AggregateKind};
 
+use super::Binder;
 use super::types::{text_type, transcode_to};
-use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::decimal_shape;
@@ -21,8 +21,8 @@ pub const AGGREGATES: usize = 1 << 20;
 impl Binder<'_> {
     /// An aggregate as a column of the groups' slot.
     pub fn aggregate(&mut self, aggregate: &ast::Aggregate) -> SqlResult<Expr> {
-        if aggregate.over.is_some() {
-            return Err(not_supported("window functions"));
+        if let Some(over) = &aggregate.over {
+            return self.window_aggregate(aggregate, over);
         }
         let Some(scope) = self.scopes.last() else { return Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE)) };
         if !scope.aggregates_allowed || scope.in_aggregate {
@@ -35,7 +35,31 @@ impl Binder<'_> {
         self.scope().in_aggregate = true;
         let bound = self.aggregate_parts(aggregate);
         self.scope().in_aggregate = false;
-        let (mut arguments, order_by) = bound?;
+        let (arguments, order_by) = bound?;
+        let (spec, nullable) = self.aggregate_spec(aggregate, arguments, order_by)?;
+        let ty = spec.ty.clone();
+        let name = spec_text(&spec);
+        let scope = self.scope();
+        let slot = scope.group_slot.expect("it was made above");
+        let position = match scope.aggregates.iter().position(|known| spec_text(known) == name) {
+            Some(position) => position,
+            None => {
+                scope.aggregates.push(spec);
+                scope.aggregates.len() - 1
+            }
+        };
+        let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
+        let node = Node::Column { slot, column: AGGREGATES + position, name: name.into() };
+        Ok(Expr { node, ty, nullable, coercibility })
+    }
+
+    /// What an aggregate of bound arguments computes, and whether it can be NULL.
+    pub(super) fn aggregate_spec(
+        &mut self,
+        aggregate: &ast::Aggregate,
+        mut arguments: Vec<Expr>,
+        order_by: Vec<SortKey>,
+    ) -> SqlResult<(AggregateSpec, bool)> {
         let connection = self.session.variables.collation_connection;
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
         let exact = matches!(
@@ -106,21 +130,9 @@ impl Binder<'_> {
             arguments,
             order_by,
             separator: aggregate.separator.clone().unwrap_or_else(|| b",".to_vec()),
-            ty: ty.clone(),
+            ty,
         };
-        let name = spec_text(&spec);
-        let scope = self.scope();
-        let slot = scope.group_slot.expect("it was made above");
-        let position = match scope.aggregates.iter().position(|known| spec_text(known) == name) {
-            Some(position) => position,
-            None => {
-                scope.aggregates.push(spec);
-                scope.aggregates.len() - 1
-            }
-        };
-        let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
-        let node = Node::Column { slot, column: AGGREGATES + position, name: name.into() };
-        Ok(Expr { node, ty, nullable, coercibility })
+        Ok((spec, nullable))
     }
 
     fn aggregate_parts(&mut self, aggregate: &ast::Aggregate) -> SqlResult<(Vec<Expr>, Vec<SortKey>)> {
@@ -145,20 +157,7 @@ impl Binder<'_> {
 
 /// An aggregate as text; equal for equal aggregates.
 fn spec_text(spec: &AggregateSpec) -> String {
-    let name = match spec.kind {
-        AggregateKind::StdDevPop => "std".to_owned(),
-        AggregateKind::StdDevSamp => "stddev_samp".to_owned(),
-        AggregateKind::VarPop => "variance".to_owned(),
-        AggregateKind::VarSamp => "var_samp".to_owned(),
-        AggregateKind::BitAnd => "bit_and".to_owned(),
-        AggregateKind::BitOr => "bit_or".to_owned(),
-        AggregateKind::BitXor => "bit_xor".to_owned(),
-        AggregateKind::GroupConcat => "group_concat".to_owned(),
-        AggregateKind::AnyValue => "any_value".to_owned(),
-        AggregateKind::JsonArrayAgg => "json_arrayagg".to_owned(),
-        AggregateKind::JsonObjectAgg => "json_objectagg".to_owned(),
-        other => format!("{other:?}").to_lowercase(),
-    };
+    let name = kind_name(spec.kind);
     let arguments: Vec<String> = spec.arguments.iter().map(Expr::to_string).collect();
     let arguments = if arguments.is_empty() { "0".to_owned() } else { arguments.join(",") };
     let distinct = if spec.distinct { "distinct " } else { "" };
@@ -173,4 +172,26 @@ fn spec_text(spec: &AggregateSpec) -> String {
         String::new()
     };
     format!("{name}({distinct}{arguments}{}{separator})", order.join(","))
+}
+
+/// An aggregate's name, as MySQL prints it.
+pub(super) fn kind_name(kind: AggregateKind) -> &'static str {
+    match kind {
+        AggregateKind::Count => "count",
+        AggregateKind::Sum => "sum",
+        AggregateKind::Avg => "avg",
+        AggregateKind::Min => "min",
+        AggregateKind::Max => "max",
+        AggregateKind::StdDevPop => "std",
+        AggregateKind::StdDevSamp => "stddev_samp",
+        AggregateKind::VarPop => "variance",
+        AggregateKind::VarSamp => "var_samp",
+        AggregateKind::BitAnd => "bit_and",
+        AggregateKind::BitOr => "bit_or",
+        AggregateKind::BitXor => "bit_xor",
+        AggregateKind::GroupConcat => "group_concat",
+        AggregateKind::AnyValue => "any_value",
+        AggregateKind::JsonArrayAgg => "json_arrayagg",
+        AggregateKind::JsonObjectAgg => "json_objectagg",
+    }
 }

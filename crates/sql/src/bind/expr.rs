@@ -137,7 +137,7 @@ impl Binder<'_> {
             }
             ast::Expr::Function(function) => self.function(function),
             ast::Expr::Aggregate(aggregate) => self.aggregate(aggregate),
-            ast::Expr::WindowFunction(_) => Err(not_supported("window functions")),
+            ast::Expr::WindowFunction(function) => self.window_function(function),
             ast::Expr::Match(_) => Err(not_supported("MATCH AGAINST")),
             ast::Expr::Extract(unit, operand) => {
                 let arguments = vec![self.unit(*unit), self.expr(operand)?];
@@ -214,7 +214,7 @@ impl Binder<'_> {
         text_literal(text.as_bytes().to_vec(), self.session.variables.collation_connection)
     }
 
-    fn unit(&self, unit: ast::IntervalUnit) -> Expr {
+    pub(super) fn unit(&self, unit: ast::IntervalUnit) -> Expr {
         use ast::IntervalUnit as Unit;
         self.text(match unit {
             Unit::Microsecond => "microsecond",
@@ -355,12 +355,23 @@ impl Binder<'_> {
             BinaryOp::ShiftRight => return Ok(bits(BitOp::ShiftRight, left, right)),
             _ => unreachable!("comparisons were dealt with above"),
         };
+        Ok(self.arithmetic(arithmetic, left, right))
+    }
+
+    /// `left + right`, or `left - right`.
+    pub(super) fn sum_or_difference(&self, left: Expr, right: Expr, sum: bool) -> Expr {
+        self.arithmetic(if sum { ArithmeticOp::Add } else { ArithmeticOp::Subtract }, left, right)
+    }
+
+    fn arithmetic(&self, arithmetic: ArithmeticOp, left: Expr, right: Expr) -> Expr {
+        let nullable = left.nullable || right.nullable;
         let numeric = numeric_of(arithmetic, &left.ty, &right.ty, self.session.variables.sql_mode);
         let increment = self.session.variables.div_precision_increment;
         let ty = result_type(arithmetic, numeric, &left.ty, &right.ty, increment);
-        let divides = matches!(op, BinaryOp::Divide | BinaryOp::IntegerDivide | BinaryOp::Modulo);
+        let divides =
+            matches!(arithmetic, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
         let node = Node::Arithmetic { op: arithmetic, numeric, left: Box::new(left), right: Box::new(right) };
-        Ok(Expr::computed(node, ty, nullable || divides))
+        Expr::computed(node, ty, nullable || divides)
     }
 
     fn compare_rows(

@@ -9,10 +9,10 @@ use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKi
 
 use super::compare::compare;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
-use super::{Binder, not_supported};
+use super::{Binder, CommonTable, not_supported};
 use crate::SqlResult;
 use crate::expr::{Comparison, Expr};
-use crate::plan::Query;
+use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
 
 /// Tables and how they are joined.
@@ -33,6 +33,19 @@ pub enum Leaf {
     Table { slot: usize, table: Arc<Table>, alias: String, hints: Vec<IndexHint>, mode: ReadMode },
     Virtual { slot: usize, schema: String, name: String, alias: String },
     Derived { slot: usize, query: Arc<Query>, alias: String },
+    Recursive { slot: usize, recursion: Arc<Recursion>, alias: String },
+    Working { slot: usize, table: usize, alias: String },
+}
+
+/// A recursive common table expression, as its own steps see it.
+#[derive(Debug)]
+pub struct WorkingTable {
+    name: String,
+    number: usize,
+    columns: Vec<SourceColumn>,
+    /// Depth of the queries that may read it.
+    depth: usize,
+    reads: usize,
 }
 
 impl JoinTree {
@@ -40,7 +53,11 @@ impl JoinTree {
     pub fn slots(&self, out: &mut Vec<usize>) {
         match self {
             JoinTree::Leaf(
-                Leaf::Table { slot, .. } | Leaf::Virtual { slot, .. } | Leaf::Derived { slot, .. },
+                Leaf::Table { slot, .. }
+                | Leaf::Virtual { slot, .. }
+                | Leaf::Derived { slot, .. }
+                | Leaf::Recursive { slot, .. }
+                | Leaf::Working { slot, .. },
             ) => {
                 out.push(*slot);
             }
@@ -206,13 +223,21 @@ impl Binder<'_> {
         }
         let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
         if factor.name.schema.is_none()
+            && let Some(position) = self.recursions.iter().rposition(|table| table.name == factor.name.name)
+        {
+            return self.working_table(position, alias);
+        }
+        if factor.name.schema.is_none()
             && let Some(position) =
                 self.common_tables.iter().rposition(|table| table.name == factor.name.name)
         {
             let common = self.common_tables[position].clone();
             // A common table sees only those before it.
             let later = self.common_tables.split_off(position);
-            let bound = self.derived(&common.query, &alias, &common.columns);
+            let bound = match crate::plan::select::mentions(&common.query, &common.name) {
+                true if common.recursive => self.recursive(&common, &alias),
+                _ => self.derived(&common.query, &alias, &common.columns),
+            };
             self.common_tables.extend(later);
             return bound;
         }
@@ -243,7 +268,9 @@ impl Binder<'_> {
             self.add_source(source)?;
             return Ok(JoinTree::Leaf(Leaf::Virtual { slot, schema, name, alias }));
         }
-        let table = self.dictionary.table(&schema, &factor.name.name)?.clone();
+        let table = self.stored_table(&schema, &factor.name.name, &alias)?;
+        let locks_rows = matches!(self.read_mode, ReadMode::Locked(palisade_engine::LockMode::Exclusive, _));
+        self.check_locks(&table, &alias, locks_rows)?;
         let hints = factor.index_hints.clone();
         for hint in &hints {
             for index in &hint.indexes {
@@ -279,6 +306,137 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// A step reads the rows of the round before.
+    fn working_table(&mut self, position: usize, alias: String) -> SqlResult<JoinTree> {
+        let depth = self.depth;
+        let working = &mut self.recursions[position];
+        working.reads += 1;
+        if working.reads > 1 || working.depth != depth {
+            return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, working.name));
+        }
+        let (table, columns) = (working.number, working.columns.clone());
+        let slot = self.new_slot();
+        self.add_source(Source {
+            slot,
+            alias: alias.clone(),
+            schema: String::new(),
+            table: None,
+            columns,
+            outer: false,
+        })?;
+        Ok(JoinTree::Leaf(Leaf::Working { slot, table, alias }))
+    }
+
+    /// Binds a common table expression that reads itself.
+    fn recursive(&mut self, common: &CommonTable, alias: &str) -> SqlResult<JoinTree> {
+        let name = &common.name;
+        let query = &*common.query;
+        let ast::QueryBody::Combination { first, rest } = &query.body else {
+            return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, name));
+        };
+        let reads = |body: &ast::QueryBody| crate::plan::select::body_mentions(body, name);
+        if rest.iter().any(|term| term.operator != ast::SetOperator::Union) {
+            return Err(not_supported("EXCEPT and INTERSECT in a recursive common table expression"));
+        }
+        if !query.order_by.is_empty() {
+            return Err(not_supported("ORDER BY over UNION in recursive Common Table Expression"));
+        }
+        let steps_begin = rest.iter().position(|term| reads(&term.body)).unwrap_or(rest.len());
+        let (seeds, terms) = rest.split_at(steps_begin);
+        if reads(first) || terms.iter().any(|term| !reads(&term.body)) {
+            return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, name));
+        }
+        let own = self.scopes.pop().expect("FROM is bound within a scope");
+        let mode = std::mem::replace(&mut self.read_mode, ReadMode::Snapshot);
+        let bound = self.recursion(common, first, seeds, terms);
+        self.read_mode = mode;
+        self.scopes.push(own);
+        let (recursion, columns) = bound?;
+        for slot in &recursion.outer_slots {
+            if !self.scope().outer_slots.contains(slot) {
+                self.scope().outer_slots.push(*slot);
+            }
+        }
+        let slot = self.new_slot();
+        self.add_source(Source {
+            slot,
+            alias: alias.to_owned(),
+            schema: String::new(),
+            table: None,
+            columns: renamed(columns, alias),
+            outer: false,
+        })?;
+        Ok(JoinTree::Leaf(Leaf::Recursive { slot, recursion: Arc::new(recursion), alias: alias.to_owned() }))
+    }
+
+    fn recursion(
+        &mut self,
+        common: &CommonTable,
+        first: &ast::QueryBody,
+        seeds: &[ast::CombinationTerm],
+        terms: &[ast::CombinationTerm],
+    ) -> SqlResult<(Recursion, Vec<SourceColumn>)> {
+        let seed_body = match seeds {
+            [] => first.clone(),
+            rest => ast::QueryBody::Combination { first: Box::new(first.clone()), rest: rest.to_vec() },
+        };
+        let seed_query = ast::Query { with: common.query.with.clone(), ..ast::Query::of(seed_body) };
+        let seed = self.query(&seed_query)?;
+        if !common.columns.is_empty() && common.columns.len() != seed.output.len() {
+            return Err(mysql_error!(ER_VIEW_WRONG_LIST));
+        }
+        let mut columns = derived_columns(&seed, &common.name, &common.columns)?;
+        // A step may give NULL where the seed does not.
+        columns.iter_mut().for_each(|column| {
+            column.nullable = true;
+            if let Some(meta) = &mut column.meta {
+                meta.flags &= !palisade_catalog::types::flags::NOT_NULL;
+            }
+        });
+        let number = self.working_tables;
+        self.working_tables += 1;
+        let mut steps = Vec::with_capacity(terms.len());
+        for term in terms {
+            self.recursions.push(WorkingTable {
+                name: common.name.clone(),
+                number,
+                columns: columns.clone(),
+                depth: self.depth + 1,
+                reads: 0,
+            });
+            let step_query =
+                ast::Query { with: common.query.with.clone(), ..ast::Query::of(term.body.clone()) };
+            let step = self.query(&step_query);
+            self.recursions.pop();
+            let step = step?;
+            if step.output.len() != seed.output.len() {
+                return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            if step.root.aggregates() {
+                return Err(mysql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, common.name));
+            }
+            steps.push(step);
+        }
+        let limit = self.limit(common.query.limit.as_ref())?;
+        let mut outer_slots = seed.outer_slots.clone();
+        for slot in steps.iter().flat_map(|step| &step.outer_slots) {
+            if !outer_slots.contains(slot) {
+                outer_slots.push(*slot);
+            }
+        }
+        let recursion = Recursion {
+            types: columns.iter().map(|column| column.ty.clone()).collect(),
+            names: columns.iter().map(|column| column.name.clone()).collect(),
+            distinct: seeds.iter().chain(terms).any(|term| !term.all),
+            seed,
+            steps,
+            table: number,
+            limit,
+            outer_slots,
+        };
+        Ok((recursion, columns))
+    }
+
     /// Binds a derived table or common table expression.
     fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
@@ -298,23 +456,7 @@ impl Binder<'_> {
             }
         }
         let slot = self.new_slot();
-        let mut columns: Vec<SourceColumn> = Vec::with_capacity(planned.output.len());
-        for (position, (output, meta)) in planned.output.iter().zip(&planned.columns).enumerate() {
-            let name = names.get(position).cloned().unwrap_or_else(|| meta.name.clone());
-            if columns.iter().any(|known| same_name(&known.name, &name)) {
-                return Err(mysql_error!(ER_DUP_FIELDNAME, name));
-            }
-            let mut meta = meta.clone();
-            meta.name.clone_from(&name);
-            meta.table = alias.to_owned();
-            columns.push(SourceColumn {
-                name,
-                ty: output.ty.clone(),
-                nullable: output.nullable,
-                meta: Some(meta),
-                hidden: false,
-            });
-        }
+        let columns = derived_columns(&planned, alias, names)?;
         self.add_source(Source {
             slot,
             alias: alias.to_owned(),
@@ -325,4 +467,34 @@ impl Binder<'_> {
         })?;
         Ok(JoinTree::Leaf(Leaf::Derived { slot, query: Arc::new(planned), alias: alias.to_owned() }))
     }
+}
+
+/// The columns of a query as a table called `alias`; `names` are theirs if there are any.
+fn derived_columns(planned: &Query, alias: &str, names: &[String]) -> SqlResult<Vec<SourceColumn>> {
+    let mut columns: Vec<SourceColumn> = Vec::with_capacity(planned.output.len());
+    for (position, (output, meta)) in planned.output.iter().zip(&planned.columns).enumerate() {
+        let name = names.get(position).cloned().unwrap_or_else(|| meta.name.clone());
+        if columns.iter().any(|known| same_name(&known.name, &name)) {
+            return Err(mysql_error!(ER_DUP_FIELDNAME, name));
+        }
+        let mut meta = meta.clone();
+        meta.name.clone_from(&name);
+        meta.table = alias.to_owned();
+        columns.push(SourceColumn {
+            name,
+            ty: output.ty.clone(),
+            nullable: output.nullable,
+            meta: Some(meta),
+            hidden: false,
+        });
+    }
+    Ok(columns)
+}
+
+/// The columns under another name of the table.
+fn renamed(mut columns: Vec<SourceColumn>, alias: &str) -> Vec<SourceColumn> {
+    for meta in columns.iter_mut().filter_map(|column| column.meta.as_mut()) {
+        meta.table = alias.to_owned();
+    }
+    columns
 }

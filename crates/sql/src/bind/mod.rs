@@ -25,6 +25,7 @@ pub mod from;
 pub mod literal;
 pub mod scope;
 pub mod types;
+pub mod window;
 
 use std::sync::Arc;
 
@@ -38,6 +39,31 @@ use crate::plan::{Plan, Query};
 use crate::{Host, Session, SqlError};
 
 pub use scope::{Clause, Scope, Source, SourceColumn};
+
+/// A common table expression in sight.
+#[derive(Debug, Clone)]
+pub struct CommonTable {
+    /// Its name.
+    pub name: String,
+    /// Names of its columns; empty if not given.
+    pub columns: Vec<String>,
+    /// What it stands for.
+    pub query: Box<ast::Query>,
+    /// WITH RECURSIVE: it may read itself.
+    pub recursive: bool,
+}
+
+impl CommonTable {
+    /// Those of a WITH.
+    pub fn all(with: &ast::With) -> impl Iterator<Item = CommonTable> {
+        with.tables.iter().map(|table| CommonTable {
+            name: table.name.clone(),
+            columns: table.columns.clone(),
+            query: table.query.clone(),
+            recursive: with.recursive,
+        })
+    }
+}
 
 /// 1235: the construct is not yet supported.
 pub fn not_supported(construct: impl std::fmt::Display) -> SqlError {
@@ -68,7 +94,11 @@ pub struct Binder<'a> {
     /// Query blocks being bound, the innermost last.
     pub scopes: Vec<Scope>,
     /// Common table expressions in sight.
-    pub common_tables: Vec<ast::CommonTable>,
+    pub common_tables: Vec<CommonTable>,
+    /// Recursive ones whose steps are being bound, the innermost last.
+    pub recursions: Vec<from::WorkingTable>,
+    /// Working tables so far.
+    pub working_tables: usize,
     /// Whether the plan may be kept.
     pub cacheable: bool,
     /// How rows of the statement's own tables are read.
@@ -99,6 +129,8 @@ impl<'a> Binder<'a> {
             tables: Vec::new(),
             scopes: Vec::new(),
             common_tables: Vec::new(),
+            recursions: Vec::new(),
+            working_tables: 0,
             cacheable: true,
             read_mode: palisade_engine::ReadMode::Snapshot,
             depth: 0,

@@ -97,6 +97,12 @@ pub struct Scope {
     pub aggregates_allowed: bool,
     /// Inside an aggregate's argument.
     pub in_aggregate: bool,
+    /// Inside a window function's argument.
+    pub in_window: bool,
+    /// WINDOW.
+    pub named_windows: Vec<(String, palisade_parser::ast::WindowSpec)>,
+    /// Windows whose functions were met so far.
+    pub windows: Vec<crate::plan::window::WindowPlan>,
     /// Slots of enclosing blocks that were read.
     pub outer_slots: Vec<usize>,
     /// Row of INSERT ... ON DUPLICATE KEY UPDATE that VALUES(column) means.
@@ -123,6 +129,25 @@ impl Source {
     /// Position of a column by name; the engine's own columns are not found.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| same_name(&column.name, name))
+    }
+
+    /// The source of rows of a table that is being defined.
+    pub fn of_definition(slot: usize, def: &palisade_catalog::TableDef) -> Source {
+        let column = |column: &palisade_catalog::Column| SourceColumn {
+            name: column.name.clone(),
+            ty: column.sql_type.clone(),
+            nullable: column.nullable,
+            meta: None,
+            hidden: false,
+        };
+        Source {
+            slot,
+            alias: def.name.clone(),
+            schema: def.schema.clone(),
+            table: None,
+            columns: def.columns.iter().map(column).collect(),
+            outer: false,
+        }
     }
 
     /// The source of a stored table.

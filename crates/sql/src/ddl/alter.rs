@@ -5,22 +5,27 @@
 //! of the table.
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME,
-    ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL,
+    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_CHECK_CONSTRAINT_NOT_FOUND,
+    ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_COLUMN_CANNOT_DROP,
+    ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
-use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{Column, DefaultValue, Index, IndexPart, TableDef, Visibility};
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::descriptor::{
+    Column, DefaultValue, ForeignKey, Index, IndexPart, TableDef, Visibility,
+};
 use palisade_catalog::store::{coerce, implicit_default};
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
 use palisade_parser::ast::{
-    AlterAction, AlterTable, ColumnDefinition, ColumnPosition, IndexDefinition, IndexKey, IndexKind,
-    ObjectName, TableConstraint, TableOption,
+    AlterAction, AlterTable, CheckConstraint, ColumnDefinition, ColumnPosition, Expr, IndexDefinition,
+    IndexKey, IndexKind, ObjectName, TableConstraint, TableOption,
 };
 
-use super::{Definer, column, table, types, unsupported};
-use crate::SqlResult;
+use super::{Definer, column, expression, foreign, table, types, unsupported};
+use crate::dml::store::RowRules;
+use crate::expr::Context;
+use crate::{SqlAttempt, SqlResult};
 
 /// What the engine is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +57,18 @@ pub struct Draft {
     /// Types of the old columns.
     old_types: Vec<SqlType>,
     changed: Changed,
+    /// Generated columns, whose expressions are read when all columns are known: name, expression, whether STORED.
+    generated: Vec<(String, Expr, bool)>,
+    /// New checks, each with the column behind which it was written.
+    checks: Vec<(CheckConstraint, Option<String>)>,
+    /// New foreign keys.
+    foreign_keys: Vec<palisade_parser::ast::ForeignKey>,
+    /// Names of the new foreign keys: rows that are there must have parents.
+    pub new_foreign_keys: Vec<String>,
+    /// Indexes that go.
+    pub dropped_indexes: Vec<Index>,
+    /// Columns that get another name: old and new.
+    pub renamed_columns: Vec<(String, String)>,
 }
 
 /// What the actions have touched so far.
@@ -77,12 +94,23 @@ impl Draft {
             origins: (0..old.columns.len()).map(Some).collect(),
             old_types: old.columns.iter().map(|column| column.sql_type.clone()).collect(),
             changed: Changed::default(),
+            generated: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            new_foreign_keys: Vec::new(),
+            dropped_indexes: Vec::new(),
+            renamed_columns: Vec::new(),
         };
         // what is dropped makes room for what is added under the same name
         let drops = |action: &&AlterAction| {
             matches!(
                 action,
-                AlterAction::DropColumn(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey
+                AlterAction::DropColumn(_)
+                    | AlterAction::DropIndex(_)
+                    | AlterAction::DropPrimaryKey
+                    | AlterAction::DropCheck(_)
+                    | AlterAction::DropForeignKey(_)
+                    | AlterAction::DropConstraint(_)
             )
         };
         for action in statement.actions.iter().filter(drops) {
@@ -94,9 +122,36 @@ impl Draft {
         if draft.def.columns.iter().all(|column| column.visibility == Visibility::System) {
             return Err(mysql_error!(ER_CANT_REMOVE_ALL_FIELDS));
         }
+        draft.read_expressions(definer)?;
         table::check_auto_increment(&draft.def)?;
         draft.choose();
         Ok(draft)
+    }
+
+    fn read_expressions(&mut self, definer: &Definer<'_>) -> SqlResult<()> {
+        for (name, expr, stored) in std::mem::take(&mut self.generated) {
+            let place = self.place(&name)?;
+            let generated = expression::generated(definer, &self.def, place, &expr, stored)?;
+            self.def.columns[place].generated = Some(generated);
+        }
+        for (check, column) in std::mem::take(&mut self.checks) {
+            expression::add_check(definer, &mut self.def, &check, column.as_deref())?;
+            // rows that are there are checked
+            self.changed.rebuild |= check.enforced;
+            self.copies |= check.enforced;
+            self.changed.definition |= !check.enforced;
+        }
+        for key in std::mem::take(&mut self.foreign_keys) {
+            let indexes = self.def.indexes.len();
+            foreign::add(&mut self.def, &key)?;
+            if self.def.indexes.len() > indexes {
+                self.changed.added.push(self.def.indexes[indexes].name.clone());
+            }
+            let name = self.def.foreign_keys.last().map(|key| key.name.clone());
+            self.new_foreign_keys.extend(name);
+            self.changed.definition = true;
+        }
+        Ok(())
     }
 
     fn choose(&mut self) {
@@ -140,14 +195,20 @@ impl Draft {
         match action {
             AlterAction::AddColumn { column, position } => self.add_column(definer, column, position),
             AlterAction::AddConstraint(TableConstraint::Index(index)) => self.add_index(index),
-            AlterAction::AddConstraint(TableConstraint::ForeignKey(_)) => unsupported("foreign keys"),
-            AlterAction::AddConstraint(TableConstraint::Check(_)) => unsupported("CHECK constraints"),
+            AlterAction::AddConstraint(TableConstraint::ForeignKey(key)) => {
+                self.foreign_keys.push(key.clone());
+                Ok(())
+            }
+            AlterAction::AddConstraint(TableConstraint::Check(check)) => {
+                self.checks.push((check.clone(), None));
+                Ok(())
+            }
             AlterAction::DropColumn(name) => self.drop_column(name),
             AlterAction::DropIndex(name) => self.drop_index(name),
             AlterAction::DropPrimaryKey => self.drop_index("PRIMARY"),
-            AlterAction::DropForeignKey(name)
-            | AlterAction::DropCheck(name)
-            | AlterAction::DropConstraint(name) => Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+            AlterAction::DropForeignKey(name) => self.drop_foreign_key(name),
+            AlterAction::DropCheck(name) => self.drop_check(name),
+            AlterAction::DropConstraint(name) => self.drop_constraint(name),
             AlterAction::Modify { column, position } => {
                 self.change_column(definer, &column.name.clone(), column, position)
             }
@@ -200,8 +261,14 @@ impl Draft {
             | AlterAction::Algorithm(_)
             | AlterAction::Lock(_)
             | AlterAction::Validation(_) => Ok(()),
-            AlterAction::SetCheckEnforced(name, _) => {
-                Err(mysql_error!(palisade_base::error_catalogue::ER_CHECK_CONSTRAINT_NOT_FOUND, name))
+            AlterAction::SetCheckEnforced(name, enforced) => {
+                let check = self.check(name)?;
+                let newly = *enforced && !self.def.checks[check].enforced;
+                self.def.checks[check].enforced = *enforced;
+                self.changed.rebuild |= newly;
+                self.copies |= newly;
+                self.changed.definition |= !newly;
+                Ok(())
             }
             AlterAction::DiscardTablespace | AlterAction::ImportTablespace => {
                 unsupported("transportable tablespaces")
@@ -221,6 +288,51 @@ impl Draft {
         number.ok_or_else(|| mysql_error!(ER_KEY_DOES_NOT_EXITS, name, self.def.name))
     }
 
+    fn check(&self, name: &str) -> SqlResult<usize> {
+        let found = self.def.checks.iter().position(|check| check.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| mysql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))
+    }
+
+    fn drop_foreign_key(&mut self, name: &str) -> SqlResult<()> {
+        let found = self.def.foreign_keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
+        let key = found.ok_or_else(|| mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
+        self.def.foreign_keys.remove(key);
+        self.changed.definition = true;
+        Ok(())
+    }
+
+    fn drop_check(&mut self, name: &str) -> SqlResult<()> {
+        let check = self.check(name)?;
+        self.def.checks.remove(check);
+        self.changed.definition = true;
+        Ok(())
+    }
+
+    /// DROP CONSTRAINT: a check, a key.
+    fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
+        if self.check(name).is_ok() {
+            return self.drop_check(name);
+        }
+        if self.def.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name)) {
+            return self.drop_foreign_key(name);
+        }
+        match self.index(name) {
+            Ok(number) if self.def.indexes[number].unique => self.drop_index(name),
+            _ => Err(mysql_error!(ER_CONSTRAINT_NOT_FOUND, name)),
+        }
+    }
+
+    /// Notes what of a column's definition is an expression.
+    fn note_expressions(&mut self, definition: &ColumnDefinition, checks: Vec<CheckConstraint>) {
+        if let Some(source) = &definition.generated {
+            self.generated.push((definition.name.clone(), source.expr.clone(), source.stored));
+            self.changed.rebuild = true;
+            self.copies |= source.stored;
+        }
+        let column = &definition.name;
+        self.checks.extend(checks.into_iter().map(|check| (check, Some(column.clone()))));
+    }
+
     /// Where a new or moved column goes.
     fn target(&self, position: &ColumnPosition) -> SqlResult<Option<usize>> {
         Ok(match position {
@@ -234,6 +346,9 @@ impl Draft {
         for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
             part.column += u16::from(usize::from(part.column) >= at);
         }
+        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column += u16::from(usize::from(*column) >= at);
+        }
         self.def.columns.insert(at, column);
         self.origins.insert(at, origin);
     }
@@ -245,6 +360,9 @@ impl Draft {
             for part in &mut index.parts {
                 part.column -= u16::from(usize::from(part.column) > at);
             }
+        }
+        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column -= u16::from(usize::from(*column) > at);
         }
         self.def.indexes.retain(|index| !index.parts.is_empty());
         (self.def.columns.remove(at), self.origins.remove(at))
@@ -265,6 +383,7 @@ impl Draft {
         let at = self.target(position)?.unwrap_or(end);
         self.insert_column(at, defined.column, None);
         self.changed.rebuild = true;
+        self.note_expressions(definition, defined.checks);
         for (wanted, kind) in [(defined.primary, IndexKind::Primary), (defined.unique, IndexKind::Unique)] {
             if wanted {
                 let key = IndexKey::Column(name.clone(), None);
@@ -282,6 +401,11 @@ impl Draft {
         let Ok(place) = self.place(name) else {
             return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
         };
+        expression::release_column(&mut self.def, place, true)?;
+        let uses = |key: &&ForeignKey| key.columns.iter().any(|column| usize::from(*column) == place);
+        if let Some(key) = self.def.foreign_keys.iter().find(uses) {
+            return Err(mysql_error!(ER_FK_COLUMN_CANNOT_DROP, name, key.name));
+        }
         self.remove_column(place);
         self.changed.rebuild = true;
         Ok(())
@@ -300,7 +424,16 @@ impl Draft {
         if !new.name.eq_ignore_ascii_case(old_name) && self.def.column_index(&new.name).is_some() {
             return Err(mysql_error!(ER_DUP_FIELDNAME, new.name));
         }
+        if !new.name.eq_ignore_ascii_case(old_name) {
+            expression::release_column(&mut self.def, place, false)?;
+            self.renamed_columns.push((old_name.to_owned(), new.name.clone()));
+        }
+        self.note_expressions(definition, defined.checks);
         let old = &self.def.columns[place];
+        if is_virtual(old) != is_virtual(&new) {
+            let what = "Changing the STORED status";
+            return Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
+        }
         let in_primary =
             self.def.indexes.iter().any(|index| {
                 index.primary && index.parts.iter().any(|part| usize::from(part.column) == place)
@@ -313,7 +446,8 @@ impl Draft {
         }
         new.ordinal = old.ordinal;
         new.instant_default = old.instant_default.clone();
-        let same_rows = new.sql_type == old.sql_type && new.nullable == old.nullable;
+        let computed = new.generated.is_some() || old.generated.is_some();
+        let same_rows = new.sql_type == old.sql_type && new.nullable == old.nullable && !computed;
         self.copies |= new.sql_type != old.sql_type;
         if same_rows {
             self.changed.definition = true;
@@ -356,6 +490,9 @@ impl Draft {
         for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
             part.column = moved(part.column);
         }
+        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column = moved(*column);
+        }
         self.changed.rebuild = true;
     }
 
@@ -365,6 +502,8 @@ impl Draft {
         if self.def.column_index(to).is_some_and(|other| other != place) {
             return Err(mysql_error!(ER_DUP_FIELDNAME, to));
         }
+        expression::release_column(&mut self.def, place, false)?;
+        self.renamed_columns.push((from.to_owned(), to.to_owned()));
         self.def.columns[place].name = to.to_owned();
         self.changed.definition = true;
         Ok(())
@@ -405,6 +544,7 @@ impl Draft {
             return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
         };
         let index = self.def.indexes.remove(number);
+        self.dropped_indexes.push(index.clone());
         if number == 0 {
             self.changed.rebuild = true;
             self.copies |= index.primary;
@@ -444,19 +584,23 @@ impl Draft {
     pub fn mapper<'a>(
         &'a self,
         definer: &'a Definer<'_>,
+        mut completer: RowCompleter<'a>,
         rows: &'a mut u64,
     ) -> SqlResult<Box<RowMapper<'a>>> {
         let mut sources = Vec::with_capacity(self.def.columns.len());
         for (column, origin) in self.def.columns.iter().zip(&self.origins) {
             sources.push(match origin {
+                _ if column.generated.is_some() => Source::Value(Value::Null),
                 Some(old) => Source::Old(*old),
+                None if matches!(column.default, DefaultValue::Expression(_)) => Source::Expression,
                 None => new_value(definer, column)?,
             });
         }
         Ok(Box::new(move |row: &RowView<'_>, out: &mut Vec<Value>| {
             *rows += 1;
-            for (column, source) in self.def.columns.iter().zip(&sources) {
+            for (place, (column, source)) in self.def.columns.iter().zip(&sources).enumerate() {
                 out.push(match source {
+                    Source::Expression => completer.default(place, column, *rows)?,
                     Source::Value(value) => value.clone(),
                     Source::RowNumber => Value::UInt(*rows),
                     Source::Old(old) => {
@@ -466,9 +610,44 @@ impl Draft {
                     }
                 });
             }
-            Ok(())
+            Ok(completer.complete(&self.def, out, *rows)?)
         }))
     }
+}
+
+fn is_virtual(column: &Column) -> bool {
+    column.generated.as_ref().is_some_and(|generated| !generated.stored)
+}
+
+/// Computes what of a row is an expression, and checks the row.
+pub struct RowCompleter<'a> {
+    /// Where expressions are evaluated.
+    pub cx: Context<'a>,
+    /// The new definition's.
+    pub rules: RowRules,
+    /// Where they see the row.
+    pub slot: usize,
+}
+
+impl RowCompleter<'_> {
+    fn default(&mut self, place: usize, column: &Column, row: u64) -> SqlResult<Value> {
+        at_once(self.cx.default_value(&self.rules.defaults[place], column, row))
+    }
+
+    fn complete(&mut self, def: &TableDef, values: &mut [Value], row: u64) -> SqlResult<()> {
+        if self.rules.generates() {
+            at_once(self.cx.generate(&self.rules, def, self.slot, values, row))?;
+        }
+        at_once(self.cx.check_row(&self.rules, self.slot, values))
+    }
+}
+
+/// Expressions of a definition hold no queries, so there is nothing they could wait for.
+fn at_once<T>(attempt: SqlAttempt<T>) -> SqlResult<T> {
+    attempt.map_err(|blocked| match blocked {
+        Blocked::Error(error) => error,
+        Blocked::Wait(_) => unreachable!("an expression of a definition reads its row only"),
+    })
 }
 
 /// Where the values of a new column come from.
@@ -476,6 +655,8 @@ enum Source {
     Old(usize),
     Value(Value),
     RowNumber,
+    /// The column's default, an expression.
+    Expression,
 }
 
 /// The value of an added column in rows that are there already.
@@ -492,7 +673,7 @@ fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Source> {
     match &column.default {
         DefaultValue::Literal(value) => Ok(Source::Value(value.clone())),
         DefaultValue::CurrentTimestamp => stored(Value::DateTime(definer.now)),
-        DefaultValue::Expression(_) => unsupported("ADD COLUMN with an expression as its default"),
+        DefaultValue::Expression(_) => Ok(Source::Expression),
         DefaultValue::None if column.nullable => Ok(Source::Value(Value::Null)),
         DefaultValue::None => Ok(Source::Value(implicit_default(column))),
     }

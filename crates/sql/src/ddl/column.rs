@@ -2,15 +2,16 @@
 
 use palisade_base::error_catalogue::{
     ER_BLOB_CANT_HAVE_DEFAULT, ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_PRIMARY_CANT_HAVE_NULL,
-    ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT, ER_WRONG_COLUMN_NAME, ER_WRONG_FIELD_SPEC,
+    ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+    ER_WRONG_COLUMN_NAME, ER_WRONG_FIELD_SPEC, ER_WRONG_USAGE,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{Column, DefaultValue, Visibility};
+use palisade_catalog::descriptor::{Column, DefaultValue, Generated, Visibility};
 use palisade_catalog::store::{StoreContext, coerce};
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
 use palisade_parser::ast::{
-    ColumnAttribute, ColumnDefault, ColumnDefinition, Expr, Literal, TypeKind, UnaryOp,
+    CheckConstraint, ColumnAttribute, ColumnDefault, ColumnDefinition, Expr, Literal, TypeKind, UnaryOp,
 };
 
 use super::{Definer, types, unsupported};
@@ -31,6 +32,8 @@ pub struct DefinedColumn {
     pub unique: bool,
     /// Declared NULL, which a primary key column must not be.
     pub explicitly_null: bool,
+    /// CHECK.
+    pub checks: Vec<CheckConstraint>,
 }
 
 /// Checks an identifier's length.
@@ -52,9 +55,6 @@ pub fn define(
     if name.is_empty() || name.ends_with(' ') {
         return Err(mysql_error!(ER_WRONG_COLUMN_NAME, name));
     }
-    if definition.generated.is_some() {
-        return unsupported("generated columns");
-    }
     let mut data_type = definition.data_type.clone();
     for attribute in &definition.attributes {
         if let ColumnAttribute::Collate(collation) = attribute {
@@ -65,7 +65,8 @@ pub fn define(
     let mut column = Column::new(name.clone(), declared.sql_type, 0);
     column.zerofill = declared.zerofill;
     column.display_width = declared.display_width;
-    let mut defined = DefinedColumn { column, primary: false, unique: false, explicitly_null: false };
+    let mut defined =
+        DefinedColumn { column, primary: false, unique: false, explicitly_null: false, checks: Vec::new() };
     if data_type.kind == TypeKind::Serial {
         serial(&mut defined);
     }
@@ -83,7 +84,7 @@ pub fn define(
             ColumnAttribute::Comment(text) => defined.column.comment = comment(name, text)?,
             ColumnAttribute::Visible => defined.column.visibility = Visibility::Visible,
             ColumnAttribute::Invisible => defined.column.visibility = Visibility::Invisible,
-            ColumnAttribute::Check(_) => return unsupported("CHECK constraints"),
+            ColumnAttribute::Check(check) => defined.checks.push(check.clone()),
             // collations were seen above; MySQL parses the others and ignores them, too
             ColumnAttribute::Collate(_)
             | ColumnAttribute::ColumnFormat(_)
@@ -99,6 +100,25 @@ pub fn define(
             return Err(mysql_error!(ER_PRIMARY_CANT_HAVE_NULL));
         }
         defined.column.nullable = false;
+    }
+    if let Some(generated) = &definition.generated {
+        let usage = |what: &str| Err(mysql_error!(ER_WRONG_USAGE, what, "generated column"));
+        if default.is_some() {
+            return usage("DEFAULT");
+        }
+        if defined.column.on_update_now {
+            return usage("ON UPDATE");
+        }
+        if defined.column.auto_increment {
+            return usage("AUTO_INCREMENT");
+        }
+        if defined.primary && !generated.stored {
+            let what = "Defining a virtual generated column as primary key";
+            return Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
+        }
+        // the expression is read when all columns are known
+        let kept = Generated { expression: String::new(), stored: generated.stored };
+        defined.column.generated = Some(kept);
     }
     if let Some(default) = default {
         set_default(definer, &mut defined.column, default)?;
@@ -151,6 +171,9 @@ fn on_update(column: &mut Column, digits: u8) -> SqlResult<()> {
 
 /// Gives `column` a default value: 1067 if it has no such value.
 pub fn set_default(definer: &Definer<'_>, column: &mut Column, default: &ColumnDefault) -> SqlResult<()> {
+    if column.generated.is_some() {
+        return Err(mysql_error!(ER_WRONG_USAGE, "DEFAULT", "generated column"));
+    }
     let invalid = || mysql_error!(ER_INVALID_DEFAULT, column.name);
     let value = match default {
         ColumnDefault::Now(digits) => {

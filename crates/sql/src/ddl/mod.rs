@@ -5,6 +5,8 @@
 //! | [`types`] | column types, character sets and collations as declared |
 //! | [`mod@column`] | columns and their default values |
 //! | [`table`] | CREATE TABLE: columns, indexes, options |
+//! | [`expression`] | CHECK conditions and generated columns, as the dictionary keeps them |
+//! | [`foreign`] | foreign keys |
 //! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under them, and asks
@@ -12,6 +14,8 @@
 
 pub mod alter;
 pub mod column;
+pub mod expression;
+pub mod foreign;
 pub mod maintain;
 pub mod table;
 pub mod types;
@@ -19,21 +23,30 @@ pub mod types;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
-    ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR,
-    ER_LOCK_WAIT_TIMEOUT, ER_NO_DB_ERROR, ER_QUERY_INTERRUPTED, ER_TABLE_EXISTS_ERROR, ER_WRONG_DB_NAME,
-    ER_WRONG_TABLE_NAME,
+    ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
+    ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_NO_REFERENCED_ROW_2,
+    ER_TABLE_EXISTS_ERROR, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
 };
-use palisade_base::{Blocked, mysql_error};
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::descriptor::Schema;
-use palisade_catalog::{CollationId, Date, DateTime, Timestamp, Zone};
-use palisade_engine::{Engine, ExclusiveLock, Table, TableName};
+use palisade_catalog::{CollationId, Date, DateTime, TableDef, Timestamp, Value, Zone};
+use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel, Table, TableName};
 use palisade_parser::ast::{
-    AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
+    AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
+    TableConstraint,
 };
 
 use self::alter::{Draft, Plan};
+use crate::bind::Binder;
+use crate::dml::store::{RowRules, duplicate_entry};
+use crate::exec::State;
+use crate::expr::Context;
 use crate::mode::SqlMode;
-use crate::{Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
+use crate::run::drive;
+use crate::show::create;
+use crate::show::schema::is_virtual_name;
+use crate::{Completion, Host, Session, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
 pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
@@ -89,21 +102,17 @@ pub async fn execute(
     Ok(Some(done))
 }
 
-/// Existing rows collide in an index that is to be unique. Which ones the engine's sort does not tell.
-fn duplicate_rows(error: palisade_engine::Error, def: &palisade_catalog::TableDef) -> SqlError {
+/// 1062 for existing rows that collide in an index that is to be unique.
+fn duplicate_rows(error: palisade_engine::Error) -> SqlError {
     match &error {
-        palisade_engine::Error::DuplicateKey { index } if *index < def.indexes.len() => {
-            let key = format!("{}.{}", def.name, def.indexes[*index].name);
-            let message = format!("Duplicate entry for key '{key}'");
-            SqlError::with_message(&palisade_base::error_catalogue::ER_DUP_ENTRY, message)
+        palisade_engine::Error::DuplicateRow { index, table, row } => {
+            match palisade_catalog::RowView::new(table.descriptor(), row) {
+                Ok(row) => duplicate_entry(table, *index, |column| row.column(column).to_owned()),
+                Err(_) => error.into(),
+            }
         }
         _ => error.into(),
     }
-}
-
-/// Schemas that exist without being in the dictionary, and cannot be changed.
-fn is_virtual(schema: &str) -> bool {
-    schema.eq_ignore_ascii_case("information_schema") || schema.eq_ignore_ascii_case("performance_schema")
 }
 
 struct Ddl<'a> {
@@ -119,7 +128,7 @@ impl Ddl<'_> {
             Some(schema) => schema.clone(),
             None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
-        if is_virtual(&schema) {
+        if is_virtual_name(&schema) {
             return Err(mysql_error!(
                 ER_DBACCESS_DENIED_ERROR,
                 self.session.user,
@@ -132,23 +141,18 @@ impl Ddl<'_> {
 
     /// Acquires exclusive locks, within `lock_wait_timeout`.
     async fn acquire(&self, mut lock: ExclusiveLock) -> SqlResult<ExclusiveLock> {
-        let limit = Some(self.session.variables.metadata_lock_wait_timeout);
-        loop {
-            match lock.acquire() {
-                Ok(()) => return Ok(lock),
-                Err(Blocked::Error(error)) => return Err(error.into()),
-                Err(Blocked::Wait(event)) => {
-                    match self.host.wait(self.session.connection_id, event, limit).await {
-                        WaitOutcome::Happened => {}
-                        WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
-                        WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
-                    }
-                }
-            }
-        }
+        crate::locks::acquire_metadata(self.host, self.session, || lock.acquire()).await?;
+        Ok(lock)
     }
 
+    /// Locks the names for redefinition: anew, or under what LOCK TABLES has locked.
     async fn lock(&self, names: impl IntoIterator<Item = TableName>) -> SqlResult<ExclusiveLock> {
+        let names: Vec<TableName> = names.into_iter().collect();
+        if let Some(locks) = &self.session.locks
+            && let Some(lock) = locks.exclusive(&names)?
+        {
+            return Ok(lock);
+        }
         self.acquire(ExclusiveLock::new(self.engine, names)).await
     }
 
@@ -182,8 +186,10 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_WRONG_DB_NAME, name));
         }
         column::check_name(name)?;
+        self.session.refuse_locked()?;
+        let _lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
         let exists = mysql_error!(ER_DB_CREATE_EXISTS, name);
-        if is_virtual(name) || self.engine.dictionary().schema(name).is_some() {
+        if is_virtual_name(name) || self.engine.dictionary().schema(name).is_some() {
             if statement.if_not_exists {
                 self.session.warnings.note(exists);
                 return Ok(Completion { affected_rows: 1, ..Completion::default() });
@@ -225,6 +231,8 @@ impl Ddl<'_> {
         if options.read_only == Some(true) {
             return unsupported("read-only schemas");
         }
+        self.session.refuse_locked()?;
+        let _lock = self.acquire(ExclusiveLock::of_schema(self.engine, &name)).await?;
         let dictionary = self.engine.dictionary();
         let schema = dictionary.schema(&name).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
         let collation =
@@ -234,7 +242,7 @@ impl Ddl<'_> {
     }
 
     async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Completion> {
-        if is_virtual(name) {
+        if is_virtual_name(name) {
             return Err(mysql_error!(
                 ER_DBACCESS_DENIED_ERROR,
                 self.session.user,
@@ -242,6 +250,7 @@ impl Ddl<'_> {
                 name
             ));
         }
+        self.session.refuse_locked()?;
         let lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
         if self.engine.dictionary().schema(name).is_none() {
             let missing = mysql_error!(ER_DB_DROP_EXISTS, name);
@@ -250,6 +259,12 @@ impl Ddl<'_> {
                 return Ok(Completion::default());
             }
             return Err(missing);
+        }
+        if self.session.variables.foreign_key_checks {
+            let dictionary = self.engine.dictionary();
+            let names: Vec<_> =
+                dictionary.tables(name).map(|table| TableName::new(name, &table.name)).collect();
+            foreign::check_drop(&dictionary, &names)?;
         }
         let tables = self.engine.drop_schema(&lock, name).await?;
         let mut done = Completion { affected_rows: tables as u64, ..Completion::default() };
@@ -275,6 +290,9 @@ impl Ddl<'_> {
         let mut names = vec![name.clone()];
         let like = statement.like.as_ref().map(|like| self.qualify(like)).transpose()?;
         names.extend(like.clone());
+        for constraint in &statement.constraints {
+            names.extend(self.parent(&name, constraint)?);
+        }
         let lock = self.lock(names).await?;
         let dictionary = self.engine.dictionary();
         let schema =
@@ -294,6 +312,8 @@ impl Ddl<'_> {
                 (def.schema, def.name) = (name.schema.clone(), name.table.clone());
                 (def.id, def.auto_increment, def.created_us) = (0, 0, 0);
                 def.dropped.clear();
+                def.foreign_keys.clear();
+                expression::rename_checks(&mut def);
                 for (place, column) in def.columns.iter_mut().enumerate() {
                     column.ordinal = Some(place as u16);
                 }
@@ -304,7 +324,11 @@ impl Ddl<'_> {
                 table::define(&mut definer, statement, &schema.name, schema.collation)?
             }
         };
-        let def = palisade_catalog::descriptor::TableDef { created_us: self.host.unix_micros(), ..def };
+        self.check_names(&def, &name)?;
+        let checked = self.session.variables.foreign_key_checks;
+        foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
+        self.rules(&def)?;
+        let def = TableDef { created_us: self.host.unix_micros(), ..def };
         self.engine.create_table(&lock, def).await?;
         self.warn(warnings);
         Ok(Completion::default())
@@ -326,8 +350,12 @@ impl Ddl<'_> {
         if !missing.is_empty() {
             self.missing_tables(&missing, statement.if_exists)?;
         }
+        if self.session.variables.foreign_key_checks {
+            foreign::check_drop(&dictionary, &there)?;
+        }
         if !there.is_empty() {
             self.engine.drop_tables(&lock, &there).await?;
+            self.session.forget_locked(&there);
         }
         Ok(Completion::default())
     }
@@ -348,17 +376,24 @@ impl Ddl<'_> {
         let name = self.qualify(name)?;
         let lock = self.lock([name.clone()]).await?;
         self.table(&name)?;
+        if self.session.variables.foreign_key_checks {
+            foreign::check_truncate(&self.engine.dictionary(), &name)?;
+        }
         self.engine.truncate_table(&lock, &name).await?;
         Ok(Completion::default())
     }
 
     async fn rename(&mut self, renames: &[(ObjectName, ObjectName)]) -> SqlResult<Completion> {
+        self.session.refuse_locked()?;
         let mut pairs = Vec::new();
         for (from, to) in renames {
             column::check_name(&to.name)?;
             pairs.push((self.qualify(from)?, self.qualify(to)?));
         }
-        let lock = self.lock(pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()])).await?;
+        let dictionary = self.engine.dictionary();
+        let children = pairs.iter().flat_map(|(from, _)| foreign::children(&dictionary, from));
+        let both = pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()]);
+        let lock = self.lock(both.chain(children)).await?;
         let dictionary = self.engine.dictionary();
         for (_, to) in &pairs {
             if dictionary.schema(&to.schema).is_none() {
@@ -373,9 +408,19 @@ impl Ddl<'_> {
         let name = self.qualify(&statement.table)?;
         let mut names = vec![name.clone()];
         for action in &statement.actions {
-            if let palisade_parser::ast::AlterAction::RenameTo(target) = action {
+            if let AlterAction::RenameTo(target) = action {
                 column::check_name(&target.name)?;
+                self.session.refuse_locked()?;
                 names.push(self.qualify(&self.in_schema_of(&name, target))?);
+            }
+        }
+        for action in &statement.actions {
+            match action {
+                AlterAction::AddConstraint(constraint) => names.extend(self.parent(&name, constraint)?),
+                AlterAction::RenameTo(_) | AlterAction::RenameColumn(..) | AlterAction::Change { .. } => {
+                    names.extend(foreign::children(&self.engine.dictionary(), &name));
+                }
+                _ => {}
             }
         }
         let lock = self.lock(names).await?;
@@ -383,6 +428,17 @@ impl Ddl<'_> {
         let mut warnings = Vec::new();
         let mut definer = self.definer(&mut warnings);
         let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement)?;
+        self.check_names(&draft.def, &name)?;
+        foreign::follow(&mut draft.def, &name, &draft.renamed_columns);
+        {
+            let (dictionary, old) = (self.engine.dictionary(), table.descriptor().def());
+            for index in &draft.dropped_indexes {
+                foreign::check_dropped_index(&dictionary, old, &draft.def, index)?;
+            }
+            let checked = self.session.variables.foreign_key_checks;
+            foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
+        }
+        self.find_orphans(&lock, table.descriptor().def(), &draft).await?;
         let target = match &draft.new_name {
             Some(target) => {
                 Some(self.qualify(&self.in_schema_of(&name, target))?).filter(|target| *target != name)
@@ -398,6 +454,10 @@ impl Ddl<'_> {
                 return Err(mysql_error!(ER_TABLE_EXISTS_ERROR, target.table));
             }
         }
+        if statement.actions.iter().all(|action| matches!(action, AlterAction::EnableKeys(_))) {
+            self.session.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
+            return Ok(Completion::default());
+        }
         let mut rows = 0;
         match std::mem::replace(&mut draft.plan, Plan::Nothing) {
             Plan::Nothing => {
@@ -411,27 +471,144 @@ impl Ddl<'_> {
             }
             Plan::AddIndexes(indexes) => {
                 let built = self.engine.add_indexes(&lock, &name, indexes).await;
-                built.map_err(|error| duplicate_rows(error, &draft.def))?;
+                built.map_err(duplicate_rows)?;
             }
             Plan::DropIndexes(indexes) => {
                 self.engine.drop_indexes(&lock, &name, &indexes).await?;
             }
             Plan::Rebuild => {
-                if let Some(target) = target {
-                    (draft.def.schema, draft.def.name) = (target.schema, target.table);
+                if let Some(target) = &target {
+                    draft.def.rename(&target.schema, &target.table);
                 }
                 let def = draft.def.clone();
-                let mut map = draft.mapper(&definer, &mut rows)?;
-                let rebuilt = self.engine.rebuild_table(&lock, &name, def, &mut *map).await;
+                let (rules, slot, plan) = self.rules(&def)?;
+                let (engine, host) = (self.engine, self.host);
+                let mut cx = Context::new(self.session, host, engine, &[], Some(Arc::new(plan)));
+                cx.strict = true;
+                let mut map = draft.mapper(&definer, alter::RowCompleter { cx, rules, slot }, &mut rows)?;
+                let rebuilt = engine.rebuild_table(&lock, &name, def, &mut *map).await;
                 drop(map);
-                rebuilt.map_err(|error| duplicate_rows(error, &draft.def))?;
+                rebuilt.map_err(duplicate_rows)?;
             }
         }
+        self.bring_children(&lock, &name, target.as_ref(), &draft).await?;
         let affected_rows = if draft.copies { rows } else { 0 };
         self.warn(warnings);
         let warnings = self.session.warnings.count();
         let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
         Ok(Completion { affected_rows, info, ..Completion::default() })
+    }
+
+    /// The rules of a definition, the slot in which their expressions see a row, and what they are evaluated with.
+    fn rules(&self, def: &TableDef) -> SqlResult<(RowRules, usize, crate::plan::Plan)> {
+        let dictionary = self.engine.dictionary();
+        let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
+        let (rules, slot) = binder.rules_of_definition(def)?;
+        Ok((rules, slot, binder.finish(None)))
+    }
+
+    /// 3822 if another table of the schema has a check of the same name.
+    fn check_names(&self, def: &TableDef, name: &TableName) -> SqlResult<()> {
+        let dictionary = self.engine.dictionary();
+        for other in dictionary.tables(&def.schema).filter(|other| other.name != name.table) {
+            let taken = |check: &palisade_catalog::descriptor::Check| {
+                other.checks.iter().any(|known| known.name.eq_ignore_ascii_case(&check.name))
+            };
+            if let Some(check) = def.checks.iter().find(|check| taken(check)) {
+                return Err(mysql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The table that a foreign key refers to.
+    fn parent(&self, name: &TableName, constraint: &TableConstraint) -> SqlResult<Option<TableName>> {
+        match constraint {
+            TableConstraint::ForeignKey(key) => {
+                self.qualify(&self.in_schema_of(name, &key.references.table)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// 1452 if rows that are there have no parent by a new foreign key.
+    async fn find_orphans(&mut self, lock: &ExclusiveLock, old: &TableDef, draft: &Draft) -> SqlResult<()> {
+        if !self.session.variables.foreign_key_checks {
+            return Ok(());
+        }
+        let new = draft.def.foreign_keys.iter().filter(|key| draft.new_foreign_keys.contains(&key.name));
+        for key in new {
+            let mut columns = key.columns.iter().map(|place| &draft.def.columns[usize::from(*place)]);
+            if let Some(added) = columns.find(|column| old.column_index(&column.name).is_none()) {
+                let null = matches!(added.default, DefaultValue::None | DefaultValue::Literal(Value::Null));
+                if added.nullable && null {
+                    continue;
+                }
+                return unsupported("a foreign key over a column that is added with a value");
+            }
+            if self.has_rows(lock, &foreign::orphans(&draft.def, key)).await? {
+                let line = create::foreign_key_line(&draft.def, key);
+                let shown = format!(" (`{}`.`{}`, {line})", draft.def.schema, draft.def.name);
+                return Err(mysql_error!(ER_NO_REFERENCED_ROW_2, shown));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a query over locked tables has a row.
+    async fn has_rows(&mut self, lock: &ExclusiveLock, text: &str) -> SqlResult<bool> {
+        let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
+        let Statement::Query(query) = parsed.map_err(crate::sql::parse_error)? else {
+            return unsupported("this check");
+        };
+        let locks = self.session.locks.take();
+        let planned = {
+            let dictionary = self.engine.dictionary();
+            let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
+            binder.query(&query).map(|query| Arc::new(binder.finish(Some(query))))
+        };
+        self.session.locks = locks;
+        let plan = planned?;
+        let (engine, host) = (self.engine, self.host);
+        let transaction = self
+            .session
+            .transaction
+            .get_or_insert_with(|| engine.begin(IsolationLevel::ReadCommitted, AccessMode::ReadOnly));
+        transaction.restart(IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
+        transaction.hold_exclusive(lock);
+        transaction.start_statement();
+        let mut cx = Context::new(self.session, host, engine, &[], Some(plan.clone()));
+        let query = plan.query.as_ref().expect("a SELECT has a query");
+        let mut state = State::new(&query.root);
+        let found = drive(&mut cx, |cx| state.next(&query.root, cx)).await;
+        drop(cx);
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.rollback().await?;
+        }
+        self.session.hold_own_locks();
+        found
+    }
+
+    /// The foreign keys of other tables follow a table's new name and its columns' new names.
+    async fn bring_children(
+        &mut self,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        target: Option<&TableName>,
+        draft: &Draft,
+    ) -> SqlResult<()> {
+        if target.is_none() && draft.renamed_columns.is_empty() {
+            return Ok(());
+        }
+        for child in foreign::children(&self.engine.dictionary(), name) {
+            let mut def = self.table(&child)?.def().clone();
+            foreign::follow(&mut def, name, &draft.renamed_columns);
+            if let Some(target) = target {
+                def.retarget((&name.schema, &name.table), (&target.schema, &target.table));
+            }
+            self.engine.alter_definition(lock, &child, def).await?;
+        }
+        Ok(())
     }
 
     /// RENAME TO without a schema stays in the table's own.

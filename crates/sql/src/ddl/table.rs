@@ -13,7 +13,7 @@ use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
 };
 
-use super::{Definer, column, types, unsupported};
+use super::{Definer, column, expression, foreign, types, unsupported};
 use crate::mode::SqlMode;
 use crate::{SqlError, SqlResult};
 
@@ -43,6 +43,7 @@ pub fn define(
     }
     let mut explicitly_null = Vec::new();
     let mut keys: Vec<IndexDefinition> = Vec::new();
+    let mut column_checks = Vec::new();
     for definition in &statement.columns {
         let defined = column::define(definer, definition, def.collation)?;
         if def.column_index(&defined.column.name).is_some() {
@@ -57,18 +58,32 @@ pub fn define(
             explicitly_null.push(def.columns.len());
         }
         let mut column = defined.column;
+        column_checks.extend(defined.checks.into_iter().map(|check| (column.name.clone(), check)));
         column.ordinal = Some(def.columns.len() as u16);
         def.columns.push(column);
     }
     for constraint in &statement.constraints {
         match constraint {
             TableConstraint::Index(index) => keys.push(index.clone()),
-            TableConstraint::ForeignKey(_) => return unsupported("foreign keys"),
-            TableConstraint::Check(_) => return unsupported("CHECK constraints"),
+            TableConstraint::ForeignKey(_) | TableConstraint::Check(_) => {}
         }
     }
     if def.columns.is_empty() {
         return Err(mysql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
+    }
+    for (place, definition) in statement.columns.iter().enumerate() {
+        if let Some(source) = &definition.generated {
+            let kept = expression::generated(definer, &def, place, &source.expr, source.stored)?;
+            def.columns[place].generated = Some(kept);
+        }
+    }
+    for (column, check) in &column_checks {
+        expression::add_check(definer, &mut def, check, Some(column))?;
+    }
+    for constraint in &statement.constraints {
+        if let TableConstraint::Check(check) = constraint {
+            expression::add_check(definer, &mut def, check, None)?;
+        }
     }
     for key in &keys {
         if key.kind == IndexKind::Primary {
@@ -77,6 +92,11 @@ pub fn define(
     }
     for key in &keys {
         add_index(&mut def, key)?;
+    }
+    for constraint in &statement.constraints {
+        if let TableConstraint::ForeignKey(key) = constraint {
+            foreign::add(&mut def, key)?;
+        }
     }
     order_indexes(&mut def);
     check_auto_increment(&def)?;

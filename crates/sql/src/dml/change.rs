@@ -14,10 +14,11 @@ use palisade_engine::{
 };
 use palisade_parser::ast::{self, DeleteTarget, Statement, TableReference};
 
-use super::insert::{Cell, row_error, target_column};
-use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
+use super::foreign::{Family, is_violation};
+use super::insert::{Cell, refuse_generated, row_error, target_column};
+use super::store::{RowRules, duplicate_entry, in_table};
 use crate::bind::scope::{Clause, Scope};
-use crate::bind::{Binder, not_supported};
+use crate::bind::{Binder, CommonTable, not_supported};
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Expr, Node, Slot};
@@ -57,15 +58,15 @@ struct Target {
     assignments: Vec<(usize, Cell)>,
     /// An assignment reads a column assigned before it.
     sequential: bool,
-    defaults: Vec<ColumnDefault>,
-    checks: Vec<BoundCheck>,
+    rules: RowRules,
+    family: Option<Arc<Family>>,
 }
 
 impl Binder<'_> {
     /// Binds an UPDATE.
     pub fn update(mut self, update: &ast::Update) -> SqlResult<ChangePlan> {
         if let Some(with) = &update.with {
-            self.common_tables.extend(with.tables.iter().cloned());
+            self.common_tables.extend(CommonTable::all(with));
         }
         let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
         if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
@@ -101,6 +102,7 @@ impl Binder<'_> {
                 ast::Expr::Default => Cell::Default,
                 value => Cell::Expr(self.expr(value)?),
             };
+            refuse_generated(&table, column, &value)?;
             let position = match targets.iter().position(|target| target.slot == slot) {
                 Some(position) => position,
                 None => {
@@ -137,7 +139,7 @@ impl Binder<'_> {
     /// Binds a DELETE.
     pub fn delete(mut self, delete: &ast::Delete) -> SqlResult<ChangePlan> {
         if let Some(with) = &delete.with {
-            self.common_tables.extend(with.tables.iter().cloned());
+            self.common_tables.extend(CommonTable::all(with));
         }
         self.read_mode = ReadMode::Change;
         self.scopes.push(Scope::default());
@@ -190,12 +192,13 @@ impl Binder<'_> {
 
     fn target(&mut self, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
         let outer = std::mem::take(self.scope());
-        let own = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+        let own: Vec<_> = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+        let locked = own.iter().try_for_each(|source| self.check_locks(&table, &source.alias, true));
         *self.scope() = Scope { sources: own, ..Scope::default() };
-        let bound = self.defaults(&table).and_then(|defaults| Ok((defaults, self.checks(&table)?)));
+        let bound = locked.and_then(|()| self.rules(&table));
         *self.scope() = outer;
-        let (defaults, checks) = bound?;
-        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, defaults, checks })
+        let (rules, family) = (bound?, self.family(&table)?);
+        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules, family })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -240,6 +243,13 @@ impl Binder<'_> {
         let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
         let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
         let planned = planner.tree(&tree, pool, &[]);
+        if self.session.variables.sql_safe_updates && limit.is_none() {
+            for target in &targets {
+                if !by_key(&planned.operator, target.slot) {
+                    return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
+                }
+            }
+        }
         let mut collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
         let mut root = planned.operator;
         let in_order = planned.ordered && wants_order;
@@ -271,6 +281,20 @@ impl Binder<'_> {
     }
 }
 
+/// Whether the rows of a slot are found by a key.
+fn by_key(operator: &Operator, slot: usize) -> bool {
+    match operator {
+        Operator::Scan { slot: own, access, .. } if *own == slot => {
+            access.unique || !access.equals.is_empty() || !access.alternatives.is_empty()
+        }
+        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+            by_key(left, slot) || by_key(right, slot)
+        }
+        Operator::Filter { input, .. } => by_key(input, slot),
+        _ => false,
+    }
+}
+
 fn has_subquery(expr: &Expr) -> bool {
     let mut found = false;
     expr.walk(&mut |expr| found |= matches!(expr.node, Node::Subquery(_)));
@@ -288,8 +312,10 @@ fn moves(operator: &Operator, target: &Target) -> bool {
     match operator {
         Operator::Scan { access, .. } => {
             !access.unique
-                && crate::plan::access::index_columns(&target.table, access.index)
-                    .any(|column| target.assignments.iter().any(|(assigned, _)| *assigned == column))
+                && crate::plan::access::index_columns(&target.table, access.index).any(|column| {
+                    target.table.columns[column].generated.is_some()
+                        || target.assignments.iter().any(|(assigned, _)| *assigned == column)
+                })
         }
         Operator::Filter { input, .. } => moves(input, target),
         _ => true,
@@ -394,16 +420,19 @@ impl ChangeRun<'_> {
             }
             return Ok(());
         }
-        let mut found: Vec<Vec<Slot>> = plan.targets.iter().map(|_| Vec::new()).collect();
+        // Each target's rows, and with each the rows of all tables that were in place: assignments read those.
+        let mut found: Vec<Vec<(Slot, Arc<[Slot]>)>> = plan.targets.iter().map(|_| Vec::new()).collect();
         let mut seen: Vec<HashSet<Vec<u8>>> = plan.targets.iter().map(|_| HashSet::new()).collect();
         let others: Vec<usize> = {
             let mut slots = Vec::new();
             query.root.slots(&mut slots);
             slots
         };
-        let mut rows: Vec<Vec<Slot>> = Vec::new();
+        let keeps_others = plan.is_update && others.len() > 1;
+        let nothing: Arc<[Slot]> = Arc::new([]);
         let mut bytes = 0;
         while drive(cx, |cx| state.next(&query.root, cx)).await? {
+            let mut joined: Option<Arc<[Slot]>> = None;
             for (position, target) in plan.targets.iter().enumerate() {
                 let Some((table, row, _)) = cx.frame.slots[target.slot].stored() else { continue };
                 let key = clustered_key(table, row)?;
@@ -411,33 +440,22 @@ impl ChangeRun<'_> {
                     continue;
                 }
                 bytes += row.len() + 200;
-                crate::exec::join::charge(bytes)?;
-                found[position].push(cx.frame.slots[target.slot].keep());
-                // The other tables' rows are what the assignments may read.
-                let kept = if plan.is_update && others.len() > 1 {
-                    others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
-                } else {
-                    Vec::new()
+                let kept = match keeps_others {
+                    true => joined.get_or_insert_with(|| {
+                        others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
+                    }),
+                    false => &nothing,
                 };
-                rows.push(kept);
+                bytes += kept.iter().map(Slot::size).sum::<usize>();
+                found[position].push((cx.frame.slots[target.slot].keep(), kept.clone()));
+                crate::exec::join::charge(bytes)?;
             }
         }
-        // Rows were kept target by target in one list; each target takes its own in order.
-        if plan.targets.len() == 1 {
-            for (slot, kept) in std::mem::take(&mut found[0]).into_iter().zip(rows) {
-                for (other, row) in others.iter().zip(kept) {
-                    cx.frame.slots[*other] = row;
+        for (target, rows) in plan.targets.iter().zip(found) {
+            for (slot, kept) in rows {
+                for (other, row) in others.iter().zip(kept.iter()) {
+                    cx.frame.slots[*other] = row.clone();
                 }
-                cx.frame.slots[plan.targets[0].slot] = slot;
-                self.one(cx, &plan.targets[0]).await?;
-            }
-            return Ok(());
-        }
-        if plan.is_update {
-            return Err(not_supported("UPDATE of several tables"));
-        }
-        for (target, slots) in plan.targets.iter().zip(found) {
-            for slot in slots {
                 cx.frame.slots[target.slot] = slot;
                 self.one(cx, target).await?;
             }
@@ -453,17 +471,18 @@ impl ChangeRun<'_> {
         self.bytes.clear();
         self.bytes.extend_from_slice(row);
         self.matched += 1;
+        // A parent is locked before its children are looked for: it is read again for that.
+        let mut unlocked = target.family.as_ref().is_some_and(|family| family.has_children());
         loop {
-            let outcome = if plan.is_update {
-                match self.update(cx, target, &table, stamp).await? {
+            let outcome = if std::mem::take(&mut unlocked) {
+                UpdateOutcome::Changed
+            } else {
+                match self.apply(cx, target, &table, stamp).await? {
                     Some(outcome) => outcome,
                     // Matched is locked, changed or not.
                     None if self.hold(cx, &table, stamp).await? => return Ok(()),
                     None => UpdateOutcome::Changed,
                 }
-            } else {
-                let bytes = &self.bytes;
-                drive(cx, |cx| cx.transaction().delete(&table, stamp, bytes).map_err(Blocked::up)).await?
             };
             if outcome == UpdateOutcome::Done {
                 self.changed += 1;
@@ -495,7 +514,7 @@ impl ChangeRun<'_> {
                 return Ok(());
             }
             // Assignments read the slot: it is put back once the row is changed, so that the scan can go on.
-            let again = self.retry(cx, target, &table, stamp).await;
+            let again = self.apply(cx, target, &table, stamp).await;
             cx.frame.slots[target.slot] = before;
             match again? {
                 None => return Ok(()),
@@ -515,7 +534,29 @@ impl ChangeRun<'_> {
         Ok(found && self.old.stamp() == stamp)
     }
 
-    async fn retry(
+    /// Changes the row in `self.bytes` with all that depends on it; `None` if it needs no change or was skipped.
+    async fn apply(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<Option<UpdateOutcome>> {
+        if target.family.is_none() || !self.plan.ignore {
+            return self.apply_strictly(cx, target, table, stamp).await;
+        }
+        let before = cx.transaction().savepoint();
+        match self.apply_strictly(cx, target, table, stamp).await {
+            Err(violation) if is_violation(&violation) => {
+                drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
+                cx.session.warnings.warn(violation);
+                Ok(None)
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn apply_strictly(
         &mut self,
         cx: &mut Context<'_>,
         target: &Target,
@@ -525,8 +566,21 @@ impl ChangeRun<'_> {
         if self.plan.is_update {
             return self.update(cx, target, table, stamp).await;
         }
+        let family = target.family.as_ref().filter(|family| family.has_children());
         let bytes = &self.bytes;
-        drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await.map(Some)
+        let Some(family) = family else {
+            return drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up))
+                .await
+                .map(Some);
+        };
+        let old = view(table, bytes)?.to_values();
+        family.check_delete(cx, &old).await?;
+        let outcome =
+            drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await?;
+        if outcome == UpdateOutcome::Done {
+            family.after_delete(cx, &old).await?;
+        }
+        Ok(Some(outcome))
     }
 
     /// Updates the row in `self.bytes`; `None` if it needs no change or was skipped.
@@ -539,13 +593,40 @@ impl ChangeRun<'_> {
     ) -> SqlResult<Option<UpdateOutcome>> {
         let number = self.matched;
         let assigned = drive(cx, |cx| assigned_values(cx, target, &self.bytes, number)).await?;
-        let Some(assigned) = assigned else { return Ok(None) };
+        let Some(mut assigned) = assigned else { return Ok(None) };
         let old = view(table, &self.bytes)?;
-        let value = |column: usize| new_value(&old, &assigned, column);
-        if !target.checks.is_empty() {
-            let all: Vec<Value> = (0..table.columns.len()).map(|column| value(column).to_owned()).collect();
-            drive(cx, |cx| cx.check_row(&target.checks, target.slot, &all)).await?;
+        if target.rules.generates() || target.rules.checks() {
+            let mut all: Vec<Value> = (0..table.columns.len())
+                .map(|column| new_value(&old, &assigned, column).to_owned())
+                .collect();
+            drive(cx, |cx| cx.generate(&target.rules, table, target.slot, &mut all, number)).await?;
+            match drive(cx, |cx| cx.check_row(&target.rules, target.slot, &all)).await {
+                Err(violation)
+                    if self.plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+                {
+                    cx.session.warnings.warn(violation);
+                    return Ok(None);
+                }
+                checked => checked?,
+            }
+            for (column, value) in all.into_iter().enumerate() {
+                if table.columns[column].generated.is_some() {
+                    assigned.push((column, value));
+                }
+            }
         }
+        let value = |column: usize| new_value(&old, &assigned, column);
+        let kept = match &target.family {
+            Some(family) => {
+                let all = |column| new_value(&old, &assigned, column).to_owned();
+                let new: Vec<Value> = (0..table.columns.len()).map(all).collect();
+                let old = old.to_values();
+                family.check_parents(cx, &new, Some(&old)).await?;
+                family.check_update(cx, &old, &new).await?;
+                Some((family, old, new))
+            }
+            None => None,
+        };
         self.new.clear();
         row::encode_with(table, value, &mut self.new).map_err(row_error)?;
         let (bytes, new) = (&self.bytes, &self.new);
@@ -557,6 +638,9 @@ impl ChangeRun<'_> {
         .await?;
         match outcome {
             Ok(UpdateOutcome::Done) => {
+                if let Some((family, old, new)) = &kept {
+                    family.after_update(cx, old, new).await?;
+                }
                 if let Some(column) = table.auto_increment_column()
                     && let Some((_, value)) = assigned.iter().find(|(assigned, _)| *assigned == column)
                     && let Value::Int(_) | Value::UInt(_) = value
@@ -602,7 +686,8 @@ fn assigned_values(
         for (column, cell) in &target.assignments {
             let known = &table.columns[*column];
             let value = match cell {
-                Cell::Default => cx.default_value(&target.defaults[*column], known, number)?,
+                Cell::Default if known.generated.is_some() => continue,
+                Cell::Default => cx.default_value(&target.rules.defaults[*column], known, number)?,
                 Cell::Expr(expr) => {
                     let value = expr.eval(cx)?;
                     if value.is_null() && !known.nullable {
@@ -610,7 +695,8 @@ fn assigned_values(
                         cx.warn_or_fail(error)?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
-                        cx.store(value.as_ref(), &expr.ty, known, number)?
+                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        stored.map_err(|error| in_table(error, table, known))?
                     }
                 }
             };

@@ -9,7 +9,8 @@ use palisade_catalog::{SqlType, Value, ValueRef, key, row};
 use palisade_engine::{Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, Table, UpdateOutcome};
 use palisade_parser::ast::{self, InsertSource};
 
-use super::store::{BoundCheck, ColumnDefault, duplicate_entry};
+use super::foreign::{Family, is_violation};
+use super::store::{RowRules, duplicate_entry, in_table};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
 use crate::exec::State;
@@ -40,8 +41,8 @@ pub struct InsertPlan {
     rows: Vec<Vec<Cell>>,
     /// Slots, subqueries, and the query if there is one.
     plan: Arc<Plan>,
-    defaults: Vec<ColumnDefault>,
-    checks: Vec<BoundCheck>,
+    rules: RowRules,
+    family: Option<Arc<Family>>,
     /// ON DUPLICATE KEY UPDATE.
     updates: Vec<(usize, Cell)>,
     /// Slot of the row that exists.
@@ -62,6 +63,11 @@ impl InsertPlan {
         &self.table.name
     }
 
+    /// What its expressions run on.
+    pub(super) fn shared(&self) -> Arc<Plan> {
+        self.plan.clone()
+    }
+
     /// What finds the rows, if a query does.
     pub fn query_plan(&self) -> Option<&Plan> {
         self.plan.query.as_ref().map(|_| &*self.plan)
@@ -78,13 +84,14 @@ impl Binder<'_> {
         if self.dictionary.schema(&schema).is_none() {
             crate::show::schema::refuse_virtual(self.host, &schema, self.session)?;
         }
-        let table = self.dictionary.table(&schema, &insert.table.name)?.clone();
+        let table = self.stored_table(&schema, &insert.table.name, &insert.table.name)?;
+        self.check_locks(&table, &table.name, true)?;
         let mut columns = insert_columns(&table, insert)?;
         self.scopes.push(Scope::default());
         let existing = self.add_table(table.clone(), table.name.clone())?;
         let inserted = self.new_slot();
-        let defaults = self.defaults(&table)?;
-        let checks = self.checks(&table)?;
+        let rules = self.rules(&table)?;
+        let family = self.family(&table)?;
         let mut rows = Vec::new();
         let mut query = None;
         let mut buffered = false;
@@ -96,6 +103,9 @@ impl Binder<'_> {
                         return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
                     }
                     rows.push(self.cells(value)?);
+                    for (column, cell) in columns.iter().zip(rows.last().into_iter().flatten()) {
+                        refuse_generated(&table, *column, cell)?;
+                    }
                 }
                 if all_defaults {
                     columns.clear();
@@ -108,6 +118,11 @@ impl Binder<'_> {
                 self.scopes.push(own);
                 if planned.output.len() != columns.len() {
                     return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+                }
+                if let Some(column) =
+                    columns.iter().find(|column| table.columns[**column].generated.is_some())
+                {
+                    return Err(generated_given(&table, *column));
                 }
                 query = Some(planned);
             }
@@ -140,6 +155,7 @@ impl Binder<'_> {
                 ast::Expr::Default => Cell::Default,
                 value => Cell::Expr(self.expr(value)?),
             };
+            refuse_generated(&table, column, &value)?;
             updates.push((column, value));
         }
         self.scopes.pop();
@@ -149,8 +165,8 @@ impl Binder<'_> {
             columns,
             rows,
             plan,
-            defaults,
-            checks,
+            rules,
+            family,
             updates,
             existing,
             inserted,
@@ -241,7 +257,7 @@ impl Sql {
         if let Some(generated) = generated {
             session.last_insert_id = generated;
         }
-        let info = if records > 1 || plan.plan.query.is_some() {
+        let info = if plan.rows.len() > 1 || plan.plan.query.is_some() {
             format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.count())
         } else {
             String::new()
@@ -251,11 +267,31 @@ impl Sql {
     }
 }
 
-struct InsertRun<'p> {
+/// What an [`InsertRun`] did.
+pub(super) struct Outcome {
+    pub affected: u64,
+    pub duplicates: u64,
+    /// Rows that a CHECK constraint kept out.
+    pub refused: u64,
+    /// First AUTO_INCREMENT value generated.
+    pub generated: Option<u64>,
+}
+
+/// What became of a row that REPLACE collides with.
+enum Replaced {
+    Gone,
+    Deleted,
+    Updated,
+    Same,
+}
+
+/// An INSERT at work.
+pub(super) struct InsertRun<'p> {
     plan: &'p InsertPlan,
     affected: u64,
     records: u64,
     duplicates: u64,
+    refused: u64,
     /// First AUTO_INCREMENT value generated.
     generated: Option<u64>,
     /// Last AUTO_INCREMENT value given.
@@ -266,17 +302,71 @@ struct InsertRun<'p> {
 }
 
 impl<'p> InsertRun<'p> {
-    fn new(plan: &'p InsertPlan) -> Self {
+    pub(super) fn new(plan: &'p InsertPlan) -> Self {
         InsertRun {
             plan,
             affected: 0,
             records: 0,
             duplicates: 0,
+            refused: 0,
             generated: None,
             explicit: None,
             reserved: (0, 0),
             encoded: Vec::new(),
         }
+    }
+
+    /// What it did.
+    pub(super) fn outcome(&self) -> Outcome {
+        Outcome {
+            affected: self.affected,
+            duplicates: self.duplicates,
+            refused: self.refused,
+            generated: self.generated,
+        }
+    }
+
+    /// LOAD DATA's row before its fields.
+    pub(super) async fn begin_row(&self, cx: &mut Context<'_>, number: u64) -> SqlResult<Vec<Value>> {
+        drive(cx, |cx| self.start(cx, number)).await
+    }
+
+    /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
+    pub(super) fn field(
+        &self,
+        cx: &mut Context<'_>,
+        value: Option<Value>,
+        ty: &SqlType,
+        column: usize,
+        number: u64,
+    ) -> SqlResult<Value> {
+        let known = &self.plan.table.columns[column];
+        match value {
+            None if known.nullable => Ok(Value::Null),
+            None => Ok(palisade_catalog::store::implicit_default(known)),
+            Some(Value::Null) if !known.auto_increment && !known.nullable => {
+                cx.warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
+                Ok(palisade_catalog::store::implicit_default(known))
+            }
+            Some(value) => self.stored(cx, &value, ty, column, number),
+        }
+    }
+
+    /// LOAD DATA's SET: the values from `first` on.
+    pub(super) async fn assign(
+        &self,
+        cx: &mut Context<'_>,
+        values: &mut [Value],
+        first: usize,
+        number: u64,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let cells = plan.rows.first().map_or(&[][..], Vec::as_slice);
+        for (column, cell) in plan.columns.iter().zip(cells).skip(first) {
+            let value = drive(cx, |cx| self.cell(cx, values, *column, cell, number)).await?;
+            values[*column] = value;
+        }
+        Ok(())
     }
 
     async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
@@ -333,18 +423,31 @@ impl<'p> InsertRun<'p> {
         let plan = self.plan;
         let mut values = self.start(cx, number)?;
         for (column, cell) in plan.columns.iter().zip(cells) {
-            if plan.reads_row {
-                cx.frame.slots[plan.existing] = Slot::Values(values.as_slice().into());
-            }
-            values[*column] = match cell {
-                Cell::Default => self.default(cx, *column, number)?,
-                Cell::Expr(expr) => {
-                    let value = expr.eval(cx)?;
-                    self.stored(cx, &value, &expr.ty, *column, number)?
-                }
-            };
+            values[*column] = self.cell(cx, &values, *column, cell, number)?;
         }
         Ok(values)
+    }
+
+    /// The value a cell gives a column of the row so far.
+    #[inline]
+    fn cell(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        column: usize,
+        cell: &Cell,
+        number: u64,
+    ) -> SqlAttempt<Value> {
+        if self.plan.reads_row {
+            cx.frame.slots[self.plan.existing] = Slot::Values(values.into());
+        }
+        match cell {
+            Cell::Default => self.default(cx, column, number),
+            Cell::Expr(expr) => {
+                let value = expr.eval(cx)?;
+                Ok(self.stored(cx, &value, &expr.ty, column, number)?)
+            }
+        }
     }
 
     fn values_of(
@@ -374,10 +477,10 @@ impl<'p> InsertRun<'p> {
 
     fn default(&self, cx: &mut Context<'_>, column: usize, number: u64) -> SqlAttempt<Value> {
         let known = &self.plan.table.columns[column];
-        if known.auto_increment || known.visibility == Visibility::System {
+        if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
             return Ok(Value::Null);
         }
-        cx.default_value(&self.plan.defaults[column], known, number)
+        cx.default_value(&self.plan.rules.defaults[column], known, number)
     }
 
     fn stored(
@@ -401,7 +504,8 @@ impl<'p> InsertRun<'p> {
             cx.session.warnings.warn(error);
             return Ok(palisade_catalog::store::implicit_default(known));
         }
-        let stored = cx.store(value.as_ref(), ty, known, number)?;
+        let stored = cx.store(value.as_ref(), ty, known, number);
+        let stored = stored.map_err(|error| in_table(error, &self.plan.table, known))?;
         if known.auto_increment && is_zero(&stored) && !cx.mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
             return Ok(Value::Null);
         }
@@ -409,7 +513,7 @@ impl<'p> InsertRun<'p> {
     }
 
     /// Inserts one row, `left` being the number of rows still to come with it.
-    async fn insert(
+    pub(super) async fn insert(
         &mut self,
         cx: &mut Context<'_>,
         mut values: Vec<Value>,
@@ -419,6 +523,22 @@ impl<'p> InsertRun<'p> {
         let plan = self.plan;
         let table = &plan.table;
         self.records += 1;
+        // Neither reads what AUTO_INCREMENT gives, and a row that is refused takes no value.
+        if plan.rules.generates() {
+            drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut values, number)).await?;
+        }
+        if plan.rules.checks() {
+            match drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &values)).await {
+                Err(violation)
+                    if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+                {
+                    cx.session.warnings.warn(violation);
+                    self.refused += 1;
+                    return Ok(());
+                }
+                checked => checked?,
+            }
+        }
         let mut generated = None;
         if let Some(column) = table.auto_increment_column() {
             if values[column].is_null() {
@@ -437,7 +557,17 @@ impl<'p> InsertRun<'p> {
             let id = drive(cx, |_| table.next_row_id().map_err(Blocked::up)).await?;
             values[column] = Value::UInt(id);
         }
-        drive(cx, |cx| cx.check_row(&plan.checks, plan.existing, &values)).await?;
+        if let Some(family) = &plan.family {
+            match family.check_parents(cx, &values, None).await {
+                Err(violation) if plan.ignore && is_violation(&violation) => {
+                    cx.session.warnings.warn(violation);
+                    self.give_back(generated);
+                    self.records -= 1;
+                    return Ok(());
+                }
+                checked => checked?,
+            }
+        }
         self.encoded.clear();
         row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
         loop {
@@ -456,9 +586,21 @@ impl<'p> InsertRun<'p> {
                 return Ok(());
             };
             if plan.replace {
-                if self.delete_existing(cx, &values, index).await? {
-                    self.affected += 1;
-                    self.duplicates += 1;
+                match self.delete_existing(cx, &values, index).await? {
+                    Replaced::Gone => {}
+                    Replaced::Deleted => {
+                        self.affected += 1;
+                        self.duplicates += 1;
+                    }
+                    Replaced::Updated => {
+                        self.affected += 2;
+                        self.duplicates += 1;
+                        return Ok(());
+                    }
+                    Replaced::Same => {
+                        self.affected += 1;
+                        return Ok(());
+                    }
                 }
                 continue;
             }
@@ -492,6 +634,11 @@ impl<'p> InsertRun<'p> {
     async fn next_auto_increment(&mut self, cx: &mut Context<'_>, left: u64) -> SqlResult<u64> {
         let increment = cx.session.variables.auto_increment_increment.max(1);
         let offset = cx.session.variables.auto_increment_offset.max(1);
+        if let Some(value) = cx.session.insert_id.take() {
+            let table = &self.plan.table;
+            drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+            self.reserved = (value, 1);
+        }
         if self.reserved.1 == 0 {
             let count = left.max(1);
             let table = &self.plan.table;
@@ -525,19 +672,60 @@ impl<'p> InsertRun<'p> {
         .await
     }
 
-    async fn delete_existing(&self, cx: &mut Context<'_>, values: &[Value], index: usize) -> SqlResult<bool> {
+    /// REPLACE: the row that collides in `index` goes. As in MySQL, one that collides in the last unique index alone and
+    /// is the same stays, and counts as inserted only.
+    async fn delete_existing(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+    ) -> SqlResult<Replaced> {
         let table = &self.plan.table;
+        let last = !table.indexes[index + 1..].iter().any(|index| index.unique);
         let mut found = RowBuf::new();
         loop {
             if !self.read_existing(cx, values, index, &mut found).await? {
-                return Ok(false);
+                return Ok(Replaced::Gone);
+            }
+            if let Some(family) = self.plan.family.as_ref().filter(|family| family.has_children()) {
+                // The row stays for those who refer to it, with new values.
+                let old = view(table, found.row())?.to_values();
+                family.check_update(cx, &old, values).await?;
+                let outcome = drive(cx, |cx| {
+                    match cx.transaction().update(table, found.stamp(), found.row(), &self.encoded) {
+                        Ok(outcome) => Ok(Some(outcome)),
+                        Err(Blocked::Error(EngineError::DuplicateKey { .. })) => Ok(None),
+                        Err(blocked) => Err(blocked.up()),
+                    }
+                })
+                .await?;
+                match outcome {
+                    Some(UpdateOutcome::Done) => {
+                        family.after_update(cx, &old, values).await?;
+                        return Ok(Replaced::Updated);
+                    }
+                    Some(UpdateOutcome::Changed) => continue,
+                    // It collides with another row as well: this one goes.
+                    None => family.check_delete(cx, &old).await?,
+                }
+            } else if last {
+                let old = view(table, found.row())?;
+                let own = |column: &usize| table.columns[*column].visibility != Visibility::System;
+                let mut columns = (0..table.columns.len()).filter(own);
+                if columns.all(|column| old.column(column) == values[column].as_ref()) {
+                    return Ok(Replaced::Same);
+                }
             }
             let outcome = drive(cx, |cx| {
                 cx.transaction().delete(table, found.stamp(), found.row()).map_err(Blocked::up)
             })
             .await?;
             if outcome == UpdateOutcome::Done {
-                return Ok(true);
+                if let Some(family) = &self.plan.family {
+                    let old = view(table, found.row())?.to_values();
+                    family.after_delete(cx, &old).await?;
+                }
+                return Ok(Replaced::Deleted);
             }
         }
     }
@@ -560,13 +748,20 @@ impl<'p> InsertRun<'p> {
             }
             let old = view(table, found.row())?.to_values();
             cx.frame.slots[plan.inserted] = Slot::Values(values.into());
-            let new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
+            let mut new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
             let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
             if !changed {
                 self.affected += u64::from(cx.session.client_found_rows);
                 return Ok(true);
             }
-            drive(cx, |cx| cx.check_row(&plan.checks, plan.existing, &new)).await?;
+            if plan.rules.generates() {
+                drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut new, number)).await?;
+            }
+            drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &new)).await?;
+            if let Some(family) = &plan.family {
+                family.check_parents(cx, &new, Some(&old)).await?;
+                family.check_update(cx, &old, &new).await?;
+            }
             let encoded = row::encode(table, &new).map_err(row_error)?;
             let outcome =
                 drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
@@ -577,6 +772,9 @@ impl<'p> InsertRun<'p> {
                 .await?;
             match outcome {
                 Ok(UpdateOutcome::Done) => {
+                    if let Some(family) = &plan.family {
+                        family.after_update(cx, &old, &new).await?;
+                    }
                     self.affected += 2;
                     self.duplicates += 1;
                     if let Some(column) = table.auto_increment_column()
@@ -606,14 +804,16 @@ impl<'p> InsertRun<'p> {
             let known = &plan.table.columns[*column];
             cx.frame.slots[plan.existing] = Slot::Values(new.as_slice().into());
             new[*column] = match cell {
-                Cell::Default => cx.default_value(&plan.defaults[*column], known, number)?,
+                Cell::Default if known.generated.is_some() => continue,
+                Cell::Default => cx.default_value(&plan.rules.defaults[*column], known, number)?,
                 Cell::Expr(expr) => {
                     let value = expr.eval(cx)?;
                     if value.is_null() && !known.nullable {
                         cx.warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
-                        cx.store(value.as_ref(), &expr.ty, known, number)?
+                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        stored.map_err(|error| in_table(error, &plan.table, known))?
                     }
                 }
             };
@@ -628,6 +828,18 @@ impl<'p> InsertRun<'p> {
         }
         Ok(new)
     }
+}
+
+/// 3105 for a value other than DEFAULT in a generated column.
+pub fn refuse_generated(table: &Table, column: usize, cell: &Cell) -> SqlResult<()> {
+    match cell {
+        Cell::Expr(_) if table.columns[column].generated.is_some() => Err(generated_given(table, column)),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn generated_given(table: &Table, column: usize) -> SqlError {
+    mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, table.columns[column].name, table.name)
 }
 
 /// A row that cannot be encoded.

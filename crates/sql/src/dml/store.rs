@@ -5,10 +5,10 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::store::{self, Level, StoreContext};
 use palisade_catalog::temporal::TemporalMode;
-use palisade_catalog::{Column, SqlType, Value, ValueRef};
-use palisade_engine::Table;
+use palisade_catalog::{Column, SqlType, TableDef, Value, ValueRef};
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
+use crate::bind::scope::{Scope, Source};
 use crate::bind::{Binder, not_supported};
 use crate::expr::convert::append_text;
 use crate::expr::{Context, Expr, Slot};
@@ -35,9 +35,63 @@ pub struct BoundCheck {
     condition: Expr,
 }
 
+/// What is done to every row that is written: defaults, generated columns, checks.
+#[derive(Debug, Clone, Default)]
+pub struct RowRules {
+    /// By column.
+    pub defaults: Vec<ColumnDefault>,
+    /// Generated columns in order, and how each is computed.
+    generated: Vec<GeneratedValue>,
+    /// CHECK constraints.
+    checks: Vec<BoundCheck>,
+}
+
+#[derive(Debug, Clone)]
+struct GeneratedValue {
+    column: usize,
+    expr: Expr,
+    /// Its errors are errors of the statement: the value is STORED, or an index has it.
+    strict: bool,
+}
+
+impl RowRules {
+    /// Whether there are generated columns.
+    pub fn generates(&self) -> bool {
+        !self.generated.is_empty()
+    }
+
+    /// Whether rows are checked.
+    pub fn checks(&self) -> bool {
+        !self.checks.is_empty()
+    }
+}
+
 impl Binder<'_> {
+    /// The rules of the rows of a table, which is the one in the innermost scope.
+    pub fn rules(&mut self, table: &TableDef) -> SqlResult<RowRules> {
+        let (defaults, checks) = (self.defaults(table)?, self.checks(table)?);
+        let mut generated = Vec::new();
+        for (position, column) in table.columns.iter().enumerate() {
+            let Some(source) = &column.generated else { continue };
+            let mut parts = table.indexes.iter().flat_map(|index| &index.parts);
+            let strict = source.stored || parts.any(|part| usize::from(part.column) == position);
+            let expr = self.stored_expression(&source.expression)?;
+            generated.push(GeneratedValue { column: position, expr, strict });
+        }
+        Ok(RowRules { defaults, generated, checks })
+    }
+
+    /// The rules of rows that are in no table yet, and the slot in which their expressions see the row.
+    pub fn rules_of_definition(&mut self, def: &TableDef) -> SqlResult<(RowRules, usize)> {
+        let slot = self.new_slot();
+        self.scopes.push(Scope { sources: vec![Source::of_definition(slot, def)], ..Scope::default() });
+        let rules = self.rules(def);
+        self.scopes.pop();
+        Ok((rules?, slot))
+    }
+
     /// The defaults of a table's columns; expressions see the row in the innermost scope.
-    pub fn defaults(&mut self, table: &Table) -> SqlResult<Vec<ColumnDefault>> {
+    fn defaults(&mut self, table: &TableDef) -> SqlResult<Vec<ColumnDefault>> {
         let mut defaults = Vec::with_capacity(table.columns.len());
         for column in &table.columns {
             defaults.push(match &column.default {
@@ -52,7 +106,7 @@ impl Binder<'_> {
     }
 
     /// The table's enforced CHECK constraints, over the row in the innermost scope.
-    pub fn checks(&mut self, table: &Table) -> SqlResult<Vec<BoundCheck>> {
+    fn checks(&mut self, table: &TableDef) -> SqlResult<Vec<BoundCheck>> {
         let mut checks = Vec::new();
         for check in table.checks.iter().filter(|check| check.enforced) {
             let condition = self.stored_expression(&check.expression)?;
@@ -151,8 +205,55 @@ impl Context<'_> {
         self.store(now, &SqlType::DateTime { fsp: 6 }, column, row)
     }
 
-    /// Fails with 3819 if a check is false for the row in `slot`.
-    pub fn check_row(&mut self, checks: &[BoundCheck], slot: usize, values: &[Value]) -> SqlAttempt<()> {
+    /// Computes the generated columns of a row that is otherwise complete; `slot` is where their expressions see it.
+    pub fn generate(
+        &mut self,
+        rules: &RowRules,
+        table: &TableDef,
+        slot: usize,
+        values: &mut [Value],
+        row: u64,
+    ) -> SqlAttempt<()> {
+        let before = std::mem::take(&mut self.frame.slots[slot]);
+        let result = rules.generated.iter().try_for_each(|generated| {
+            self.frame.slots[slot] = Slot::Values((&*values).into());
+            values[generated.column] =
+                self.generated_value(generated, &table.columns[generated.column], row)?;
+            Ok(())
+        });
+        self.frame.slots[slot] = before;
+        result
+    }
+
+    fn generated_value(
+        &mut self,
+        generated: &GeneratedValue,
+        column: &Column,
+        row: u64,
+    ) -> SqlAttempt<Value> {
+        let compute = |cx: &mut Self| -> SqlAttempt<Value> {
+            let value = generated.expr.eval(cx)?;
+            if value.is_null() {
+                return match column.nullable {
+                    true => Ok(Value::Null),
+                    false => Err(mysql_error!(ER_BAD_NULL_ERROR, column.name).into()),
+                };
+            }
+            Ok(cx.store(value.as_ref(), &generated.expr.ty, column, row)?)
+        };
+        if generated.strict {
+            return compute(self);
+        }
+        // What MySQL computes when it is read cannot fail a statement that writes.
+        let (strict, warnings) = (std::mem::take(&mut self.strict), self.session.warnings.clone());
+        let value = compute(self);
+        (self.strict, self.session.warnings) = (strict, warnings);
+        value
+    }
+
+    /// Fails with 3819 if a check is false for a row; `slot` is where the conditions see it.
+    pub fn check_row(&mut self, rules: &RowRules, slot: usize, values: &[Value]) -> SqlAttempt<()> {
+        let checks = &rules.checks;
         if checks.is_empty() {
             return Ok(());
         }
@@ -176,8 +277,22 @@ impl Context<'_> {
     }
 }
 
+/// An error of storing a value; 3140 names the table, too.
+pub fn in_table(error: SqlError, table: &TableDef, column: &Column) -> SqlError {
+    if error.number() != ER_INVALID_JSON_TEXT.number {
+        return error;
+    }
+    let own = format!("'{}'.", column.name);
+    let full = format!("'{}.{}'.", table.name, column.name);
+    let message = match error.message.strip_suffix(&own) {
+        Some(start) => format!("{start}{full}"),
+        None => error.message.clone(),
+    };
+    SqlError::with_message(&ER_INVALID_JSON_TEXT, message)
+}
+
 /// 1062 for a row that collides in index `number`.
-pub fn duplicate_entry(table: &Table, number: usize, value: impl Fn(usize) -> Value) -> SqlError {
+pub fn duplicate_entry(table: &TableDef, number: usize, value: impl Fn(usize) -> Value) -> SqlError {
     let index = &table.indexes[number];
     let mut text = Vec::new();
     for (position, part) in index.parts.iter().enumerate() {

@@ -203,8 +203,8 @@ fn rollup_order(left: &Group, right: &Group, group: &[Expr]) -> Ordering {
     Ordering::Equal
 }
 
-#[derive(Debug)]
-enum Accumulator {
+#[derive(Debug, Clone)]
+pub(super) enum Accumulator {
     Count(i64),
     Sum { count: u64, sum: Sum },
     Extreme(Value),
@@ -215,15 +215,15 @@ enum Accumulator {
     Distinct { seen: KeyIndex, inner: Box<Accumulator> },
 }
 
-#[derive(Debug)]
-enum Sum {
+#[derive(Debug, Clone)]
+pub(super) enum Sum {
     Integer(i128),
     Decimal(Decimal),
     Double(f64),
 }
 
 impl Accumulator {
-    fn new(spec: &AggregateSpec) -> Accumulator {
+    pub(super) fn new(spec: &AggregateSpec) -> Accumulator {
         let plain = match spec.kind {
             AggregateKind::Count => Accumulator::Count(0),
             AggregateKind::Sum | AggregateKind::Avg => {
@@ -253,7 +253,7 @@ impl Accumulator {
     }
 
     /// One more row. Gives the bytes that it made the accumulator grow by.
-    fn add(
+    pub(super) fn add(
         &mut self,
         cx: &mut Context<'_>,
         spec: &AggregateSpec,
@@ -350,7 +350,8 @@ impl Accumulator {
         }
     }
 
-    fn finish(self, cx: &mut Context<'_>, spec: &AggregateSpec) -> SqlResult<Value> {
+    /// The aggregate of what was added.
+    pub(super) fn finish(self, cx: &mut Context<'_>, spec: &AggregateSpec) -> SqlResult<Value> {
         Ok(match self {
             Accumulator::Distinct { inner, .. } => inner.finish(cx, spec)?,
             Accumulator::Count(count) => Value::Int(count),

@@ -6,7 +6,7 @@ use palisade_base::error_catalogue::ER_OUTOFMEMORY;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 
-use super::{State, append_hash_key};
+use super::{State, append_hash_key, yielding};
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
@@ -56,6 +56,7 @@ impl NestedLoopState {
                 }
                 self.right.reset();
                 (self.has_left, self.matched, self.pending) = (true, false, false);
+                take_turns(cx)?;
             }
             if !self.pending {
                 if !self.right.next(right, cx)? {
@@ -71,6 +72,7 @@ impl NestedLoopState {
                     continue;
                 }
                 self.pending = true;
+                take_turns(cx)?;
             }
             let holds = match condition {
                 Some(condition) => condition.test(cx)? == Some(true),
@@ -91,6 +93,12 @@ impl NestedLoopState {
             }
         }
     }
+}
+
+/// Counts a row that was joined: lets others run now and then, and fails if the statement was killed. What
+/// is below may be in memory, where nothing else does.
+fn take_turns(cx: &mut Context<'_>) -> SqlAttempt<()> {
+    if cx.spend()? { Err(yielding()) } else { Ok(()) }
 }
 
 /// Makes every slot below `plan` NULL.
@@ -203,6 +211,7 @@ impl HashJoinState {
                 }
                 self.next_match += 1;
                 self.testing = true;
+                take_turns(cx)?;
             }
             let holds = match plan.condition {
                 Some(condition) => condition.test(cx)? == Some(true),

@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
 /// Byte strings, numbered in the order in which they came first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct KeyIndex {
     table: HashTable<usize>,
     bytes: Vec<u8>,

@@ -14,16 +14,20 @@
 //! | [`kept`] | rows set aside |
 //! | [`sort`] | sorting, limits, removing duplicates |
 //! | [`set`] | UNION and its kin, derived tables |
+//! | [`window`] | window functions |
+//! | [`recursive`] | WITH RECURSIVE |
 //! | [`subquery`] | subqueries in expressions |
 
 pub mod aggregate;
 pub mod join;
 pub mod kept;
 pub mod keys;
+pub mod recursive;
 pub mod scan;
 pub mod set;
 pub mod sort;
 pub mod subquery;
+pub mod window;
 
 use std::sync::Arc;
 
@@ -55,6 +59,9 @@ pub enum State {
     Limit(Box<sort::LimitState>),
     Union(Box<set::UnionState>),
     Derived(Box<set::DerivedState>),
+    Window(Box<window::WindowState>),
+    Recursive { state: Box<recursive::RecursiveState>, correlated: bool },
+    Working { next: usize },
 }
 
 impl State {
@@ -89,6 +96,13 @@ impl State {
             Operator::Union { inputs, .. } => {
                 State::Union(Box::new(set::UnionState::new(inputs.iter().map(State::new).collect())))
             }
+            Operator::Recursive { recursion, .. } => {
+                State::Recursive { state: Box::default(), correlated: !recursion.outer_slots.is_empty() }
+            }
+            Operator::Working { .. } => State::Working { next: 0 },
+            Operator::Window { input, .. } => {
+                State::Window(Box::new(window::WindowState::new(State::new(input), input)))
+            }
             Operator::Derived { query, .. } => {
                 State::Derived(Box::new(set::DerivedState::new(State::new(&query.root))))
             }
@@ -115,6 +129,9 @@ impl State {
             State::Limit(state) => state.reset(),
             State::Union(state) => state.reset(),
             State::Derived(state) => state.reset(),
+            State::Window(state) => state.reset(),
+            State::Recursive { state, correlated } => state.reset(*correlated),
+            State::Working { next } => *next = 0,
         }
     }
 
@@ -197,6 +214,24 @@ impl State {
             (State::Derived(state), Operator::Derived { slot, query, filter, .. }) => {
                 state.next(cx, query, *slot, filter.as_ref())
             }
+            (State::Recursive { state, .. }, Operator::Recursive { slot, recursion, filter, .. }) => {
+                state.next(cx, recursion, *slot, filter.as_ref())
+            }
+            (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
+                while let Some(row) = cx.working[*table].get(*next).cloned() {
+                    cx.frame.slots[*slot] = Slot::Values(row);
+                    let passes = match filter {
+                        Some(filter) => filter.test(cx)? == Some(true),
+                        None => true,
+                    };
+                    *next += 1;
+                    if passes {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
             _ => unreachable!("a state mirrors its plan"),
         }
     }

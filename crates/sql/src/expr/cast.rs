@@ -110,7 +110,12 @@ impl Context<'_> {
             CastTarget::Unsigned => Ok(Value::UInt(self.to_integer(value.as_ref())? as u64)),
             CastTarget::Decimal { precision, scale } => {
                 let decimal = self.to_decimal(value.as_ref())?;
-                Ok(Value::Decimal(self.fit_decimal(decimal, *precision, *scale)?))
+                let fitted = self.fit_decimal(decimal, *precision, *scale);
+                fitted.map(Value::Decimal).or_else(|largest| {
+                    let shown = format!("cast({operand} as decimal({precision},{scale}))");
+                    self.warn_or_fail(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, shown, 1))?;
+                    Ok(Value::Decimal(largest))
+                })
             }
             CastTarget::Float => Ok(Value::Float(self.to_f64(value.as_ref())? as f32)),
             CastTarget::Double => Ok(Value::Double(self.to_f64(value.as_ref())?)),
@@ -176,14 +181,13 @@ impl Context<'_> {
         Ok(Value::bytes(quoted))
     }
 
-    /// `decimal` as DECIMAL(precision, scale): rounded, and clamped with warning 1264.
-    pub fn fit_decimal(&mut self, decimal: Decimal, precision: u8, scale: u8) -> SqlResult<Decimal> {
+    /// `decimal` as DECIMAL(precision, scale): rounded; if it does not fit, the value nearest to it.
+    fn fit_decimal(&self, decimal: Decimal, precision: u8, scale: u8) -> Result<Decimal, Decimal> {
         if decimal.fits(precision, scale) {
             return Ok(decimal.round(i32::from(scale)).unwrap_or(decimal));
         }
-        self.warn_or_fail(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, "cast", 1))?;
         let largest = Decimal::largest(precision, scale);
-        Ok(if decimal.is_negative() { largest.negate() } else { largest })
+        Err(if decimal.is_negative() { largest.negate() } else { largest })
     }
 
     fn cut(&mut self, text: Bytes, length: u64, collation: CollationId) -> SqlResult<Bytes> {

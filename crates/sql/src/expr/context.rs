@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_UNKNOWN_ERROR};
+use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
 use palisade_base::mysql_error;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{Date, DateTime, RowView, Timestamp, Value, ValueRef, Zone};
@@ -156,12 +156,16 @@ pub struct Context<'a> {
     pub frame: Frame,
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
+    /// Working tables of recursive queries, by number: the rows of the last round.
+    pub working: Vec<Vec<crate::exec::KeptRow>>,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
     pub budget: u32,
     /// Until when SLEEP() sleeps, microseconds since 1970.
     pub sleep_until: Option<i64>,
+    /// When a SELECT is interrupted (`max_execution_time`), microseconds since 1970.
+    pub deadline: Option<i64>,
     /// Generators of RAND(seed), by address of their expression.
     pub seeded: Vec<(usize, (u64, u64))>,
     now_micros: i64,
@@ -194,9 +198,11 @@ impl<'a> Context<'a> {
             plan,
             frame: Frame { slots: vec![Slot::Null; slots] },
             subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
+            working: Vec::new(),
             strict: false,
             budget: BUDGET,
             sleep_until: None,
+            deadline: None,
             seeded: Vec::new(),
             now_micros,
             now,
@@ -249,6 +255,14 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
+    /// 3024 if the statement has run for too long.
+    pub fn check_deadline(&self) -> SqlResult<()> {
+        match self.deadline {
+            Some(deadline) if self.host.unix_micros() >= deadline => Err(mysql_error!(ER_QUERY_TIMEOUT)),
+            _ => Ok(()),
+        }
+    }
+
     /// One more row was handled: fails if the statement was killed. True if it should yield.
     pub fn spend(&mut self) -> SqlResult<bool> {
         self.budget = self.budget.saturating_sub(1);
@@ -257,6 +271,7 @@ impl<'a> Context<'a> {
             if self.session.kill.get() != Killed::No {
                 return Err(mysql_error!(ER_QUERY_INTERRUPTED));
             }
+            self.check_deadline()?;
             return Ok(true);
         }
         Ok(false)

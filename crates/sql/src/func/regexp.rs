@@ -4,7 +4,8 @@
 //! back-references inside a pattern; such patterns are refused (3685) rather than misread.
 
 use palisade_base::error_catalogue::{
-    ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR, ER_REGEXP_INVALID_FLAG,
+    ER_CHARACTER_SET_MISMATCH, ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR,
+    ER_REGEXP_INVALID_FLAG,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
@@ -29,11 +30,27 @@ pub static FUNCTIONS: &[Function] = &[
 const CACHED: usize = 16;
 
 fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    check_charsets(arguments)?;
     Ok(Typed::strict(SqlType::BIGINT, arguments))
 }
 
 fn text(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    check_charsets(arguments)?;
     Ok(Typed::nullable(text_type("regexp_substr", arguments, u64::from(u32::MAX), connection)?))
+}
+
+/// 3995 where a text meets a binary string.
+fn check_charsets(arguments: &[Expr]) -> SqlResult<()> {
+    let [subject, pattern, ..] = arguments else { return Ok(()) };
+    if !subject.ty.is_string() || !pattern.ty.is_string() {
+        return Ok(());
+    }
+    let names = [subject.ty.collation(), pattern.ty.collation()];
+    if (names[0] == CollationId::BINARY) == (names[1] == CollationId::BINARY) {
+        return Ok(());
+    }
+    let [subject, pattern] = names.map(|collation| collation.get().name);
+    Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, subject, pattern, "regexp_like"))
 }
 
 /// What all of them begin with: the text, the compiled pattern, and where to begin.

@@ -122,7 +122,7 @@ impl Sql {
 
 fn has_parts(operator: &Operator) -> bool {
     match operator {
-        Operator::Derived { .. } | Operator::Union { .. } => true,
+        Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => true,
         Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
             has_parts(left) || has_parts(right)
         }
@@ -131,6 +131,7 @@ fn has_parts(operator: &Operator) -> bool {
         | Operator::Sort { input, .. }
         | Operator::Project { input, .. }
         | Operator::Distinct { input, .. }
+        | Operator::Window { input, .. }
         | Operator::Limit { input, .. } => has_parts(input),
         _ => false,
     }
@@ -233,6 +234,11 @@ fn operator_lines(
                 extra,
             });
         }
+        Operator::Recursive { recursion, .. } => {
+            let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
+            parts.for_each(|part| operator_lines(&part.root, id, select_type, next_id, lines));
+        }
+        Operator::Working { .. } => {}
         Operator::Virtual { name, alias, filter, .. } => lines.push(Line {
             id: Some(id),
             select_type,
@@ -259,6 +265,7 @@ fn operator_lines(
         | Operator::Sort { input, .. }
         | Operator::Project { input, .. }
         | Operator::Distinct { input, .. }
+        | Operator::Window { input, .. }
         | Operator::Limit { input, .. } => operator_lines(input, id, select_type, next_id, lines),
         Operator::Union { inputs, .. } => {
             for (number, input) in inputs.iter().enumerate() {
@@ -440,6 +447,10 @@ fn tree(operator: &Operator, depth: usize, out: &mut String) {
             tree(input, depth + 1, out);
         }
         Operator::Project { input, .. } => tree(input, depth, out),
+        Operator::Window { input, window } => {
+            line(format!("Window aggregate with buffering: {} function(s)", window.calls.len()));
+            tree(input, depth + 1, out);
+        }
         Operator::Distinct { input, .. } => {
             line("Remove duplicates".to_owned());
             tree(input, depth + 1, out);
@@ -455,6 +466,14 @@ fn tree(operator: &Operator, depth: usize, out: &mut String) {
             line(format!("Combination: {steps:?}"));
             inputs.iter().for_each(|input| tree(input, depth + 1, out));
         }
+        Operator::Recursive { recursion, alias, .. } => {
+            line(format!("Materialize recursive CTE {alias}"));
+            tree(&recursion.seed.root, depth + 1, out);
+            out.push_str(&"    ".repeat(depth + 1));
+            out.push_str("-> Repeat until convergence\n");
+            recursion.steps.iter().for_each(|step| tree(&step.root, depth + 2, out));
+        }
+        Operator::Working { alias, .. } => line(format!("Scan new records on {alias}")),
         Operator::Derived { query, alias, .. } => {
             line(format!("Materialize {alias}"));
             tree(&query.root, depth + 1, out);

@@ -6,6 +6,7 @@ use palisade_base::mysql_error;
 
 use super::SortKey;
 use super::conditions::expr_slots;
+use super::window::WindowPlan;
 use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::aggregate::AGGREGATES;
@@ -51,6 +52,20 @@ impl Binder<'_> {
                 &mut keep,
             )?;
         }
+        let mut windows = std::mem::take(&mut finish.windows);
+        let mut checked = Ok(());
+        for expr in &mut windows {
+            expr.exprs_mut(&mut |expr| {
+                replaced.apply(expr);
+                let known =
+                    self.check_grouped(scope, expr, finish, local, check, 1, "SELECT list", &mut keep);
+                if checked.is_ok() {
+                    checked = known;
+                }
+            });
+        }
+        checked?;
+        finish.windows = windows;
         finish.having = having;
         finish.keys = keys;
         finish.keep = keep;
@@ -112,6 +127,7 @@ pub(super) struct Finish {
     pub(super) group: Vec<Expr>,
     pub(super) slot: Option<usize>,
     pub(super) keep: Vec<usize>,
+    pub(super) windows: Vec<WindowPlan>,
 }
 
 struct Regroup<'r> {

@@ -288,6 +288,30 @@ impl JoinPlanner<'_, '_> {
                     ordered: false,
                 }
             }
+            Leaf::Recursive { slot, recursion, alias } => Planned {
+                operator: Operator::Recursive {
+                    slot: *slot,
+                    recursion: recursion.clone(),
+                    filter: Expr::all_of(pool.into_iter().map(|conjunct| conjunct.expr).collect()),
+                    alias: alias.clone(),
+                },
+                rows: 100.0,
+                cost: 100.0,
+                parameterised: false,
+                ordered: false,
+            },
+            Leaf::Working { slot, table, alias } => Planned {
+                operator: Operator::Working {
+                    slot: *slot,
+                    table: *table,
+                    filter: Expr::all_of(pool.into_iter().map(|conjunct| conjunct.expr).collect()),
+                    alias: alias.clone(),
+                },
+                rows: 10.0,
+                cost: 10.0,
+                parameterised: false,
+                ordered: false,
+            },
             Leaf::Derived { slot, query, alias } => {
                 let query = query.clone();
                 let filter = Expr::all_of(pool.into_iter().map(|conjunct| conjunct.expr).collect());

@@ -8,6 +8,7 @@
 //! | [`join`] | the order of joins, and how each is done |
 //! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
 //! | [`point`] | the short path of reading one row by its key |
+//! | [`window`] | windows and their functions |
 //! | [`explain`] | a plan as EXPLAIN shows it |
 //!
 //! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when a scan
@@ -20,6 +21,7 @@ pub mod grouping;
 pub mod join;
 pub mod point;
 pub mod select;
+pub mod window;
 
 use std::sync::Arc;
 
@@ -184,6 +186,25 @@ pub enum Operator {
         steps: Vec<SetStep>,
         types: Vec<palisade_catalog::SqlType>,
     },
+    /// The rows of a recursive common table expression, kept to be read more than once.
+    Recursive {
+        slot: usize,
+        recursion: Arc<Recursion>,
+        filter: Option<Expr>,
+        alias: String,
+    },
+    /// What the last round of a recursion gave.
+    Working {
+        slot: usize,
+        table: usize,
+        filter: Option<Expr>,
+        alias: String,
+    },
+    /// Each row with the values of window functions, in order of the window.
+    Window {
+        input: Box<Operator>,
+        window: window::WindowPlan,
+    },
     /// A derived table: the rows of a query, kept to be read more than once.
     Derived {
         slot: usize,
@@ -191,6 +212,27 @@ pub enum Operator {
         filter: Option<Expr>,
         alias: String,
     },
+}
+
+/// A recursive common table expression.
+#[derive(Debug)]
+pub struct Recursion {
+    /// The rows to begin with.
+    pub seed: Query,
+    /// What makes rows of the rows of the round before.
+    pub steps: Vec<Query>,
+    /// Number of the working table.
+    pub table: usize,
+    /// UNION rather than UNION ALL: rows that are there already are dropped.
+    pub distinct: bool,
+    /// It ends when it has so many rows.
+    pub limit: Option<Limit>,
+    /// Types of the columns: the seed's.
+    pub types: Vec<palisade_catalog::SqlType>,
+    /// Names of the columns.
+    pub names: Vec<String>,
+    /// Slots of enclosing queries that it reads.
+    pub outer_slots: Vec<usize>,
 }
 
 /// How an input of a combination is combined with those before it.
@@ -223,6 +265,8 @@ impl Operator {
             | Operator::Project { slot, .. }
             | Operator::Distinct { slot, .. }
             | Operator::Union { slot, .. }
+            | Operator::Recursive { slot, .. }
+            | Operator::Working { slot, .. }
             | Operator::Derived { slot, .. } => out.push(*slot),
             Operator::Aggregate { slot, keep, .. } => {
                 out.push(*slot);
@@ -237,6 +281,26 @@ impl Operator {
             Operator::Filter { input, .. } | Operator::Sort { input, .. } | Operator::Limit { input, .. } => {
                 input.slots(out);
             }
+            Operator::Window { input, window } => {
+                input.slots(out);
+                out.push(window.slot);
+            }
+        }
+    }
+
+    /// Whether it groups, or computes window functions.
+    pub fn aggregates(&self) -> bool {
+        match self {
+            Operator::Aggregate { .. } | Operator::Window { .. } => true,
+            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+                left.aggregates() || right.aggregates()
+            }
+            Operator::Filter { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Distinct { input, .. }
+            | Operator::Limit { input, .. } => input.aggregates(),
+            _ => false,
         }
     }
 
@@ -244,7 +308,15 @@ impl Operator {
     pub fn tables(&self, out: &mut Vec<Arc<Table>>) {
         match self {
             Operator::Scan { table, .. } => out.push(table.clone()),
-            Operator::Dual | Operator::Nothing | Operator::Virtual { .. } | Operator::Values { .. } => {}
+            Operator::Dual
+            | Operator::Nothing
+            | Operator::Virtual { .. }
+            | Operator::Values { .. }
+            | Operator::Working { .. } => {}
+            Operator::Recursive { recursion, .. } => {
+                let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
+                parts.for_each(|query| query.root.tables(out));
+            }
             Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
                 left.tables(out);
                 right.tables(out);
@@ -254,6 +326,7 @@ impl Operator {
             | Operator::Sort { input, .. }
             | Operator::Project { input, .. }
             | Operator::Distinct { input, .. }
+            | Operator::Window { input, .. }
             | Operator::Limit { input, .. } => input.tables(out),
             Operator::Union { inputs, .. } => inputs.iter().for_each(|input| input.tables(out)),
             Operator::Derived { query, .. } => query.root.tables(out),

@@ -15,7 +15,7 @@ use super::{Limit, Operator, Query, SetStep, SortKey};
 use crate::SqlResult;
 use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::types::merged;
-use crate::bind::{Binder, not_supported};
+use crate::bind::{Binder, CommonTable};
 use crate::expr::{Coercibility, Expr, Node};
 use crate::sink::ColumnMeta;
 
@@ -31,10 +31,7 @@ impl Binder<'_> {
         self.depth += 1;
         let common = self.common_tables.len();
         if let Some(with) = &query.with {
-            if with.recursive && with.tables.iter().any(|table| mentions(&table.query, &table.name)) {
-                return Err(not_supported("WITH RECURSIVE"));
-            }
-            self.common_tables.extend(with.tables.iter().cloned());
+            self.common_tables.extend(CommonTable::all(with));
         }
         let mode = self.read_mode;
         if let Some(locking) = query.locking.first() {
@@ -325,9 +322,12 @@ impl Binder<'_> {
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
     ) -> SqlResult<Query> {
-        if !select.windows.is_empty() {
-            return Err(not_supported("window functions"));
+        for (position, (name, _)) in select.windows.iter().enumerate() {
+            if select.windows[..position].iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                return Err(mysql_error!(ER_WINDOW_DUPLICATE_NAME, name));
+            }
         }
+        self.scope().named_windows.clone_from(&select.windows);
         let tree = self.from(&select.from)?;
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
@@ -368,7 +368,8 @@ impl Binder<'_> {
         let mut output: Vec<Expr> =
             std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| expr).collect();
         let grouped = !group.is_empty() || !scope.aggregates.is_empty();
-        let mut finish = Finish { having, keys, group, slot: scope.group_slot, keep: Vec::new() };
+        let windows = std::mem::take(&mut scope.windows);
+        let mut finish = Finish { having, keys, group, slot: scope.group_slot, keep: Vec::new(), windows };
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         // What is read of each table decides whether an index alone has it; so it is looked up before grouping
         // replaces expressions.
@@ -415,6 +416,10 @@ impl Binder<'_> {
         if let Some(condition) = finish.having {
             root = Operator::Filter { input: Box::new(root), condition };
         }
+        let windowed = !finish.windows.is_empty();
+        for window in finish.windows {
+            root = Operator::Window { input: Box::new(root), window };
+        }
         let mut keys = finish.keys;
         // Rows that are sorted by all that they show have their duplicates side by side.
         let distinct_by_sorting = select.distinct && sorts_by_all(&keys, &output);
@@ -445,7 +450,7 @@ impl Binder<'_> {
             output = projected;
         }
         let counted = select.options.calc_found_rows;
-        if !keys.is_empty() && (!ordered || grouped || select.distinct) {
+        if !keys.is_empty() && (!ordered || grouped || windowed || select.distinct) {
             let mut slots = Vec::new();
             root.slots(&mut slots);
             let limit = if counted { None } else { limit.clone() };
@@ -504,9 +509,6 @@ impl Binder<'_> {
                             } else {
                                 column.column.clone()
                             }
-                        }
-                        (None, ast::Expr::Literal(ast::Literal::String(string))) => {
-                            String::from_utf8_lossy(&string.value).trim_start().to_owned()
                         }
                         (None, _) => text.clone(),
                     };
@@ -596,6 +598,9 @@ impl Binder<'_> {
         finish.having.iter().for_each(&mut visit);
         finish.group.iter().for_each(&mut visit);
         finish.keys.iter().for_each(|key| visit(&key.expr));
+        for mut window in finish.windows.iter().cloned() {
+            window.exprs_mut(&mut |expr| visit(expr));
+        }
         for spec in &scope.aggregates {
             spec.arguments.iter().for_each(&mut visit);
             spec.order_by.iter().for_each(|key| visit(&key.expr));
@@ -614,7 +619,7 @@ impl Binder<'_> {
         limit: Option<&Limit>,
         local: &[usize],
     ) -> Option<WantedOrder> {
-        if grouped || select.distinct || finish.keys.is_empty() {
+        if grouped || select.distinct || finish.keys.is_empty() || !finish.windows.is_empty() {
             return None;
         }
         let mut keys = Vec::with_capacity(finish.keys.len());
@@ -687,30 +692,55 @@ fn converted(expr: Expr, ty: &SqlType) -> Expr {
 }
 
 /// Whether a query reads a table of that name, as recursion does.
-fn mentions(query: &ast::Query, name: &str) -> bool {
-    fn in_body(body: &QueryBody, name: &str) -> bool {
-        match body {
-            QueryBody::Select(select) => select.from.iter().any(|reference| in_reference(reference, name)),
-            QueryBody::Table(table) => table.schema.is_none() && table.name == name,
-            QueryBody::Nested(query) => mentions(query, name),
-            QueryBody::Values(_) => false,
-            QueryBody::Combination { first, rest } => {
-                in_body(first, name) || rest.iter().any(|term| in_body(&term.body, name))
-            }
+pub fn mentions(query: &ast::Query, name: &str) -> bool {
+    body_mentions(&query.body, name)
+}
+
+/// [`mentions`] of a part of a query.
+pub fn body_mentions(body: &QueryBody, name: &str) -> bool {
+    match body {
+        QueryBody::Select(select) => {
+            let items = select.items.iter().filter_map(|item| match item {
+                SelectItem::Expr { expr, .. } => Some(expr),
+                _ => None,
+            });
+            let mut exprs = items.chain(&select.filter).chain(&select.having);
+            select.from.iter().any(|reference| reference_mentions(reference, name))
+                || exprs.any(|expr| expr_mentions(expr, name))
+        }
+        QueryBody::Table(table) => table.schema.is_none() && table.name == name,
+        QueryBody::Nested(query) => mentions(query, name),
+        QueryBody::Values(_) => false,
+        QueryBody::Combination { first, rest } => {
+            body_mentions(first, name) || rest.iter().any(|term| body_mentions(&term.body, name))
         }
     }
-    fn in_reference(reference: &ast::TableReference, name: &str) -> bool {
-        match reference {
-            ast::TableReference::Table(factor) => {
-                factor.name.schema.is_none() && same_name(&factor.name.name, name)
-            }
-            ast::TableReference::Derived(derived) => mentions(&derived.query, name),
-            ast::TableReference::JsonTable(_) => false,
-            ast::TableReference::List(list) => list.iter().any(|reference| in_reference(reference, name)),
-            ast::TableReference::Join(join) => {
-                in_reference(&join.left, name) || in_reference(&join.right, name)
-            }
+}
+
+fn reference_mentions(reference: &ast::TableReference, name: &str) -> bool {
+    match reference {
+        ast::TableReference::Table(factor) => {
+            factor.name.schema.is_none() && same_name(&factor.name.name, name)
+        }
+        ast::TableReference::Derived(derived) => mentions(&derived.query, name),
+        ast::TableReference::JsonTable(_) => false,
+        ast::TableReference::List(list) => list.iter().any(|reference| reference_mentions(reference, name)),
+        ast::TableReference::Join(join) => {
+            reference_mentions(&join.left, name) || reference_mentions(&join.right, name)
         }
     }
-    in_body(&query.body, name)
+}
+
+fn expr_mentions(expr: &ast::Expr, name: &str) -> bool {
+    let mut found = false;
+    expr.clone().walk_mut(&mut |expr| {
+        found |= match expr {
+            ast::Expr::Subquery(query)
+            | ast::Expr::Exists(query)
+            | ast::Expr::Quantified(_, _, _, query)
+            | ast::Expr::InSubquery { query, .. } => mentions(query, name),
+            _ => false,
+        };
+    });
+    found
 }

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use palisade_catalog::descriptor::{Column, DefaultValue, Index, Schema, TableDef, Visibility};
-use palisade_catalog::{Collation, CollationId, SqlType, Timestamp, Value, ValueRef};
+use palisade_catalog::descriptor::{
+    Check, Column, DefaultValue, ForeignKey, Index, Schema, TableDef, Visibility,
+};
+use palisade_catalog::{CollationId, SqlType, Timestamp, Value, ValueRef};
 use palisade_engine::Table;
 
 use super::information_schema::{shown_columns, shown_indexes};
@@ -16,7 +18,20 @@ pub fn quoted(name: &str) -> String {
 
 /// `text` as a string literal.
 fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    for c in text.chars() {
+        match c {
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\\' => out.push_str("\\\\"),
+            '\'' => out.push_str("''"),
+            other => out.push(other),
+        }
+    }
+    out.push('\'');
+    out
 }
 
 /// CURRENT_TIMESTAMP with a column's digits.
@@ -57,6 +72,12 @@ pub fn table(table: &Table) -> String {
     let def = table.descriptor().def();
     let mut lines: Vec<String> = shown_columns(table).map(|(_, column)| column_line(def, column)).collect();
     lines.extend(shown_indexes(table).map(|(_, index)| index_line(def, index)));
+    let mut keys: Vec<&ForeignKey> = def.foreign_keys.iter().collect();
+    keys.sort_by(|left, right| left.name.cmp(&right.name));
+    lines.extend(keys.into_iter().map(|key| foreign_key_line(def, key)));
+    let mut checks: Vec<&Check> = def.checks.iter().collect();
+    checks.sort_by(|left, right| left.name.cmp(&right.name));
+    lines.extend(checks.into_iter().map(check_line));
     let mut out = format!("CREATE TABLE {} (\n  {}\n) ENGINE=InnoDB", quoted(&def.name), lines.join(",\n  "));
     let counter = table.auto_increment();
     if def.auto_increment_column().is_some() && counter > 1 {
@@ -85,12 +106,12 @@ fn column_line(def: &TableDef, column: &Column) -> String {
     let collation = column.sql_type.collation();
     if column.sql_type.is_text() && collation != def.collation {
         let collation = collation.get();
-        write_to(&mut out, format_args!(" CHARACTER SET {}", collation.charset.name()));
-        if Collation::default_of(collation.charset).id != collation.id
-            || collation.charset == def.collation.get().charset
-        {
-            write_to(&mut out, format_args!(" COLLATE {}", collation.name));
-        }
+        let charset = collation.charset.name();
+        write_to(&mut out, format_args!(" CHARACTER SET {charset} COLLATE {}", collation.name));
+    }
+    if let Some(generated) = &column.generated {
+        let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
+        write_to(&mut out, format_args!(" GENERATED ALWAYS AS ({}) {kind}", generated.expression));
     }
     if !column.nullable {
         out.push_str(" NOT NULL");
@@ -99,7 +120,10 @@ fn column_line(def: &TableDef, column: &Column) -> String {
     }
     match &column.default {
         DefaultValue::None | DefaultValue::Literal(Value::Null) => {
-            let implicit = column.nullable && !column.auto_increment && !column.sql_type.is_lob();
+            let implicit = column.nullable
+                && !column.auto_increment
+                && !matches!(column.sql_type, SqlType::Text { .. } | SqlType::Blob { .. })
+                && column.generated.is_none();
             if implicit {
                 out.push_str(" DEFAULT NULL");
             }
@@ -162,6 +186,34 @@ fn index_line(def: &TableDef, index: &Index) -> String {
         out.push_str(" /*!80000 INVISIBLE */");
     }
     out
+}
+
+/// A foreign key of `def`.
+pub fn foreign_key_line(def: &TableDef, key: &ForeignKey) -> String {
+    let columns = key.columns.iter().map(|place| quoted(&def.columns[usize::from(*place)].name));
+    let columns = columns.collect::<Vec<_>>().join(", ");
+    let referenced: Vec<String> = key.referenced_columns.iter().map(|column| quoted(column)).collect();
+    let schema = match key.referenced_schema == def.schema {
+        true => String::new(),
+        false => format!("{}.", quoted(&key.referenced_schema)),
+    };
+    let mut out = format!(
+        "CONSTRAINT {} FOREIGN KEY ({columns}) REFERENCES {schema}{} ({})",
+        quoted(&key.name),
+        quoted(&key.referenced_table),
+        referenced.join(", ")
+    );
+    for (event, action) in [("DELETE", &key.on_delete), ("UPDATE", &key.on_update)] {
+        if !action.is_empty() {
+            write_to(&mut out, format_args!(" ON {event} {action}"));
+        }
+    }
+    out
+}
+
+fn check_line(check: &Check) -> String {
+    let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
+    format!("CONSTRAINT {} CHECK ({}){enforced}", quoted(&check.name), check.expression)
 }
 
 /// The CREATE DATABASE statement of a schema.

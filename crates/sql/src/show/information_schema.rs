@@ -12,6 +12,7 @@ use palisade_engine::{Dictionary, Table};
 
 use super::create;
 use crate::VirtualTable;
+use crate::ddl::foreign::parent_index;
 
 type Rows = Vec<Vec<Value>>;
 
@@ -45,7 +46,7 @@ static TABLES: &[Definition] = &[
     Definition {
         name: "CHECK_CONSTRAINTS",
         columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,CHECK_CLAUSE t",
-        rows: none,
+        rows: check_constraints,
     },
     Definition {
         name: "COLLATIONS",
@@ -110,7 +111,7 @@ static TABLES: &[Definition] = &[
     Definition {
         name: "REFERENTIAL_CONSTRAINTS",
         columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,UNIQUE_CONSTRAINT_CATALOG s64,UNIQUE_CONSTRAINT_SCHEMA s64,UNIQUE_CONSTRAINT_NAME s64,MATCH_OPTION s7,UPDATE_RULE s11,DELETE_RULE s11,TABLE_NAME s64,REFERENCED_TABLE_NAME s64",
-        rows: none,
+        rows: referential_constraints,
     },
     Definition {
         name: "ROUTINES",
@@ -406,6 +407,9 @@ pub fn column_extra(column: &Column) -> String {
     if matches!(column.default, DefaultValue::CurrentTimestamp | DefaultValue::Expression(_)) {
         parts.push("DEFAULT_GENERATED".to_owned());
     }
+    if let Some(generated) = &column.generated {
+        parts.push(if generated.stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_owned());
+    }
     if column.on_update_now {
         parts.push(format!("on update {}", create::current_timestamp(column)));
     }
@@ -443,6 +447,9 @@ fn column_row(table: &Table, place: usize, column: &Column, position: u64) -> Ve
     row[5] = create::default_text(column).map_or(Value::Null, text);
     row[16] = text(column_key(table, place));
     row[17] = text(column_extra(column));
+    if let Some(generated) = &column.generated {
+        row[20] = text(escaped(&generated.expression));
+    }
     row
 }
 
@@ -578,6 +585,75 @@ fn key_column_usage(source: &Source<'_>) -> Rows {
                 ]);
             }
         }
+        for key in &def.foreign_keys {
+            for (sequence, (place, referenced)) in key.columns.iter().zip(&key.referenced_columns).enumerate()
+            {
+                rows.push(vec![
+                    catalog(),
+                    text(&def.schema),
+                    text(&key.name),
+                    catalog(),
+                    text(&def.schema),
+                    text(&def.name),
+                    text(&def.columns[usize::from(*place)].name),
+                    number(sequence as u64 + 1),
+                    number(sequence as u64 + 1),
+                    text(&key.referenced_schema),
+                    text(&key.referenced_table),
+                    text(referenced),
+                ]);
+            }
+        }
+    }
+    rows
+}
+
+fn referential_constraints(source: &Source<'_>) -> Rows {
+    let rule = |action: &str| text(if action.is_empty() { "NO ACTION" } else { action });
+    let mut rows = Vec::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for key in &def.foreign_keys {
+            let parent = source.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
+            let index = parent.and_then(|parent| {
+                let (index, _) = parent_index(parent, key)?;
+                Some(parent.indexes[index].name.clone())
+            });
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&key.name),
+                catalog(),
+                text(&key.referenced_schema),
+                index.map_or(Value::Null, text),
+                text("NONE"),
+                rule(&key.on_update),
+                rule(&key.on_delete),
+                text(&def.name),
+                text(&key.referenced_table),
+            ]);
+        }
+    }
+    rows
+}
+
+/// An expression as information_schema shows it: quotes escaped once more.
+fn escaped(expression: &str) -> String {
+    expression.replace('\\', "\\\\").replace('\'', "\\'")
+}
+
+fn check_constraints(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for check in &def.checks {
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&check.name),
+                text(escaped(&check.expression)),
+            ]);
+        }
     }
     rows
 }
@@ -595,6 +671,30 @@ fn table_constraints(source: &Source<'_>) -> Rows {
                 text(&def.name),
                 text(if index.primary { "PRIMARY KEY" } else { "UNIQUE" }),
                 yes_no(true),
+            ]);
+        }
+        for key in &def.foreign_keys {
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&key.name),
+                text(&def.schema),
+                text(&def.name),
+                text("FOREIGN KEY"),
+                yes_no(true),
+            ]);
+        }
+        let mut checks: Vec<_> = def.checks.iter().collect();
+        checks.sort_by(|left, right| left.name.cmp(&right.name));
+        for check in checks {
+            rows.push(vec![
+                catalog(),
+                text(&def.schema),
+                text(&check.name),
+                text(&def.schema),
+                text(&def.name),
+                text("CHECK"),
+                yes_no(check.enforced),
             ]);
         }
     }

@@ -17,7 +17,7 @@ pub mod schema;
 
 use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR};
 use palisade_base::mysql_error;
-use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_catalog::{CollationId, Schema, SqlType, Value};
 use palisade_engine::{Engine, Table};
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use std::sync::Arc;
@@ -130,9 +130,7 @@ impl Shower<'_> {
             Some(name) => name.to_owned(),
             None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
-        let is_virtual =
-            ["information_schema", "performance_schema"].contains(&name.to_ascii_lowercase().as_str());
-        if is_virtual || self.engine.dictionary().schema(&name).is_some() {
+        if schema::is_virtual_name(&name) || self.engine.dictionary().schema(&name).is_some() {
             return Ok(name);
         }
         Err(mysql_error!(ER_BAD_DB_ERROR, name))
@@ -297,7 +295,7 @@ impl Shower<'_> {
     fn databases(&self) -> Listing {
         let dictionary = self.engine.dictionary();
         let mut names: Vec<String> = dictionary.schemas().map(|schema| schema.name.clone()).collect();
-        names.extend(["information_schema".to_owned(), "performance_schema".to_owned()]);
+        names.extend(schema::VIRTUAL.map(str::to_owned));
         names.sort();
         listing_of(&["Database"], names.into_iter().map(|name| vec![text(name)]).collect())
     }
@@ -403,8 +401,13 @@ impl Shower<'_> {
 
     fn create_database(&self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
         let dictionary = self.engine.dictionary();
-        let schema = dictionary.schema(name).ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
-        let row = vec![text(name), text(create::schema(schema, if_not_exists))];
+        let made_up = |known: &&str| Schema { name: (*known).to_owned(), collation: CollationId::default() };
+        let schema = match dictionary.schema(name) {
+            Some(schema) => Some((**schema).clone()),
+            None => schema::VIRTUAL.iter().find(|known| known.eq_ignore_ascii_case(name)).map(made_up),
+        };
+        let schema = schema.ok_or_else(|| mysql_error!(ER_BAD_DB_ERROR, name))?;
+        let row = vec![text(name), text(create::schema(&schema, if_not_exists))];
         Ok(listing_of(&["Database", "Create Database"], vec![row]))
     }
 

@@ -9,9 +9,17 @@ use crate::bind::Binder;
 use crate::expr::Context;
 use crate::{Host, Session, SqlResult, VirtualTable};
 
+/// The schemas that exist without being in the dictionary.
+pub const VIRTUAL: [&str; 2] = ["information_schema", "performance_schema"];
+
+/// Whether a name is one of [`VIRTUAL`].
+pub fn is_virtual_name(name: &str) -> bool {
+    VIRTUAL.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// Whether a schema has only virtual tables.
 pub fn is_virtual_schema(host: &dyn Host, name: &str) -> bool {
-    name.eq_ignore_ascii_case("information_schema")
+    is_virtual_name(name)
         || host.virtual_table_names().iter().any(|(schema, _)| schema.eq_ignore_ascii_case(name))
 }
 

@@ -1,0 +1,322 @@
+//! Foreign keys: their definition, and what their tables may then no longer do.
+//!
+//! A foreign key names its parent; it may be there before the parent is (`foreign_key_checks=0`). It needs an index of
+//! its own table that begins with its columns, which is made if there is none, and a unique index of the parent over
+//! exactly the columns it refers to.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::{ForeignKey, Index};
+use palisade_catalog::{SqlType, TableDef};
+use palisade_engine::{Dictionary, Share, TableName};
+use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, ReferenceAction};
+
+use super::{column, table, unsupported};
+use crate::SqlResult;
+
+/// Adds a foreign key to `def`, whose columns are complete, and the index it needs.
+pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<()> {
+    let name = match &foreign.name {
+        Some(name) => {
+            column::check_name(name)?;
+            name.clone()
+        }
+        None => next_name(def),
+    };
+    if def.foreign_keys.iter().any(|known| known.name.eq_ignore_ascii_case(&name)) {
+        return Err(mysql_error!(ER_FK_DUP_NAME, name));
+    }
+    let references = &foreign.references;
+    if references.columns.len() != foreign.columns.len() {
+        let shown = foreign.name.as_deref().unwrap_or("foreign key without name");
+        return Err(mysql_error!(ER_WRONG_FK_DEF, shown, "Key reference and table reference don't match"));
+    }
+    if references.matching.as_deref().is_some_and(|matching| !matching.eq_ignore_ascii_case("simple")) {
+        return unsupported("MATCH FULL and MATCH PARTIAL");
+    }
+    let mut columns = Vec::with_capacity(foreign.columns.len());
+    for column in &foreign.columns {
+        let place = def.column_index(column).filter(|place| Some(*place) != def.row_id_column());
+        columns.push(place.ok_or_else(|| mysql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, column))? as u16);
+    }
+    let key = ForeignKey {
+        name,
+        columns,
+        referenced_schema: references.table.schema.clone().unwrap_or_else(|| def.schema.clone()),
+        referenced_table: references.table.name.clone(),
+        referenced_columns: references.columns.clone(),
+        on_delete: action_name(references.on_delete).to_owned(),
+        on_update: action_name(references.on_update).to_owned(),
+    };
+    if !def.indexes.iter().any(|index| begins_with(index, &key.columns)) {
+        let parts = foreign.columns.iter().map(|column| {
+            let key = IndexKey::Column(column.clone(), None);
+            ast::IndexPart { key, descending: false }
+        });
+        let name = foreign.name.clone().or_else(|| foreign.index_name.clone());
+        let parts = parts.collect();
+        table::add_index(def, &IndexDefinition { kind: IndexKind::Plain, name, parts, options: Vec::new() })?;
+    }
+    def.foreign_keys.push(key);
+    Ok(())
+}
+
+fn next_name(def: &TableDef) -> String {
+    let prefix = format!("{}_ibfk_", def.name);
+    let numbers =
+        def.foreign_keys.iter().filter_map(|key| key.name.strip_prefix(&prefix)?.parse::<u64>().ok());
+    format!("{prefix}{}", numbers.max().unwrap_or(0) + 1)
+}
+
+fn action_name(action: Option<ReferenceAction>) -> &'static str {
+    match action {
+        // what is not said and NO ACTION are one
+        None | Some(ReferenceAction::NoAction) => "",
+        Some(ReferenceAction::Restrict) => "RESTRICT",
+        Some(ReferenceAction::Cascade) => "CASCADE",
+        Some(ReferenceAction::SetNull) => "SET NULL",
+        Some(ReferenceAction::SetDefault) => "SET DEFAULT",
+    }
+}
+
+/// Whether an index begins with these columns, whole.
+pub fn begins_with(index: &Index, columns: &[u16]) -> bool {
+    index.parts.len() >= columns.len()
+        && index
+            .parts
+            .iter()
+            .zip(columns)
+            .all(|(part, column)| part.column == *column && part.prefix.is_none())
+}
+
+/// The parent's unique index over exactly the columns that a foreign key refers to, in its order: `None` if there is
+/// none; and their places.
+pub fn parent_index(parent: &TableDef, key: &ForeignKey) -> Option<(usize, Vec<u16>)> {
+    let places: Option<Vec<u16>> = key
+        .referenced_columns
+        .iter()
+        .map(|column| parent.column_index(column).map(|place| place as u16))
+        .collect();
+    let places = places?;
+    let exact =
+        |index: &Index| index.unique && index.parts.len() == places.len() && begins_with(index, &places);
+    parent.indexes.iter().position(exact).map(|index| (index, places))
+}
+
+/// The parent of a foreign key of `def`: the table itself, or another of the dictionary.
+fn parent_of<'a>(dictionary: &'a Dictionary, def: &'a TableDef, key: &ForeignKey) -> Option<&'a TableDef> {
+    if key.referenced_schema == def.schema && key.referenced_table == def.name {
+        return Some(def);
+    }
+    let table = dictionary.table(&key.referenced_schema, &key.referenced_table).ok()?;
+    Some(table.descriptor().def())
+}
+
+/// Columns that get another name: old and new.
+pub type Renamed = [(String, String)];
+
+/// Makes the foreign keys of `def` that refer to the table `parent` follow its renamed columns. Whether there are any.
+pub fn follow(def: &mut TableDef, parent: &TableName, renamed: &Renamed) -> bool {
+    let mut followed = false;
+    for key in &mut def.foreign_keys {
+        if key.referenced_schema != parent.schema || key.referenced_table != parent.table {
+            continue;
+        }
+        for column in &mut key.referenced_columns {
+            if let Some((_, new)) = renamed.iter().find(|(old, _)| old.eq_ignore_ascii_case(column)) {
+                column.clone_from(new);
+                followed = true;
+            }
+        }
+    }
+    followed
+}
+
+/// Checks the foreign keys of a definition, and those of other tables that refer to it; `name` is the name it has in the
+/// dictionary. Parents that are not there are an error if `checked`.
+pub fn check(
+    dictionary: &Dictionary,
+    def: &TableDef,
+    name: &TableName,
+    renamed: &Renamed,
+    checked: bool,
+) -> SqlResult<()> {
+    for key in &def.foreign_keys {
+        let nulls = key.on_delete == "SET NULL" || key.on_update == "SET NULL";
+        let not_null = key.columns.iter().find(|column| !def.columns[usize::from(**column)].nullable);
+        if let Some(column) = not_null.filter(|_| nulls) {
+            return Err(mysql_error!(
+                ER_FK_COLUMN_NOT_NULL,
+                def.columns[usize::from(*column)].name,
+                key.name
+            ));
+        }
+        match parent_of(dictionary, def, key) {
+            Some(parent) => check_pair(def, key, parent)?,
+            None if checked => return Err(mysql_error!(ER_FK_CANNOT_OPEN_PARENT, key.referenced_table)),
+            None => {}
+        }
+    }
+    for other in dictionary.tables(&def.schema).filter(|other| other.name != name.table) {
+        for key in &def.foreign_keys {
+            if other.foreign_keys.iter().any(|known| known.name.eq_ignore_ascii_case(&key.name)) {
+                return Err(mysql_error!(ER_FK_DUP_NAME, key.name));
+            }
+        }
+    }
+    for child in dictionary.referring(&name.schema, &name.table) {
+        let refers =
+            |key: &&ForeignKey| key.referenced_schema == name.schema && key.referenced_table == name.table;
+        if child.schema == name.schema && child.name == name.table {
+            continue;
+        }
+        let mut child = child.def().clone();
+        follow(&mut child, name, renamed);
+        for key in child.foreign_keys.iter().filter(refers) {
+            if let Some(gone) =
+                key.referenced_columns.iter().find(|column| def.column_index(column).is_none())
+            {
+                return Err(mysql_error!(ER_FK_COLUMN_CANNOT_DROP_CHILD, gone, key.name, child.name));
+            }
+            check_pair(&child, key, def)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_pair(child: &TableDef, key: &ForeignKey, parent: &TableDef) -> SqlResult<()> {
+    let mut places = Vec::with_capacity(key.columns.len());
+    for (place, referenced) in key.columns.iter().zip(&key.referenced_columns) {
+        let column = &child.columns[usize::from(*place)];
+        let Some(found) = parent.column_index(referenced) else {
+            return Err(mysql_error!(ER_FK_NO_COLUMN_PARENT, referenced, key.name, parent.name));
+        };
+        if !compatible(&column.sql_type, &parent.columns[found].sql_type) {
+            return Err(mysql_error!(ER_FK_INCOMPATIBLE_COLUMNS, column.name, referenced, key.name));
+        }
+        places.push(found as u16);
+    }
+    if parent_index(parent, key).is_some() {
+        return Ok(());
+    }
+    let partial = parent.indexes.iter().any(|index| begins_with(index, &places));
+    Err(match partial {
+        true => mysql_error!(ER_FK_NO_UNIQUE_INDEX_PARENT, key.name, parent.name),
+        false => mysql_error!(ER_FK_NO_INDEX_PARENT, key.name, parent.name),
+    })
+}
+
+/// Whether values of the types are the same kind of key. Texts may differ in length.
+fn compatible(child: &SqlType, parent: &SqlType) -> bool {
+    if child.is_text() && parent.is_text() {
+        let kinds = |ty: &SqlType| matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. });
+        return child.collation() == parent.collation() && kinds(child) == kinds(parent);
+    }
+    match (child, parent) {
+        (
+            SqlType::Binary { .. } | SqlType::VarBinary { .. },
+            SqlType::Binary { .. } | SqlType::VarBinary { .. },
+        ) => std::mem::discriminant(child) == std::mem::discriminant(parent),
+        _ => child == parent,
+    }
+}
+
+/// 3730 if a foreign key of a table other than `dropped` refers to one of them.
+pub fn check_drop(dictionary: &Dictionary, dropped: &[TableName]) -> SqlResult<()> {
+    for name in dropped {
+        for child in dictionary.referring(&name.schema, &name.table) {
+            if dropped.contains(&TableName::new(&child.schema, &child.name)) {
+                continue;
+            }
+            let refers = |key: &&ForeignKey| {
+                key.referenced_schema == name.schema && key.referenced_table == name.table
+            };
+            let key = child.foreign_keys.iter().find(refers).map_or("", |key| key.name.as_str());
+            return Err(mysql_error!(ER_FK_CANNOT_DROP_PARENT, name.table, key, child.name));
+        }
+    }
+    Ok(())
+}
+
+/// 1701 if a foreign key of another table refers to this one.
+pub fn check_truncate(dictionary: &Dictionary, name: &TableName) -> SqlResult<()> {
+    for child in dictionary.referring(&name.schema, &name.table) {
+        if (&child.schema, &child.name) == (&name.schema, &name.table) {
+            continue;
+        }
+        let refers =
+            |key: &&ForeignKey| key.referenced_schema == name.schema && key.referenced_table == name.table;
+        if let Some(key) = child.foreign_keys.iter().find(refers) {
+            let shown = format!("`{}`.`{}`, CONSTRAINT `{}`", child.schema, child.name, key.name);
+            return Err(mysql_error!(ER_TRUNCATE_ILLEGAL_FK, shown));
+        }
+    }
+    Ok(())
+}
+
+/// 1553 if a foreign key needs an index that `def` no longer has; `index` is its name.
+pub fn check_dropped_index(
+    dictionary: &Dictionary,
+    old: &TableDef,
+    def: &TableDef,
+    index: &Index,
+) -> SqlResult<()> {
+    let needed = || mysql_error!(ER_DROP_INDEX_FK, index.name);
+    for key in &def.foreign_keys {
+        if !def.indexes.iter().any(|index| begins_with(index, &key.columns)) {
+            return Err(needed());
+        }
+    }
+    for child in dictionary.referring(&old.schema, &old.name) {
+        for key in &child.foreign_keys {
+            let refers = key.referenced_schema == old.schema && key.referenced_table == old.name;
+            if refers && parent_index(old, key).is_some() && parent_index(def, key).is_none() {
+                return Err(needed());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The tables that refer to the table called `name`.
+pub fn children(dictionary: &Dictionary, name: &TableName) -> Vec<TableName> {
+    let children = dictionary.referring(&name.schema, &name.table);
+    children.map(|child| TableName::new(&child.schema, &child.name)).collect()
+}
+
+/// What writing to a table may do to others: whom its foreign keys refer to is read, who refers to it is read or changed.
+pub fn relatives(dictionary: &Dictionary, name: &TableName) -> Vec<(TableName, Share)> {
+    let Ok(table) = dictionary.table(&name.schema, &name.table) else { return Vec::new() };
+    let parent =
+        |key: &ForeignKey| (TableName::new(&key.referenced_schema, &key.referenced_table), Share::Reading);
+    let mut relatives: Vec<_> = table.foreign_keys.iter().map(parent).collect();
+    for child in dictionary.referring(&name.schema, &name.table) {
+        let changes = |key: &ForeignKey| {
+            [&key.on_delete, &key.on_update]
+                .iter()
+                .any(|action| matches!(action.as_str(), "CASCADE" | "SET NULL"))
+        };
+        let share = if child.foreign_keys.iter().any(changes) { Share::Alone } else { Share::Reading };
+        relatives.push((TableName::new(&child.schema, &child.name), share));
+    }
+    relatives
+}
+
+/// The query that finds a row of `def` without a parent.
+pub fn orphans(def: &TableDef, key: &ForeignKey) -> String {
+    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let column = |place: &u16| quoted(&def.columns[usize::from(*place)].name);
+    let table = |schema: &str, name: &str| format!("{}.{}", quoted(schema), quoted(name));
+    let given: Vec<String> =
+        key.columns.iter().map(|place| format!("c.{} IS NOT NULL", column(place))).collect();
+    let pairs = key.columns.iter().zip(&key.referenced_columns);
+    let equal: Vec<String> =
+        pairs.map(|(place, referenced)| format!("p.{} = c.{}", quoted(referenced), column(place))).collect();
+    format!(
+        "SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {}) LIMIT 1",
+        table(&def.schema, &def.name),
+        given.join(" AND "),
+        table(&key.referenced_schema, &key.referenced_table),
+        equal.join(" AND ")
+    )
+}

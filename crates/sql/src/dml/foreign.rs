@@ -1,0 +1,471 @@
+//! Foreign keys at work: a child has a parent, and what happens to the children of a parent that goes.
+//!
+//! A child's parent is read with a shared lock, which the transaction keeps: nobody deletes it meanwhile. A parent is
+//! locked exclusively before its children are looked for, so that none comes into being unseen; then RESTRICT is
+//! decided, the parent is changed, and CASCADE and SET NULL follow it. Children changed by a cascade are parents
+//! themselves: the plan holds all tables that a statement can reach ([`Family`]), each with the rules of its rows.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::descriptor::ForeignKey;
+use palisade_catalog::{RowView, SqlType, TableDef, Value, ValueRef, key, row};
+use palisade_engine::{
+    Bound, Direction, Error as EngineError, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf,
+    RowStamp, Scan, Table, UpdateOutcome,
+};
+
+use super::insert::row_error;
+use super::store::{RowRules, duplicate_entry};
+use crate::bind::Binder;
+use crate::bind::scope::{Scope, Source};
+use crate::ddl::foreign::{begins_with, parent_index};
+use crate::expr::Context;
+use crate::expr::context::view;
+use crate::run::drive;
+use crate::{BoxFuture, SqlError, SqlResult};
+
+/// Deepest cascade.
+const MOST_DEPTH: usize = 15;
+
+/// A table and all that its changes can reach through foreign keys.
+#[derive(Debug)]
+pub struct Family {
+    /// The table of the statement is the first.
+    members: Vec<Member>,
+}
+
+#[derive(Debug)]
+struct Member {
+    table: Arc<Table>,
+    rules: RowRules,
+    /// Where its rules' expressions see a row.
+    slot: usize,
+    parents: Vec<Parent>,
+    children: Vec<Child>,
+}
+
+/// A foreign key of the table, from its side.
+#[derive(Debug)]
+struct Parent {
+    key: ForeignKey,
+    /// The table it refers to, its unique index, and the places of the columns there; `None` if it is not there.
+    table: Option<(Arc<Table>, usize, Vec<u16>)>,
+}
+
+/// A foreign key that refers to the table.
+#[derive(Debug)]
+struct Child {
+    member: usize,
+    /// Which of its foreign keys.
+    key: usize,
+    /// The places here of the columns it refers to.
+    columns: Vec<u16>,
+    /// The child's index that begins with its columns.
+    index: usize,
+}
+
+impl Binder<'_> {
+    /// What foreign keys make of changes to `table`; `None` if there are none, or they are not checked.
+    pub(crate) fn family(&mut self, table: &Arc<Table>) -> SqlResult<Option<Arc<Family>>> {
+        let alone = table.foreign_keys.is_empty()
+            && self.dictionary.referring(&table.schema, &table.name).next().is_none();
+        if alone || !self.session.variables.foreign_key_checks {
+            return Ok(None);
+        }
+        let mut tables = vec![table.clone()];
+        let mut members = Vec::new();
+        while members.len() < tables.len() {
+            let member = self.member(tables[members.len()].clone(), &mut tables)?;
+            members.push(member);
+        }
+        Ok(Some(Arc::new(Family { members })))
+    }
+
+    fn member(&mut self, table: Arc<Table>, tables: &mut Vec<Arc<Table>>) -> SqlResult<Member> {
+        let slot = self.new_slot();
+        let source = Source::of_table(slot, table.name.clone(), table.clone());
+        self.scopes.push(Scope { sources: vec![source], ..Scope::default() });
+        let rules = self.rules(&table);
+        self.scopes.pop();
+        let parent = |key: &ForeignKey| {
+            let found = self.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
+            let table = found.and_then(|parent| {
+                let (index, places) = parent_index(parent, key)?;
+                Some((parent.clone(), index, places))
+            });
+            Parent { key: key.clone(), table }
+        };
+        let parents = table.foreign_keys.iter().map(parent).collect();
+        let mut children = Vec::new();
+        for child in self.dictionary.referring(&table.schema, &table.name) {
+            for (number, key) in child.foreign_keys.iter().enumerate() {
+                if (&key.referenced_schema, &key.referenced_table) != (&table.schema, &table.name) {
+                    continue;
+                }
+                let index = child.indexes.iter().position(|index| begins_with(index, &key.columns));
+                let (Some((_, columns)), Some(index)) = (parent_index(&table, key), index) else { continue };
+                let member = tables.iter().position(|known| Arc::ptr_eq(known, child));
+                let member = member.unwrap_or_else(|| {
+                    tables.push(child.clone());
+                    tables.len() - 1
+                });
+                children.push(Child { member, key: number, columns, index });
+            }
+        }
+        Ok(Member { rules: rules?, table, slot, parents, children })
+    }
+}
+
+/// What happens to a row of a parent.
+#[derive(Clone, Copy)]
+enum Fate<'v> {
+    Deleted,
+    Updated(&'v [Value]),
+}
+
+/// `(`db`.`child`, CONSTRAINT ...)`: which foreign key fails.
+fn failing(child: &TableDef, key: &ForeignKey) -> String {
+    let line = crate::show::create::foreign_key_line(child, key);
+    format!(" (`{}`.`{}`, {line})", child.schema, child.name)
+}
+
+impl Family {
+    /// Whether other rows depend on the table's own.
+    pub fn has_children(&self) -> bool {
+        !self.members[0].children.is_empty()
+    }
+
+    /// 1452 if a row has no parent. Only foreign keys over columns that differ from `old` are looked at.
+    pub async fn check_parents(
+        &self,
+        cx: &mut Context<'_>,
+        new: &[Value],
+        old: Option<&[Value]>,
+    ) -> SqlResult<()> {
+        self.check_member(cx, 0, new, old, None).await
+    }
+
+    async fn check_member(
+        &self,
+        cx: &mut Context<'_>,
+        member: usize,
+        new: &[Value],
+        old: Option<&[Value]>,
+        except: Option<usize>,
+    ) -> SqlResult<()> {
+        let member = &self.members[member];
+        for (number, parent) in member.parents.iter().enumerate() {
+            if Some(number) == except {
+                continue;
+            }
+            let columns = &parent.key.columns;
+            let values: Vec<ValueRef<'_>> =
+                columns.iter().map(|column| new[usize::from(*column)].as_ref()).collect();
+            let same = old.is_some_and(|old| {
+                columns.iter().all(|column| old[usize::from(*column)] == new[usize::from(*column)])
+            });
+            if same || values.iter().any(ValueRef::is_null) {
+                continue;
+            }
+            let missing = || mysql_error!(ER_NO_REFERENCED_ROW_2, failing(&member.table, &parent.key));
+            let Some((table, index, places)) = &parent.table else { return Err(missing()) };
+            let mut search = Vec::new();
+            key::search_key(table, *index, &values, &mut search).map_err(row_error)?;
+            // A row may be its own parent.
+            if Arc::ptr_eq(table, &member.table) {
+                let own: Vec<ValueRef<'_>> =
+                    places.iter().map(|place| new[usize::from(*place)].as_ref()).collect();
+                let mut own_key = Vec::new();
+                key::search_key(table, *index, &own, &mut own_key).map_err(row_error)?;
+                if own_key == search {
+                    continue;
+                }
+            }
+            let mut found = RowBuf::new();
+            let there = drive(cx, |cx| {
+                let mode = ReadMode::Locked(LockMode::Shared, LockWait::Wait);
+                cx.transaction().point_read(table, *index, &search, mode, &mut found).map_err(Blocked::up)
+            })
+            .await?;
+            if !there {
+                return Err(missing());
+            }
+        }
+        Ok(())
+    }
+
+    /// 1451 if children forbid that the row goes; it is locked exclusively.
+    pub async fn check_delete(&self, cx: &mut Context<'_>, old: &[Value]) -> SqlResult<()> {
+        self.restrict(cx, 0, old, Fate::Deleted).await
+    }
+
+    /// 1451 if children forbid that the row becomes `new`; it is locked exclusively.
+    pub async fn check_update(&self, cx: &mut Context<'_>, old: &[Value], new: &[Value]) -> SqlResult<()> {
+        self.restrict(cx, 0, old, Fate::Updated(new)).await
+    }
+
+    /// The row is gone: its children follow.
+    pub async fn after_delete(&self, cx: &mut Context<'_>, old: &[Value]) -> SqlResult<()> {
+        self.cascade(cx, 0, old, Fate::Deleted, 1).await
+    }
+
+    /// The row has become `new`: its children follow.
+    pub async fn after_update(&self, cx: &mut Context<'_>, old: &[Value], new: &[Value]) -> SqlResult<()> {
+        self.cascade(cx, 0, old, Fate::Updated(new), 1).await
+    }
+
+    /// The start of the keys of a row's children; `None` if it has none that its fate concerns.
+    fn children_key(
+        &self,
+        member: usize,
+        child: &Child,
+        old: &[Value],
+        fate: Fate<'_>,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        let values: Vec<ValueRef<'_>> =
+            child.columns.iter().map(|column| old[usize::from(*column)].as_ref()).collect();
+        if values.iter().any(ValueRef::is_null) {
+            return Ok(None);
+        }
+        if let Fate::Updated(new) = fate
+            && child.columns.iter().all(|column| old[usize::from(*column)] == new[usize::from(*column)])
+        {
+            return Ok(None);
+        }
+        let table = &self.members[child.member].table;
+        let mut search = Vec::new();
+        key::search_key(table, child.index, &values, &mut search).map_err(row_error)?;
+        if let Fate::Updated(new) = fate {
+            // Another spelling of the same key changes nothing for those who refer to it.
+            let parent = &self.members[member].table;
+            let key = &table.foreign_keys[child.key];
+            if let Some((index, _)) = parent_index(parent, key) {
+                let (mut before, mut after) = (Vec::new(), Vec::new());
+                let new: Vec<ValueRef<'_>> =
+                    child.columns.iter().map(|column| new[usize::from(*column)].as_ref()).collect();
+                key::search_key(parent, index, &values, &mut before).map_err(row_error)?;
+                key::search_key(parent, index, &new, &mut after).map_err(row_error)?;
+                let cascades = key.on_update == "CASCADE";
+                if before == after && !cascades {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(search))
+    }
+
+    async fn restrict(
+        &self,
+        cx: &mut Context<'_>,
+        member: usize,
+        old: &[Value],
+        fate: Fate<'_>,
+    ) -> SqlResult<()> {
+        for child in &self.members[member].children {
+            let table = &self.members[child.member].table;
+            let key = &table.foreign_keys[child.key];
+            let action = match fate {
+                Fate::Deleted => &key.on_delete,
+                Fate::Updated(_) => &key.on_update,
+            };
+            if action == "CASCADE" || action == "SET NULL" {
+                continue;
+            }
+            let Some(search) = self.children_key(member, child, old, fate)? else { continue };
+            if !children(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
+                return Err(mysql_error!(ER_ROW_IS_REFERENCED_2, failing(table, key)));
+            }
+        }
+        Ok(())
+    }
+
+    fn cascade<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        member: usize,
+        old: &'c [Value],
+        fate: Fate<'c>,
+        depth: usize,
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        Box::pin(async move {
+            for child in &self.members[member].children {
+                let table = &self.members[child.member].table;
+                let key = &table.foreign_keys[child.key];
+                let action = match fate {
+                    Fate::Deleted => key.on_delete.as_str(),
+                    Fate::Updated(_) => key.on_update.as_str(),
+                };
+                if action != "CASCADE" && action != "SET NULL" {
+                    continue;
+                }
+                let Some(search) = self.children_key(member, child, old, fate)? else { continue };
+                let found =
+                    children(cx, table, child.index, &search, LockMode::Exclusive, usize::MAX).await?;
+                if !found.is_empty() && depth > MOST_DEPTH {
+                    return Err(mysql_error!(ER_FK_DEPTH_EXCEEDED, MOST_DEPTH));
+                }
+                for (bytes, stamp) in found {
+                    match (action, fate) {
+                        ("CASCADE", Fate::Deleted) => {
+                            self.delete_child(cx, child.member, bytes, stamp, depth).await?;
+                        }
+                        ("CASCADE", Fate::Updated(new)) => {
+                            let parent = &self.members[member].table;
+                            let given = child.columns.iter().map(|column| {
+                                let place = usize::from(*column);
+                                (new[place].clone(), parent.columns[place].sql_type.clone())
+                            });
+                            let given = given.collect();
+                            self.update_child(cx, child, bytes, stamp, given, depth).await?;
+                        }
+                        _ => {
+                            let nulls = vec![(Value::Null, SqlType::Null); key.columns.len()];
+                            self.update_child(cx, child, bytes, stamp, nulls, depth).await?;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    async fn delete_child(
+        &self,
+        cx: &mut Context<'_>,
+        member: usize,
+        mut bytes: Vec<u8>,
+        mut stamp: RowStamp,
+        depth: usize,
+    ) -> SqlResult<()> {
+        let table = &self.members[member].table;
+        loop {
+            let old = view(table, &bytes)?.to_values();
+            self.restrict(cx, member, &old, Fate::Deleted).await?;
+            let outcome =
+                drive(cx, |cx| cx.transaction().delete(table, stamp, &bytes).map_err(Blocked::up)).await?;
+            if outcome == UpdateOutcome::Done {
+                return self.cascade(cx, member, &old, Fate::Deleted, depth + 1).await;
+            }
+            match again(cx, table, &bytes).await? {
+                Some(row) => (bytes, stamp) = row,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn update_child(
+        &self,
+        cx: &mut Context<'_>,
+        child: &Child,
+        mut bytes: Vec<u8>,
+        mut stamp: RowStamp,
+        given: Vec<(Value, SqlType)>,
+        depth: usize,
+    ) -> SqlResult<()> {
+        let member = &self.members[child.member];
+        let table = &member.table;
+        let columns = &table.foreign_keys[child.key].columns;
+        loop {
+            let old = view(table, &bytes)?.to_values();
+            let mut new = old.clone();
+            for (place, (value, ty)) in columns.iter().zip(&given) {
+                let place = usize::from(*place);
+                new[place] = match value {
+                    Value::Null => Value::Null,
+                    value => cx.store(value.as_ref(), ty, &table.columns[place], 1)?,
+                };
+            }
+            drive(cx, |cx| cx.generate(&member.rules, table, member.slot, &mut new, 1)).await?;
+            drive(cx, |cx| cx.check_row(&member.rules, member.slot, &new)).await?;
+            self.check_member(cx, child.member, &new, Some(&old), Some(child.key)).await?;
+            self.restrict(cx, child.member, &old, Fate::Updated(&new)).await?;
+            let encoded = row::encode(table, &new).map_err(row_error)?;
+            let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, &bytes, &encoded) {
+                Ok(outcome) => Ok(Ok(outcome)),
+                Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
+                Err(blocked) => Err(blocked.up()),
+            })
+            .await?;
+            match outcome {
+                Ok(UpdateOutcome::Done) => {
+                    return self.cascade(cx, child.member, &old, Fate::Updated(&new), depth + 1).await;
+                }
+                Err(index) => return Err(duplicate_entry(table, index, |column| new[column].clone())),
+                Ok(UpdateOutcome::Changed) => {}
+            }
+            match again(cx, table, &bytes).await? {
+                Some(row) => (bytes, stamp) = row,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Whether an error is a foreign key's.
+pub fn is_violation(error: &SqlError) -> bool {
+    [ER_ROW_IS_REFERENCED_2.number, ER_NO_REFERENCED_ROW_2.number].contains(&error.number())
+}
+
+/// A row read again, locked, by its clustered key.
+async fn again(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    bytes: &[u8],
+) -> SqlResult<Option<(Vec<u8>, RowStamp)>> {
+    let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
+    let mut search = Vec::new();
+    key::entry_key(table, 0, &row, &mut search);
+    let mut found = RowBuf::new();
+    let there = drive(cx, |cx| {
+        let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+        cx.transaction().point_read(table, 0, &search, mode, &mut found).map_err(Blocked::up)
+    })
+    .await?;
+    Ok(there.then(|| (found.row().to_vec(), found.stamp())))
+}
+
+/// Rows whose key in `index` begins with `search`, locked; at most so many.
+async fn children(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    index: usize,
+    search: &[u8],
+    mode: LockMode,
+    most: usize,
+) -> SqlResult<Vec<(Vec<u8>, RowStamp)>> {
+    let mut successor = search.to_vec();
+    let upper = match key::prefix_successor(&mut successor) {
+        true => Bound::Excluded(successor),
+        false => Bound::Unbounded,
+    };
+    let range = KeyRange { lower: Bound::Included(search.to_vec()), upper };
+    let mut scan = Scan::new(
+        table.clone(),
+        index,
+        range,
+        Direction::Forward,
+        ReadMode::Locked(mode, LockWait::Wait),
+        false,
+    );
+    if most == 1 {
+        scan = scan.with_rows_wanted(1);
+    }
+    let mut batch = RowBatch::new();
+    let mut rows = Vec::new();
+    let mut bytes = 0;
+    while rows.len() < most {
+        let more =
+            drive(cx, |cx| cx.transaction().scan_next(&mut scan, &mut batch).map_err(Blocked::up)).await?;
+        if !more {
+            break;
+        }
+        for row in batch.iter() {
+            bytes += row.row.len() + 64;
+            rows.push((row.row.to_vec(), row.stamp));
+        }
+        crate::exec::join::charge(bytes)?;
+    }
+    Ok(rows)
+}

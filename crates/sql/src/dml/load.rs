@@ -1,0 +1,478 @@
+//! LOAD DATA INFILE: the fields of a file's lines become rows.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::Visibility;
+use palisade_catalog::{Charset, Collation, SqlType, Value};
+use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
+
+use super::insert::InsertRun;
+use crate::bind::{Binder, not_supported};
+use crate::expr::Context;
+use crate::host::FileSource;
+use crate::sql::Sql;
+use crate::{Completion, Session, SqlResult};
+
+/// Where a field goes.
+enum Target {
+    Column(usize),
+    Variable(Arc<str>),
+    /// A generated column: its value is computed.
+    Nowhere,
+}
+
+impl Sql {
+    /// LOAD DATA INFILE.
+    pub(crate) async fn load_data(
+        &self,
+        session: &mut Session,
+        load: &ast::LoadData,
+    ) -> SqlResult<Completion> {
+        if load.xml {
+            return Err(not_supported("LOAD XML"));
+        }
+        if load.local {
+            return Err(mysql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
+        }
+        let format = Format::new(&load.format)?;
+        let ty = self.file_type(session, load.format.charset.as_deref())?;
+        let dictionary = self.engine().dictionary();
+        // Expressions see the variables as what they are going to be: text.
+        for field in &load.fields {
+            if let LoadField::UserVariable(name) = field {
+                let mut cx = Context::new(session, &**self.host(), self.engine(), &[], None);
+                crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), Value::Null, &ty);
+            }
+        }
+        let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
+        let schema = binder.schema_of(&load.table)?;
+        let table = binder.stored_table(&schema, &load.table.name, &load.table.name)?;
+        let mut columns = Vec::new();
+        let mut targets = Vec::new();
+        if load.fields.is_empty() {
+            for (position, column) in table.columns.iter().enumerate() {
+                if column.visibility != Visibility::Visible {
+                    continue;
+                }
+                if column.generated.is_some() {
+                    targets.push(Target::Nowhere);
+                    continue;
+                }
+                columns.push(ast::ColumnName { schema: None, table: None, column: column.name.clone() });
+                targets.push(Target::Column(position));
+            }
+        }
+        for field in &load.fields {
+            match field {
+                LoadField::Column(name) => {
+                    let column = super::insert::target_column(&table, name)?;
+                    columns.push(name.clone());
+                    targets.push(match table.columns[column].generated {
+                        Some(_) => return Err(super::insert::generated_given(&table, column)),
+                        None => Target::Column(column),
+                    });
+                }
+                LoadField::UserVariable(name) => targets.push(Target::Variable(name.to_lowercase().into())),
+            }
+        }
+        // What SET gives, it gives last.
+        let set = |name: &ast::ColumnName| {
+            load.assignments.iter().any(|set| set.column.column.eq_ignore_ascii_case(&name.column))
+        };
+        columns.retain(|name| !set(name));
+        let given = columns.len();
+        let mut row = vec![ast::Expr::Default; given];
+        for assignment in &load.assignments {
+            columns.push(assignment.column.clone());
+            row.push(assignment.value.clone());
+        }
+        let insert = ast::Insert {
+            replace: load.duplicates == Some(LoadDuplicates::Replace),
+            priority: None,
+            ignore: load.duplicates == Some(LoadDuplicates::Ignore),
+            table: load.table.clone(),
+            partitions: load.partitions.clone(),
+            columns,
+            source: InsertSource::Values(vec![row]),
+            row_alias: None,
+            on_duplicate: Vec::new(),
+        };
+        let plan = binder.insert(&insert)?;
+        let source = self.host().open_file(&load.path).await?;
+        let mut lines = Lines { source, text: Vec::new(), at: 0, complete: false, format };
+        for _ in 0..load.ignore_lines {
+            lines.skip().await?;
+        }
+        let savepoint = self.begin_statement(session);
+        let mut cx = Context::new(session, &**self.host(), self.engine(), &[], Some(plan.shared()));
+        cx.strict = cx.mode().is_strict() && !insert.ignore;
+        let mut run = InsertRun::new(&plan);
+        let result = load_all(&mut cx, &mut run, &mut lines, &targets, (given, &ty)).await;
+        drop(cx);
+        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        let done = run.outcome();
+        let read = result? - done.refused;
+        if let Some(generated) = done.generated {
+            session.last_insert_id = generated;
+        }
+        let deleted = if insert.replace { done.duplicates } else { 0 };
+        let info = format!(
+            "Records: {read}  Deleted: {deleted}  Skipped: {}  Warnings: {}",
+            if insert.ignore { read.saturating_sub(done.affected) } else { 0 },
+            session.warnings.count()
+        );
+        Ok(Completion { affected_rows: done.affected, info, ..Completion::default() })
+    }
+
+    /// The type of a file's text: of the character set named, or of the default database.
+    fn file_type(&self, session: &Session, charset: Option<&str>) -> SqlResult<SqlType> {
+        let named = match charset {
+            Some(name) => name.to_owned(),
+            None => match self.host().variable(session, None, "character_set_database")? {
+                Some(Value::Bytes(name)) => String::from_utf8_lossy(&name).into_owned(),
+                _ => String::new(),
+            },
+        };
+        let charset = match (Charset::by_name(&named), charset) {
+            (Some(charset), _) => charset,
+            (None, None) => Charset::Utf8mb4,
+            (None, Some(name)) => return Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name)),
+        };
+        let collation = Collation::default_of(charset).id;
+        Ok(crate::bind::types::text_type(u64::from(u32::MAX), collation))
+    }
+}
+
+async fn load_all(
+    cx: &mut Context<'_>,
+    run: &mut InsertRun<'_>,
+    lines: &mut Lines,
+    targets: &[Target],
+    (given, ty): (usize, &SqlType),
+) -> SqlResult<u64> {
+    let mut number = 0;
+    while let Some(fields) = lines.record().await? {
+        number += 1;
+        let mut values = run.begin_row(cx, number).await?;
+        for (at, target) in targets.iter().enumerate() {
+            let field = fields.get(at);
+            if field.is_none() {
+                cx.warn_or_fail(mysql_error!(ER_WARN_TOO_FEW_RECORDS, number))?;
+            }
+            match target {
+                Target::Nowhere => {}
+                Target::Variable(name) => {
+                    let value = field.map_or(Value::Null, Field::to_value);
+                    crate::expr::eval::assign(cx, name, value, ty);
+                }
+                Target::Column(column) => {
+                    let value = field.map(Field::to_value);
+                    values[*column] = run.field(cx, value, ty, *column, number)?;
+                }
+            }
+        }
+        if fields.len() > targets.len() {
+            cx.warn_or_fail(mysql_error!(ER_WARN_TOO_MANY_RECORDS, number))?;
+        }
+        run.assign(cx, &mut values, given, number).await?;
+        run.insert(cx, values, number, 1).await?;
+        if cx.spend()? {
+            crate::run::yield_now().await;
+        }
+    }
+    Ok(number)
+}
+
+/// A field of a line.
+#[derive(Debug, PartialEq, Eq)]
+enum Field {
+    Null,
+    Text(Vec<u8>),
+}
+
+impl Field {
+    fn to_value(&self) -> Value {
+        match self {
+            Field::Null => Value::Null,
+            Field::Text(text) => Value::bytes(text.clone()),
+        }
+    }
+}
+
+/// FIELDS and LINES.
+#[derive(Debug)]
+struct Format {
+    terminated: Vec<u8>,
+    enclosed: Option<u8>,
+    escaped: Option<u8>,
+    starting: Vec<u8>,
+    ended: Vec<u8>,
+}
+
+/// What is at the front of a text.
+#[derive(Debug, PartialEq, Eq)]
+enum Scanned {
+    /// A line, and how many bytes it takes.
+    Line(Vec<Field>, usize),
+    /// Nothing more.
+    End,
+    /// More text is needed to tell.
+    More,
+}
+
+/// What comes after a field, and where.
+enum After {
+    Field(usize),
+    Line(usize),
+}
+
+impl Format {
+    fn new(given: &LoadFormat) -> SqlResult<Format> {
+        let single = |text: &Option<Vec<u8>>, usual: Option<u8>| match text.as_deref() {
+            None => Ok(usual),
+            Some([]) => Ok(None),
+            Some([byte]) => Ok(Some(*byte)),
+            Some(_) => Err(mysql_error!(ER_WRONG_FIELD_TERMINATORS)),
+        };
+        let or = |text: &Option<Vec<u8>>, usual: &str| text.clone().unwrap_or_else(|| usual.into());
+        let format = Format {
+            terminated: or(&given.fields_terminated, "\t"),
+            enclosed: single(&given.enclosed, None)?,
+            escaped: single(&given.escaped, Some(b'\\'))?,
+            starting: or(&given.lines_starting, ""),
+            ended: or(&given.lines_terminated, "\n"),
+        };
+        if format.terminated.is_empty() && format.enclosed.is_none() {
+            return Err(not_supported("LOAD DATA of fields of fixed length"));
+        }
+        Ok(format)
+    }
+
+    /// The line at the front of `text`; `complete` if nothing comes after it.
+    fn line(&self, text: &[u8], complete: bool) -> Scanned {
+        let mut at = match find(text, &self.starting) {
+            Some(found) => found + self.starting.len(),
+            None if complete => return Scanned::End,
+            None => return Scanned::More,
+        };
+        if at == text.len() {
+            return if complete { Scanned::End } else { Scanned::More };
+        }
+        let mut fields = Vec::new();
+        loop {
+            let Some((field, after)) = self.field(text, at, complete) else { return Scanned::More };
+            fields.push(field);
+            match after {
+                After::Field(next) => at = next,
+                After::Line(next) => return Scanned::Line(fields, next),
+            }
+        }
+    }
+
+    /// The field at `at` and what comes after it; `None` if more text is needed.
+    fn field(&self, text: &[u8], mut at: usize, complete: bool) -> Option<(Field, After)> {
+        // What has to be seen at once: a quotation mark and a terminator.
+        let ahead = 2 + self.terminated.len().max(self.ended.len());
+        let ends = |at: usize| {
+            let rest = &text[at..];
+            if rest.is_empty() {
+                Some(After::Line(at))
+            } else if !self.ended.is_empty() && rest.starts_with(&self.ended) {
+                Some(After::Line(at + self.ended.len()))
+            } else if !self.terminated.is_empty() && rest.starts_with(&self.terminated) {
+                Some(After::Field(at + self.terminated.len()))
+            } else {
+                None
+            }
+        };
+        let quote = self.enclosed.filter(|quote| text.get(at) == Some(quote));
+        at += usize::from(quote.is_some());
+        let mut value = Vec::new();
+        let mut null = false;
+        loop {
+            if !complete && text.len() < at + ahead {
+                return None;
+            }
+            match (quote, text.get(at)) {
+                (None, _) if let Some(after) = ends(at) => {
+                    let word = self.enclosed.is_some() && value == b"NULL" || null && value.len() == 1;
+                    return Some((if word { Field::Null } else { Field::Text(value) }, after));
+                }
+                (Some(quote), None) => {
+                    // It was never closed: the mark is a part of the text.
+                    value.insert(0, quote);
+                    return Some((Field::Text(value), After::Line(at)));
+                }
+                (_, Some(byte)) if Some(*byte) == self.escaped && at + 1 < text.len() => {
+                    let next = text[at + 1];
+                    null |= next == b'N' && value.is_empty();
+                    value.push(match next {
+                        b'0' => 0,
+                        b'b' => 8,
+                        b'n' => b'\n',
+                        b'r' => b'\r',
+                        b't' => b'\t',
+                        b'Z' => 26,
+                        other => other,
+                    });
+                    at += 2;
+                }
+                (Some(quote), Some(byte)) if *byte == quote => {
+                    if text.get(at + 1) == Some(&quote) {
+                        at += 1;
+                    } else if let Some(after) = ends(at + 1) {
+                        let null = null && value.len() == 1;
+                        return Some((if null { Field::Null } else { Field::Text(value) }, after));
+                    }
+                    value.push(quote);
+                    at += 1;
+                }
+                (_, Some(byte)) => {
+                    value.push(*byte);
+                    at += 1;
+                }
+                (None, None) => unreachable!("the end of the text ends a field"),
+            }
+        }
+    }
+}
+
+/// Where `part` is in `text`.
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    if part.is_empty() {
+        return Some(0);
+    }
+    text.windows(part.len()).position(|window| window == part)
+}
+
+/// A file, line by line.
+struct Lines {
+    source: Box<dyn FileSource>,
+    text: Vec<u8>,
+    at: usize,
+    complete: bool,
+    format: Format,
+}
+
+impl Lines {
+    /// The next line's fields.
+    async fn record(&mut self) -> SqlResult<Option<Vec<Field>>> {
+        loop {
+            match self.format.line(&self.text[self.at..], self.complete) {
+                Scanned::Line(fields, length) => {
+                    self.at += length;
+                    return Ok(Some(fields));
+                }
+                Scanned::End => return Ok(None),
+                Scanned::More => self.fill().await?,
+            }
+        }
+    }
+
+    /// IGNORE n LINES.
+    async fn skip(&mut self) -> SqlResult<()> {
+        loop {
+            match find(&self.text[self.at..], &self.format.ended) {
+                Some(found) => {
+                    self.at += found + self.format.ended.len();
+                    return Ok(());
+                }
+                None if self.complete => {
+                    self.at = self.text.len();
+                    return Ok(());
+                }
+                None => self.fill().await?,
+            }
+        }
+    }
+
+    /// Reads on: at least as much as is there, so that long lines are not scanned again and again.
+    async fn fill(&mut self) -> SqlResult<()> {
+        self.text.drain(..self.at);
+        self.at = 0;
+        let wanted = self.text.len() * 2;
+        loop {
+            let part = self.source.part().await?;
+            self.complete = part.is_empty();
+            self.text.extend_from_slice(&part);
+            if self.complete || self.text.len() >= wanted {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Field {
+        Field::Text(text.into())
+    }
+
+    /// All lines of a file that arrives in parts of every size.
+    fn lines(format: &Format, file: &[u8]) -> Vec<Vec<Field>> {
+        let scan = |part: usize| {
+            let (mut at, mut end, mut lines) = (0, 0, Vec::new());
+            loop {
+                match format.line(&file[at..end], end == file.len()) {
+                    Scanned::Line(fields, length) => {
+                        lines.push(fields);
+                        at += length;
+                    }
+                    Scanned::End => return lines,
+                    Scanned::More => end = (end + part).min(file.len()),
+                }
+            }
+        };
+        let whole = scan(file.len().max(1));
+        for part in 1..file.len() {
+            assert_eq!(scan(part), whole, "in parts of {part}");
+        }
+        whole
+    }
+
+    #[test]
+    fn default_format() {
+        let format = Format::new(&LoadFormat::default()).unwrap();
+        let read = lines(&format, b"1\ta\\tb\t\\N\n2\t\\\\\t\\Nx\n\n3");
+        assert_eq!(read[0], [text("1"), text("a\tb"), Field::Null]);
+        assert_eq!(read[1], [text("2"), text("\\"), text("Nx")]);
+        assert_eq!(read[2], [text("")]);
+        assert_eq!(read[3], [text("3")]);
+        assert_eq!(read.len(), 4);
+    }
+
+    #[test]
+    fn quoted_fields() {
+        let format = Format::new(&LoadFormat {
+            fields_terminated: Some(b",".to_vec()),
+            enclosed: Some(b"\"".to_vec()),
+            lines_terminated: Some(b"\r\n".to_vec()),
+            lines_starting: Some(b">>".to_vec()),
+            ..LoadFormat::default()
+        })
+        .unwrap();
+        let read = lines(&format, b">>\"a,\"\"b\"\"\",NULL,\"NULL\"\r\nxx>>\"a\"b\",\"c\r\nd\"\r\nlost\r\n");
+        assert_eq!(read[0], [text("a,\"b\""), Field::Null, text("NULL")]);
+        assert_eq!(read[1], [text("a\"b"), text("c\r\nd")]);
+        assert_eq!(read.len(), 2);
+    }
+
+    #[test]
+    fn separators_of_several_bytes() {
+        let wrong = LoadFormat { enclosed: Some(b"ab".to_vec()), ..LoadFormat::default() };
+        assert_eq!(Format::new(&wrong).unwrap_err().number(), 1083);
+        let format = Format::new(&LoadFormat {
+            fields_terminated: Some(b"||".to_vec()),
+            escaped: Some(Vec::new()),
+            lines_terminated: Some(b";;\n".to_vec()),
+            ..LoadFormat::default()
+        })
+        .unwrap();
+        let read = lines(&format, b"a|b||\\N;;\nc||d;e");
+        assert_eq!(read, [[text("a|b"), text("\\N")], [text("c"), text("d;e")]]);
+    }
+}

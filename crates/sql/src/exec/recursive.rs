@@ -1,0 +1,163 @@
+//! WITH RECURSIVE: rows of the seed, then again and again what the steps make of the rows of the round before.
+//!
+//! The rows of the round before are the *working table*; the steps read it through [`Operator::Working`]
+//! (crate::plan::Operator::Working). The result is complete before its first row is given.
+
+use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
+use palisade_base::mysql_error;
+use palisade_catalog::{SqlType, Value};
+
+use super::join::charge;
+use super::keys::KeyIndex;
+use super::sort::append_row_key;
+use super::{KeptRow, State, limit_values, yielding};
+use crate::expr::{Context, Expr, Slot};
+use crate::plan::{Query, Recursion};
+use crate::{SqlAttempt, SqlResult};
+
+/// Where a recursion is.
+#[derive(Debug, Default)]
+pub struct RecursiveState {
+    /// Of the query that is running.
+    running: Option<State>,
+    /// Which: the seed, then the steps.
+    part: usize,
+    /// A row of it is in place, not computed yet.
+    pending: bool,
+    rows: Vec<KeptRow>,
+    seen: KeyIndex,
+    key: Vec<u8>,
+    bytes: usize,
+    /// Where the rows of this round begin.
+    round: usize,
+    rounds: u64,
+    /// Rows wanted, once known.
+    wanted: Option<usize>,
+    complete: bool,
+    next: usize,
+}
+
+impl RecursiveState {
+    /// Before the first row; the rows are kept unless they depend on outer rows.
+    pub fn reset(&mut self, correlated: bool) {
+        self.next = 0;
+        if correlated || !self.complete {
+            *self = RecursiveState::default();
+        }
+    }
+
+    /// The next row.
+    pub fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        plan: &Recursion,
+        slot: usize,
+        filter: Option<&Expr>,
+    ) -> SqlAttempt<bool> {
+        while !self.complete {
+            self.advance(cx, plan)?;
+        }
+        while let Some(row) =
+            self.rows.get(self.next).filter(|_| self.next < self.wanted.unwrap_or(usize::MAX))
+        {
+            cx.frame.slots[slot] = Slot::Values(row.clone());
+            let passes = match filter {
+                Some(filter) => filter.test(cx)? == Some(true),
+                None => true,
+            };
+            self.next += 1;
+            if passes {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// One more row of the part that is running, or the next part.
+    fn advance(&mut self, cx: &mut Context<'_>, plan: &Recursion) -> SqlAttempt<()> {
+        if self.wanted.is_none() {
+            self.wanted = Some(match &plan.limit {
+                Some(limit) => {
+                    let (offset, count) = limit_values(limit, cx)?;
+                    self.next = usize::try_from(offset).unwrap_or(usize::MAX);
+                    self.next.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
+                }
+                None => usize::MAX,
+            });
+        }
+        let query: &Query = match self.part.checked_sub(1) {
+            None => &plan.seed,
+            Some(step) => &plan.steps[step],
+        };
+        let state = self.running.get_or_insert_with(|| State::new(&query.root));
+        if !self.pending {
+            if !state.next(&query.root, cx)? {
+                self.running = None;
+                self.part += 1;
+                if self.part > plan.steps.len() || self.part == 1 {
+                    self.begin_round(cx, plan)?;
+                }
+                return Ok(());
+            }
+            self.pending = true;
+        }
+        let mut values = Vec::with_capacity(query.output.len());
+        for ((expr, ty), name) in query.output.iter().zip(&plan.types).zip(&plan.names) {
+            let value = expr.eval(cx)?;
+            values.push(fitted(cx, value, &expr.ty, ty, name)?);
+        }
+        self.pending = false;
+        let row: KeptRow = values.into();
+        if plan.distinct {
+            self.key.clear();
+            append_row_key(&Slot::Values(row.clone()), &plan.types, &mut self.key);
+            if !self.seen.insert(&self.key) {
+                return Ok(());
+            }
+        }
+        self.bytes += Slot::Values(row.clone()).size();
+        charge(self.bytes)?;
+        self.rows.push(row);
+        self.complete = self.rows.len() >= self.wanted.unwrap_or(usize::MAX);
+        if cx.spend()? { Err(yielding()) } else { Ok(()) }
+    }
+
+    /// What the last round gave becomes the working table of the next.
+    fn begin_round(&mut self, cx: &mut Context<'_>, plan: &Recursion) -> SqlResult<()> {
+        if self.round == self.rows.len() {
+            self.complete = true;
+            return Ok(());
+        }
+        self.rounds += 1;
+        if self.rounds > cx.session.variables.cte_max_recursion_depth {
+            return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, self.rounds));
+        }
+        if cx.working.len() <= plan.table {
+            cx.working.resize_with(plan.table + 1, Vec::new);
+        }
+        cx.working[plan.table] = self.rows[self.round..].to_vec();
+        (self.round, self.part) = (self.rows.len(), 1);
+        Ok(())
+    }
+}
+
+/// A value in the type that the seed gave its column: 1406 if it is too long in a strict mode, else cut.
+fn fitted(cx: &mut Context<'_>, value: Value, from: &SqlType, to: &SqlType, name: &str) -> SqlResult<Value> {
+    let value = crate::expr::convert::settled(value, from);
+    let mut value = cx.adapt(value, from, to)?;
+    if let (Value::Bytes(text), SqlType::VarChar { length, .. } | SqlType::VarBinary { length }) =
+        (&mut value, to)
+    {
+        let charset = to.collation().get().charset;
+        let fits = charset.prefix_len(text, *length as usize);
+        if fits < text.len() {
+            let error = mysql_error!(ER_DATA_TOO_LONG, name, 1);
+            if cx.mode().is_strict() {
+                return Err(error);
+            }
+            cx.session.warnings.warn(error);
+            text.truncate(fits);
+        }
+    }
+    Ok(value)
+}

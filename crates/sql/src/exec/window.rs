@@ -1,0 +1,375 @@
+//! Window functions: rows are collected, sorted by partition and order, and each is given its functions' values.
+//!
+//! Everything that may wait - keys, arguments, the values that bound a RANGE frame - is computed while rows are
+//! collected. What comes after is arithmetic on what is in memory, in steps that let other sessions run: the state says
+//! which call and which row come next.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+use palisade_base::mysql_error;
+use palisade_catalog::Value;
+
+use super::aggregate::Accumulator;
+use super::join::charge;
+use super::sort::compare_keys;
+use super::{State, evaluate_all, yielding};
+use crate::expr::{Context, Domain, Expr, Slot};
+use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
+use crate::plan::{Operator, SortKey};
+use crate::{SqlAttempt, SqlResult};
+
+#[derive(Debug)]
+struct Row {
+    partition: Vec<Value>,
+    order: Vec<Value>,
+    slots: Box<[Slot]>,
+    /// Of each call: its arguments, and the values that bound its frame.
+    inputs: Vec<(Vec<Value>, [Value; 2])>,
+    results: Vec<Value>,
+}
+
+/// What is the same for all rows of a call.
+#[derive(Debug, Clone, Copy, Default)]
+struct Constants {
+    /// Of NTILE, LEAD, LAG, NTH_VALUE.
+    number: Option<u64>,
+    /// Rows before and after of a ROWS frame.
+    edges: [u64; 2],
+}
+
+/// Where a window operator is.
+#[derive(Debug)]
+pub struct WindowState {
+    input: State,
+    slots: Vec<usize>,
+    constants: Vec<Constants>,
+    rows: Vec<Row>,
+    bytes: usize,
+    pending: bool,
+    collected: bool,
+    /// The partition that is being computed: which call, which row, and the aggregate over the row before.
+    partition: Range<usize>,
+    call: usize,
+    at: usize,
+    running: Option<Running>,
+    /// Rows before this one have their values.
+    computed: usize,
+    next: usize,
+}
+
+/// An aggregate over the frame of the row before.
+#[derive(Debug)]
+struct Running {
+    accumulator: Accumulator,
+    frame: Range<usize>,
+}
+
+impl WindowState {
+    /// Before the first row.
+    pub fn new(input: State, plan: &Operator) -> Self {
+        let mut slots = Vec::new();
+        plan.slots(&mut slots);
+        WindowState {
+            input,
+            slots,
+            constants: Vec::new(),
+            rows: Vec::new(),
+            bytes: 0,
+            pending: false,
+            collected: false,
+            partition: 0..0,
+            call: 0,
+            at: 0,
+            running: None,
+            computed: 0,
+            next: 0,
+        }
+    }
+
+    /// Before the first row.
+    pub fn reset(&mut self) {
+        self.input.reset();
+        self.rows.clear();
+        self.constants.clear();
+        (self.bytes, self.pending, self.collected) = (0, false, false);
+        (self.partition, self.call, self.at, self.running) = (0..0, 0, 0, None);
+        (self.computed, self.next) = (0, 0);
+    }
+
+    /// The next row, in order of partition and key.
+    pub fn next(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<bool> {
+        if !self.collected {
+            self.collect(cx, input, plan)?;
+            let order = |left: &Row, right: &Row| {
+                let by_partition = compare_keys(&left.partition, &right.partition, &plan.partition);
+                by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order))
+            };
+            if !plan.partition.is_empty() || !plan.order.is_empty() {
+                self.rows.sort_by(order);
+            }
+            self.collected = true;
+        }
+        if self.next >= self.computed && self.next < self.rows.len() {
+            self.compute_partition(cx, plan)?;
+        }
+        let Some(row) = self.rows.get_mut(self.next) else { return Ok(false) };
+        self.next += 1;
+        for (slot, kept) in self.slots.iter().zip(row.slots.iter_mut()) {
+            cx.frame.slots[*slot] = std::mem::take(kept);
+        }
+        cx.frame.slots[plan.slot] = Slot::Values(std::mem::take(&mut row.results).into());
+        Ok(true)
+    }
+
+    fn collect(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<()> {
+        if self.constants.is_empty() {
+            let constants = plan.calls.iter().map(|call| constants(call, cx));
+            self.constants = constants.collect::<SqlAttempt<_>>()?;
+        }
+        loop {
+            if !self.pending {
+                if !self.input.next(input, cx)? {
+                    return Ok(());
+                }
+                self.pending = true;
+            }
+            let partition = key_values(&plan.partition, cx)?;
+            let order = key_values(&plan.order, cx)?;
+            let mut inputs = Vec::with_capacity(plan.calls.len());
+            for call in &plan.calls {
+                let arguments = evaluate_all(&call.arguments, cx)?;
+                let edges = [edge_value(&call.frame.start, cx)?, edge_value(&call.frame.end, cx)?];
+                inputs.push((arguments, edges));
+            }
+            self.pending = false;
+            let slots: Box<[Slot]> = self.slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+            self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());
+            charge(self.bytes)?;
+            self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
+        }
+    }
+
+    /// Computes the partition that begins at the next row, or goes on with it.
+    fn compute_partition(&mut self, cx: &mut Context<'_>, plan: &WindowPlan) -> SqlAttempt<()> {
+        if self.partition.start != self.next || self.partition.is_empty() {
+            let first = &self.rows[self.next].partition;
+            let same = |row: &&Row| compare_keys(&row.partition, first, &plan.partition) == Ordering::Equal;
+            let length = self.rows[self.next..].iter().take_while(same).count();
+            self.partition = self.next..self.next + length;
+            (self.call, self.at, self.running) = (0, self.next, None);
+        }
+        while let Some(call) = plan.calls.get(self.call) {
+            while self.at < self.partition.end {
+                if cx.spend()? {
+                    return Err(yielding());
+                }
+                let part = Part { rows: &self.rows[self.partition.clone()], plan, call, number: self.call };
+                let at = self.at - self.partition.start;
+                let value = part.value(cx, at, self.constants[self.call], &mut self.running)?;
+                self.rows[self.at].results.push(value);
+                self.at += 1;
+            }
+            (self.call, self.at, self.running) = (self.call + 1, self.partition.start, None);
+        }
+        self.computed = self.partition.end;
+        Ok(())
+    }
+}
+
+fn constants(call: &WindowCall, cx: &mut Context<'_>) -> SqlAttempt<Constants> {
+    let mut number = |expr: &Expr| -> SqlAttempt<Option<u64>> {
+        let value = expr.eval(cx)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        Ok(u64::try_from(cx.to_integer(value.as_ref())?).ok())
+    };
+    let (own, name) = match &call.function {
+        WindowFunction::Ntile(buckets) => (number(buckets)?.filter(|buckets| *buckets > 0), "ntile"),
+        WindowFunction::Shifted { offset, ahead } => (number(offset)?, if *ahead { "lead" } else { "lag" }),
+        WindowFunction::Nth(position) => (number(position)?.filter(|position| *position > 0), "nth_value"),
+        _ => (Some(0), ""),
+    };
+    if own.is_none() {
+        return Err(mysql_error!(ER_WRONG_ARGUMENTS, name).into());
+    }
+    let mut edges = [0; 2];
+    for (edge, rows) in [&call.frame.start, &call.frame.end].into_iter().zip(&mut edges) {
+        if let Edge::Rows { amount, .. } = edge {
+            *rows = number(amount)?.ok_or_else(|| mysql_error!(ER_WRONG_ARGUMENTS, "window"))?;
+        }
+    }
+    Ok(Constants { number: own, edges })
+}
+
+fn edge_value(edge: &Edge, cx: &mut Context<'_>) -> SqlAttempt<Value> {
+    match edge {
+        Edge::Value { bound, .. } => bound.eval(cx),
+        _ => Ok(Value::Null),
+    }
+}
+
+/// One call on one partition.
+struct Part<'p> {
+    rows: &'p [Row],
+    plan: &'p WindowPlan,
+    call: &'p WindowCall,
+    number: usize,
+}
+
+impl Part<'_> {
+    fn value(
+        &self,
+        cx: &mut Context<'_>,
+        at: usize,
+        constants: Constants,
+        running: &mut Option<Running>,
+    ) -> SqlResult<Value> {
+        let count = self.rows.len();
+        let position = constants.number.unwrap_or(0);
+        let argument = |row: usize| self.rows[row].inputs[self.number].0.first().cloned().unwrap_or_default();
+        Ok(match &self.call.function {
+            WindowFunction::RowNumber => Value::UInt(at as u64 + 1),
+            WindowFunction::Rank => Value::UInt(self.peers(at).start as u64 + 1),
+            WindowFunction::DenseRank => {
+                let before = at.checked_sub(1).map(|before| &self.rows[before]);
+                match before.map(|before| (&before.results[self.number], self.order_of(before, at))) {
+                    Some((Value::UInt(rank), Ordering::Equal)) => Value::UInt(*rank),
+                    Some((Value::UInt(rank), _)) => Value::UInt(rank + 1),
+                    _ => Value::UInt(1),
+                }
+            }
+            WindowFunction::CumeDist => Value::Double(self.peers(at).end as f64 / count as f64),
+            WindowFunction::PercentRank => {
+                let rank = self.peers(at).start;
+                Value::Double(if count > 1 { rank as f64 / (count - 1) as f64 } else { 0.0 })
+            }
+            WindowFunction::Ntile(_) => {
+                // The first buckets have one row more, where they cannot be equal.
+                let buckets = usize::try_from(position).unwrap_or(usize::MAX);
+                let (size, larger) = (count / buckets, count % buckets);
+                let ahead = larger * (size + 1);
+                let bucket = if at < ahead { at / (size + 1) } else { larger + (at - ahead) / size.max(1) };
+                Value::UInt(bucket as u64 + 1)
+            }
+            WindowFunction::Shifted { ahead, .. } => {
+                let offset = usize::try_from(position).unwrap_or(usize::MAX);
+                let row = if *ahead { at.checked_add(offset) } else { at.checked_sub(offset) };
+                let (value, from) = match row.filter(|row| *row < count) {
+                    Some(row) => (argument(row), 0),
+                    None => (self.rows[at].inputs[self.number].0.get(1).cloned().unwrap_or_default(), 1),
+                };
+                let from = self.call.arguments.get(from).map_or(&self.call.ty, |argument| &argument.ty);
+                cx.adapt(value, from, &self.call.ty)?
+            }
+            WindowFunction::First => {
+                let frame = self.frame(cx, at, constants)?;
+                if frame.is_empty() { Value::Null } else { argument(frame.start) }
+            }
+            WindowFunction::Last => {
+                let frame = self.frame(cx, at, constants)?;
+                if frame.is_empty() { Value::Null } else { argument(frame.end - 1) }
+            }
+            WindowFunction::Nth(_) => {
+                let frame = self.frame(cx, at, constants)?;
+                let row =
+                    usize::try_from(position - 1).ok().and_then(|offset| frame.start.checked_add(offset));
+                row.filter(|row| *row < frame.end).map_or(Value::Null, argument)
+            }
+            WindowFunction::Aggregate(spec) => {
+                let frame = self.frame(cx, at, constants)?;
+                // A frame that has only grown is added to.
+                let mut current = match running.take() {
+                    Some(before) if before.frame.start == frame.start && before.frame.end <= frame.end => {
+                        before
+                    }
+                    _ => Running { accumulator: Accumulator::new(spec), frame: frame.start..frame.start },
+                };
+                for row in current.frame.end..frame.end {
+                    current.accumulator.add(cx, spec, &self.rows[row].inputs[self.number].0, &[])?;
+                }
+                current.frame = frame;
+                let value = current.accumulator.clone().finish(cx, spec)?;
+                *running = Some(current);
+                value
+            }
+        })
+    }
+
+    /// The rows with the same key.
+    fn peers(&self, at: usize) -> Range<usize> {
+        if self.plan.order.is_empty() {
+            return 0..self.rows.len();
+        }
+        let start = self.rows[..at].partition_point(|row| self.order_of(row, at) == Ordering::Less);
+        let end = at + self.rows[at..].partition_point(|row| self.order_of(row, at) != Ordering::Greater);
+        start..end
+    }
+
+    fn order_of(&self, row: &Row, at: usize) -> Ordering {
+        compare_keys(&row.order, &self.rows[at].order, &self.plan.order)
+    }
+
+    /// The rows that the function is about.
+    fn frame(&self, cx: &mut Context<'_>, at: usize, constants: Constants) -> SqlResult<Range<usize>> {
+        let Frame { by_rows, start, end } = &self.call.frame;
+        let count = self.rows.len();
+        let shifted = |rows: u64, following: bool, plus: usize| {
+            let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+            if following {
+                at.saturating_add(rows).saturating_add(plus).min(count)
+            } else {
+                (at + plus).saturating_sub(rows)
+            }
+        };
+        let first = match start {
+            Edge::First => 0,
+            Edge::Last => count,
+            Edge::Current if *by_rows => at,
+            Edge::Current => self.peers(at).start,
+            Edge::Rows { following, .. } => shifted(constants.edges[0], *following, 0),
+            Edge::Value { domain, .. } => self.bound(cx, at, 0, *domain)?.start,
+        };
+        let last = match end {
+            Edge::First => 0,
+            Edge::Last => count,
+            Edge::Current if *by_rows => at + 1,
+            Edge::Current => self.peers(at).end,
+            Edge::Rows { following, .. } => shifted(constants.edges[1], *following, 1),
+            Edge::Value { domain, .. } => self.bound(cx, at, 1, *domain)?.end,
+        };
+        Ok(first..last.max(first))
+    }
+
+    /// The rows whose key equals the value that bounds the frame, or the place where they would be. A NULL key is the
+    /// peer of NULL keys.
+    fn bound(&self, cx: &mut Context<'_>, at: usize, edge: usize, domain: Domain) -> SqlResult<Range<usize>> {
+        let bound = &self.rows[at].inputs[self.number].1[edge];
+        if bound.is_null() {
+            return Ok(self.peers(at));
+        }
+        let [SortKey { descending, .. }] = self.plan.order.as_slice() else { return Ok(self.peers(at)) };
+        // The first row whose key is not less than the bound, or is greater than it.
+        let mut first = |greater: bool| -> SqlResult<usize> {
+            let (mut low, mut high) = (0, self.rows.len());
+            while low < high {
+                let middle = (low + high) / 2;
+                let key = self.rows[middle].order[0].as_ref();
+                // NULLs come first in ascending order, last in descending order.
+                let ordering = cx.compare(key, bound.as_ref(), domain)?.unwrap_or(Ordering::Less);
+                let ordering = if *descending { ordering.reverse() } else { ordering };
+                let before = ordering == Ordering::Less || greater && ordering == Ordering::Equal;
+                if before { low = middle + 1 } else { high = middle }
+            }
+            Ok(low)
+        };
+        let (start, end) = (first(false)?, first(true)?);
+        Ok(start..end)
+    }
+}
+
+fn key_values(keys: &[SortKey], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
+    keys.iter().map(|key| key.expr.eval(cx)).collect()
+}

@@ -1,0 +1,102 @@
+//! Windows: what an operator computes for each row from the rows around it.
+
+use palisade_catalog::SqlType;
+
+use super::SortKey;
+use crate::exec::aggregate::AggregateSpec;
+use crate::expr::{Domain, Expr};
+
+/// Rows are divided, ordered, and each is given the values of the functions.
+#[derive(Debug, Clone)]
+pub struct WindowPlan {
+    /// Where the values go.
+    pub slot: usize,
+    /// PARTITION BY.
+    pub partition: Vec<SortKey>,
+    /// ORDER BY.
+    pub order: Vec<SortKey>,
+    /// One per column of the slot.
+    pub calls: Vec<WindowCall>,
+}
+
+/// A function and its frame.
+#[derive(Debug, Clone)]
+pub struct WindowCall {
+    /// Which.
+    pub function: WindowFunction,
+    /// Computed for every row before any is called.
+    pub arguments: Vec<Expr>,
+    /// The rows it is about, for those that look at a frame.
+    pub frame: Frame,
+    /// Type of the value.
+    pub ty: SqlType,
+}
+
+/// The functions. Constants are expressions evaluated once.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "named after the function")]
+pub enum WindowFunction {
+    RowNumber,
+    Rank,
+    DenseRank,
+    CumeDist,
+    PercentRank,
+    Ntile(Expr),
+    /// LEAD, or LAG: arguments are the value and maybe a default.
+    Shifted {
+        ahead: bool,
+        offset: Expr,
+    },
+    First,
+    Last,
+    Nth(Expr),
+    Aggregate(Box<AggregateSpec>),
+}
+
+/// Which rows of its partition a row's function is about.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// ROWS rather than RANGE: the current row is itself, not all its peers.
+    pub by_rows: bool,
+    /// The first.
+    pub start: Edge,
+    /// The last.
+    pub end: Edge,
+}
+
+/// An end of a frame.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "named after what it is")]
+pub enum Edge {
+    First,
+    Last,
+    Current,
+    /// So many rows before or after.
+    Rows {
+        amount: Expr,
+        following: bool,
+    },
+    /// Where the key has this value, which depends on the row.
+    Value {
+        bound: Expr,
+        domain: Domain,
+    },
+}
+
+impl WindowPlan {
+    /// Calls `visit` on every expression.
+    pub fn exprs_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        self.partition.iter_mut().chain(&mut self.order).for_each(|key| visit(&mut key.expr));
+        for call in &mut self.calls {
+            call.arguments.iter_mut().for_each(&mut *visit);
+            if let WindowFunction::Aggregate(spec) = &mut call.function {
+                spec.arguments.iter_mut().for_each(&mut *visit);
+            }
+            for edge in [&mut call.frame.start, &mut call.frame.end] {
+                if let Edge::Value { bound, .. } = edge {
+                    visit(bound);
+                }
+            }
+        }
+    }
+}
