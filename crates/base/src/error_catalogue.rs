@@ -376,6 +376,7 @@ error_codes! {
     ER_FK_NO_INDEX_PARENT = 1822, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
     ER_FK_CANNOT_OPEN_PARENT = 1824, "HY000", "Failed to open the referenced table '%s'";
     ER_FK_DUP_NAME = 1826, "HY000", "Duplicate foreign key constraint name '%s'";
+    ER_PASSWORD_FORMAT = 1827, "HY000", "The password hash doesn't have the expected format.";
     ER_FK_COLUMN_CANNOT_DROP = 1828, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s'";
     ER_DUP_INDEX = 1831, "HY000", "Duplicate index '%-.64s' defined on the table '%-.64s.%-.64s'. This is deprecated and will be disallowed in a future release.";
     ER_FK_COLUMN_CANNOT_CHANGE = 1832, "HY000", "Cannot change column '%-.192s': used in a foreign key constraint '%-.192s'";

@@ -40,7 +40,7 @@ pub mod statement;
 mod text_cache;
 pub mod warning;
 
-pub use host::{Host, Scope, VirtualTable, WaitOutcome};
+pub use host::{Access, Host, Scope, VirtualTable, WaitOutcome};
 pub use session::{Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};
 pub use sql::{Completion, Prepared, Sql};
