@@ -53,6 +53,20 @@ fn command_lines(server: &Server) -> Outcome {
     expect(refused.contains("ERROR 1045 (28000)"), "a wrong password is refused", &refused)?;
     let printed = output(&mut admin(server.port, &["ping", "status", "processlist"]))?;
     expect(printed.contains("mysqld is alive") && printed.contains("Uptime"), "mysqladmin", &printed)?;
+    let printed = output(&mut admin(server.port, &["extended-status"]))?;
+    expect(printed.contains("Innodb_os_log_fsyncs"), "mysqladmin extended-status", &printed)?;
+    let refused = output(&mut admin(server.port, &["kill", "999999"])).err().unwrap_or_default();
+    expect(refused.contains("Unknown thread id: 999999"), "mysqladmin kill", &refused)?;
+    let question =
+        "SHOW SESSION STATUS WHERE Variable_name IN ('Compression', 'Ssl_version') AND Value > 'OFF'";
+    for (options, expected) in
+        [(&["--compress", "--skip-ssl"], "Compression\tON\n"), (&["--ssl", "-N"], "TLSv1.")]
+    {
+        let mut client =
+            command("mariadb", &["--no-defaults", "-uroot", "-h127.0.0.1", &port, "-N", "-e", question]);
+        let printed = output(client.args(options))?;
+        expect(printed.contains(expected), expected, &printed)?;
+    }
     println!("command lines: ok");
     Ok(())
 }
@@ -134,6 +148,9 @@ fn slap(port: u16) -> Outcome {
     for (load, clients, each) in SLAP.iter().map(|load| (*load, "20", "20")).chain([("mixed", "600", "5")]) {
         let mut slap =
             command("mysqlslap", &["--no-defaults", "-uroot", "-h127.0.0.1", "--auto-generate-sql"]);
+        // TLS as the client likes it with the first load, none with the others
+        let tls = if load == "mixed" && clients == "20" { "--compress" } else { "--skip-ssl" };
+        slap.arg(tls);
         slap.arg(format!("-P{port}")).args(["--auto-generate-sql-guid-primary", "--engine=innodb"]);
         slap.args(["--number-int-cols=20", "--number-char-cols=20", "--auto-generate-sql-write-number=200"]);
         slap.arg(format!("--auto-generate-sql-load-type={load}"));

@@ -383,6 +383,7 @@ error_codes! {
     ER_FK_NO_INDEX_PARENT = 1822, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
     ER_FK_CANNOT_OPEN_PARENT = 1824, "HY000", "Failed to open the referenced table '%s'";
     ER_FK_DUP_NAME = 1826, "HY000", "Duplicate foreign key constraint name '%s'";
+    ER_PASSWORD_FORMAT = 1827, "HY000", "The password hash doesn't have the expected format.";
     ER_FK_COLUMN_CANNOT_DROP = 1828, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s'";
     ER_FK_COLUMN_CANNOT_DROP_CHILD = 1829, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s' of table '%-.192s'";
     ER_FK_COLUMN_NOT_NULL = 1830, "HY000", "Column '%-.192s' cannot be NOT NULL: needed in a foreign key constraint '%-.192s' SET NULL";

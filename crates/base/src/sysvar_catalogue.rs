@@ -136,6 +136,7 @@ const OPTIMIZER_SWITCHES: &str = "index_merge=on,\
 
 system_variables! {
     AUTHENTICATION_POLICY = "authentication_policy", Global, dynamic, text("*,,"), COMPATIBLE;
+    AUTO_GENERATE_CERTS = "auto_generate_certs", Global, fixed, bool(true), "Whether certificates are made in the data directory if none are there.";
     AUTO_INCREMENT_INCREMENT = "auto_increment_increment", Both, dynamic, uint(1, 1, 65535, Plain), "Distance between generated AUTO_INCREMENT values.";
     AUTO_INCREMENT_OFFSET = "auto_increment_offset", Both, dynamic, uint(1, 1, 65535, Plain), "First generated AUTO_INCREMENT value.";
     AUTOCOMMIT = "autocommit", Both, dynamic, bool(true), "Whether every statement outside a transaction commits by itself.";
@@ -152,6 +153,8 @@ system_variables! {
     BINLOG_STMT_CACHE_SIZE = "binlog_stmt_cache_size", Global, dynamic, uint(32768, 4096, u64::MAX, Plain), COMPATIBLE;
     BLOCK_ENCRYPTION_MODE = "block_encryption_mode", Both, dynamic, text("aes-128-ecb"), "No effect.";
     BULK_INSERT_BUFFER_SIZE = "bulk_insert_buffer_size", Both, dynamic, uint(8388608, 0, u64::MAX, Bytes), COMPATIBLE;
+    CACHING_SHA2_PASSWORD_PRIVATE_KEY_PATH = "caching_sha2_password_private_key_path", Global, fixed, text("private_key.pem"), "File of the RSA key with which clients without TLS encrypt passwords; made when the first asks.";
+    CACHING_SHA2_PASSWORD_PUBLIC_KEY_PATH = "caching_sha2_password_public_key_path", Global, fixed, text("public_key.pem"), "File of its public half, for clients that are given it beforehand.";
     CHARACTER_SET_CLIENT = "character_set_client", Both, dynamic, text("utf8mb4"), "Character set of the text that clients send.";
     CHARACTER_SET_CONNECTION = "character_set_connection", Both, dynamic, text("utf8mb4"), "Character set of literals.";
     CHARACTER_SET_DATABASE = "character_set_database", Both, dynamic, text("utf8mb4"), "Character set of the current schema.";
@@ -380,7 +383,7 @@ system_variables! {
     PORT = "port", Global, fixed, uint(3306, 0, 65535, Plain), "TCP port; 0 for any free one.";
     PROFILING = "profiling", Both, dynamic, bool(false), COMPATIBLE;
     PROFILING_HISTORY_SIZE = "profiling_history_size", Both, dynamic, uint(15, 0, 100, Plain), COMPATIBLE;
-    PROTOCOL_COMPRESSION_ALGORITHMS = "protocol_compression_algorithms", Global, dynamic, text("uncompressed"), "Protocol compression that clients may ask for.";
+    PROTOCOL_COMPRESSION_ALGORITHMS = "protocol_compression_algorithms", Global, dynamic, text("zlib,uncompressed"), "Whether clients may ask for the compressed protocol (zlib).";
     PROTOCOL_VERSION = "protocol_version", Global, fixed, uint(10, 10, 10, Plain), "Version of the protocol.";
     PSEUDO_THREAD_ID = "pseudo_thread_id", Session, dynamic, uint(0, 0, u32::MAX as u64, Plain), "The session's connection id.";
     RAND_SEED1 = "rand_seed1", Session, dynamic, uint(0, 0, u32::MAX as u64, Plain), "No effect.";
@@ -392,14 +395,14 @@ system_variables! {
     RELAY_LOG = "relay_log", Global, fixed, text("vm-relay-bin"), COMPATIBLE;
     REPLICA_PARALLEL_WORKERS = "replica_parallel_workers", Global, dynamic, uint(4, 1, 1024, Plain), COMPATIBLE;
     REPORT_HOST = "report_host", Global, fixed, text(""), COMPATIBLE;
-    REQUIRE_SECURE_TRANSPORT = "require_secure_transport", Global, dynamic, bool(false), "No effect.";
+    REQUIRE_SECURE_TRANSPORT = "require_secure_transport", Global, dynamic, bool(false), "Whether only clients with TLS, and those of the Unix socket, come in.";
     SECURE_FILE_PRIV = "secure_file_priv", Global, fixed, null(), "Directory that LOAD DATA may read; NULL for none, empty for any.";
     SERVER_ID = "server_id", Global, dynamic, uint(1, 0, u32::MAX as u64, Plain), "No effect: there is no replication yet.";
     SERVER_UUID = "server_uuid", Global, fixed, text(""), "Identity of the server's data.";
     SESSION_TRACK_GTIDS = "session_track_gtids", Both, dynamic, one_of(&["OFF", "OWN_GTID", "ALL_GTIDS"], 0), "No effect.";
-    SESSION_TRACK_SCHEMA = "session_track_schema", Both, dynamic, bool(true), "No effect.";
-    SESSION_TRACK_STATE_CHANGE = "session_track_state_change", Both, dynamic, bool(false), "No effect.";
-    SESSION_TRACK_SYSTEM_VARIABLES = "session_track_system_variables", Both, dynamic, text("time_zone,autocommit,character_set_client,character_set_results,character_set_connection"), "No effect.";
+    SESSION_TRACK_SCHEMA = "session_track_schema", Both, dynamic, bool(true), "Whether clients that follow the session are told of a new default database.";
+    SESSION_TRACK_STATE_CHANGE = "session_track_state_change", Both, dynamic, bool(false), "Whether they are told that something of the session has changed.";
+    SESSION_TRACK_SYSTEM_VARIABLES = "session_track_system_variables", Both, dynamic, text("time_zone,autocommit,character_set_client,character_set_results,character_set_connection"), "The variables whose changes they are told of; * for all.";
     SESSION_TRACK_TRANSACTION_INFO = "session_track_transaction_info", Both, dynamic, one_of(&["OFF", "STATE", "CHARACTERISTICS"], 0), "No effect.";
     SKIP_EXTERNAL_LOCKING = "skip_external_locking", Global, fixed, bool(true), COMPATIBLE;
     SKIP_NAME_RESOLVE = "skip_name_resolve", Global, fixed, bool(true), "Clients are known by address.";
@@ -424,9 +427,9 @@ system_variables! {
     SQL_SAFE_UPDATES = "sql_safe_updates", Both, dynamic, bool(false), "UPDATE and DELETE need a key in WHERE, or LIMIT (1175).";
     SQL_SELECT_LIMIT = "sql_select_limit", Both, dynamic, uint(u64::MAX, 0, u64::MAX, Plain), "Rows a SELECT without LIMIT returns at most.";
     SQL_WARNINGS = "sql_warnings", Both, dynamic, bool(false), "No effect.";
-    SSL_CA = "ssl_ca", Global, dynamic, text("ca.pem"), COMPATIBLE;
-    SSL_CERT = "ssl_cert", Global, dynamic, text("server-cert.pem"), COMPATIBLE;
-    SSL_KEY = "ssl_key", Global, dynamic, text("server-key.pem"), COMPATIBLE;
+    SSL_CA = "ssl_ca", Global, fixed, text("ca.pem"), "File of the certificate authority; made with the others if none is there.";
+    SSL_CERT = "ssl_cert", Global, fixed, text("server-cert.pem"), "File of the server's certificates, in PEM, in the data directory unless it says where.";
+    SSL_KEY = "ssl_key", Global, fixed, text("server-key.pem"), "File of the server's private key, in PEM.";
     STORED_PROGRAM_CACHE = "stored_program_cache", Global, dynamic, uint(256, 16, 524288, Plain), COMPATIBLE;
     SUPER_READ_ONLY = "super_read_only", Global, dynamic, bool(false), COMPATIBLE;
     SYNC_BINLOG = "sync_binlog", Global, dynamic, uint(1, 0, u32::MAX as u64, Plain), "No effect: there is no binary log yet.";
@@ -440,7 +443,7 @@ system_variables! {
     THREAD_STACK = "thread_stack", Global, fixed, uint(1048576, 131072, u64::MAX, Plain), COMPATIBLE;
     TIME_ZONE = "time_zone", Both, dynamic, text("SYSTEM"), "Time zone of TIMESTAMP values and of NOW().";
     TIMESTAMP = "timestamp", Session, dynamic, double(0.0, 0.0, 2147483647.0, Seconds), "The time that NOW() is; 0 for the clock's.";
-    TLS_VERSION = "tls_version", Global, dynamic, text("TLSv1.2,TLSv1.3"), COMPATIBLE;
+    TLS_VERSION = "tls_version", Global, fixed, text("TLSv1.2,TLSv1.3"), "Versions of TLS that are spoken; empty for no TLS.";
     TMP_TABLE_SIZE = "tmp_table_size", Both, dynamic, uint(16777216, 1024, u64::MAX, Bytes), COMPATIBLE;
     TMPDIR = "tmpdir", Global, fixed, text("/tmp"), "No effect.";
     TRANSACTION_ISOLATION = "transaction_isolation", Both, dynamic, one_of(&["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"], 2), "Isolation of new transactions.";

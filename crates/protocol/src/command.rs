@@ -5,6 +5,9 @@ use palisade_base::codec::Reader;
 use crate::Malformed;
 use crate::constants::com;
 
+/// The kind of cursor that COM_STMT_EXECUTE can ask for; other kinds were never implemented by any server.
+pub const CURSOR_READ_ONLY: u8 = 1;
+
 /// A command, borrowing from its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command<'a> {
@@ -69,6 +72,8 @@ pub enum Command<'a> {
     StmtFetch {
         /// The statement.
         statement: u32,
+        /// How many, at most.
+        rows: u32,
     },
     /// Anything else: 1047.
     Unknown(u8),
@@ -114,8 +119,8 @@ impl<'a> Command<'a> {
             com::STMT_CLOSE => Command::StmtClose(reader.u32()?),
             com::STMT_RESET => Command::StmtReset(reader.u32()?),
             com::STMT_FETCH => {
-                let (statement, _rows) = (reader.u32()?, reader.u32()?);
-                Command::StmtFetch { statement }
+                let (statement, rows) = (reader.u32()?, reader.u32()?);
+                Command::StmtFetch { statement, rows }
             }
             _ => Command::Unknown(code),
         })

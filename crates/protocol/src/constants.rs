@@ -50,6 +50,8 @@ flags! {
         LONG_FLAG = 1 << 2;
         /// The handshake response names a database.
         CONNECT_WITH_DB = 1 << 3;
+        /// The connection goes on in the compressed protocol, with zlib.
+        COMPRESS = 1 << 5;
         /// The client is an ODBC driver.
         ODBC = 1 << 6;
         /// Spaces may stand before a function's parenthesis.
@@ -80,13 +82,15 @@ flags! {
         CONNECT_ATTRS = 1 << 20;
         /// The authentication data has a length-encoded length.
         PLUGIN_AUTH_LENENC_CLIENT_DATA = 1 << 21;
+        /// OK packets tell what changed in the session.
+        SESSION_TRACK = 1 << 23;
         /// An OK packet ends a result, not an EOF packet.
         DEPRECATE_EOF = 1 << 24;
     }
 }
 
 impl Capabilities {
-    /// What this server offers.
+    /// What this server always offers; [`COMPRESS`](Self::COMPRESS) and [`SSL`](Self::SSL) depend on its settings.
     pub const OFFERED: Capabilities = Capabilities(
         Capabilities::LONG_PASSWORD.0
             | Capabilities::FOUND_ROWS.0
@@ -106,6 +110,7 @@ impl Capabilities {
             | Capabilities::PLUGIN_AUTH.0
             | Capabilities::CONNECT_ATTRS.0
             | Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA.0
+            | Capabilities::SESSION_TRACK.0
             | Capabilities::DEPRECATE_EOF.0,
     );
 }
@@ -119,10 +124,16 @@ flags! {
         AUTOCOMMIT = 2;
         /// Another result follows.
         MORE_RESULTS = 8;
+        /// The statement has an open cursor: rows are fetched from it.
+        CURSOR_EXISTS = 64;
+        /// The cursor has given its last row.
+        LAST_ROW_SENT = 128;
         /// A backslash is not an escape.
         NO_BACKSLASH_ESCAPES = 512;
         /// The open transaction is read-only.
         IN_READ_ONLY_TRANSACTION = 8192;
+        /// The OK packet says what changed in the session.
+        SESSION_STATE_CHANGED = 16384;
     }
 }
 

@@ -80,6 +80,14 @@ impl Input {
         }
     }
 
+    /// What has been received after the last packet given out: it is not packets, but TLS.
+    pub fn take_rest(&mut self) -> Vec<u8> {
+        let rest = self.buffer.split_off(self.start);
+        self.buffer.clear();
+        self.start = 0;
+        rest
+    }
+
     /// The sequence number that an answer to the last packet begins with.
     pub fn next_sequence(&self) -> u8 {
         self.sequence

@@ -1,17 +1,18 @@
-//! Coming in: the greeting, the client's response, and who may pass.
+//! Coming in: the greeting, the client's response, and the exchange that proves who it is.
 //!
 //! ```text
 //! server                                client
 //!   greeting (scramble, plugin)  ──▶
+//!                                ◀──   [SSL request, and TLS from here on]
 //!                                ◀──   response (user, plugin, proof, database)
-//!   auth switch (other plugin)   ──▶          only where the client used a plugin not known here
+//!   auth switch (other plugin)   ──▶          where the account's plugin is another one than the client used
 //!                                ◀──   proof
+//!   more data                    ──▶          caching_sha2_password: "right", or "send the password"
+//!                                ◀──   [public key request ... key], the password, safely
 //!   OK, or ERR 1045              ──▶
 //! ```
 //!
-//! An account here has no password, so a proof is right if it is empty; both plugins say so in their own way
-//! (`caching_sha2_password` clients send one zero byte, `mysql_native_password` clients nothing), and neither needs
-//! another round trip. A proof of some password is wrong.
+//! What a proof is worth is the server's business, as are accounts.
 
 use palisade_base::codec::Reader;
 
@@ -29,6 +30,11 @@ pub const MYSQL_NATIVE_PASSWORD: &str = "mysql_native_password";
 pub struct Scramble([u8; 20]);
 
 impl Scramble {
+    /// The bytes that a proof is computed with.
+    pub fn bytes(&self) -> &[u8; 20] {
+        &self.0
+    }
+
     /// A scramble from random bytes.
     pub fn from_random(bytes: [u8; 20]) -> Self {
         Scramble(bytes.map(|byte| byte % 94 + 33))
@@ -92,14 +98,15 @@ pub struct HandshakeResponse<'a> {
 }
 
 impl<'a> HandshakeResponse<'a> {
-    /// Parses a packet's payload. Only protocol 4.1 is spoken here; anything older is malformed.
-    pub fn parse(packet: &'a [u8]) -> Result<Self, Malformed> {
+    /// Parses a packet's payload, from a client that was offered `offered`. Only protocol 4.1 is spoken here; anything
+    /// older is malformed.
+    pub fn parse(packet: &'a [u8], offered: Capabilities) -> Result<Self, Malformed> {
         let mut reader = Reader::new(packet);
         let asked = Capabilities(reader.u32()?);
         if !asked.has(Capabilities::PROTOCOL_41) {
             return Err(Malformed);
         }
-        let capabilities = asked & Capabilities::OFFERED;
+        let capabilities = asked & offered;
         let _max_packet = reader.u32()?;
         let collation = reader.u8()?;
         reader.bytes(23)?;
@@ -179,32 +186,36 @@ impl<'a> ChangeUser<'a> {
     }
 }
 
-/// What a proof is worth for an account without a password.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It says "no password", which is right.
-    Right,
-    /// It proves some password, which is wrong.
-    Wrong,
-    /// It comes from a plugin not known here, whatever it says: ask again with [`encode_auth_switch`]. (A client that
-    /// failed to load the plugin it wanted begins with an empty proof by a dummy, and waits to be asked again.)
-    Switch,
-}
-
-/// Judges the first proof of a login to an account without a password.
-pub fn judge_empty_password(plugin: Option<&[u8]>, proof: &[u8]) -> Verdict {
-    let plugin = plugin.unwrap_or(MYSQL_NATIVE_PASSWORD.as_bytes());
-    let known = plugin == CACHING_SHA2_PASSWORD.as_bytes() || plugin == MYSQL_NATIVE_PASSWORD.as_bytes();
-    match (known, says_no_password(proof)) {
-        (true, true) => Verdict::Right,
-        (true, false) => Verdict::Wrong,
-        (false, _) => Verdict::Switch,
-    }
-}
-
-/// Whether a proof says that there is no password.
+/// Whether a proof says that there is no password: `caching_sha2_password` clients send one zero byte for that,
+/// `mysql_native_password` clients nothing.
 pub fn says_no_password(proof: &[u8]) -> bool {
     matches!(proof, [] | [0])
+}
+
+/// Further steps of `caching_sha2_password`.
+pub mod caching_sha2 {
+    /// The client asks for the server's RSA key.
+    pub const REQUEST_PUBLIC_KEY: u8 = 2;
+    /// The server knows the proof to be right; OK follows.
+    pub const FAST_AUTH_SUCCESS: u8 = 3;
+    /// The server needs the password itself.
+    pub const PERFORM_FULL_AUTHENTICATION: u8 = 4;
+}
+
+/// More data of an authentication plugin, for the client.
+pub fn encode_auth_more_data(out: &mut Vec<u8>, data: &[u8]) {
+    out.push(1);
+    out.extend_from_slice(data);
+}
+
+/// Whether a first packet asks for TLS before the response proper.
+pub fn asks_for_tls(packet: &[u8], offered: Capabilities) -> bool {
+    /// Capabilities, packet length, collation, reserved.
+    const SSL_REQUEST: usize = 32;
+    let capabilities = packet.first_chunk().map(|bytes| Capabilities(u32::from_le_bytes(*bytes)));
+    packet.len() == SSL_REQUEST
+        && offered.has(Capabilities::SSL)
+        && capabilities.is_some_and(|asked| asked.has(Capabilities::PROTOCOL_41 | Capabilities::SSL))
 }
 
 /// Asks the client for a proof by `plugin`.
@@ -241,7 +252,7 @@ mod tests {
         }
         .encode(&mut out);
         let mut golden = b"\x0a8.4.0-palisade\0\x07\0\0\0abcdefgh\0".to_vec();
-        golden.extend_from_slice(&[0x4f, 0xf7, 0xff, 2, 0, 0x3f, 0x01, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        golden.extend_from_slice(&[0x4f, 0xf7, 0xff, 2, 0, 0xbf, 0x01, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         golden.extend_from_slice(b"ijklmnopqrst\0caching_sha2_password\0");
         assert_eq!(out, golden);
     }
@@ -251,7 +262,7 @@ mod tests {
         let capabilities = Capabilities::OFFERED.0;
         let mut packet = response(capabilities);
         packet.extend_from_slice(b"\x03abcsbtest\0mysql_native_password\0\x07\x01k\x04some");
-        let parsed = HandshakeResponse::parse(&packet).unwrap();
+        let parsed = HandshakeResponse::parse(&packet, Capabilities::OFFERED).unwrap();
         assert_eq!((parsed.user, parsed.proof, parsed.collation), (&b"root"[..], &b"abc"[..], 45));
         assert_eq!(
             (parsed.database, parsed.plugin),
@@ -264,16 +275,16 @@ mod tests {
     fn an_old_response_is_read() {
         let mut packet = response((Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION).0);
         packet.push(0);
-        let parsed = HandshakeResponse::parse(&packet).unwrap();
+        let parsed = HandshakeResponse::parse(&packet, Capabilities::OFFERED).unwrap();
         assert_eq!((parsed.proof, parsed.database, parsed.plugin), (&b""[..], None, None));
-        assert_eq!(HandshakeResponse::parse(&response(0)), Err(Malformed));
+        assert_eq!(HandshakeResponse::parse(&response(0), Capabilities::OFFERED), Err(Malformed));
     }
 
     #[test]
     fn capabilities_that_were_not_offered_do_not_count() {
         let mut packet = response(!Capabilities::CONNECT_ATTRS.0);
         packet.extend_from_slice(b"\0\0caching_sha2_password\0");
-        let parsed = HandshakeResponse::parse(&packet).unwrap();
+        let parsed = HandshakeResponse::parse(&packet, Capabilities::OFFERED).unwrap();
         assert!(!parsed.capabilities.has(Capabilities::SSL));
         assert_eq!(parsed.database, None);
     }
@@ -283,9 +294,9 @@ mod tests {
         let mut packet = response(Capabilities::OFFERED.0);
         packet.extend_from_slice(b"\x03abcsbtest\0mysql_native_password\0\x07\x01k\x04some");
         for length in 0..packet.len() {
-            let _ = HandshakeResponse::parse(&packet[..length]);
+            let _ = HandshakeResponse::parse(&packet[..length], Capabilities::OFFERED);
         }
-        assert_eq!(HandshakeResponse::parse(&packet[..36]), Err(Malformed));
+        assert_eq!(HandshakeResponse::parse(&packet[..36], Capabilities::OFFERED), Err(Malformed));
         let mut prng = Prng::new(test_seed(3));
         for _ in 0..20_000 {
             let mut bytes = vec![0; prng.below(120) as usize];
@@ -293,22 +304,21 @@ mod tests {
             if prng.one_in(2) && bytes.len() > 4 {
                 bytes[1] |= 2;
             }
-            let _ = HandshakeResponse::parse(&bytes);
+            let _ = HandshakeResponse::parse(&bytes, Capabilities(prng.next_u64() as u32));
+            let _ = asks_for_tls(&bytes, Capabilities(u32::MAX));
             let _ = ChangeUser::parse(&bytes, Capabilities(prng.next_u64() as u32));
             let _ = attribute_pairs(&bytes).count();
         }
     }
 
     #[test]
-    fn only_an_empty_proof_is_right() {
-        let judge = judge_empty_password;
-        assert_eq!(judge(Some(b"caching_sha2_password"), b"\0"), Verdict::Right);
-        assert_eq!(judge(Some(b"mysql_native_password"), b""), Verdict::Right);
-        assert_eq!(judge(None, b""), Verdict::Right);
-        assert_eq!(judge(Some(b"caching_sha2_password"), &[1; 32]), Verdict::Wrong);
-        assert_eq!(judge(None, &[1; 20]), Verdict::Wrong);
-        assert_eq!(judge(Some(b"client_ed25519"), &[1; 64]), Verdict::Switch);
-        assert_eq!(judge(Some(b"dummy_fallback_auth"), b""), Verdict::Switch);
+    fn a_request_for_tls_is_told_from_a_response() {
+        let with_tls = Capabilities::OFFERED | Capabilities::SSL;
+        let request = &response(with_tls.0)[..32];
+        assert!(asks_for_tls(request, with_tls));
+        assert!(!asks_for_tls(request, Capabilities::OFFERED), "it was not offered");
+        assert!(!asks_for_tls(&response(with_tls.0), with_tls), "it has a user");
+        assert!(!asks_for_tls(&response(Capabilities::OFFERED.0)[..32], with_tls));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! |---|---|
 //! | [`constants`] | capabilities, status flags, commands |
 //! | [`frame`] | [`Input`] cuts received bytes into packets, [`Output`] puts packets into bytes to send |
+//! | [`compression`] | the compressed protocol under the packets |
 //! | [`wire`] | length-encoded integers and strings |
-//! | [`handshake`] | the greeting, the client's response, who may come in |
+//! | [`handshake`] | the greeting, the client's response, the exchange that proves who it is |
 //! | [`command`] | what a client asks for |
 //! | [`response`] | OK, ERR, EOF, column definitions, the answer to a prepare |
 //! | [`row`] | rows of results, in text and in binary |
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod command;
+pub mod compression;
 pub mod constants;
 pub mod frame;
 pub mod handshake;

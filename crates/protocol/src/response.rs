@@ -23,6 +23,41 @@ pub struct Ok<'a> {
     pub warnings: u16,
     /// A line for people.
     pub info: &'a [u8],
+    /// What changed in the session, as [`put_change`] writes it; only for clients with CLIENT_SESSION_TRACK.
+    pub changes: &'a [u8],
+}
+
+/// Something of the session that changed and that a client wants to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionChange<'a> {
+    /// A system variable has this value now.
+    Variable(&'a str, &'a str),
+    /// This is the default database now.
+    Schema(&'a str),
+    /// Something has changed, whatever it is.
+    State,
+}
+
+/// Appends a change to the list for an OK packet.
+pub fn put_change(out: &mut Vec<u8>, change: SessionChange<'_>) {
+    let mut body = Vec::new();
+    let kind = match change {
+        SessionChange::Variable(name, value) => {
+            put_lenenc_bytes(&mut body, name.as_bytes());
+            put_lenenc_bytes(&mut body, value.as_bytes());
+            0
+        }
+        SessionChange::Schema(name) => {
+            put_lenenc_bytes(&mut body, name.as_bytes());
+            1
+        }
+        SessionChange::State => {
+            put_lenenc_bytes(&mut body, b"1");
+            2
+        }
+    };
+    out.push(kind);
+    put_lenenc_bytes(out, &body);
 }
 
 impl Ok<'_> {
@@ -35,11 +70,15 @@ impl Ok<'_> {
         out.push(header);
         put_lenenc_int(out, self.affected_rows);
         put_lenenc_int(out, self.last_insert_id);
-        out.extend_from_slice(&self.status.0.to_le_bytes());
+        let changed = !self.changes.is_empty();
+        out.extend_from_slice(&self.status.with(Status::SESSION_STATE_CHANGED, changed).0.to_le_bytes());
         out.extend_from_slice(&self.warnings.to_le_bytes());
-        if !self.info.is_empty() {
+        if changed || !self.info.is_empty() {
             // the manual says that the text runs to the end of the packet; clients read a length, as servers write it
             put_lenenc_bytes(out, self.info);
+        }
+        if changed {
+            put_lenenc_bytes(out, self.changes);
         }
     }
 }
@@ -177,6 +216,7 @@ mod tests {
             status: Status::AUTOCOMMIT | Status::IN_TRANSACTION,
             warnings: 2,
             info: b"hi",
+            changes: b"",
         };
         assert_eq!(encoded(|out| ok.encode(out)), b"\0\x01\xfc\x2c\x01\x03\0\x02\0\x02hi");
         let end = |capabilities| encoded(|out| encode_result_end(out, capabilities, Status::AUTOCOMMIT, 1));
@@ -216,6 +256,17 @@ mod tests {
         assert_eq!(encoded(|out| column.encode(out)), golden);
         let with_default = encoded(|out| column.encode_with_default(None, out));
         assert_eq!(with_default[golden.len()..], [251]);
+    }
+
+    #[test]
+    fn what_changed_in_the_session_follows_the_text() {
+        let mut changes = Vec::new();
+        put_change(&mut changes, SessionChange::Variable("autocommit", "OFF"));
+        put_change(&mut changes, SessionChange::Schema("db"));
+        put_change(&mut changes, SessionChange::State);
+        let ok = Ok { changes: &changes, ..Ok::default() };
+        let golden = b"\0\0\0\0\x40\0\0\0\x1a\0\x0f\x0aautocommit\x03OFF\x01\x03\x02db\x02\x02\x011";
+        assert_eq!(encoded(|out| ok.encode(out)), golden);
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! Statements that are the server's business.
-//!
-//! There are no accounts but root, so the statements about accounts are not answered here and end as 1235.
 
 use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_parser::ast::{EngineInfo, FlushTarget, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
 
+use crate::accounts;
 use crate::host::ServerHost;
 
 /// Executes `statement` if it is one of those; `None` if it is not.
-pub fn administer(
+pub async fn administer(
     host: &ServerHost,
-    session: &Session,
+    session: &mut Session,
     statement: &Statement,
     sink: &mut dyn ResultSink,
 ) -> Option<SqlResult<Completion>> {
@@ -20,16 +19,23 @@ pub fn administer(
             host.shutdown.complete();
             Some(Ok(Completion::default()))
         }
-        Statement::Flush(flush) => flush.what.iter().all(is_harmless).then(|| Ok(Completion::default())),
+        Statement::Flush(flush) if flush.what.iter().all(is_harmless) => {
+            if flush.what.contains(&FlushTarget::Privileges)
+                && let Err(error) = host.accounts.reload(&host.sql()).await
+            {
+                return Some(Err(error));
+            }
+            Some(Ok(Completion::default()))
+        }
+        Statement::Flush(_) => None,
         Statement::Show(show) => match &show.what {
-            ShowWhat::Grants { user: None, .. } => Some(show_grants(session, sink)),
             ShowWhat::Engine { name, what: EngineInfo::Status } => {
                 let known = name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("innodb"));
                 known.then(|| show_engine_status(host, sink))
             }
-            _ => None,
+            _ => accounts::execute(host, session, statement, sink).await,
         },
-        _ => None,
+        _ => accounts::execute(host, session, statement, sink).await,
     }
 }
 
@@ -41,17 +47,10 @@ fn is_harmless(target: &FlushTarget) -> bool {
     }
 }
 
-fn text_column(name: &str) -> ColumnMeta {
+/// A column of text.
+pub fn text_column(name: &str) -> ColumnMeta {
     let ty = SqlType::VarChar { length: 1024, collation: CollationId::UTF8MB4_0900_AI_CI };
     ColumnMeta::computed(name, ty)
-}
-
-fn show_grants(session: &Session, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
-    sink.columns(&[text_column(&format!("Grants for {}", session.account))])?;
-    let (user, host) = (&session.user, &session.client_host);
-    let grant = format!("GRANT ALL PRIVILEGES ON *.* TO `{user}`@`{host}` WITH GRANT OPTION");
-    sink.row(&[ValueRef::Bytes(grant.as_bytes())])?;
-    Ok(Completion { rows: true, ..Completion::default() })
 }
 
 fn show_engine_status(host: &ServerHost, sink: &mut dyn ResultSink) -> SqlResult<Completion> {

@@ -4,21 +4,27 @@
 //! [`Transport::receive`]. Sending: packets are collected in [`Channel::output`] and go out in one write, by
 //! [`Transport::send`], when the answer is complete or has grown large.
 //!
-//! Both end with [`Disconnected`] if the connection is killed meanwhile or the client is gone.
+//! ```text
+//!   packets ── [compressed frames] ── [TLS] ── socket        what stands in brackets only where the client asked
+//! ```
+//!
+//! Both directions end with [`Disconnected`] if the connection is killed meanwhile or the client is gone.
 
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use palisade_protocol::compression::Compressor;
 use palisade_protocol::{Input, Output};
+use rustls::{ServerConfig, ServerConnection};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::connections::Connection;
-use crate::status;
+use crate::status::Own;
 
 /// Room made before a read that begins a packet: a thousand idle clients should not cost much.
 const FIRST_ROOM: usize = 4 << 10;
@@ -40,6 +46,10 @@ pub enum Stream {
 /// A socket and the connection it belongs to.
 pub struct Transport {
     stream: Stream,
+    tls: Option<Box<ServerConnection>>,
+    compressor: Option<Box<Compressor>>,
+    /// Bytes of the socket, where they are not those of the packets.
+    raw: Vec<u8>,
     /// The entry in the list of connections.
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
@@ -59,11 +69,17 @@ pub struct Channel {
 impl Channel {
     /// A channel over a fresh connection.
     pub fn new(stream: Stream, connection: Arc<Connection>) -> Self {
-        let write_timeout = Duration::from_secs(60);
         Channel {
             input: Input::default(),
             output: Output::default(),
-            transport: Transport { stream, connection, write_timeout },
+            transport: Transport {
+                stream,
+                tls: None,
+                compressor: None,
+                raw: Vec::new(),
+                connection,
+                write_timeout: Duration::from_secs(60),
+            },
         }
     }
 
@@ -71,34 +87,160 @@ impl Channel {
     pub async fn flush(&mut self) -> Result<(), Disconnected> {
         self.transport.send(&mut self.output).await
     }
+
+    /// Goes on in TLS: what has been received after the last packet, and everything from now on.
+    pub async fn start_tls(&mut self, config: Arc<ServerConfig>) -> Result<(), Disconnected> {
+        let begun = self.input.take_rest();
+        self.transport.start_tls(config, &begun, self.input.buffer()).await
+    }
 }
 
 impl Transport {
+    /// Whether nobody on the way can read what is sent: TLS, or the Unix socket.
+    pub fn is_private(&self) -> bool {
+        self.tls.is_some() || matches!(self.stream, Stream::Unix(_))
+    }
+
+    /// The cipher and version of TLS.
+    pub fn tls_names(&self) -> Option<(String, &'static str)> {
+        let tls = self.tls.as_ref()?;
+        let cipher = tls.negotiated_cipher_suite()?.suite().as_str().unwrap_or_default();
+        let version = match tls.protocol_version()? {
+            rustls::ProtocolVersion::TLSv1_2 => "TLSv1.2",
+            _ => "TLSv1.3",
+        };
+        Some((cipher.replace("TLS13_", "TLS_"), version))
+    }
+
+    /// Whether the compressed protocol is spoken.
+    pub fn is_compressed(&self) -> bool {
+        self.compressor.is_some()
+    }
+
+    /// Goes on in the compressed protocol.
+    pub fn start_compression(&mut self) {
+        self.compressor = Some(Box::default());
+    }
+
+    async fn start_tls(
+        &mut self,
+        config: Arc<ServerConfig>,
+        begun: &[u8],
+        plain: &mut Vec<u8>,
+    ) -> Result<(), Disconnected> {
+        let mut tls = ServerConnection::new(config).map_err(|_| Disconnected)?;
+        tls.set_buffer_limit(None);
+        self.tls = Some(Box::new(tls));
+        self.raw.extend_from_slice(begun);
+        loop {
+            let failed = self.decrypt(plain).is_err();
+            // what went wrong is told as well
+            self.send_tls().await?;
+            let is_done = self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
+            if failed {
+                return Err(Disconnected);
+            }
+            if is_done {
+                return Ok(());
+            }
+            self.receive_raw().await?;
+        }
+    }
+
     /// Waits until the client has sent something, and appends it to `buffer`.
     pub async fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<(), Disconnected> {
-        buffer.reserve(if buffer.is_empty() { FIRST_ROOM } else { MORE_ROOM });
-        let connection = &self.connection;
-        let count = match &mut self.stream {
-            Stream::Tcp(stream) => unless_killed(connection, pin!(stream.read_buf(buffer))).await,
-            Stream::Unix(stream) => unless_killed(connection, pin!(stream.read_buf(buffer))).await,
-        };
-        match count {
-            Some(Ok(count)) if count > 0 => {
-                status::BYTES_RECEIVED.add(count as u64);
-                Ok(())
+        if self.tls.is_none() && self.compressor.is_none() {
+            let room = if buffer.is_empty() { FIRST_ROOM } else { MORE_ROOM };
+            return receive(&mut self.stream, &self.connection, buffer, room).await;
+        }
+        let before = buffer.len();
+        while buffer.len() == before {
+            self.receive_raw().await?;
+            if self.tls.is_some() {
+                self.decrypt(buffer)?;
+                self.send_tls().await?;
+            } else if let Some(compressor) = &mut self.compressor {
+                compressor.received().append(&mut self.raw);
+                compressor.inflate(buffer).map_err(|_| Disconnected)?;
             }
-            _ => Err(Disconnected),
+        }
+        Ok(())
+    }
+
+    async fn receive_raw(&mut self) -> Result<(), Disconnected> {
+        receive(&mut self.stream, &self.connection, &mut self.raw, FIRST_ROOM).await
+    }
+
+    /// Decrypts what was received; inflates it where frames are compressed.
+    fn decrypt(&mut self, buffer: &mut Vec<u8>) -> Result<(), Disconnected> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        let mut rest = &self.raw[..];
+        while !rest.is_empty() {
+            let taken = tls.read_tls(&mut rest).map_err(|_| Disconnected)?;
+            if taken == 0 {
+                // the client has said goodbye
+                return Err(Disconnected);
+            }
+            let count = tls.process_new_packets().map_err(|_| Disconnected)?.plaintext_bytes_to_read();
+            let plain = match &mut self.compressor {
+                Some(compressor) => compressor.received(),
+                None => &mut *buffer,
+            };
+            let start = plain.len();
+            plain.resize(start + count, 0);
+            tls.reader().read_exact(&mut plain[start..]).map_err(|_| Disconnected)?;
+        }
+        self.raw.clear();
+        match &mut self.compressor {
+            Some(compressor) => compressor.inflate(buffer).map_err(|_| Disconnected),
+            None => Ok(()),
         }
     }
 
     /// Sends all of `output`.
-    pub async fn send(&self, output: &mut Output) -> Result<(), Disconnected> {
+    pub async fn send(&mut self, output: &mut Output) -> Result<(), Disconnected> {
+        if self.tls.is_none() && self.compressor.is_none() {
+            self.send_raw(output.pending()).await?;
+        } else {
+            self.send_wrapped(output.pending()).await?;
+        }
+        output.clear();
+        Ok(())
+    }
+
+    async fn send_wrapped(&mut self, pending: &[u8]) -> Result<(), Disconnected> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let mut frames = Vec::new();
+        let frames = match &mut self.compressor {
+            Some(compressor) => {
+                compressor.deflate(pending, &mut frames);
+                &frames[..]
+            }
+            None => pending,
+        };
+        let Some(tls) = &mut self.tls else { return self.send_raw(frames).await };
+        tls.writer().write_all(frames).map_err(|_| Disconnected)?;
+        self.send_tls().await
+    }
+
+    /// Sends what TLS has to say.
+    async fn send_tls(&mut self) -> Result<(), Disconnected> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        let mut records = Vec::new();
+        while tls.wants_write() {
+            tls.write_tls(&mut records).map_err(|_| Disconnected)?;
+        }
+        self.send_raw(&records).await
+    }
+
+    async fn send_raw(&self, bytes: &[u8]) -> Result<(), Disconnected> {
         let mut sent = 0;
-        while sent < output.pending().len() {
-            let pending = &output.pending()[sent..];
+        while sent < bytes.len() {
             let written = match &self.stream {
-                Stream::Tcp(stream) => stream.try_write(pending),
-                Stream::Unix(stream) => stream.try_write(pending),
+                Stream::Tcp(stream) => stream.try_write(&bytes[sent..]),
+                Stream::Unix(stream) => stream.try_write(&bytes[sent..]),
             };
             match written {
                 Ok(0) => return Err(Disconnected),
@@ -108,8 +250,7 @@ impl Transport {
                 Err(_) => return Err(Disconnected),
             }
         }
-        status::BYTES_SENT.add(sent as u64);
-        output.clear();
+        self.connection.counters.add(Own::BytesSent, sent as u64);
         Ok(())
     }
 
@@ -126,6 +267,26 @@ impl Transport {
             Some(Ok(Ok(()))) => Ok(()),
             _ => Err(Disconnected),
         }
+    }
+}
+
+async fn receive(
+    stream: &mut Stream,
+    connection: &Connection,
+    buffer: &mut Vec<u8>,
+    room: usize,
+) -> Result<(), Disconnected> {
+    buffer.reserve(room);
+    let count = match stream {
+        Stream::Tcp(stream) => unless_killed(connection, pin!(stream.read_buf(buffer))).await,
+        Stream::Unix(stream) => unless_killed(connection, pin!(stream.read_buf(buffer))).await,
+    };
+    match count {
+        Some(Ok(count)) if count > 0 => {
+            connection.counters.add(Own::BytesReceived, count as u64);
+            Ok(())
+        }
+        _ => Err(Disconnected),
     }
 }
 

@@ -6,12 +6,14 @@
 //! must have said something.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Waker};
 
 use palisade_sql::session::{KillFlag, Killed};
 use parking_lot::Mutex;
+
+use crate::status::SessionCounters;
 
 /// All connections of the server.
 #[derive(Default)]
@@ -32,6 +34,16 @@ pub struct Connection {
     pub host_and_port: String,
     /// By which others end it.
     pub kill: KillFlag,
+    /// What its session has counted.
+    pub counters: SessionCounters,
+    /// Cipher and version, once it has gone on in TLS.
+    pub tls: OnceLock<(String, &'static str)>,
+    /// Whether it speaks the compressed protocol.
+    pub is_compressed: AtomicBool,
+    /// Its statement waits for something other than the client: a lock, a page, the time to go by.
+    pub is_waiting: AtomicBool,
+    /// What the client told of itself: `_client_name`, `program_name`, ...
+    pub attributes: Mutex<Vec<(String, String)>>,
     waker: Mutex<Option<Waker>>,
     /// When the reaper ends the connection, on its clock; 0 for never.
     deadline_seconds: AtomicU64,
@@ -84,6 +96,8 @@ pub struct Process {
     pub host: String,
     /// What it does.
     pub activity: Activity,
+    /// What its statement is doing: empty between commands.
+    pub state: &'static str,
 }
 
 impl Connections {
@@ -99,6 +113,11 @@ impl Connections {
             host,
             host_and_port,
             kill: KillFlag::default(),
+            counters: SessionCounters::default(),
+            tls: OnceLock::new(),
+            is_compressed: AtomicBool::new(false),
+            is_waiting: AtomicBool::new(false),
+            attributes: Mutex::default(),
             waker: Mutex::new(None),
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
@@ -142,6 +161,7 @@ impl Connections {
         let line = |connection: &Arc<Connection>| Process {
             id: connection.id,
             host: connection.host_and_port.clone(),
+            state: connection.state(),
             activity: connection.activity.lock().clone(),
         };
         all.iter().map(line).collect()
@@ -238,11 +258,25 @@ impl Connection {
         activity.text.shrink_to(1024);
     }
 
+    fn state(&self) -> &'static str {
+        match self.activity.lock().command {
+            SLEEP => "",
+            "Connect" => "login",
+            _ if self.is_waiting.load(Ordering::Relaxed) => "waiting",
+            _ => "executing",
+        }
+    }
+
     /// Who the client is, and its current database.
     pub fn identify(&self, user: &str, database: Option<&str>) {
         let mut activity = self.activity.lock();
         activity.user = user.to_owned();
         activity.database = database.map(str::to_owned);
+    }
+
+    /// Who the client is.
+    pub fn user(&self) -> String {
+        self.activity.lock().user.clone()
     }
 
     /// The current database has changed.

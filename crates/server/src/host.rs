@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::future::poll_fn;
 use std::os::unix::ffi::OsStrExt;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -20,10 +20,14 @@ use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, SqlResult, VirtualTable, WaitOutcome,
+    Access, BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, Sql, SqlResult,
+    VirtualTable, WaitOutcome,
 };
 
+use crate::accounts::Accounts;
+use crate::accounts::authorize::Asker;
 use crate::connections::Connections;
+use crate::tls::Secrets;
 use crate::variables::{self, Globals};
 use crate::{administration, status, virtual_tables};
 
@@ -33,6 +37,10 @@ pub struct ServerHost {
     pub globals: Globals,
     /// Every connection.
     pub connections: Arc<Connections>,
+    /// Who may come in, and do what.
+    pub accounts: Accounts,
+    /// Certificates and keys.
+    pub secrets: Arc<Secrets>,
     /// The storage engine.
     pub engine: Arc<Engine>,
     /// Completed when the server is to shut down.
@@ -41,6 +49,8 @@ pub struct ServerHost {
     pub prepared_statements: AtomicU64,
     /// When the server started.
     pub started: Instant,
+    /// The query processor over this host.
+    sql: OnceLock<Weak<Sql>>,
     workers: AtomicUsize,
     version: String,
     random: parking_lot::Mutex<Prng>,
@@ -48,18 +58,49 @@ pub struct ServerHost {
 
 impl ServerHost {
     /// The host over `engine`, with these global values. `seed` starts everything random.
-    pub fn new(engine: Arc<Engine>, settings: Settings, seed: u64) -> Self {
+    pub fn new(engine: Arc<Engine>, settings: Settings, secrets: Secrets, seed: u64) -> Self {
         let version = settings.text(sysvar::VERSION).unwrap_or_default().to_owned();
         ServerHost {
             globals: Globals::new(settings),
             connections: Arc::default(),
+            accounts: Accounts::default(),
+            secrets: Arc::new(secrets),
             engine,
             shutdown: Event::new(),
             prepared_statements: AtomicU64::new(0),
             started: Instant::now(),
+            sql: OnceLock::new(),
             workers: AtomicUsize::new(0),
             version,
             random: parking_lot::Mutex::new(Prng::new(seed)),
+        }
+    }
+
+    /// Tells the host of the query processor that is over it; once.
+    pub fn set_sql(&self, sql: &Arc<Sql>) {
+        let first = self.sql.set(Arc::downgrade(sql)).is_ok();
+        assert!(first, "a host has one query processor");
+    }
+
+    /// The query processor over this host.
+    pub fn sql(&self) -> Arc<Sql> {
+        self.sql.get().and_then(Weak::upgrade).expect("statements run while the query processor lives")
+    }
+
+    /// What `question` answers for a restricted session's account; the others may do everything.
+    pub fn asked(&self, session: &Session, question: impl FnOnce(&Asker<'_>) -> bool) -> bool {
+        !session.restricted || question(&Asker::new(session, &self.accounts.load()))
+    }
+
+    /// The same, with an error.
+    pub fn check(
+        &self,
+        session: &Session,
+        question: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        match session.restricted {
+            true => question(&Asker::new(session, &self.accounts.load())),
+            false => Ok(()),
         }
     }
 
@@ -96,7 +137,14 @@ impl Host for ServerHost {
         value: Option<Value>,
     ) -> SqlResult<()> {
         let id = VariableId::find(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name))?;
-        variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())
+        if scope == Scope::Global {
+            self.check(session, |asker| asker.require_dynamic("SYSTEM_VARIABLES_ADMIN"))?;
+        }
+        variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
+        if scope == Scope::Session {
+            session.changed_settings.push(id);
+        }
+        Ok(())
     }
 
     fn variables(&self, session: &Session, scope: Scope) -> Vec<(String, String)> {
@@ -115,8 +163,9 @@ impl Host for ServerHost {
         shown.collect()
     }
 
-    fn status(&self, _session: &Session, _scope: Scope) -> Vec<(String, String)> {
-        status::all(self)
+    fn status(&self, session: &Session, scope: Scope) -> Vec<(String, String)> {
+        let own = self.connections.get(session.connection_id).filter(|_| scope == Scope::Session);
+        status::all(self, own.as_deref())
     }
 
     fn virtual_table(
@@ -138,6 +187,7 @@ impl Host for ServerHost {
             .connections
             .get(connection_id)
             .ok_or_else(|| mysql_error!(ER_NO_SUCH_THREAD, connection_id))?;
+        self.check(session, |asker| asker.check_kill(connection_id, &connection.user()))?;
         if only_statement {
             connection.kill_statement();
         } else {
@@ -155,7 +205,19 @@ impl Host for ServerHost {
         statement: &'a Statement,
         sink: &'a mut dyn ResultSink,
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
-        Box::pin(async move { administration::administer(self, session, statement, sink) })
+        Box::pin(async move { administration::administer(self, session, statement, sink).await })
+    }
+
+    fn check_table(&self, session: &Session, schema: &str, table: &str, access: Access) -> SqlResult<()> {
+        self.check(session, |asker| asker.check_table(schema, table, access))
+    }
+
+    fn check_statement(&self, session: &Session, statement: &Statement) -> SqlResult<()> {
+        self.check(session, |asker| asker.check_statement(statement))
+    }
+
+    fn may_see(&self, session: &Session, schema: &str, table: Option<&str>) -> bool {
+        self.asked(session, |asker| asker.sees(schema, table))
     }
 
     fn wait<'a>(
@@ -174,7 +236,10 @@ impl Host for ServerHost {
                     None => std::future::pending().await,
                 }
             });
-            poll_fn(|context| {
+            if let Some(connection) = &connection {
+                connection.is_waiting.store(true, Ordering::Relaxed);
+            }
+            let outcome = poll_fn(|context| {
                 if event.as_mut().poll(context).is_ready() {
                     return Poll::Ready(WaitOutcome::Happened);
                 }
@@ -183,7 +248,11 @@ impl Host for ServerHost {
                 }
                 time_is_up.as_mut().poll(context).map(|()| WaitOutcome::TimedOut)
             })
-            .await
+            .await;
+            if let Some(connection) = &connection {
+                connection.is_waiting.store(false, Ordering::Relaxed);
+            }
+            outcome
         })
     }
 
@@ -204,6 +273,13 @@ impl Host for ServerHost {
     }
 
     fn version(&self) -> &str {
+        &self.version
+    }
+}
+
+impl ServerHost {
+    /// What VERSION() answers.
+    pub fn version(&self) -> &str {
         &self.version
     }
 }

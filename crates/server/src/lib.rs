@@ -15,8 +15,10 @@
 //! |---|---|
 //! | [`options`], [`option_file`] | the command line and my.cnf |
 //! | [`server`], [`listener`], [`worker`] | starting, accepting, running, shutting down |
-//! | [`channel`] | packets over a socket, with timeouts |
-//! | [`login`], [`session`], [`result_set`] | a connection: who it is, its commands, the rows it gets |
+//! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
+//! | [`login`], [`session`], [`prepared`] | a connection: who it is, its commands, its prepared statements |
+//! | [`result_set`], [`cursor`] | the rows it gets, at once or when it fetches them |
+//! | [`accounts`], [`tls`] | who may come in and do what; certificates and keys |
 //! | [`connections`] | every connection: process list, KILL, timeouts |
 //! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
@@ -32,20 +34,24 @@
 
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod administration;
 pub mod channel;
 pub mod connections;
+pub mod cursor;
 pub mod files;
 pub mod host;
 pub mod listener;
 pub mod login;
 pub mod option_file;
 pub mod options;
+pub mod prepared;
 pub mod result_set;
 pub mod server;
 pub mod session;
 pub mod session_variables;
 pub mod status;
+pub mod tls;
 pub mod variables;
 pub mod virtual_tables;
 pub mod worker;

@@ -1,25 +1,34 @@
-//! Logging in.
+//! Logging in: who the client is, and its proof.
 //!
-//! There is one account: root, without a password, from this machine only (the Unix socket or a loopback address).
-//! Everyone else is told 1045.
+//! The account decides by which plugin it is proved; a client that began with another one is asked again. An unknown
+//! user is asked like a known one, and refused at the end: nobody learns which users there are.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
-    ER_ACCESS_DENIED_ERROR, ER_HANDSHAKE_ERROR, ER_NET_PACKETS_OUT_OF_ORDER,
+    ER_ACCESS_DENIED_ERROR, ER_ACCOUNT_HAS_BEEN_LOCKED, ER_HANDSHAKE_ERROR, ER_MALFORMED_PACKET,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_NOT_SUPPORTED_AUTH_MODE, ER_SECURE_TRANSPORT_REQUIRED,
 };
 use palisade_base::mysql_error;
+use palisade_base::sysvar_catalogue as sysvar;
 use palisade_protocol::handshake::{
-    self, CACHING_SHA2_PASSWORD, ChangeUser, Greeting, HandshakeResponse, Scramble, Verdict,
+    self, ChangeUser, Greeting, HandshakeResponse, Scramble, attribute_pairs, caching_sha2,
 };
 use palisade_protocol::response::{encode_early_error, encode_error};
 use palisade_protocol::{Capabilities, FrameError, Status};
 
+use crate::accounts::password::{self, Plugin};
+use crate::accounts::{Account, unguessable};
 use crate::channel::{Channel, Disconnected};
+use crate::host::ServerHost;
+use crate::status;
 
 /// Longest packet of a client that has not logged in yet.
 const MAX_LOGIN_PACKET: usize = 128 << 10;
+/// Longest password that is looked at, as in MySQL: hashing a longer one would be work that anybody could cause.
+const MAX_PASSWORD: usize = 256;
 
 /// Where a client comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,92 +58,259 @@ impl Peer {
 }
 
 /// A client that has logged in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Login {
-    /// User name.
+    /// User name, as the client said it.
     pub user: String,
+    /// The account it is.
+    pub account: Account,
     /// What client and server can do both.
     pub capabilities: Capabilities,
     /// The client's collation, by number.
     pub collation: Option<u16>,
     /// The database to begin in.
     pub database: Option<String>,
+    /// What proofs on this connection are computed with.
+    pub scramble: Scramble,
+}
+
+/// What a client claims: whom it is, by which plugin, and its first proof.
+struct Claim {
+    user: String,
+    plugin: Option<String>,
+    proof: Vec<u8>,
+    capabilities: Capabilities,
 }
 
 /// Greets the client and hears who it is. Everything is answered except the OK of a login that succeeded.
-pub async fn login(
-    channel: &mut Channel,
-    peer: Peer,
-    server_version: &str,
-    scramble: Scramble,
-) -> Result<Login, Disconnected> {
+pub async fn login(channel: &mut Channel, host: &Arc<ServerHost>, peer: Peer) -> Result<Login, Disconnected> {
+    let scramble = Scramble::from_random(unguessable());
+    let compression = host.globals.load();
+    let compression = compression.text(sysvar::PROTOCOL_COMPRESSION_ALGORITHMS).unwrap_or_default();
+    let offered = Capabilities::OFFERED
+        .with(Capabilities::SSL, host.secrets.tls.is_some())
+        .with(Capabilities::COMPRESS, compression.split(',').any(|name| name.trim() == "zlib"));
     let greeting = Greeting {
-        server_version,
+        server_version: host.version(),
         connection_id: channel.transport.connection.id as u32,
         scramble,
-        capabilities: Capabilities::OFFERED,
+        capabilities: offered,
         collation: 255,
         status: Status::AUTOCOMMIT,
     };
     channel.output.packet(|out| greeting.encode(out));
     channel.flush().await?;
     channel.input.expect_sequence(1);
-    let (login, verdict) = {
-        let packet = loop {
-            match channel.input.packet(MAX_LOGIN_PACKET) {
-                Ok(Some(packet)) => break packet,
-                Ok(None) => channel.transport.receive(channel.input.buffer()).await?,
-                Err(error) => return Err(refuse(channel, &frame_error(error)).await),
-            }
-        };
-        match HandshakeResponse::parse(packet) {
-            Ok(response) => {
-                let login = Login {
-                    user: text(response.user),
-                    capabilities: response.capabilities,
-                    collation: Some(u16::from(response.collation)),
-                    database: response.database.map(text),
-                };
-                (login, handshake::judge_empty_password(response.plugin, response.proof))
-            }
-            Err(_) => return Err(refuse(channel, &mysql_error!(ER_HANDSHAKE_ERROR)).await),
+    let mut response = packet(channel).await?;
+    if handshake::asks_for_tls(&response, offered)
+        && let Some(config) = &host.secrets.tls
+    {
+        channel.start_tls(config.clone()).await?;
+        status::SSL_ACCEPTS.increment();
+        if let Some(names) = channel.transport.tls_names() {
+            // there is one handshake for a connection
+            let _ = channel.transport.connection.tls.set(names);
         }
+        response = packet(channel).await?;
+    }
+    let Ok(response) = HandshakeResponse::parse(&response, offered) else {
+        return Err(refuse(channel, &mysql_error!(ER_HANDSHAKE_ERROR)).await);
     };
-    let has_no_password = match verdict {
-        Verdict::Right => true,
-        Verdict::Wrong => false,
-        Verdict::Switch => switch(channel, scramble).await?,
+    keep_attributes(channel, response.attributes);
+    let claim = Claim {
+        user: text(response.user),
+        plugin: response.plugin.map(text),
+        proof: response.proof.to_vec(),
+        capabilities: response.capabilities,
     };
+    let (collation, database) = (Some(u16::from(response.collation)), response.database.map(text));
+    let account = admit(channel, host, peer, &claim, scramble).await?;
+    let Claim { user, capabilities, .. } = claim;
+    Ok(Login { user, account, capabilities, collation, database, scramble })
+}
+
+/// COM_CHANGE_USER: hears who the client is now. Everything is answered except the OK.
+pub async fn change_user(
+    channel: &mut Channel,
+    host: &Arc<ServerHost>,
+    peer: Peer,
+    body: &[u8],
+    capabilities: Capabilities,
+    scramble: Scramble,
+) -> Result<Login, Disconnected> {
+    let Ok(change) = ChangeUser::parse(body, capabilities) else {
+        return Err(deny(channel, &mysql_error!(ER_MALFORMED_PACKET)).await);
+    };
+    let claim = Claim {
+        user: text(change.user),
+        plugin: change.plugin.map(text),
+        proof: change.proof.to_vec(),
+        capabilities,
+    };
+    keep_attributes(channel, change.attributes);
+    let account = admit(channel, host, peer, &claim, scramble).await?;
+    let database = change.database.map(text);
+    Ok(Login { user: claim.user, account, capabilities, collation: change.collation, database, scramble })
+}
+
+/// The account that the client proves to be; it is told why if it may not come in.
+async fn admit(
+    channel: &mut Channel,
+    host: &Arc<ServerHost>,
+    peer: Peer,
+    claim: &Claim,
+    scramble: Scramble,
+) -> Result<Account, Disconnected> {
+    if host.globals.load().bool(sysvar::REQUIRE_SECURE_TRANSPORT) && !channel.transport.is_private() {
+        return Err(deny(channel, &mysql_error!(ER_SECURE_TRANSPORT_REQUIRED)).await);
+    }
+    let account = host.accounts.load().find(&claim.user, peer).cloned();
+    let proof = prove(channel, host, account.as_ref(), claim, scramble).await?;
     channel.output.begin_answer(channel.input.next_sequence());
-    match admit(&login.user, peer, has_no_password) {
-        Ok(()) => Ok(login),
-        Err(error) => {
-            channel.output.packet(|out| encode_error(out, &error));
-            channel.flush().await?;
-            Err(Disconnected)
+    let used = if proof.with_password { "YES" } else { "NO" };
+    let denied = || mysql_error!(ER_ACCESS_DENIED_ERROR, claim.user, peer.host(), used);
+    match account {
+        Some(account) if proof.is_right => {
+            if account.locked {
+                let error = mysql_error!(ER_ACCOUNT_HAS_BEEN_LOCKED, claim.user, peer.host());
+                return Err(deny(channel, &error).await);
+            }
+            if account.requires_tls && channel.transport.tls_names().is_none() {
+                return Err(deny(channel, &denied()).await);
+            }
+            Ok(account)
         }
+        _ => Err(deny(channel, &denied()).await),
     }
 }
 
-/// Asks for a proof by a plugin known here; tells whether it says "no password".
-async fn switch(channel: &mut Channel, scramble: Scramble) -> Result<bool, Disconnected> {
+/// What a client's proof came to.
+struct Proof {
+    is_right: bool,
+    /// It was one of a password, right or wrong.
+    with_password: bool,
+}
+
+/// Hears the client's proof that it is `account`; of an unknown user's every proof is wrong.
+async fn prove(
+    channel: &mut Channel,
+    host: &Arc<ServerHost>,
+    account: Option<&Account>,
+    claim: &Claim,
+    scramble: Scramble,
+) -> Result<Proof, Disconnected> {
+    let plugin = account.map_or(Plugin::CachingSha2, |account| account.plugin);
+    let has_password = account.is_none_or(|account| !account.kept.is_empty());
+    let claimed = match &claim.plugin {
+        Some(name) => Plugin::named(name),
+        None => Some(Plugin::Native),
+    };
+    // both plugins say "no password" in a way that needs no question
+    let is_settled = claimed.is_some() && (!has_password || handshake::says_no_password(&claim.proof));
+    let proof = if claimed == Some(plugin) || is_settled {
+        claim.proof.clone()
+    } else {
+        if !claim.capabilities.has(Capabilities::PLUGIN_AUTH) {
+            return Err(deny(channel, &mysql_error!(ER_NOT_SUPPORTED_AUTH_MODE)).await);
+        }
+        channel.output.begin_answer(channel.input.next_sequence());
+        channel.output.packet(|out| handshake::encode_auth_switch(out, plugin.name(), scramble));
+        channel.flush().await?;
+        channel.input.expect_sequence(channel.output.next_sequence());
+        packet(channel).await?
+    };
+    let with_password = !handshake::says_no_password(&proof);
+    if !has_password || !with_password {
+        return Ok(Proof { is_right: !has_password && !with_password, with_password });
+    }
+    let is_right = match plugin {
+        Plugin::Native => account
+            .is_some_and(|account| password::native_proof_is_right(&proof, scramble.bytes(), &account.kept)),
+        Plugin::CachingSha2 => prove_sha2(channel, host, account, &proof, scramble).await?,
+    };
+    Ok(Proof { is_right, with_password })
+}
+
+/// The rest of `caching_sha2_password`: right at once if the password is remembered, else the client sends it.
+async fn prove_sha2(
+    channel: &mut Channel,
+    host: &Arc<ServerHost>,
+    account: Option<&Account>,
+    proof: &[u8],
+    scramble: Scramble,
+) -> Result<bool, Disconnected> {
+    let remembered = account.and_then(|account| host.accounts.recall(account));
+    if remembered.is_some_and(|known| password::sha2_proof_is_right(proof, scramble.bytes(), &known)) {
+        channel.output.begin_answer(channel.input.next_sequence());
+        channel
+            .output
+            .packet(|out| handshake::encode_auth_more_data(out, &[caching_sha2::FAST_AUTH_SUCCESS]));
+        channel.flush().await?;
+        channel.input.expect_sequence(channel.output.next_sequence());
+        return Ok(true);
+    }
+    ask(channel, &[caching_sha2::PERFORM_FULL_AUTHENTICATION]).await?;
+    let mut answer = packet(channel).await?;
+    let password = if channel.transport.is_private() {
+        answer.pop_if(|last| *last == 0);
+        Some(answer)
+    } else {
+        // making the key takes a while
+        let (secrets, at_work) = (host.secrets.clone(), host.secrets.clone());
+        let key = tokio::task::spawn_blocking(move || at_work.public_key().map(str::to_owned).ok()).await;
+        let Ok(Some(key)) = key else { return Ok(false) };
+        if answer == [caching_sha2::REQUEST_PUBLIC_KEY] {
+            ask(channel, key.as_bytes()).await?;
+            answer = packet(channel).await?;
+        }
+        secrets.decrypt_password(&answer, scramble.bytes())
+    };
+    let (Some(account), Some(password)) = (account, password) else { return Ok(false) };
+    let is_right = password.len() <= MAX_PASSWORD && account.plugin.matches(&password, &account.kept);
+    if is_right {
+        host.accounts.remember(account, &password);
+    }
+    Ok(is_right)
+}
+
+/// Sends more data of the plugin; the client answers.
+async fn ask(channel: &mut Channel, data: &[u8]) -> Result<(), Disconnected> {
     channel.output.begin_answer(channel.input.next_sequence());
-    channel.output.packet(|out| handshake::encode_auth_switch(out, CACHING_SHA2_PASSWORD, scramble));
+    channel.output.packet(|out| handshake::encode_auth_more_data(out, data));
     channel.flush().await?;
     channel.input.expect_sequence(channel.output.next_sequence());
+    Ok(())
+}
+
+/// The client's next packet.
+async fn packet(channel: &mut Channel) -> Result<Vec<u8>, Disconnected> {
     loop {
         match channel.input.packet(MAX_LOGIN_PACKET) {
-            Ok(Some(proof)) => return Ok(handshake::says_no_password(proof)),
+            Ok(Some(packet)) => return Ok(packet.to_vec()),
             Ok(None) => channel.transport.receive(channel.input.buffer()).await?,
             Err(error) => return Err(refuse(channel, &frame_error(error)).await),
         }
     }
 }
 
+fn keep_attributes(channel: &Channel, encoded: &[u8]) {
+    let pairs = attribute_pairs(encoded).map(|(name, value)| (text(name), text(value)));
+    *channel.transport.connection.attributes.lock() = pairs.collect();
+}
+
 /// Tells a client that has not said what it can do why it is refused.
 async fn refuse(channel: &mut Channel, error: &MysqlError) -> Disconnected {
     channel.output.begin_answer(channel.input.next_sequence());
     channel.output.packet(|out| encode_early_error(out, error));
+    // the connection ends in any case
+    let _ = channel.flush().await;
+    Disconnected
+}
+
+/// Tells a client why it may not come in.
+async fn deny(channel: &mut Channel, error: &MysqlError) -> Disconnected {
+    channel.output.begin_answer(channel.input.next_sequence());
+    channel.output.packet(|out| encode_error(out, error));
     // the connection ends in any case
     let _ = channel.flush().await;
     Disconnected
@@ -147,51 +323,6 @@ fn frame_error(error: FrameError) -> MysqlError {
     }
 }
 
-/// Whether `user` may come in from `peer`: 1045 if not.
-fn admit(user: &str, peer: Peer, has_no_password: bool) -> Result<(), MysqlError> {
-    if user == "root" && peer.is_this_machine() && has_no_password {
-        return Ok(());
-    }
-    let used = if has_no_password { "NO" } else { "YES" };
-    Err(mysql_error!(ER_ACCESS_DENIED_ERROR, user, peer.host(), used))
-}
-
-/// COM_CHANGE_USER: hears who the client is now; 1045 if it may not be.
-pub fn change_user(body: &[u8], capabilities: Capabilities, peer: Peer) -> Result<Login, MysqlError> {
-    let change = ChangeUser::parse(body, capabilities).map_err(|_| mysql_error!(ER_HANDSHAKE_ERROR))?;
-    let has_no_password = handshake::says_no_password(change.proof);
-    let user = text(change.user);
-    admit(&user, peer, has_no_password)?;
-    Ok(Login { user, capabilities, collation: change.collation, database: change.database.map(text) })
-}
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_root_without_a_password_from_this_machine_comes_in() {
-        let remote = |text: &str| Peer::Remote(text.parse().unwrap());
-        assert_eq!(admit("root", Peer::Local, true), Ok(()));
-        assert_eq!(admit("root", remote("127.0.0.1"), true), Ok(()));
-        assert_eq!(admit("root", remote("::1"), true), Ok(()));
-        assert_eq!(admit("root", remote("::ffff:127.0.0.1"), true), Ok(()));
-        let refused = |user, peer, empty| admit(user, peer, empty).unwrap_err().message;
-        assert_eq!(
-            refused("root", Peer::Local, false),
-            "Access denied for user 'root'@'localhost' (using password: YES)"
-        );
-        assert_eq!(
-            refused("root", remote("10.0.0.7"), true),
-            "Access denied for user 'root'@'10.0.0.7' (using password: NO)"
-        );
-        assert_eq!(
-            refused("admin", remote("127.0.0.1"), true),
-            "Access denied for user 'admin'@'localhost' (using password: NO)"
-        );
-    }
 }

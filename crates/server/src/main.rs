@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use palisade_base::Event;
 use palisade_base::sysvar::Settings;
@@ -67,7 +68,10 @@ fn log_to_stderr(settings: &Settings) {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_target(false).init();
 }
 
-/// The first SIGTERM or SIGINT shuts the server down, the second ends the process at once.
+/// A second signal this soon comes from the same cause: some tools signal the process and then its group.
+const SAME_CAUSE: Duration = Duration::from_secs(1);
+
+/// The first SIGTERM or SIGINT shuts the server down, another one later ends the process at once.
 fn listen_for_signals(shutdown: Event) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut terminate, mut interrupt) = {
@@ -76,12 +80,14 @@ fn listen_for_signals(shutdown: Event) -> std::io::Result<()> {
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         runtime.block_on(async {
-            for forced in [false, true] {
+            let mut first: Option<Instant> = None;
+            loop {
                 tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-                if forced {
+                if first.is_some_and(|first| first.elapsed() > SAME_CAUSE) {
                     error!("a second signal: ending at once; the next start recovers");
                     std::process::exit(1);
                 }
+                first.get_or_insert_with(Instant::now);
                 shutdown.complete();
             }
         });

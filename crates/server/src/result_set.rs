@@ -13,7 +13,7 @@ use palisade_sql::{BoxFuture, ColumnMeta, ResultSink, SqlResult};
 use crate::channel::Transport;
 
 /// When so much is buffered, it is sent before more rows are made.
-const FLUSH_AT: usize = 32 << 10;
+pub const FLUSH_AT: usize = 32 << 10;
 
 /// How rows are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct ResultStyle {
 /// Puts a result into packets.
 pub struct PacketSink<'a> {
     output: &'a mut Output,
-    transport: &'a Transport,
+    transport: &'a mut Transport,
     formats: &'a mut Vec<ColumnFormat>,
     style: ResultStyle,
     rows: u64,
@@ -52,7 +52,7 @@ impl<'a> PacketSink<'a> {
     /// A sink into `output`; `formats` is only lent for its memory.
     pub fn new(
         output: &'a mut Output,
-        transport: &'a Transport,
+        transport: &'a mut Transport,
         formats: &'a mut Vec<ColumnFormat>,
         style: ResultStyle,
     ) -> Self {
@@ -119,15 +119,20 @@ pub fn format(column: &ColumnMeta, charset: Option<Charset>) -> ColumnFormat {
     ColumnFormat::new(&column.ty, column.flags, width, charset)
 }
 
+/// Adds the packets that announce a result's columns.
+pub fn begin_result(output: &mut Output, columns: &[ColumnMeta], style: ResultStyle) {
+    output.packet(|out| put_lenenc_int(out, columns.len() as u64));
+    for column in columns {
+        output.packet(|out| definition(column, style.charset).encode(out));
+    }
+}
+
 impl ResultSink for PacketSink<'_> {
     fn columns(&mut self, columns: &[ColumnMeta]) -> SqlResult<()> {
         let style = self.style;
         self.formats.clear();
         self.formats.extend(columns.iter().map(|column| format(column, style.charset)));
-        self.output.packet(|out| put_lenenc_int(out, columns.len() as u64));
-        for column in columns {
-            self.output.packet(|out| definition(column, style.charset).encode(out));
-        }
+        begin_result(self.output, columns, style);
         if !style.capabilities.has(Capabilities::DEPRECATE_EOF) {
             self.output.packet(|out| encode_eof(out, style.status, 0));
         }

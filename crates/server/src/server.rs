@@ -21,6 +21,7 @@ use crate::host::ServerHost;
 pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::login::Peer;
+use crate::tls::Secrets;
 use crate::worker::{Load, Workers};
 use crate::{session, session_variables, status, variables};
 
@@ -37,7 +38,17 @@ const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told where to
 /// connect when that is possible. Blocks.
-pub fn run(mut settings: Settings, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
+pub fn run(settings: Settings, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
+    run_on(Arc::new(OsFileSystem::new()), settings, shutdown, ready)
+}
+
+/// [`run`] with its data in `file_system`; certificates and keys are the operating system's files in any case.
+pub fn run_on(
+    file_system: Arc<dyn FileSystem>,
+    mut settings: Settings,
+    shutdown: Event,
+    ready: impl FnOnce(&Listeners),
+) -> Result<(), String> {
     complete(&mut settings);
     raise_open_files_limit();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -45,10 +56,15 @@ pub fn run(mut settings: Settings, shutdown: Event, ready: impl FnOnce(&Listener
         .build()
         .map_err(|error| format!("cannot start an event loop: {error}"))?;
     let bound = runtime.block_on(async { listener::bind(&settings) })?;
-    let engine = open_engine(&settings)?;
+    let engine = open_engine(file_system, &settings)?;
+    let secrets = Secrets::open(&settings)?;
     let pid_file = write_pid_file(&settings)?;
-    let host = Arc::new(ServerHost::new(engine.clone(), settings, random_seed()));
+    let host = Arc::new(ServerHost::new(engine.clone(), settings, secrets, random_seed()));
     let sql = Sql::new(engine.clone(), host.clone());
+    host.set_sql(&sql);
+    runtime
+        .block_on(host.accounts.open(&sql))
+        .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
     let server = Arc::new(Server { host: host.clone(), sql });
     let workers = start_workers(&host)?;
     let listeners = runtime.block_on(async { bound.listen() })?;
@@ -90,7 +106,7 @@ fn complete(settings: &mut Settings) {
     }
 }
 
-fn open_engine(settings: &Settings) -> Result<Arc<Engine>, String> {
+fn open_engine(file_system: Arc<dyn FileSystem>, settings: &Settings) -> Result<Arc<Engine>, String> {
     let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
     // O_DIRECT, O_DIRECT_NO_FSYNC
     let direct_io = settings.enumerated(sysvar::INNODB_FLUSH_METHOD) >= 4;
@@ -113,7 +129,6 @@ fn open_engine(settings: &Settings) -> Result<Arc<Engine>, String> {
         datadir,
         ..EngineConfig::default()
     };
-    let file_system: Arc<dyn FileSystem> = Arc::new(OsFileSystem::new());
     let engine = Engine::open(config, file_system).map_err(|error| error.to_string())?;
     engine.set_print_all_deadlocks(settings.bool(sysvar::INNODB_PRINT_ALL_DEADLOCKS));
     Ok(engine)
@@ -196,7 +211,9 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
         Incoming::Tcp(_, address) => (Peer::Remote(address.ip()), Some(address.port())),
         Incoming::Unix(_) => (Peer::Local, None),
     };
-    let too_many = host.connections.count() as u64 >= host.globals.uint(sysvar::MAX_CONNECTIONS);
+    let most = host.globals.uint(sysvar::MAX_CONNECTIONS);
+    let before = host.connections.count() as u64;
+    let (is_extra, too_many) = (before == most, before > most);
     let connection = host.connections.enter(peer.host(), port);
     status::MAX_USED_CONNECTIONS.raise_to(host.connections.count() as u64);
     let server = server.clone();
@@ -215,7 +232,7 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
             // the connection ends in any case
             let _ = channel.flush().await;
         } else {
-            session::serve(server, stream, peer, &connection, share).await;
+            session::serve(server, stream, peer, &connection, share, is_extra).await;
         }
     });
 }

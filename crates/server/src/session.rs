@@ -7,40 +7,42 @@ use std::time::{Duration, Instant};
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
-    ER_CLIENT_INTERACTION_TIMEOUT, ER_MALFORMED_PACKET, ER_MAX_PREPARED_STMT_COUNT_REACHED,
-    ER_NET_PACKET_TOO_LARGE, ER_NET_PACKETS_OUT_OF_ORDER, ER_STMT_HAS_NO_OPEN_CURSOR, ER_UNKNOWN_COM_ERROR,
-    ER_UNKNOWN_STMT_HANDLER, ER_WRONG_ARGUMENTS,
+    ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_UNKNOWN_COM_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::Value;
 use palisade_protocol::handshake::Scramble;
-use palisade_protocol::parameters::{ParameterType, decode_parameters};
 use palisade_protocol::response::{
-    ColumnDefinition, Ok as OkPacket, encode_eof, encode_error, encode_prepared, encode_result_end,
+    Ok as OkPacket, SessionChange, encode_error, encode_result_end, put_change,
 };
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::mode::SqlMode;
-use palisade_sql::{Completion, Host as _, Prepared, Session};
+use palisade_sql::{Completion, Host as _, Session};
 
+use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Disconnected, Stream, Transport};
 use crate::connections::Connection;
 use crate::login::{self, Login, Peer};
+use crate::prepared::Statement;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
-use crate::status::{self, StatementKind};
+use crate::status::{self, Own, StatementKind};
 use crate::worker::Share;
 use crate::{session_variables, variables};
 
-/// Serves a client until it leaves or is made to.
+/// Serves a client until it leaves or is made to. The one that `is_extra`, beyond max_connections, must be an
+/// administrator: one of them always gets in.
 pub async fn serve(
     server: Arc<Server>,
     stream: Stream,
     peer: Peer,
     connection: &Arc<Connection>,
     mut share: Share,
+    is_extra: bool,
 ) {
     std::future::poll_fn(|context| {
         connection.attach(context);
@@ -50,28 +52,33 @@ pub async fn serve(
     let host = &server.host;
     let mut channel = Channel::new(stream, connection.clone());
     let limit = Duration::from_secs(host.globals.uint(sysvar::CONNECT_TIMEOUT));
-    let login = login::login(&mut channel, peer, host.version(), scramble(&server));
-    match tokio::time::timeout(limit, login).await {
-        Ok(Ok(login)) => {
-            let (mut conversation, begun) =
-                Conversation::begin(&server, connection, peer, login, &mut channel.output);
-            // however it ends, what is open is rolled back
-            let _ = match channel.flush().await {
-                Ok(()) if begun => conversation.run(&mut channel, &mut share).await,
-                sent => sent,
-            };
-            conversation.end().await;
+    let login = login::login(&mut channel, host, peer);
+    let login = match tokio::time::timeout(limit, login).await {
+        Ok(Ok(login)) => login,
+        Ok(Err(Disconnected)) | Err(_) => return status::ABORTED_CONNECTS.increment(),
+    };
+    if is_extra && !login.account.has_dynamic("CONNECTION_ADMIN") {
+        status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
+        answer_error(&mut channel.output, &mysql_error!(ER_CON_COUNT_ERROR));
+        // the connection ends in any case
+        let _ = channel.flush().await;
+        return;
+    }
+    let compressed = login.capabilities.has(Capabilities::COMPRESS);
+    let (mut conversation, begun) =
+        Conversation::begin(&server, connection, peer, login, &mut channel.output);
+    // however it ends, what is open is rolled back
+    let _ = match channel.flush().await {
+        Ok(()) if begun => {
+            if compressed {
+                channel.transport.start_compression();
+                connection.is_compressed.store(true, Ordering::Relaxed);
+            }
+            conversation.run(&mut channel, &mut share).await
         }
-        Ok(Err(Disconnected)) | Err(_) => status::ABORTED_CONNECTS.increment(),
-    }
-}
-
-fn scramble(server: &Server) -> Scramble {
-    let mut bytes = [0; 20];
-    for chunk in bytes.chunks_mut(8) {
-        chunk.copy_from_slice(&server.host.random().to_le_bytes()[..chunk.len()]);
-    }
-    Scramble::from_random(bytes)
+        sent => sent,
+    };
+    conversation.end().await;
 }
 
 /// Whether the connection goes on after a command.
@@ -81,30 +88,21 @@ enum Next {
     End,
 }
 
-/// A prepared statement of a session.
-struct Statement {
-    prepared: Arc<Prepared>,
-    kind: StatementKind,
-    types: Vec<ParameterType>,
-    /// What COM_STMT_SEND_LONG_DATA brought, by parameter.
-    long_data: HashMap<u16, Vec<u8>>,
-    /// An error of COM_STMT_SEND_LONG_DATA, which has no answer of its own: told by the execution.
-    long_data_error: Option<MysqlError>,
-}
-
 /// The state of a connection whose client has logged in.
-struct Conversation {
-    server: Arc<Server>,
-    connection: Arc<Connection>,
-    peer: Peer,
-    capabilities: Capabilities,
-    session: Session,
-    statements: HashMap<u32, Statement>,
-    last_statement: u32,
+pub(crate) struct Conversation {
+    pub(crate) server: Arc<Server>,
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) peer: Peer,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) session: Session,
+    /// What proofs on this connection are computed with.
+    scramble: Scramble,
+    pub(crate) statements: HashMap<u32, Statement>,
+    pub(crate) last_statement: u32,
     /// Lent to results, for their memory.
-    formats: Vec<ColumnFormat>,
+    pub(crate) formats: Vec<ColumnFormat>,
     /// Lent to executions, for their memory.
-    parameters: Vec<Value>,
+    pub(crate) parameters: Vec<Value>,
 }
 
 impl Conversation {
@@ -116,13 +114,14 @@ impl Conversation {
         login: Login,
         output: &mut Output,
     ) -> (Conversation, bool) {
-        let session = fresh_session(server, connection, &login);
+        let session = session_of(server, connection, &login);
         let mut conversation = Conversation {
             server: server.clone(),
             connection: connection.clone(),
             peer,
             capabilities: login.capabilities,
             session,
+            scramble: login.scramble,
             statements: HashMap::new(),
             last_statement: 0,
             formats: Vec::new(),
@@ -183,6 +182,11 @@ impl Conversation {
             // the payload borrows from the input, so the answer's number is the one after its last frame
             output.begin_answer((packet.len() / palisade_protocol::constants::MAX_FRAME) as u8 + 1);
             match Command::parse(packet) {
+                Ok(Command::ChangeUser(body)) => {
+                    let body = body.to_vec();
+                    self.change_user(channel, &body).await?;
+                    self.connection.end(host.connections.now_seconds());
+                }
                 Ok(command) => {
                     let next = self.execute(command, output, transport).await?;
                     transport.send(output).await?;
@@ -217,49 +221,43 @@ impl Conversation {
         &mut self,
         command: Command<'_>,
         output: &mut Output,
-        transport: &Transport,
+        transport: &mut Transport,
     ) -> Result<Next, Disconnected> {
         self.connection.kill.clear_statement();
-        status::QUERIES.increment();
+        self.count(Own::Queries);
         match command {
             Command::Quit => return Ok(Next::End),
             Command::Query(text) => {
                 self.begin_command(command.name(), text);
-                status::QUESTIONS.increment();
+                self.count(Own::Questions);
                 self.query(text, output, transport).await?;
             }
-            Command::StmtExecute { statement, parameters, .. } => {
-                status::QUESTIONS.increment();
-                status::COM_STMT_EXECUTE.increment();
-                self.stmt_execute(statement, parameters, output, transport).await?;
+            Command::StmtExecute { statement, cursor, parameters } => {
+                self.count(Own::Questions);
+                self.count(Own::ComStmtExecute);
+                self.stmt_execute((statement, cursor), parameters, output, transport).await?;
             }
             Command::StmtPrepare(text) => {
                 self.begin_command(command.name(), text);
-                status::COM_STMT_PREPARE.increment();
+                self.count(Own::ComStmtPrepare);
                 self.stmt_prepare(text, output).await;
             }
             Command::StmtClose(statement) => {
-                status::COM_STMT_CLOSE.increment();
+                self.count(Own::ComStmtClose);
                 self.stmt_close(statement);
             }
             Command::StmtReset(statement) => {
-                status::COM_STMT_RESET.increment();
-                let reset = self.statement(statement, "mysqld_stmt_reset").map(|statement| {
-                    statement.long_data.clear();
-                    statement.long_data_error = None;
-                });
-                self.answer(output, reset);
+                self.count(Own::ComStmtReset);
+                self.stmt_reset(statement, output);
             }
             Command::StmtSendLongData { statement, parameter, data } => {
-                status::COM_STMT_SEND_LONG_DATA.increment();
+                self.count(Own::ComStmtSendLongData);
                 self.stmt_send_long_data(statement, parameter, data);
             }
-            Command::StmtFetch { statement } => {
-                let none = match self.statement(statement, "mysqld_stmt_fetch") {
-                    Ok(_) => mysql_error!(ER_STMT_HAS_NO_OPEN_CURSOR, statement),
-                    Err(error) => error,
-                };
-                answer_error(output, &none);
+            Command::StmtFetch { statement, rows } => {
+                self.count(Own::ComStmtFetch);
+                self.begin_command(command.name(), b"");
+                self.stmt_fetch(statement, rows, output, transport).await?;
             }
             Command::Ping => self.answer_ok(output),
             Command::InitDb(name) => {
@@ -267,7 +265,10 @@ impl Conversation {
                 self.session.warnings.clear(self.session.variables.max_error_count);
                 let used = self.server.sql.use_database(&mut self.session, &name);
                 self.connection.set_database(self.session.database.as_deref());
-                self.answer(output, used);
+                match used {
+                    Ok(()) => self.answer_change_of_database(output),
+                    Err(error) => answer_error(output, &error),
+                }
             }
             Command::FieldList { table, pattern } => self.field_list(table, pattern, output).await,
             Command::Statistics => {
@@ -284,42 +285,58 @@ impl Conversation {
                 let (capabilities, status) = (self.capabilities, self.status());
                 output.packet(|out| encode_result_end(out, capabilities, status, 0));
             }
-            Command::Refresh(_) => self.answer_ok(output),
+            Command::Refresh(_) => {
+                let allowed =
+                    self.server.host.check(&self.session, |asker| asker.require(Privileges::RELOAD));
+                self.answer(output, allowed);
+            }
             Command::Shutdown => {
-                self.answer_ok(output);
-                self.server.host.shutdown.complete();
-                return Ok(Next::End);
-            }
-            Command::ResetConnection => {
-                let login = Login {
-                    user: self.session.user.clone(),
-                    capabilities: self.capabilities,
-                    collation: None,
-                    database: None,
-                };
-                let database = self.session.database.take();
-                self.start_over(&login).await;
-                self.session.database = database;
-                self.answer_ok(output);
-            }
-            Command::ChangeUser(body) => match login::change_user(body, self.capabilities, self.peer) {
-                Ok(login) => {
-                    self.start_over(&login).await;
-                    if !self.enter_database(login.database.as_deref(), output) {
-                        return Ok(Next::End);
-                    }
-                }
-                Err(error) => {
+                let host = &self.server.host;
+                let allowed = host.check(&self.session, |asker| asker.require(Privileges::SHUTDOWN));
+                if let Err(error) = allowed {
                     answer_error(output, &error);
+                } else {
+                    self.answer_ok(output);
+                    self.server.host.shutdown.complete();
                     return Ok(Next::End);
                 }
-            },
-            Command::Debug | Command::Unknown(_) => answer_error(output, &mysql_error!(ER_UNKNOWN_COM_ERROR)),
+            }
+            Command::ResetConnection => {
+                let database = self.session.database.take();
+                let fresh =
+                    fresh_session(&self.server, &self.connection, &self.session.user, self.capabilities);
+                let account = self.session.account.clone();
+                let restricted = self.session.restricted;
+                self.replace_session(fresh).await;
+                self.session.database = database;
+                (self.session.account, self.session.restricted) = (account, restricted);
+                self.answer_ok(output);
+            }
+            Command::ChangeUser(_) | Command::Debug | Command::Unknown(_) => {
+                answer_error(output, &mysql_error!(ER_UNKNOWN_COM_ERROR))
+            }
         }
         Ok(Next::Command)
     }
 
-    fn begin_command(&self, name: &'static str, text: &[u8]) {
+    /// COM_CHANGE_USER: another login on the same connection, which ends if it fails.
+    async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<(), Disconnected> {
+        let limit = Duration::from_secs(self.server.host.globals.uint(sysvar::CONNECT_TIMEOUT));
+        let host = self.server.host.clone();
+        channel.input.expect_sequence(1);
+        let login = login::change_user(channel, &host, self.peer, body, self.capabilities, self.scramble);
+        let login = match tokio::time::timeout(limit, login).await {
+            Ok(Ok(login)) => login,
+            Ok(Err(Disconnected)) | Err(_) => return Err(Disconnected),
+        };
+        self.start_over(&login).await;
+        let begun = self.enter_database(login.database.as_deref(), &mut channel.output);
+        channel.flush().await?;
+        if begun { Ok(()) } else { Err(Disconnected) }
+    }
+
+    /// A command begins: for the process list.
+    pub(crate) fn begin_command(&self, name: &'static str, text: &[u8]) {
         self.connection.begin(name, text, self.server.host.connections.now_seconds());
     }
 
@@ -328,12 +345,12 @@ impl Conversation {
         &mut self,
         text: &[u8],
         output: &mut Output,
-        transport: &Transport,
+        transport: &mut Transport,
     ) -> Result<(), Disconnected> {
         let mut rest = text;
         loop {
             let begun = Instant::now();
-            StatementKind::of(rest).count();
+            self.connection.counters.statement(StatementKind::of(rest));
             let style = self.result_style(Protocol::Text);
             let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;
@@ -342,7 +359,8 @@ impl Conversation {
                 Ok((completion, next)) => {
                     let next = next.map(|at| &rest[at..]).filter(|rest| !is_blank(rest));
                     let more = next.is_some();
-                    self.complete(&completion, more, output);
+                    let extra = if more { Status::MORE_RESULTS } else { Status::default() };
+                    self.complete(&completion, extra, output);
                     match next {
                         Some(text) => rest = text,
                         None => return Ok(()),
@@ -359,19 +377,57 @@ impl Conversation {
         }
     }
 
-    fn after_statement(&self, begun: Instant) {
+    /// A statement has ended.
+    pub(crate) fn after_statement(&self, begun: Instant) {
         let limit = self.session.settings.double(sysvar::LONG_QUERY_TIME);
         if begun.elapsed().as_secs_f64() > limit {
-            status::SLOW_QUERIES.increment();
+            self.count(Own::SlowQueries);
         }
     }
 
+    fn count(&self, which: Own) {
+        self.connection.counters.add(which, 1);
+    }
+
+    /// What has changed in the session since the client was told, if it wants to know.
+    fn changes(&mut self, database_changed: bool) -> Vec<u8> {
+        let mut changed = std::mem::take(&mut self.session.changed_settings);
+        let mut list = Vec::new();
+        if !self.capabilities.has(Capabilities::SESSION_TRACK) || changed.is_empty() && !database_changed {
+            return list;
+        }
+        let settings = &self.session.settings;
+        let followed = settings.text(sysvar::SESSION_TRACK_SYSTEM_VARIABLES).unwrap_or_default();
+        changed.dedup();
+        for id in &changed {
+            let variable = id.declaration();
+            if followed.split(',').any(|name| name.trim() == "*" || name.trim() == variable.name) {
+                let value = variable.shown(settings.get(*id));
+                put_change(&mut list, SessionChange::Variable(variable.name, &value));
+            }
+        }
+        if database_changed && settings.bool(sysvar::SESSION_TRACK_SCHEMA) {
+            let database = self.session.database.as_deref().unwrap_or_default();
+            put_change(&mut list, SessionChange::Schema(database));
+        }
+        if settings.bool(sysvar::SESSION_TRACK_STATE_CHANGE) {
+            put_change(&mut list, SessionChange::State);
+        }
+        list
+    }
+
+    fn answer_change_of_database(&mut self, output: &mut Output) {
+        let (status, changes) = (self.status(), self.changes(true));
+        output.packet(|out| OkPacket { status, changes: &changes, ..OkPacket::default() }.encode(out));
+    }
+
     /// Adds the packet that ends a statement's answer.
-    fn complete(&mut self, completion: &Completion, more: bool, output: &mut Output) {
+    pub(crate) fn complete(&mut self, completion: &Completion, extra: Status, output: &mut Output) {
         if completion.database_changed {
             self.connection.set_database(self.session.database.as_deref());
         }
-        let status = self.status().with(Status::MORE_RESULTS, more);
+        let status = self.status() | extra;
+        let changes = self.changes(completion.database_changed);
         let warnings = if completion.diagnostic { 0 } else { self.session.warnings.count() };
         if completion.rows {
             let capabilities = self.capabilities;
@@ -383,129 +439,10 @@ impl Conversation {
                 status,
                 warnings,
                 info: completion.info.as_bytes(),
+                changes: &changes,
             };
             output.packet(|out| ok.encode(out));
         }
-    }
-
-    async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
-        let prepared = match self.prepare(text).await {
-            Ok(prepared) => prepared,
-            Err(error) => return answer_error(output, &error),
-        };
-        self.last_statement = self.last_statement.wrapping_add(1).max(1);
-        let id = self.last_statement;
-        let (columns, parameters) = (prepared.columns.len() as u16, prepared.parameters as u16);
-        let (status, warnings) = (self.status(), self.session.warnings.count());
-        let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
-        output.packet(|out| encode_prepared(out, id, columns, parameters, warnings));
-        for _ in 0..parameters {
-            output.packet(|out| ColumnDefinition::PARAMETER.encode(out));
-        }
-        if parameters > 0 && eof {
-            output.packet(|out| encode_eof(out, status, warnings));
-        }
-        let charset = self.result_charset();
-        for column in &prepared.columns {
-            output.packet(|out| definition(column, charset).encode(out));
-        }
-        if columns > 0 && eof {
-            output.packet(|out| encode_eof(out, status, warnings));
-        }
-        let statement = Statement {
-            kind: StatementKind::of(&prepared.text),
-            prepared,
-            types: Vec::new(),
-            long_data: HashMap::new(),
-            long_data_error: None,
-        };
-        self.statements.insert(id, statement);
-    }
-
-    async fn prepare(&mut self, text: &[u8]) -> Result<Arc<Prepared>, MysqlError> {
-        let host = &self.server.host;
-        let most = host.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT);
-        if host.prepared_statements.fetch_add(1, Ordering::Relaxed) >= most {
-            host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
-            return Err(mysql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, most));
-        }
-        let prepared = self.server.sql.prepare(&mut self.session, text).await;
-        if prepared.is_err() {
-            host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
-        }
-        prepared
-    }
-
-    async fn stmt_execute(
-        &mut self,
-        id: u32,
-        body: &[u8],
-        output: &mut Output,
-        transport: &Transport,
-    ) -> Result<(), Disconnected> {
-        let mut parameters = std::mem::take(&mut self.parameters);
-        let statement = match self.statement(id, "mysqld_stmt_execute") {
-            Ok(statement) => statement,
-            Err(error) => {
-                answer_error(output, &error);
-                return Ok(());
-            }
-        };
-        let Statement { prepared, types, long_data, long_data_error, kind } = statement;
-        let long = |position: usize| long_data.remove(&(position as u16));
-        let decoded = match long_data_error.take() {
-            Some(error) => Err(error),
-            None => decode_parameters(body, prepared.parameters, types, long, &mut parameters)
-                .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
-        };
-        long_data.clear();
-        kind.count();
-        let prepared = prepared.clone();
-        self.begin_command("Execute", &prepared.text);
-        let done = match decoded {
-            Ok(()) => {
-                let begun = Instant::now();
-                let style = self.result_style(Protocol::Binary);
-                let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
-                let done =
-                    self.server.sql.execute(&mut self.session, &prepared, &parameters, &mut sink).await;
-                self.after_statement(begun);
-                done
-            }
-            Err(error) => Err(error),
-        };
-        parameters.clear();
-        self.parameters = parameters;
-        match done {
-            Ok(completion) => self.complete(&completion, false, output),
-            Err(error) => answer_error(output, &error),
-        }
-        Ok(())
-    }
-
-    fn stmt_send_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
-        let limit = self.session.variables.max_allowed_packet as usize;
-        let Some(statement) = self.statements.get_mut(&id) else { return };
-        if usize::from(parameter) >= statement.prepared.parameters {
-            statement.long_data_error = Some(mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
-            return;
-        }
-        let so_far = statement.long_data.entry(parameter).or_default();
-        if so_far.len() + data.len() > limit {
-            statement.long_data_error = Some(mysql_error!(ER_NET_PACKET_TOO_LARGE));
-        } else {
-            so_far.extend_from_slice(data);
-        }
-    }
-
-    fn stmt_close(&mut self, id: u32) {
-        if self.statements.remove(&id).is_some() {
-            self.server.host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    fn statement(&mut self, id: u32, command: &str) -> Result<&mut Statement, MysqlError> {
-        self.statements.get_mut(&id).ok_or_else(|| mysql_error!(ER_UNKNOWN_STMT_HANDLER, id, command))
     }
 
     /// COM_FIELD_LIST: the definitions of a table's columns.
@@ -536,15 +473,13 @@ impl Conversation {
 
     /// Makes the session as new, for `login`.
     async fn start_over(&mut self, login: &Login) {
-        self.server.sql.abandon(&mut self.session).await;
-        self.forget_statements();
-        self.session = fresh_session(&self.server, &self.connection, login);
+        self.replace_session(session_of(&self.server, &self.connection, login)).await;
     }
 
-    fn forget_statements(&mut self) {
-        let count = self.statements.len() as u64;
-        self.statements.clear();
-        self.server.host.prepared_statements.fetch_sub(count, Ordering::Relaxed);
+    async fn replace_session(&mut self, session: Session) {
+        self.server.sql.abandon(&mut self.session).await;
+        self.forget_statements();
+        self.session = session;
     }
 
     async fn end(mut self) {
@@ -552,7 +487,7 @@ impl Conversation {
         self.forget_statements();
     }
 
-    fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         let session = &self.session;
         Status::default()
             .with(Status::AUTOCOMMIT, session.variables.autocommit)
@@ -560,11 +495,11 @@ impl Conversation {
             .with(Status::NO_BACKSLASH_ESCAPES, session.variables.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
     }
 
-    fn result_charset(&self) -> Option<palisade_catalog::Charset> {
+    pub(crate) fn result_charset(&self) -> Option<palisade_catalog::Charset> {
         self.session.variables.character_set_results.map(|collation| collation.get().charset)
     }
 
-    fn result_style(&self, protocol: Protocol) -> ResultStyle {
+    pub(crate) fn result_style(&self, protocol: Protocol) -> ResultStyle {
         ResultStyle {
             protocol,
             capabilities: self.capabilities,
@@ -574,20 +509,21 @@ impl Conversation {
         }
     }
 
-    fn answer(&self, output: &mut Output, result: Result<(), MysqlError>) {
+    pub(crate) fn answer(&self, output: &mut Output, result: Result<(), MysqlError>) {
         match result {
             Ok(()) => self.answer_ok(output),
             Err(error) => answer_error(output, &error),
         }
     }
 
-    fn answer_ok(&self, output: &mut Output) {
+    pub(crate) fn answer_ok(&self, output: &mut Output) {
         let status = self.status();
         output.packet(|out| OkPacket { status, ..OkPacket::default() }.encode(out));
     }
 }
 
-fn answer_error(output: &mut Output, error: &MysqlError) {
+/// Adds an ERR packet.
+pub(crate) fn answer_error(output: &mut Output, error: &MysqlError) {
     output.packet(|out| encode_error(out, error));
 }
 
@@ -598,20 +534,34 @@ fn frame_error(error: FrameError) -> MysqlError {
     }
 }
 
+/// The session of a client that has logged in, in no database yet.
+fn session_of(server: &Server, connection: &Connection, login: &Login) -> Session {
+    let mut session = fresh_session(server, connection, &login.user, login.capabilities);
+    let name = &login.account.name;
+    session.account = format!("{}@{}", name.user, name.host);
+    session.restricted = !login.account.is_unrestricted();
+    if let Some(number) = login.collation {
+        session_variables::assign_client_collation(&mut session, number);
+    }
+    session
+}
+
 /// A session with the values of now, in no database.
-fn fresh_session(server: &Server, connection: &Connection, login: &Login) -> Session {
+fn fresh_session(
+    server: &Server,
+    connection: &Connection,
+    user: &str,
+    capabilities: Capabilities,
+) -> Session {
     let host = &server.host;
     let settings = SessionSettings::new(host.globals.load());
     let derived = session_variables::derive(&settings);
     let mut session =
-        Session::new(connection.id, &login.user, &connection.host, derived, variables::unix_micros() as u64);
+        Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
     session.settings = settings;
     session.kill = connection.kill.clone();
-    session.client_found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
-    session.multi_statements = login.capabilities.has(Capabilities::MULTI_STATEMENTS);
-    if let Some(number) = login.collation {
-        session_variables::assign_client_collation(&mut session, number);
-    }
+    session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
+    session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
     session
 }
 

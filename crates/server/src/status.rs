@@ -1,7 +1,10 @@
 //! The counters of SHOW STATUS: those the server counts itself, and those it asks others for.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use palisade_base::metric::Metric;
 
+use crate::connections::Connection;
 use crate::host::ServerHost;
 
 palisade_base::metrics! {
@@ -17,6 +20,8 @@ palisade_base::metrics! {
     pub static COM_STMT_CLOSE: Counter = "Com_stmt_close", "server", "Prepared statements closed";
     /// COM_STMT_EXECUTE.
     pub static COM_STMT_EXECUTE: Counter = "Com_stmt_execute", "server", "Executions of prepared statements";
+    /// COM_STMT_FETCH.
+    pub static COM_STMT_FETCH: Counter = "Com_stmt_fetch", "server", "Fetches from cursors";
     /// COM_STMT_PREPARE.
     pub static COM_STMT_PREPARE: Counter = "Com_stmt_prepare", "server", "Statements prepared";
     /// COM_STMT_RESET.
@@ -31,8 +36,74 @@ palisade_base::metrics! {
     pub static QUERIES: Counter = "Queries", "server", "Commands executed";
     /// Statements of clients.
     pub static QUESTIONS: Counter = "Questions", "server", "Statements sent by clients";
+    /// Connections that have gone on in TLS.
+    pub static SSL_ACCEPTS: Counter = "Ssl_accepts", "server", "Connections with TLS";
     /// Statements that took longer than long_query_time.
     pub static SLOW_QUERIES: Counter = "Slow_queries", "server", "Statements that took longer than long_query_time";
+}
+
+/// Counters that a session has of its own, besides the server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the counter")]
+pub enum Own {
+    BytesReceived,
+    BytesSent,
+    ComStmtClose,
+    ComStmtExecute,
+    ComStmtFetch,
+    ComStmtPrepare,
+    ComStmtReset,
+    ComStmtSendLongData,
+    Queries,
+    Questions,
+    SlowQueries,
+}
+
+/// The server's counters, in the order of [`Own`].
+static OWN: [&Metric; 11] = [
+    &BYTES_RECEIVED,
+    &BYTES_SENT,
+    &COM_STMT_CLOSE,
+    &COM_STMT_EXECUTE,
+    &COM_STMT_FETCH,
+    &COM_STMT_PREPARE,
+    &COM_STMT_RESET,
+    &COM_STMT_SEND_LONG_DATA,
+    &QUERIES,
+    &QUESTIONS,
+    &SLOW_QUERIES,
+];
+
+/// What one session has counted. Only its own task counts, so that is a load and a store; others read.
+#[derive(Debug, Default)]
+pub struct SessionCounters {
+    own: [AtomicU64; OWN.len()],
+    statements: [AtomicU64; KIND_COUNT],
+}
+
+impl SessionCounters {
+    /// Counts `amount`, for the session and for the server.
+    pub fn add(&self, which: Own, amount: u64) {
+        OWN[which as usize].add(amount);
+        bump(&self.own[which as usize], amount);
+    }
+
+    /// Counts a statement.
+    pub fn statement(&self, kind: StatementKind) {
+        if let Some((.., metric)) = KINDS.get(kind as usize) {
+            metric.increment();
+            bump(&self.statements[kind as usize], 1);
+        }
+    }
+
+    fn value(&self, metric: &Metric) -> Option<u64> {
+        let place = OWN.iter().position(|own| std::ptr::eq(*own, metric))?;
+        Some(self.own[place].load(Ordering::Relaxed))
+    }
+}
+
+fn bump(counter: &AtomicU64, amount: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
 }
 
 macro_rules! statement_kinds {
@@ -99,13 +170,6 @@ impl StatementKind {
         }
         StatementKind::Other
     }
-
-    /// Counts one statement of this kind.
-    pub fn count(self) {
-        if let Some((.., metric)) = KINDS.get(self as usize) {
-            metric.increment();
-        }
-    }
 }
 
 /// The first word of `text`, after white space and comments, and what follows it.
@@ -168,36 +232,41 @@ const ZERO: &[&str] = &[
     "Sort_range",
     "Sort_rows",
     "Sort_scan",
-    "Ssl_accepts",
     "Table_locks_immediate",
     "Table_locks_waited",
     "Threads_cached",
 ];
 
-/// Every counter with its value, by name.
-pub fn all(host: &ServerHost) -> Vec<(String, String)> {
+/// Every counter with its value, by name; of a connection's session, or of the server.
+pub fn all(host: &ServerHost, of: Option<&Connection>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
     for metric in METRICS {
-        add(metric.name, metric.value().to_string());
+        let own = of.and_then(|connection| connection.counters.value(metric));
+        add(metric.name, own.unwrap_or_else(|| metric.value()).to_string());
     }
-    let begun = |kind: StatementKind| KINDS[kind as usize].2.value();
+    let count = |kind: StatementKind| match of {
+        Some(connection) => connection.counters.statements[kind as usize].load(Ordering::Relaxed),
+        None => KINDS[kind as usize].2.value(),
+    };
     for (kind, _, metric) in &KINDS {
         match kind {
             StatementKind::Begin => {
-                add(metric.name, (metric.value() + begun(StatementKind::Start)).to_string())
+                add(metric.name, (count(*kind) + count(StatementKind::Start)).to_string())
             }
             StatementKind::Start => {}
-            _ => add(metric.name, metric.value().to_string()),
+            _ => add(metric.name, count(*kind).to_string()),
         }
     }
     for name in ZERO {
         add(name, "0".to_owned());
     }
-    for text in ["Ssl_cipher", "Ssl_version", "Compression_algorithm"] {
-        add(text, String::new());
-    }
-    add("Compression", "OFF".to_owned());
+    let tls = of.and_then(|connection| connection.tls.get());
+    add("Ssl_cipher", tls.map_or_else(String::new, |(cipher, _)| cipher.clone()));
+    add("Ssl_version", tls.map_or_else(String::new, |(_, version)| (*version).to_owned()));
+    let compressed = of.is_some_and(|connection| connection.is_compressed.load(Ordering::Relaxed));
+    add("Compression", if compressed { "ON" } else { "OFF" }.to_owned());
+    add("Compression_algorithm", if compressed { "zlib" } else { "" }.to_owned());
     let uptime = host.started.elapsed().as_secs().to_string();
     add("Uptime", uptime.clone());
     add("Uptime_since_flush_status", uptime);
@@ -205,7 +274,7 @@ pub fn all(host: &ServerHost) -> Vec<(String, String)> {
     add("Threads_connected", host.connections.count().to_string());
     add("Threads_created", host.worker_count().to_string());
     add("Threads_running", host.connections.running().to_string());
-    let prepared = host.prepared_statements.load(std::sync::atomic::Ordering::Relaxed);
+    let prepared = host.prepared_statements.load(Ordering::Relaxed);
     add("Prepared_stmt_count", prepared.to_string());
     for status in host.engine.status() {
         add(status.name, status.value.to_string());

@@ -5,6 +5,8 @@ use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_sql::{Host as _, Scope, Session, VirtualTable};
 
+use crate::accounts::privilege::Privileges;
+use crate::accounts::{Account, AccountName};
 use crate::host::ServerHost;
 use crate::status;
 
@@ -23,12 +25,7 @@ const INFORMATION_SCHEMA: &str = "information_schema";
 const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
 static TABLES: &[Definition] = &[
-    Definition {
-        schema: INFORMATION_SCHEMA,
-        name: "PROCESSLIST",
-        columns: process_columns,
-        rows: |host, _| processes(host),
-    },
+    Definition { schema: INFORMATION_SCHEMA, name: "PROCESSLIST", columns: process_columns, rows: processes },
     Definition {
         schema: INFORMATION_SCHEMA,
         name: "INNODB_METRICS",
@@ -41,12 +38,7 @@ static TABLES: &[Definition] = &[
         columns: transaction_columns,
         rows: |host, _| transactions(host),
     },
-    Definition {
-        schema: PERFORMANCE_SCHEMA,
-        name: "processlist",
-        columns: process_columns,
-        rows: |host, _| processes(host),
-    },
+    Definition { schema: PERFORMANCE_SCHEMA, name: "processlist", columns: process_columns, rows: processes },
     Definition {
         schema: PERFORMANCE_SCHEMA,
         name: "global_variables",
@@ -63,15 +55,163 @@ static TABLES: &[Definition] = &[
         schema: PERFORMANCE_SCHEMA,
         name: "global_status",
         columns: pair_columns,
-        rows: |host, _| pairs(status::all(host)),
+        rows: |host, session| pairs(host.status(session, Scope::Global)),
     },
     Definition {
         schema: PERFORMANCE_SCHEMA,
         name: "session_status",
         columns: pair_columns,
-        rows: |host, _| pairs(status::all(host)),
+        rows: |host, session| pairs(host.status(session, Scope::Session)),
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "session_account_connect_attrs",
+        columns: attribute_columns,
+        rows: |host, session| attributes(host, |id| id == session.connection_id),
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "session_connect_attrs",
+        columns: attribute_columns,
+        rows: |host, session| {
+            let sees_all = host.asked(session, |asker| asker.has(Privileges::PROCESS));
+            attributes(host, |id| sees_all || id == session.connection_id)
+        },
+    },
+    Definition { schema: PERFORMANCE_SCHEMA, name: "threads", columns: thread_columns, rows: threads },
+    Definition {
+        schema: INFORMATION_SCHEMA,
+        name: "USER_PRIVILEGES",
+        columns: || privilege_columns(&[]),
+        rows: |host, session| {
+            granted(host, session, |account| {
+                let named = account.dynamic.keys().map(String::as_str);
+                let all: Vec<&str> = account.global.names().into_iter().chain(named).collect();
+                let all = if all.is_empty() { vec!["USAGE"] } else { all };
+                all.into_iter().map(|name| (Vec::new(), name.to_owned(), account.global)).collect()
+            })
+        },
+    },
+    Definition {
+        schema: INFORMATION_SCHEMA,
+        name: "SCHEMA_PRIVILEGES",
+        columns: || privilege_columns(&["TABLE_SCHEMA"]),
+        rows: |host, session| {
+            granted(host, session, |account| {
+                let databases = account.databases.iter();
+                let names = databases.flat_map(|(database, privileges)| {
+                    let named = privileges.names().into_iter();
+                    named.map(|name| (vec![database.clone()], name.to_owned(), *privileges))
+                });
+                names.collect()
+            })
+        },
+    },
+    Definition {
+        schema: INFORMATION_SCHEMA,
+        name: "TABLE_PRIVILEGES",
+        columns: || privilege_columns(&["TABLE_SCHEMA", "TABLE_NAME"]),
+        rows: |host, session| {
+            granted(host, session, |account| {
+                let tables = account.tables.iter();
+                let names = tables.flat_map(|((schema, table), privileges)| {
+                    let named = privileges.names().into_iter();
+                    named.map(|name| (vec![schema.clone(), table.clone()], name.to_owned(), *privileges))
+                });
+                names.collect()
+            })
+        },
     },
 ];
+
+fn privilege_columns(on: &[&'static str]) -> Columns {
+    let mut columns = vec![("GRANTEE", text(292)), ("TABLE_CATALOG", text(512))];
+    columns.extend(on.iter().map(|name| (*name, text(64))));
+    columns.extend([("PRIVILEGE_TYPE", text(64)), ("IS_GRANTABLE", text(3))]);
+    columns
+}
+
+/// A privilege of an account: where, its name, and all that is granted there.
+type Entry = (Vec<String>, String, Privileges);
+
+/// What accounts may do, a row for each privilege.
+fn granted(host: &ServerHost, session: &Session, of: fn(&Account) -> Vec<Entry>) -> Rows {
+    let sees_all = host.asked(session, |asker| asker.check_reads_accounts().is_ok());
+    let own = AccountName::of_session(&session.account);
+    let accounts = host.accounts.load();
+    let seen = accounts.iter().filter(|account| sees_all || account.name == own);
+    let rows = seen.flat_map(|account| {
+        of(account).into_iter().map(|(on, name, all)| {
+            let mut row = vec![Value::bytes(account.name.to_string()), Value::bytes("def")];
+            row.extend(on.into_iter().map(Value::bytes));
+            row.push(Value::bytes(name));
+            row.push(Value::bytes(if all.has(Privileges::GRANT_OPTION) { "YES" } else { "NO" }));
+            row
+        })
+    });
+    rows.collect()
+}
+
+fn attribute_columns() -> Columns {
+    vec![
+        ("PROCESSLIST_ID", NUMBER),
+        ("ATTR_NAME", text(32)),
+        ("ATTR_VALUE", text(1024)),
+        ("ORDINAL_POSITION", SqlType::INT),
+    ]
+}
+
+fn attributes(host: &ServerHost, seen: impl Fn(u64) -> bool) -> Rows {
+    let ids = host.connections.processes().into_iter().map(|process| process.id).filter(|id| seen(*id));
+    let connections = ids.filter_map(|id| host.connections.get(id));
+    let rows = connections.flat_map(|connection| {
+        let attributes = connection.attributes.lock().clone();
+        attributes.into_iter().enumerate().map(move |(place, (name, value))| {
+            vec![
+                Value::UInt(connection.id),
+                Value::bytes(name),
+                Value::bytes(value),
+                Value::Int(place as i64),
+            ]
+        })
+    });
+    rows.collect()
+}
+
+fn thread_columns() -> Columns {
+    vec![
+        ("THREAD_ID", NUMBER),
+        ("NAME", text(128)),
+        ("TYPE", text(10)),
+        ("PROCESSLIST_ID", NUMBER),
+        ("PROCESSLIST_USER", text(32)),
+        ("PROCESSLIST_HOST", text(255)),
+        ("PROCESSLIST_DB", text(64)),
+        ("PROCESSLIST_COMMAND", text(16)),
+        ("PROCESSLIST_TIME", SqlType::BIGINT),
+        ("PROCESSLIST_STATE", text(64)),
+        ("PROCESSLIST_INFO", text(65535)),
+        ("CONNECTION_TYPE", text(16)),
+    ]
+}
+
+/// A session is a task here, not a thread; to those who ask it is the thread of its connection.
+fn threads(host: &ServerHost, session: &Session) -> Rows {
+    let line = |mut process: Vec<Value>| {
+        let id = process[0].clone();
+        let tls = match &id {
+            Value::UInt(id) => {
+                host.connections.get(*id).is_some_and(|connection| connection.tls.get().is_some())
+            }
+            _ => false,
+        };
+        let mut row = vec![id, Value::bytes("thread/sql/one_connection"), Value::bytes("FOREGROUND")];
+        row.append(&mut process);
+        row.push(Value::bytes(if tls { "SSL/TLS" } else { "TCP/IP" }));
+        row
+    };
+    processes(host, session).into_iter().map(line).collect()
+}
 
 /// The table of that name, with its rows if asked for; `None` if there is none.
 pub fn table(
@@ -112,11 +252,10 @@ fn process_columns() -> Columns {
     ]
 }
 
-fn processes(host: &ServerHost) -> Rows {
+fn processes(host: &ServerHost, session: &Session) -> Rows {
     let now_seconds = host.connections.now_seconds();
     let line = |process: crate::connections::Process| {
         let activity = process.activity;
-        let running = activity.command != "Sleep";
         vec![
             Value::UInt(process.id),
             Value::bytes(activity.user),
@@ -124,11 +263,13 @@ fn processes(host: &ServerHost) -> Rows {
             activity.database.map_or(Value::Null, Value::bytes),
             Value::bytes(activity.command),
             Value::Int(now_seconds.saturating_sub(activity.since_seconds) as i64),
-            Value::bytes(if running { "executing" } else { "" }),
+            Value::bytes(process.state),
             if activity.text.is_empty() { Value::Null } else { Value::bytes(activity.text) },
         ]
     };
-    host.connections.processes().into_iter().map(line).collect()
+    let sees_all = host.asked(session, |asker| asker.has(Privileges::PROCESS));
+    let seen = host.connections.processes().into_iter();
+    seen.filter(|process| sees_all || process.activity.user == session.user).map(line).collect()
 }
 
 fn metric_columns() -> Columns {

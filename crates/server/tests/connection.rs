@@ -132,11 +132,22 @@ fn random_bytes_never_hurt_the_server() {
 #[test]
 fn one_client_too_many_is_told_1040() {
     let server = TestServer::start(&[("max_connections", "2")]);
-    let (_first, second) = (server.connect(), server.connect());
-    let mut third = server.connect_raw();
-    assert_eq!(error(&third.read().unwrap()), Answer::Error(1040, "Too many connections".into()));
-    assert_eq!(third.read(), None);
-    drop(second);
+    let mut administrator = server.connect();
+    assert_eq!(administrator.query("CREATE USER app"), Answer::Ok(0));
+    let second = server.connect();
+    let refused = Answer::Error(1040, "Too many connections".into());
+    let mut app = server.connect_raw();
+    assert_eq!(
+        error(&app.login("app", b"", CAPABILITIES)),
+        refused,
+        "one more gets in, but must be an administrator"
+    );
+    assert_eq!(app.read(), None);
+    let third = server.connect();
+    let mut fourth = server.connect_raw();
+    assert_eq!(error(&fourth.read().unwrap()), refused);
+    assert_eq!(fourth.read(), None);
+    drop((second, third));
     for _ in 0..200 {
         std::thread::sleep(Duration::from_millis(10));
         let mut again = server.connect_raw();

@@ -18,6 +18,16 @@ pub enum Scope {
     Global,
 }
 
+/// What a statement does to the rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the privilege it needs")]
+pub enum Access {
+    Read,
+    Insert,
+    Update,
+    Delete,
+}
+
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitOutcome {
@@ -92,6 +102,23 @@ pub trait Host: Send + Sync {
         statement: &'a Statement,
         sink: &'a mut dyn ResultSink,
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>>;
+
+    /// Whether the session's account may do that to a table: 1142 if not. Asked of [restricted](Session::restricted)
+    /// sessions only, as are the next two. Where there are no accounts, everyone may do everything.
+    fn check_table(&self, _session: &Session, _schema: &str, _table: &str, _access: Access) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table) does not
+    /// decide it.
+    fn check_statement(&self, _session: &Session, _statement: &Statement) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether the session's account may know of a schema, or of a table in it.
+    fn may_see(&self, _session: &Session, _schema: &str, _table: Option<&str>) -> bool {
+        true
+    }
 
     /// Waits for `event`, at most `limit`, unless the session is killed.
     fn wait<'a>(

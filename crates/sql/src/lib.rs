@@ -42,7 +42,7 @@ pub mod statement;
 mod text_cache;
 pub mod warning;
 
-pub use host::{FileSource, Host, Scope, VirtualTable, WaitOutcome};
+pub use host::{Access, FileSource, Host, Scope, VirtualTable, WaitOutcome};
 pub use session::{Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};
 pub use sql::{Completion, Prepared, Sql};

@@ -165,12 +165,16 @@ pub struct Session {
     pub client_host: String,
     /// `CURRENT_USER()`: the account, `root@localhost`.
     pub account: String,
+    /// Whether the account may not do everything: the host is asked for each statement.
+    pub restricted: bool,
     /// The default database.
     pub database: Option<String>,
     /// System variables that statements read.
     pub variables: SessionVariables,
     /// Every system variable's session value; the host's, which keeps `variables` in step.
     pub settings: SessionSettings,
+    /// System variables that were set, for the host: it tells clients that want to know.
+    pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
     /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
     pub multi_statements: bool,
     /// User variables, by lower-case name.
@@ -236,9 +240,11 @@ impl Session {
             user: user.to_owned(),
             client_host: client_host.to_owned(),
             account: format!("{user}@{client_host}"),
+            restricted: false,
             database: None,
             variables,
             settings: SessionSettings::default(),
+            changed_settings: Vec::new(),
             multi_statements: false,
             user_variables: HashMap::new(),
             warnings: Warnings::default(),

@@ -245,6 +245,9 @@ impl Sql {
 
     /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
     pub fn use_database(&self, session: &mut Session, name: &str) -> SqlResult<()> {
+        if session.restricted && !self.host.may_see(session, name, None) {
+            return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, session.user, session.client_host, name));
+        }
         let known = self.engine.dictionary().schema(name).is_some();
         if known || crate::show::schema::is_virtual_schema(&*self.host, name) {
             session.database = Some(if known { name.to_owned() } else { name.to_ascii_lowercase() });
@@ -346,6 +349,17 @@ impl Sql {
         kept.key.matches(self, session, parameters).then(|| kept.plan.clone())
     }
 
+    /// Whether a restricted session may execute a plan that another one may have made.
+    pub(crate) fn check_accesses(&self, session: &Session, plan: &Plan) -> SqlResult<()> {
+        if !session.restricted {
+            return Ok(());
+        }
+        plan.accesses.iter().try_for_each(|(access, name)| {
+            let schema = name.schema.as_deref().unwrap_or_default();
+            self.host.check_table(session, schema, &name.name, *access)
+        })
+    }
+
     /// Keeps a plan with its prepared statement.
     pub(crate) fn keep(
         &self,
@@ -374,7 +388,10 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         let plan = match self.cached(session, parameters, prepared).as_deref() {
-            Some(CachedStatement::Query(plan)) => plan.clone(),
+            Some(CachedStatement::Query(plan)) => {
+                self.check_accesses(session, plan)?;
+                plan.clone()
+            }
             _ => {
                 let (plan, warnings) = {
                     let dictionary = self.engine.dictionary();

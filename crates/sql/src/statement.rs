@@ -27,6 +27,9 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        if session.restricted {
+            self.host().check_statement(session, statement)?;
+        }
         match statement {
             Statement::StartTransaction(start) => self.start_transaction(session, start).await,
             Statement::Commit(completion) => {

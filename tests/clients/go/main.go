@@ -27,8 +27,8 @@ func check(ok bool, what string, got ...any) {
 	}
 }
 
-func crud(address string, interpolate bool) {
-	options := "?parseTime=true&multiStatements=true"
+func crud(address string, interpolate bool, more string) {
+	options := "?parseTime=true&multiStatements=true" + more
 	if interpolate {
 		options += "&interpolateParams=true"
 	}
@@ -113,9 +113,37 @@ func crud(address string, interpolate bool) {
 	must(db.Exec("DROP DATABASE client_go"))
 }
 
+// An account with a password: encrypted with the server's RSA key, remembered, and in TLS.
+func password(address string) {
+	admin := must(sql.Open("mysql", "root@tcp("+address+")/?multiStatements=true"))
+	defer admin.Close()
+	must(admin.Exec("DROP USER IF EXISTS client_go; CREATE USER client_go IDENTIFIED BY 'geheim'"))
+	for _, options := range []string{"", "", "?tls=skip-verify"} {
+		db := must(sql.Open("mysql", "client_go:geheim@tcp("+address+")/"+options))
+		var user, version, name string
+		if err := db.QueryRow("SELECT CURRENT_USER()").Scan(&user); err != nil {
+			panic(err)
+		}
+		check(user == "client_go@%", "user", user)
+		if err := db.QueryRow("SHOW SESSION STATUS LIKE 'Ssl_version'").Scan(&name, &version); err != nil {
+			panic(err)
+		}
+		check((version != "") == (options != ""), "TLS", options, version)
+		db.Close()
+	}
+	db := must(sql.Open("mysql", "client_go:wrong@tcp("+address+")/"))
+	err := db.Ping()
+	var mysqlError *mysql.MySQLError
+	check(errors.As(err, &mysqlError) && mysqlError.Number == 1045, "wrong password", err)
+	must(admin.Exec("DROP USER client_go"))
+}
+
 func main() {
 	address := os.Args[1] + ":" + os.Args[2]
-	crud(address, false)
-	crud(address, true)
+	crud(address, false, "")
+	crud(address, true, "")
+	crud(address, false, "&compress=true")
+	crud(address, false, "&tls=skip-verify&compress=true")
+	password(address)
 	fmt.Println("go-sql-driver: ok")
 }

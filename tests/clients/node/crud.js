@@ -43,6 +43,23 @@ async function main() {
   await crud(connection, (text, values) => connection.execute(text, values));
   await connection.ping();
   await connection.changeUser({ user: 'root', database: 'client_node' });
+  await admin.query('DROP USER IF EXISTS client_node');
+  await admin.query("CREATE USER client_node IDENTIFIED BY 'geheim'");
+  await admin.query('GRANT ALL ON client_node.* TO client_node');
+  const secret = { host, port, user: 'client_node', password: 'geheim', database: 'client_node' };
+  // encrypted with the server's RSA key, remembered, in TLS, compressed
+  for (const more of [{}, {}, { ssl: { rejectUnauthorized: false } }, { compress: true }]) {
+    const other = await mysql.createConnection({ ...secret, ...more });
+    await crud(other, (text, values) => other.execute(text, values));
+    const [[{ Value: version }]] = await other.query("SHOW SESSION STATUS LIKE 'Ssl_version'");
+    assert.strictEqual(version !== '', more.ssl !== undefined);
+    const [[{ Value: compression }]] = await other.query("SHOW SESSION STATUS LIKE 'Compression'");
+    assert.strictEqual(compression, more.compress ? 'ON' : 'OFF');
+    await other.end();
+  }
+  await connection.changeUser({ user: 'client_node', password: 'geheim', database: 'client_node' });
+  await assert.rejects(mysql.createConnection({ ...secret, password: 'wrong' }), { errno: 1045 });
+  await admin.query('DROP USER client_node');
   await connection.end();
   await admin.query('DROP DATABASE client_node');
   await admin.end();

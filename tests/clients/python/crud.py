@@ -129,5 +129,42 @@ try:
 except pymysql.err.OperationalError as error:
     assert error.args[0] == 1045, error
 
-cursor.execute("DROP DATABASE client_python")
+# an account with a password: first encrypted with the server's RSA key, then by what the server remembers, then in TLS
+with connect() as admin, admin.cursor() as cursor:
+    cursor.execute("DROP USER IF EXISTS client_python, client_python_native")
+    cursor.execute("CREATE USER client_python IDENTIFIED BY 'geheim'")
+    cursor.execute("CREATE USER client_python_native IDENTIFIED WITH mysql_native_password BY 'geheim'")
+    cursor.execute("GRANT SELECT ON client_python.* TO client_python, client_python_native")
+
+
+def secret(**options):
+    options = {"user": "client_python", "password": "geheim", "database": "client_python", **options}
+    with pymysql.connect(host=host, port=port, charset="utf8mb4", **options) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW SESSION STATUS LIKE 'Ssl_version'")
+            version = cursor.fetchone()[1]
+            cursor.execute("SELECT COUNT(*) FROM item")
+            assert cursor.fetchone() == (2,)
+            try:
+                cursor.execute("DELETE FROM item")
+                raise AssertionError("what is not granted was done")
+            except pymysql.err.MySQLError as error:
+                assert error.args[0] == 1142, error
+            return version
+
+
+assert secret(ssl_disabled=True) == ""
+assert secret(ssl_disabled=True) == ""
+assert secret(ssl={"check_hostname": False, "verify_mode": "none"}).startswith("TLSv1.")
+assert secret(user="client_python_native", ssl_disabled=True) == ""
+try:
+    secret(password="geheim z")
+    raise AssertionError("a wrong password was accepted")
+except pymysql.err.OperationalError as error:
+    assert error.args[0] == 1045, error
+with connect() as admin, admin.cursor() as cursor:
+    cursor.execute("DROP USER client_python, client_python_native")
+connection.commit()
+with connection.cursor() as cursor:
+    cursor.execute("DROP DATABASE client_python")
 print(f"pymysql {pymysql.__version__}: ok")

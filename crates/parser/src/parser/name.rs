@@ -109,9 +109,6 @@ impl Parser<'_> {
         if self.accept(Keyword::BINARY) {
             return Ok("binary".to_owned());
         }
-        if self.accept(Keyword::ASCII) {
-            return Ok("latin1".to_owned());
-        }
         self.name_or_string()
     }
 

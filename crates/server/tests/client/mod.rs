@@ -6,12 +6,13 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::Event;
 use palisade_base::sysvar::{Settings, VariableId};
+use palisade_io::{FileSystem, OsFileSystem};
 
 /// A server in this process, with fresh data.
 pub struct TestServer {
@@ -24,8 +25,15 @@ pub struct TestServer {
 impl TestServer {
     /// Starts one with these options.
     pub fn start(options: &[(&str, &str)]) -> TestServer {
+        TestServer::start_on(Arc::new(OsFileSystem::new()), options)
+    }
+
+    /// Starts one with its data in `file_system`.
+    pub fn start_on(file_system: Arc<dyn FileSystem>, options: &[(&str, &str)]) -> TestServer {
         let dir = tempfile::tempdir().unwrap();
         let datadir = dir.path().join("data");
+        // certificates go there in any case
+        std::fs::create_dir_all(&datadir).unwrap();
         let mut all = vec![
             ("port", "0"),
             ("worker_threads", "2"),
@@ -44,7 +52,7 @@ impl TestServer {
         let thread = std::thread::spawn({
             let shutdown = shutdown.clone();
             move || {
-                palisade_server::server::run(settings, shutdown, |listeners| {
+                palisade_server::server::run_on(file_system, settings, shutdown, |listeners| {
                     sender.send(listeners.tcp_address().unwrap()).unwrap();
                 })
             }
@@ -126,6 +134,12 @@ impl Client {
     pub fn login(&mut self, user: &str, proof: &[u8], capabilities: u32) -> Vec<u8> {
         let greeting = self.read().unwrap();
         assert_eq!(greeting[0], 10);
+        self.respond(user, proof, "caching_sha2_password", capabilities);
+        self.read().unwrap()
+    }
+
+    /// Answers the greeting.
+    pub fn respond(&mut self, user: &str, proof: &[u8], plugin: &str, capabilities: u32) {
         let mut response = capabilities.to_le_bytes().to_vec();
         response.extend_from_slice(&(1u32 << 30).to_le_bytes());
         response.push(255);
@@ -134,18 +148,26 @@ impl Client {
         response.push(0);
         response.push(proof.len() as u8);
         response.extend_from_slice(proof);
-        response.extend_from_slice(b"caching_sha2_password\0");
+        response.extend_from_slice(plugin.as_bytes());
+        response.push(0);
         self.write(&response);
-        self.read().unwrap()
     }
 
     /// Sends a payload with the next sequence number.
     pub fn write(&mut self, payload: &[u8]) {
-        let mut frame = (payload.len() as u32).to_le_bytes()[..3].to_vec();
-        frame.push(self.sequence);
-        frame.extend_from_slice(payload);
-        self.sequence = self.sequence.wrapping_add(1);
-        self.stream.write_all(&frame).unwrap();
+        let mut rest = payload;
+        loop {
+            let (part, after) = rest.split_at(rest.len().min(0xff_ffff));
+            let mut frame = (part.len() as u32).to_le_bytes()[..3].to_vec();
+            frame.push(self.sequence);
+            frame.extend_from_slice(part);
+            self.sequence = self.sequence.wrapping_add(1);
+            self.stream.write_all(&frame).unwrap();
+            rest = after;
+            if part.len() < 0xff_ffff {
+                return;
+            }
+        }
     }
 
     /// The next packet; `None` if the server has closed the connection.
@@ -252,6 +274,15 @@ impl Client {
             other => panic!("{text}: {other:?}"),
         }
     }
+}
+
+/// The scramble in a greeting.
+pub fn scramble(greeting: &[u8]) -> Vec<u8> {
+    let version_end = greeting.iter().position(|byte| *byte == 0).unwrap();
+    let first = version_end + 5;
+    // capabilities, collation, status and ten bytes of zero stand between the two parts
+    let second = first + 8 + 19;
+    [&greeting[first..first + 8], &greeting[second..second + 12]].concat()
 }
 
 fn text_row(mut packet: &[u8]) -> Vec<Option<String>> {

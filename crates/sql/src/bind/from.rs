@@ -15,6 +15,9 @@ use crate::expr::{Comparison, Expr};
 use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
 
+/// Tables of one join, as in MySQL.
+const MAX_TABLES: usize = 61;
+
 /// Tables and how they are joined.
 #[derive(Debug)]
 pub enum JoinTree {
@@ -242,6 +245,9 @@ impl Binder<'_> {
             return bound;
         }
         let schema = self.schema_of(&factor.name)?;
+        if !self.blind {
+            self.accesses(&schema, &factor.name.name, crate::Access::Read)?;
+        }
         if let Some(virtual_table) = crate::show::schema::virtual_columns(self, &schema, &factor.name.name)? {
             let slot = self.new_slot();
             let name = factor.name.name.clone();
@@ -296,6 +302,9 @@ impl Binder<'_> {
 
     fn add_source(&mut self, source: Source) -> SqlResult<()> {
         let scope = self.scope();
+        if scope.sources.len() >= MAX_TABLES {
+            return Err(mysql_error!(ER_TOO_MANY_TABLES, MAX_TABLES));
+        }
         if scope.sources.iter().any(|known| known.alias == source.alias && known.schema == source.schema) {
             return Err(mysql_error!(ER_NONUNIQ_TABLE, source.alias));
         }

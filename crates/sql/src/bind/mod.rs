@@ -91,6 +91,10 @@ pub struct Binder<'a> {
     pub subqueries: Vec<Option<Arc<Query>>>,
     /// Stored tables used so far.
     pub tables: Vec<Arc<Table>>,
+    /// What the statement does to which tables.
+    pub accesses: Vec<(crate::Access, ast::ObjectName)>,
+    /// The tables of FROM are changed and their old values not looked at.
+    pub blind: bool,
     /// Query blocks being bound, the innermost last.
     pub scopes: Vec<Scope>,
     /// Common table expressions in sight.
@@ -127,6 +131,8 @@ impl<'a> Binder<'a> {
             slots: 0,
             subqueries: Vec::new(),
             tables: Vec::new(),
+            accesses: Vec::new(),
+            blind: false,
             scopes: Vec::new(),
             common_tables: Vec::new(),
             recursions: Vec::new(),
@@ -153,6 +159,17 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The statement does `access` to a table: 1142 if the session may not. Comes before looking for the table, so that
+    /// nobody learns what there is by being refused.
+    pub fn accesses(&mut self, schema: &str, table: &str, access: crate::Access) -> crate::SqlResult<()> {
+        if self.session.restricted {
+            self.host.check_table(self.session, schema, table, access)?;
+        }
+        let name = ast::ObjectName { schema: Some(schema.to_owned()), name: table.to_owned() };
+        self.accesses.push((access, name));
+        Ok(())
+    }
+
     /// The finished plan.
     pub fn finish(self, query: Option<Query>) -> Plan {
         let point = match &query {
@@ -169,6 +186,7 @@ impl<'a> Binder<'a> {
                 .map(|subquery| subquery.expect("every subquery that was begun was bound"))
                 .collect(),
             tables: self.tables,
+            accesses: self.accesses,
             dictionary_version: self.dictionary.version(),
             cacheable: self.cacheable,
         }

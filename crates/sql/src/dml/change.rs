@@ -26,7 +26,7 @@ use crate::plan::join::{JoinPlanner, WantedOrder};
 use crate::plan::{Operator, Plan, Query};
 use crate::run::drive;
 use crate::sql::{CachedStatement, Prepared, Sql};
-use crate::{Completion, Session, SqlAttempt, SqlResult};
+use crate::{Access, Completion, Session, SqlAttempt, SqlResult};
 
 /// An UPDATE or DELETE, planned.
 #[derive(Debug)]
@@ -78,7 +78,13 @@ impl Binder<'_> {
         }
         self.read_mode = ReadMode::Change;
         self.scopes.push(Scope::default());
+        self.blind = single && update.filter.is_none() && update.order_by.is_empty();
+        if let [TableReference::Table(factor)] = update.tables.as_slice() {
+            let schema = self.schema_of(&factor.name)?;
+            self.accesses(&schema, &factor.name.name, Access::Update)?;
+        }
         let tree = self.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+        self.blind = false;
         let mut targets: Vec<Target> = Vec::new();
         for assignment in &update.assignments {
             self.scope().clause = Clause::Fields;
@@ -87,6 +93,7 @@ impl Binder<'_> {
                 return Err(mysql_error!(ER_BAD_FIELD_ERROR, assignment.column.column, "field list"));
             };
             let source = self.scope().sources.iter().find(|source| source.slot == slot);
+            let schema = source.map(|source| source.schema.clone()).unwrap_or_default();
             let Some(table) = source.and_then(|source| source.table.clone()) else {
                 return Err(mysql_error!(
                     ER_NON_UPDATABLE_TABLE,
@@ -106,6 +113,9 @@ impl Binder<'_> {
             let position = match targets.iter().position(|target| target.slot == slot) {
                 Some(position) => position,
                 None => {
+                    if !single {
+                        self.accesses(&schema, &table.name, Access::Update)?;
+                    }
                     targets.push(self.target(table, slot)?);
                     targets.len() - 1
                 }
@@ -145,7 +155,13 @@ impl Binder<'_> {
         self.scopes.push(Scope::default());
         let (tree, names, single) = match &delete.target {
             DeleteTarget::Single(reference) => {
+                self.blind = delete.filter.is_none() && delete.order_by.is_empty();
+                if let TableReference::Table(factor) = reference {
+                    let schema = self.schema_of(&factor.name)?;
+                    self.accesses(&schema, &factor.name.name, Access::Delete)?;
+                }
                 let tree = self.from(std::slice::from_ref(reference))?;
+                self.blind = false;
                 (tree, None, true)
             }
             DeleteTarget::Multi { targets, tables } => (self.from(tables)?, Some(targets), false),
@@ -174,6 +190,7 @@ impl Binder<'_> {
                     let Some(table) = &source.table else {
                         return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
                     };
+                    self.accesses(&source.schema, &table.name, Access::Delete)?;
                     targets.push(self.target(table.clone(), source.slot)?);
                 }
             }
@@ -331,7 +348,10 @@ impl Sql {
         prepared: Option<&Arc<Prepared>>,
     ) -> SqlResult<Completion> {
         let plan = match self.cached(session, parameters, prepared).as_deref() {
-            Some(CachedStatement::Change(plan)) => plan.clone(),
+            Some(CachedStatement::Change(plan)) => {
+                self.check_accesses(session, &plan.plan)?;
+                plan.clone()
+            }
             _ => {
                 let plan = Arc::new(self.plan_change(session, statement, parameters)?);
                 if plan.plan.cacheable {

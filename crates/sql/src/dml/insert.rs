@@ -20,7 +20,7 @@ use crate::mode::SqlMode;
 use crate::plan::Plan;
 use crate::run::drive;
 use crate::sql::{CachedStatement, Prepared, Sql};
-use crate::{Completion, Session, SqlAttempt, SqlError, SqlResult};
+use crate::{Access, Completion, Session, SqlAttempt, SqlError, SqlResult};
 
 /// A value of VALUES or of an assignment.
 #[derive(Debug)]
@@ -81,6 +81,13 @@ impl Binder<'_> {
             return Err(not_supported("PARTITION selection"));
         }
         let schema = self.schema_of(&insert.table)?;
+        self.accesses(&schema, &insert.table.name, Access::Insert)?;
+        if insert.replace {
+            self.accesses(&schema, &insert.table.name, Access::Delete)?;
+        }
+        if !insert.on_duplicate.is_empty() {
+            self.accesses(&schema, &insert.table.name, Access::Update)?;
+        }
         if self.dictionary.schema(&schema).is_none() {
             crate::show::schema::refuse_virtual(self.host, &schema, self.session)?;
         }
@@ -233,7 +240,10 @@ impl Sql {
         prepared: Option<&Arc<Prepared>>,
     ) -> SqlResult<Completion> {
         let plan = match self.cached(session, parameters, prepared).as_deref() {
-            Some(CachedStatement::Insert(plan)) => plan.clone(),
+            Some(CachedStatement::Insert(plan)) => {
+                self.check_accesses(session, &plan.plan)?;
+                plan.clone()
+            }
             _ => {
                 let dictionary = self.engine().dictionary();
                 let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);

@@ -44,6 +44,8 @@ pub struct Plan {
     pub subqueries: Vec<Arc<Query>>,
     /// Stored tables it uses; it is right while these are current.
     pub tables: Vec<Arc<Table>>,
+    /// What it does to which tables: what a restricted session is asked for.
+    pub accesses: Vec<(crate::Access, palisade_parser::ast::ObjectName)>,
     /// Version of the dictionary it was made under.
     pub dictionary_version: u64,
     /// The query's short path, if it has one.

@@ -115,9 +115,26 @@ impl Shower<'_> {
             zone: &self.session.variables.time_zone,
             server_tables: &server_tables,
         };
-        information_schema::table(&source, name, with_rows).or_else(|| {
+        let made = information_schema::table(&source, name, with_rows).or_else(|| {
             self.host.virtual_table(self.session, "information_schema", &name.to_ascii_uppercase(), with_rows)
-        })
+        });
+        made.map(|table| if self.session.restricted { self.visible(table) } else { table })
+    }
+
+    /// The rows about what the session's account may know of.
+    fn visible(&self, mut table: VirtualTable) -> VirtualTable {
+        let place = |names: &[&str]| table.columns.iter().position(|(name, _)| names.contains(name));
+        let Some(schema) = place(&["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA"]) else { return table };
+        let name = place(&["TABLE_NAME"]);
+        let text = |value: &Value| match value {
+            Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
+            _ => String::new(),
+        };
+        table.rows.retain(|row| {
+            let name = name.map(|place| text(&row[place]));
+            self.host.may_see(self.session, &text(&row[schema]), name.as_deref())
+        });
+        table
     }
 
     fn required(&self, name: &str) -> VirtualTable {
@@ -296,6 +313,7 @@ impl Shower<'_> {
         let dictionary = self.engine.dictionary();
         let mut names: Vec<String> = dictionary.schemas().map(|schema| schema.name.clone()).collect();
         names.extend(schema::VIRTUAL.map(str::to_owned));
+        names.retain(|name| !self.session.restricted || self.host.may_see(self.session, name, None));
         names.sort();
         listing_of(&["Database"], names.into_iter().map(|name| vec![text(name)]).collect())
     }

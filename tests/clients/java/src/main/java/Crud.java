@@ -91,6 +91,57 @@ public final class Crud {
     }
   }
 
+  /** More rows than are fetched at a time, and another statement in between. */
+  private static void cursor(String url) throws SQLException {
+    try (Connection connection = DriverManager.getConnection(url, "root", "");
+        Statement statement = connection.createStatement()) {
+      statement.execute("DROP TABLE IF EXISTS c");
+      statement.execute("CREATE TABLE c (id INT PRIMARY KEY, s VARCHAR(100))");
+      StringBuilder insert = new StringBuilder("INSERT INTO c VALUES (0, 'x')");
+      for (int i = 1; i < 1000; i++) {
+        insert.append(", (").append(i).append(", REPEAT('x', ").append(i % 100).append("))");
+      }
+      statement.execute(insert.toString());
+      try (PreparedStatement select = connection.prepareStatement("SELECT id, s FROM c ORDER BY id");
+          ResultSet rows = select.executeQuery()) {
+        for (int i = 0; i < 1000; i++) {
+          check(rows.next() && rows.getInt(1) == i, "row of the cursor", i);
+          if (i == 500) {
+            check(statement.executeUpdate("DELETE FROM c WHERE id = 600") == 1, "delete meanwhile", null);
+          }
+        }
+        check(!rows.next(), "rows after the last", null);
+      }
+      try (ResultSet fetched = statement.executeQuery("SHOW SESSION STATUS LIKE 'Com_stmt_fetch'")) {
+        check(fetched.next() && fetched.getInt(2) >= 10, "fetches", null);
+      }
+    }
+  }
+
+  /** An account with a password: encrypted with the server's RSA key, remembered, and in TLS. */
+  private static void password(String base) throws SQLException {
+    try (Connection admin = DriverManager.getConnection(base, "root", "");
+        Statement statement = admin.createStatement()) {
+      statement.execute("DROP USER IF EXISTS client_java");
+      statement.execute("CREATE USER client_java IDENTIFIED BY 'geheim'");
+      for (String options : new String[] {
+          "?sslMode=DISABLED&allowPublicKeyRetrieval=true", "?sslMode=DISABLED", "?sslMode=REQUIRED"}) {
+        try (Connection connection = DriverManager.getConnection(base + options, "client_java", "geheim");
+            Statement own = connection.createStatement();
+            ResultSet user = own.executeQuery("SELECT CURRENT_USER()")) {
+          check(user.next() && user.getString(1).equals("client_java@%"), "user", options);
+        }
+      }
+      try {
+        DriverManager.getConnection(base, "client_java", "wrong").close();
+        throw new AssertionError("a wrong password was accepted");
+      } catch (SQLException error) {
+        check(error.getErrorCode() == 1045, "wrong password", error);
+      }
+      statement.execute("DROP USER client_java");
+    }
+  }
+
   public static void main(String[] arguments) throws SQLException {
     String base = "jdbc:mysql://" + arguments[0] + ":" + arguments[1] + "/";
     try (Connection admin = DriverManager.getConnection(base, "root", "");
@@ -101,6 +152,10 @@ public final class Crud {
     crud(base + "client_java?useServerPrepStmts=false");
     crud(base + "client_java?useServerPrepStmts=true&cachePrepStmts=true");
     crud(base + "client_java?rewriteBatchedStatements=true&allowMultiQueries=true");
+    crud(base + "client_java?useServerPrepStmts=true&useCursorFetch=true&defaultFetchSize=7&sslMode=DISABLED");
+    crud(base + "client_java?sslMode=REQUIRED&useCompression=true&trackSessionState=true");
+    cursor(base + "client_java?useCursorFetch=true&defaultFetchSize=100");
+    password(base);
     try (Connection admin = DriverManager.getConnection(base, "root", "");
         Statement statement = admin.createStatement()) {
       statement.execute("DROP DATABASE client_java");

@@ -1,0 +1,291 @@
+//! Whether a session's account may do what a statement does. Asked for restricted sessions only.
+//!
+//! Reading and changing rows is asked by table, as the binder finds them ([`check_table`]); everything else is decided
+//! by the statement ([`check_statement`]). The privileges are those MySQL's manual names for each statement, and so are
+//! the errors: 1142 about a table, 1044 about a database, 1227 about the server.
+
+use palisade_base::error_catalogue::{
+    ER_DBACCESS_DENIED_ERROR, ER_KILL_DENIED_ERROR, ER_NO_DB_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_TABLEACCESS_DENIED_ERROR,
+};
+use palisade_base::mysql_error;
+use palisade_parser::ast::{
+    AlterAction, EngineInfo, ExplainTarget, MaintenanceKind, ObjectName, ShowWhat, Statement,
+};
+use palisade_sql::{Access, Session, SqlError, SqlResult};
+
+use super::privilege::Privileges;
+use super::table::{Account, AccountName, AccountTable};
+
+const INFORMATION_SCHEMA: &str = "information_schema";
+const PERFORMANCE_SCHEMA: &str = "performance_schema";
+
+/// Tables of information_schema that tell what others do.
+const PROCESS_TABLES: &[&str] = &["INNODB_TRX", "INNODB_METRICS"];
+
+/// A session and what its account may do.
+pub struct Asker<'a> {
+    session: &'a Session,
+    /// `None` if the account is gone: it may do nothing more.
+    account: Option<&'a Account>,
+}
+
+impl<'a> Asker<'a> {
+    /// The account of `session` among `accounts`.
+    pub fn new(session: &'a Session, accounts: &'a AccountTable) -> Self {
+        Asker { session, account: accounts.get(&AccountName::of_session(&session.account)) }
+    }
+
+    /// Whether it has a global privilege.
+    pub fn has(&self, privilege: Privileges) -> bool {
+        self.account.is_some_and(|account| account.global.has(privilege))
+    }
+
+    /// Whether it has a privilege that comes by name.
+    pub fn has_dynamic(&self, name: &str) -> bool {
+        self.account.is_some_and(|account| account.has_dynamic(name))
+    }
+
+    /// 1227 unless it has a global privilege.
+    pub fn require(&self, privilege: Privileges) -> SqlResult<()> {
+        match self.has(privilege) {
+            true => Ok(()),
+            false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, privilege)),
+        }
+    }
+
+    /// 1227 unless it has SUPER or the privilege of that name.
+    pub fn require_dynamic(&self, name: &str) -> SqlResult<()> {
+        match self.has_dynamic(name) {
+            true => Ok(()),
+            false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("SUPER or {name}"))),
+        }
+    }
+
+    /// 1044: about a database.
+    pub fn denied_database(&self, database: &str) -> SqlError {
+        mysql_error!(ER_DBACCESS_DENIED_ERROR, self.session.user, self.session.client_host, database)
+    }
+
+    fn denied_table(&self, command: &str, table: &str) -> SqlError {
+        let Session { user, client_host, .. } = self.session;
+        mysql_error!(ER_TABLEACCESS_DENIED_ERROR, command, user, client_host, table)
+    }
+
+    fn on_database(&self, database: &str, privilege: Privileges) -> SqlResult<()> {
+        match self.account {
+            Some(account) if account.on_database(database).has(privilege) => Ok(()),
+            _ => Err(self.denied_database(database)),
+        }
+    }
+
+    fn on_table(&self, name: &ObjectName, privilege: Privileges) -> SqlResult<()> {
+        let database = self.database_of(name.schema.as_deref())?;
+        let granted = self.account.map_or(Privileges::NONE, |account| account.on_table(database, &name.name));
+        if granted.has(privilege) {
+            return Ok(());
+        }
+        Err(self.denied_table(&(privilege & !granted).to_string(), &name.name))
+    }
+
+    fn database_of<'n>(&'n self, named: Option<&'n str>) -> SqlResult<&'n str> {
+        named.or(self.session.database.as_deref()).ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))
+    }
+
+    /// Whether it may know of a database, or of a table in it.
+    pub fn sees(&self, database: &str, table: Option<&str>) -> bool {
+        if is_public(database) {
+            return true;
+        }
+        self.account.is_some_and(|account| match table {
+            None => account.sees_database(database),
+            Some(table) => account.sees_table(database, table),
+        })
+    }
+
+    /// Whether it may read or change a table's rows: 1142 if not.
+    pub fn check_table(&self, database: &str, table: &str, access: Access) -> SqlResult<()> {
+        if database.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+            && PROCESS_TABLES.iter().any(|name| name.eq_ignore_ascii_case(table))
+        {
+            return self.require(Privileges::PROCESS);
+        }
+        if is_public(database) {
+            return Ok(());
+        }
+        let name = ObjectName { schema: Some(database.to_owned()), name: table.to_owned() };
+        self.on_table(
+            &name,
+            match access {
+                Access::Read => Privileges::SELECT,
+                Access::Insert => Privileges::INSERT,
+                Access::Update => Privileges::UPDATE,
+                Access::Delete => Privileges::DELETE,
+            },
+        )
+    }
+
+    /// Whether it may end a connection of `user`: 1095 if not.
+    pub fn check_kill(&self, connection_id: u64, user: &str) -> SqlResult<()> {
+        if self.session.user == user || self.has_dynamic("CONNECTION_ADMIN") {
+            return Ok(());
+        }
+        Err(mysql_error!(ER_KILL_DENIED_ERROR, connection_id))
+    }
+
+    /// Whether it may execute a statement, as far as that does not depend on the tables whose rows it reads or changes.
+    pub fn check_statement(&self, statement: &Statement) -> SqlResult<()> {
+        match statement {
+            Statement::CreateTable(create) => {
+                self.on_table(&create.name, Privileges::CREATE)?;
+                if create.query.is_some() {
+                    self.on_table(&create.name, Privileges::INSERT)?;
+                }
+                create.like.as_ref().map_or(Ok(()), |like| self.on_table(like, Privileges::SELECT))
+            }
+            Statement::AlterTable(alter) => {
+                self.on_table(&alter.table, Privileges::ALTER)?;
+                for action in &alter.actions {
+                    if let AlterAction::RenameTo(new) = action {
+                        self.rename(&alter.table, new)?;
+                    }
+                }
+                Ok(())
+            }
+            Statement::RenameTable(renames) => renames.iter().try_for_each(|(old, new)| {
+                self.on_table(old, Privileges::ALTER)?;
+                self.rename(old, new)
+            }),
+            Statement::DropTable(drop) => {
+                drop.tables.iter().try_for_each(|table| self.on_table(table, Privileges::DROP))
+            }
+            Statement::TruncateTable(table) => self.on_table(table, Privileges::DROP),
+            Statement::CreateIndex(create) => self.on_table(&create.table, Privileges::INDEX),
+            Statement::DropIndex(drop) => self.on_table(&drop.table, Privileges::INDEX),
+            Statement::CreateDatabase(create) => self.on_database(&create.name, Privileges::CREATE),
+            Statement::AlterDatabase(alter) => {
+                self.on_database(self.database_of(alter.name.as_deref())?, Privileges::ALTER)
+            }
+            Statement::DropDatabase(drop) => self.on_database(&drop.name, Privileges::DROP),
+            Statement::CreateView(create) => self.on_table(&create.name, Privileges::CREATE_VIEW),
+            Statement::DropView(drop) => {
+                drop.views.iter().try_for_each(|view| self.on_table(view, Privileges::DROP))
+            }
+            Statement::LockTables(locks) => locks.iter().try_for_each(|lock| {
+                let database = self.database_of(lock.table.schema.as_deref())?;
+                self.on_database(database, Privileges::LOCK_TABLES)?;
+                self.on_table(&lock.table, Privileges::SELECT)
+            }),
+            Statement::TableMaintenance(maintenance) => {
+                let reads_only =
+                    matches!(maintenance.kind, MaintenanceKind::Check | MaintenanceKind::Checksum);
+                maintenance.tables.iter().try_for_each(|table| {
+                    self.on_table(table, Privileges::SELECT)?;
+                    if reads_only { Ok(()) } else { self.on_table(table, Privileges::INSERT) }
+                })
+            }
+            Statement::Describe(describe) => self.sees_table(&describe.table, "SELECT"),
+            Statement::Show(show) => self.check_show(&show.what),
+            Statement::Explain(explain) => match &explain.target {
+                ExplainTarget::Statement(statement) => self.check_statement(statement),
+                ExplainTarget::Connection(_) => self.require(Privileges::PROCESS),
+            },
+            Statement::Flush(_) | Statement::Reset(_) => self.require(Privileges::RELOAD),
+            Statement::Shutdown | Statement::Restart => self.require(Privileges::SHUTDOWN),
+            Statement::LoadData(load) => {
+                if !load.local {
+                    self.require(Privileges::FILE)?;
+                }
+                self.on_table(&load.table, Privileges::INSERT)
+            }
+            Statement::CreateTrigger(_)
+            | Statement::CreateRoutine(_)
+            | Statement::AlterRoutine(_)
+            | Statement::CreateEvent(_)
+            | Statement::AlterEvent(_)
+            | Statement::CreateLoadableFunction(_)
+            | Statement::Server(_)
+            | Statement::Tablespace(_)
+            | Statement::Install(_)
+            | Statement::Uninstall(_)
+            | Statement::LockInstance
+            | Statement::Clone(_)
+            | Statement::AlterInstance(_)
+            | Statement::ResourceGroup(_)
+            | Statement::PurgeLogs(_)
+            | Statement::Binlog(_)
+            | Statement::Replication(_)
+            | Statement::ImportTable(_) => self.require(Privileges::SUPER),
+            // what they read and change is asked by table; the rest is about the session or checks for itself
+            _ => Ok(()),
+        }
+    }
+
+    fn rename(&self, old: &ObjectName, new: &ObjectName) -> SqlResult<()> {
+        self.on_table(old, Privileges::DROP)?;
+        self.on_table(new, Privileges::CREATE)?;
+        self.on_table(new, Privileges::INSERT)
+    }
+
+    fn sees_table(&self, name: &ObjectName, command: &str) -> SqlResult<()> {
+        let database = self.database_of(name.schema.as_deref())?;
+        match self.sees(database, Some(&name.name)) {
+            true => Ok(()),
+            false => Err(self.denied_table(command, &name.name)),
+        }
+    }
+
+    fn check_show(&self, what: &ShowWhat) -> SqlResult<()> {
+        match what {
+            ShowWhat::Tables { database, .. }
+            | ShowWhat::TableStatus { database }
+            | ShowWhat::OpenTables { database }
+            | ShowWhat::Triggers { database, .. }
+            | ShowWhat::Events { database } => {
+                let database = self.database_of(database.as_deref())?;
+                if self.sees(database, None) { Ok(()) } else { Err(self.denied_database(database)) }
+            }
+            ShowWhat::CreateDatabase { name, .. } if !self.sees(name, None) => {
+                Err(self.denied_database(name))
+            }
+            ShowWhat::Columns { table, .. } | ShowWhat::Index { table, .. } => {
+                self.sees_table(table, "SELECT")
+            }
+            ShowWhat::CreateTable(table) | ShowWhat::CreateView(table) => self.sees_table(table, "SHOW"),
+            ShowWhat::Engine { what: EngineInfo::Status | EngineInfo::Mutex | EngineInfo::Logs, .. } => {
+                self.require(Privileges::PROCESS)
+            }
+            ShowWhat::BinaryLogs
+            | ShowWhat::BinaryLogStatus
+            | ShowWhat::Replicas
+            | ShowWhat::ReplicaStatus { .. } => self.require(Privileges::REPLICATION_CLIENT),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it may read the accounts of others: 1044 if not.
+    pub fn check_reads_accounts(&self) -> SqlResult<()> {
+        self.on_database("mysql", Privileges::SELECT)
+    }
+
+    /// What it may grant to others at a level: what it has there, if it has it WITH GRANT OPTION.
+    pub fn grantable(&self, level: &super::statements::Target) -> Privileges {
+        let Some(account) = self.account else { return Privileges::NONE };
+        let own = match level {
+            super::statements::Target::Global => account.global,
+            super::statements::Target::Database(name) => account.on_database(name),
+            super::statements::Target::Table(database, table) => account.on_table(database, table),
+        };
+        if own.has(Privileges::GRANT_OPTION) { own } else { Privileges::NONE }
+    }
+
+    /// Whether it may grant a privilege that comes by name.
+    pub fn may_grant_dynamic(&self, name: &str) -> bool {
+        self.account.is_some_and(|account| account.dynamic.get(name).is_some_and(|grantable| *grantable))
+    }
+}
+
+/// Whether everyone may read a schema.
+fn is_public(database: &str) -> bool {
+    [INFORMATION_SCHEMA, PERFORMANCE_SCHEMA].iter().any(|name| name.eq_ignore_ascii_case(database))
+}

@@ -1,0 +1,127 @@
+//! Accounts: who may come in, and what they may do.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`privilege`] | the privileges, and sets of them |
+//! | [`password`] | what is kept of a password, and what proves that a client knows it |
+//! | [`table`] | all accounts as of a moment: finding one for a client, and what it may do where |
+//! | [`store`] | accounts as rows of mysql.user, mysql.db, mysql.tables_priv and mysql.global_grants |
+//! | [`statements`] | CREATE, ALTER, DROP and RENAME USER, SET PASSWORD, GRANT, REVOKE, SHOW GRANTS |
+//! | [`authorize`] | whether an account may execute a statement |
+//!
+//! The truth is in tables of the schema `mysql`: changes are as durable and as crash-atomic as any other row. What
+//! is used is a copy in memory, [`AccountTable`], which is published as a whole after the rows are committed; FLUSH PRIVILEGES
+//! reads the rows again. One change happens at a time.
+//!
+//! A fresh server has one account, `root`@`localhost`, without a password: `localhost` is the Unix socket and the
+//! loopback addresses.
+//!
+//! What an account may do to databases and tables is looked up for every statement, so GRANT and REVOKE act at once.
+//! Sessions of an account that may do everything everywhere are not looked up at all: such an account's loss of a
+//! global privilege acts from its next login on, as MySQL's manual says of global privileges.
+//!
+//! Deliberately absent, and answered with 1235: roles, proxies, privileges on columns and routines, resource limits,
+//! password expiry and history.
+
+pub mod authorize;
+pub mod password;
+pub mod privilege;
+pub mod statements;
+mod store;
+pub mod table;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use palisade_sql::{Sql, SqlResult};
+use parking_lot::Mutex;
+
+pub(crate) use statements::execute;
+pub use table::{Account, AccountName, AccountTable};
+
+/// All accounts, and the way to change them.
+pub struct Accounts {
+    current: ArcSwap<AccountTable>,
+    /// Passwords of `caching_sha2_password` accounts that were right since the server started.
+    remembered: Mutex<HashMap<AccountName, Remembered>>,
+    /// Held by the one who changes something.
+    change: tokio::sync::Mutex<()>,
+}
+
+/// A password that was right.
+struct Remembered {
+    /// What was kept of it then.
+    kept: Vec<u8>,
+    /// It, hashed twice.
+    digest: [u8; 32],
+}
+
+impl Default for Accounts {
+    /// Only root.
+    fn default() -> Self {
+        Accounts {
+            current: ArcSwap::from_pointee(AccountTable::new(vec![Account::root()])),
+            remembered: Mutex::default(),
+            change: tokio::sync::Mutex::default(),
+        }
+    }
+}
+
+impl Accounts {
+    /// The accounts as of now.
+    pub fn load(&self) -> Arc<AccountTable> {
+        self.current.load_full()
+    }
+
+    /// Makes the tables of the schema `mysql` if this is a fresh server, and reads the accounts from them.
+    pub async fn open(&self, sql: &Sql) -> SqlResult<()> {
+        let _change = self.change.lock().await;
+        store::create(sql).await?;
+        self.current.store(Arc::new(store::load(sql).await?));
+        Ok(())
+    }
+
+    /// Reads the accounts again (FLUSH PRIVILEGES).
+    pub async fn reload(&self, sql: &Sql) -> SqlResult<()> {
+        let _change = self.change.lock().await;
+        self.current.store(Arc::new(store::load(sql).await?));
+        self.remembered.lock().clear();
+        Ok(())
+    }
+
+    /// Changes accounts: `change` gets a copy of all of them and what it leaves is written, then published.
+    async fn change<T>(
+        &self,
+        sql: &Sql,
+        change: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let _change = self.change.lock().await;
+        let old = self.load();
+        let mut new = (*old).clone();
+        let result = change(&mut new)?;
+        store::save(sql, &old, &new).await?;
+        self.current.store(Arc::new(new));
+        Ok(result)
+    }
+
+    /// What was remembered of the account's password, if it is still the one that was right.
+    pub fn recall(&self, account: &Account) -> Option<[u8; 32]> {
+        let remembered = self.remembered.lock();
+        let entry = remembered.get(&account.name)?;
+        (entry.kept == account.kept).then_some(entry.digest)
+    }
+
+    /// The account's password is `password`.
+    pub fn remember(&self, account: &Account, password: &[u8]) {
+        let entry = Remembered { kept: account.kept.clone(), digest: password::remembered(password) };
+        self.remembered.lock().insert(account.name.clone(), entry);
+    }
+}
+
+/// Random bytes that nobody can guess.
+pub fn unguessable<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    aws_lc_rs::rand::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}

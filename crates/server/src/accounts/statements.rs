@@ -1,0 +1,752 @@
+//! The statements about accounts.
+//!
+//! Each changes a copy of the accounts and has it written and published as a whole; it commits the transaction that is
+//! open, as every definition does. What is refused here is refused before anything has changed.
+
+use palisade_base::error_catalogue::{
+    ER_ACCESS_DENIED_ERROR, ER_CANNOT_USER, ER_CANT_CREATE_USER_WITH_GRANT, ER_ILLEGAL_GRANT_FOR_TABLE,
+    ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONEXISTING_GRANT, ER_NONEXISTING_TABLE_GRANT, ER_PASSWORD_FORMAT,
+    ER_PASSWORD_NO_MATCH, ER_PLUGIN_IS_NOT_LOADED, ER_SYNTAX_ERROR, ER_TABLEACCESS_DENIED_ERROR,
+    ER_USER_ALREADY_EXISTS, ER_USER_DOES_NOT_EXIST, ER_WRONG_STRING_LENGTH, ER_WRONG_USAGE,
+};
+use palisade_base::mysql_error;
+use palisade_catalog::ValueRef;
+use palisade_parser::ast::{
+    self, AccountOptions, Grant, PasswordExpire, PasswordRequireCurrent, PrivilegeLevel, PrivilegeObject,
+    PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
+};
+use palisade_sql::bind::not_supported;
+use palisade_sql::{Completion, ResultSink, Session, SqlError, SqlResult};
+
+use super::authorize::Asker;
+use super::password::Plugin;
+use super::privilege::{DYNAMIC, Level, Privileges};
+use super::table::{Account, AccountName, AccountTable};
+use super::unguessable;
+use crate::administration::text_column;
+use crate::host::ServerHost;
+
+/// Longest name of a user, in characters.
+const MAX_USER: usize = 32;
+/// Longest name of a host, in characters.
+const MAX_HOST: usize = 255;
+
+/// What is granted on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// `*.*`.
+    Global,
+    /// A database, or a pattern of databases.
+    Database(String),
+    /// A table of a database.
+    Table(String, String),
+}
+
+impl Target {
+    fn level(&self) -> Level {
+        match self {
+            Target::Global => Level::Global,
+            Target::Database(_) => Level::Database,
+            Target::Table(..) => Level::Table,
+        }
+    }
+}
+
+/// Executes `statement` if it is about accounts; `None` if it is not, or about something of them that is not there.
+pub(crate) async fn execute(
+    host: &ServerHost,
+    session: &mut Session,
+    statement: &Statement,
+    sink: &mut dyn ResultSink,
+) -> Option<SqlResult<Completion>> {
+    Some(match statement {
+        Statement::Show(show) => match &show.what {
+            ShowWhat::Grants { user, roles } if roles.is_empty() => {
+                show_grants(host, session, user.as_ref(), sink)
+            }
+            ShowWhat::CreateUser(user) => show_create_user(host, session, user, sink),
+            _ => return None,
+        },
+        Statement::CreateUser(create) => create_user(host, session, create).await,
+        Statement::AlterUser(alter) => alter_user(host, session, alter).await,
+        Statement::DropUser(drop) => drop_user(host, session, drop).await,
+        Statement::RenameUser(renames) => rename_user(host, session, renames).await,
+        Statement::SetPassword(set) => set_password(host, session, set, sink).await,
+        Statement::Grant(grant) => match &**grant {
+            Grant::Privileges { privileges, target, users, grant_option, as_user: None } => {
+                grant_privileges(host, session, (privileges, target), users, *grant_option).await
+            }
+            Grant::Privileges { .. } => Err(not_supported("GRANT ... AS")),
+            Grant::Proxy { .. } => Err(not_supported("GRANT PROXY")),
+            Grant::Roles { .. } => Err(not_supported("roles")),
+        },
+        Statement::Revoke(revoke) => match &revoke.what {
+            Revoked::Privileges(privileges, target) => {
+                revoke_privileges(host, session, revoke, Some((privileges, target))).await
+            }
+            Revoked::All => revoke_privileges(host, session, revoke, None).await,
+            Revoked::Proxy(_) => Err(not_supported("REVOKE PROXY")),
+            Revoked::Roles(_) => Err(not_supported("roles")),
+        },
+        Statement::CreateRole(_) | Statement::DropRole(_) | Statement::SetDefaultRole(_) => {
+            Err(not_supported("roles"))
+        }
+        Statement::SetRole(ast::RoleSelection::None | ast::RoleSelection::Default) => {
+            Ok(Completion::default())
+        }
+        Statement::SetRole(_) => Err(not_supported("roles")),
+        _ => return None,
+    })
+}
+
+/// Who is meant.
+fn name_of(session: &Session, account: &ast::Account) -> SqlResult<AccountName> {
+    let ast::Account::Named { user, host } = account else {
+        return Ok(AccountName::of_session(&session.account));
+    };
+    let too_long = |text: &str, what, most| mysql_error!(ER_WRONG_STRING_LENGTH, text, what, most);
+    let host = host.as_deref().unwrap_or("%");
+    if user.chars().count() > MAX_USER {
+        return Err(too_long(user, "user name", MAX_USER));
+    }
+    if host.chars().count() > MAX_HOST || !host.is_ascii() {
+        return Err(too_long(host, "host name", MAX_HOST));
+    }
+    Ok(AccountName::new(user, host))
+}
+
+fn names_of(session: &Session, accounts: &[ast::Account]) -> SqlResult<Vec<AccountName>> {
+    accounts.iter().map(|account| name_of(session, account)).collect()
+}
+
+/// 1396, about these accounts.
+fn failed(operation: &str, names: &[AccountName]) -> SqlError {
+    let list: Vec<String> = names.iter().map(ToString::to_string).collect();
+    mysql_error!(ER_CANNOT_USER, operation, list.join(","))
+}
+
+/// Changes the accounts; ends the session's transaction first.
+async fn change<T>(
+    host: &ServerHost,
+    session: &mut Session,
+    change: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
+) -> SqlResult<T> {
+    let sql = host.sql();
+    sql.commit(session).await?;
+    host.accounts.change(&sql, change).await
+}
+
+/// What CREATE USER and ALTER USER say of an account.
+struct Changes {
+    /// A plugin, and what to keep of the password.
+    proof: Option<(Plugin, Vec<u8>)>,
+    requires_tls: Option<bool>,
+    locked: Option<bool>,
+}
+
+impl Changes {
+    fn of(spec: &ast::UserSpec, options: &AccountOptions, default: Plugin) -> SqlResult<Changes> {
+        let proof = match spec.authentication.as_slice() {
+            [] => None,
+            [one] => Some(proof(one, default)?),
+            _ => return Err(not_supported("several authentication factors")),
+        };
+        if !spec.factor_actions.is_empty() {
+            return Err(not_supported("several authentication factors"));
+        }
+        let requires_tls = match &options.require {
+            None => None,
+            Some(Require::None) => Some(false),
+            Some(Require::Ssl) => Some(true),
+            Some(_) => return Err(not_supported("REQUIRE X509")),
+        };
+        supported(options)?;
+        Ok(Changes { proof, requires_tls, locked: options.locked })
+    }
+
+    fn apply(&self, account: &mut Account) {
+        if let Some((plugin, kept)) = &self.proof {
+            account.plugin = *plugin;
+            account.kept.clone_from(kept);
+        }
+        account.requires_tls = self.requires_tls.unwrap_or(account.requires_tls);
+        account.locked = self.locked.unwrap_or(account.locked);
+    }
+}
+
+/// 1235 for options that mean something and have no effect here; their defaults are accepted.
+fn supported(options: &AccountOptions) -> SqlResult<()> {
+    let limited = options.limits.iter().any(|(_, limit)| *limit != 0);
+    let refused = [
+        (limited, "resource limits of accounts"),
+        (
+            matches!(options.password_expire, Some(PasswordExpire::Now | PasswordExpire::IntervalDays(_))),
+            "PASSWORD EXPIRE",
+        ),
+        (matches!(options.password_history, Some(Some(1..))), "PASSWORD HISTORY"),
+        (matches!(options.password_reuse_days, Some(Some(1..))), "PASSWORD REUSE INTERVAL"),
+        (
+            matches!(options.password_require_current, Some(PasswordRequireCurrent::Current)),
+            "PASSWORD REQUIRE CURRENT",
+        ),
+        (matches!(options.failed_login_attempts, Some(1..)), "FAILED_LOGIN_ATTEMPTS"),
+        (!matches!(options.password_lock_days, None | Some(Some(0))), "PASSWORD_LOCK_TIME"),
+        (options.comment.is_some(), "COMMENT of an account"),
+        (options.attribute.is_some(), "ATTRIBUTE of an account"),
+    ];
+    match refused.into_iter().find(|(given, _)| *given) {
+        Some((_, construct)) => Err(not_supported(construct)),
+        None => Ok(()),
+    }
+}
+
+/// IDENTIFIED: a plugin, and what to keep.
+fn proof(authentication: &ast::Authentication, default: Plugin) -> SqlResult<(Plugin, Vec<u8>)> {
+    if authentication.retain_current {
+        return Err(not_supported("RETAIN CURRENT PASSWORD"));
+    }
+    if authentication.replace.is_some() {
+        return Err(not_supported("REPLACE of a password"));
+    }
+    let plugin = match &authentication.plugin {
+        None => default,
+        Some(name) => Plugin::named(name).ok_or_else(|| mysql_error!(ER_PLUGIN_IS_NOT_LOADED, name))?,
+    };
+    let kept = match &authentication.secret {
+        None => Vec::new(),
+        Some(Secret::Password(password)) => plugin.hash(password, unguessable()),
+        Some(Secret::Hash(hash)) if plugin.is_well_formed(hash) => hash.clone(),
+        Some(Secret::Hash(_)) => return Err(mysql_error!(ER_PASSWORD_FORMAT)),
+        Some(Secret::Random) => return Err(not_supported("IDENTIFIED BY RANDOM PASSWORD")),
+    };
+    Ok((plugin, kept))
+}
+
+async fn create_user(
+    host: &ServerHost,
+    session: &mut Session,
+    create: &ast::CreateUser,
+) -> SqlResult<Completion> {
+    host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    if !create.default_roles.is_empty() {
+        return Err(not_supported("roles"));
+    }
+    let mut wanted = Vec::new();
+    for spec in &create.users {
+        let changes = Changes::of(spec, &create.options, Plugin::CachingSha2)?;
+        wanted.push((name_of(session, &spec.account)?, changes));
+    }
+    let existing = change(host, session, |accounts| {
+        let (existing, fresh): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
+        let existing: Vec<AccountName> = existing.into_iter().map(|(name, _)| name).collect();
+        if !create.if_not_exists && !existing.is_empty() {
+            return Err(failed("CREATE USER", &existing));
+        }
+        for (name, changes) in fresh {
+            let mut account = Account::new(name);
+            changes.apply(&mut account);
+            accounts.put(account);
+        }
+        Ok(existing)
+    })
+    .await?;
+    for name in existing {
+        session.warnings.note(mysql_error!(ER_USER_ALREADY_EXISTS, name));
+    }
+    Ok(Completion::default())
+}
+
+async fn alter_user(
+    host: &ServerHost,
+    session: &mut Session,
+    alter: &ast::AlterUser,
+) -> SqlResult<Completion> {
+    if alter.default_role.is_some() {
+        return Err(not_supported("roles"));
+    }
+    let own = AccountName::of_session(&session.account);
+    let mut wanted = Vec::new();
+    for spec in &alter.users {
+        let name = name_of(session, &spec.account)?;
+        let only_password = alter.options == AccountOptions::default();
+        if name != own || !only_password {
+            host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+        }
+        let default = host.accounts.load().get(&name).map_or(Plugin::CachingSha2, |account| account.plugin);
+        wanted.push((name, Changes::of(spec, &alter.options, default)?));
+    }
+    let missing = change(host, session, |accounts| {
+        let (found, missing): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
+        let missing: Vec<AccountName> = missing.into_iter().map(|(name, _)| name).collect();
+        if !alter.if_exists && !missing.is_empty() {
+            return Err(failed("ALTER USER", &missing));
+        }
+        for (name, changes) in found {
+            accounts.get_mut(&name).into_iter().for_each(|account| changes.apply(account));
+        }
+        Ok(missing)
+    })
+    .await?;
+    for name in missing {
+        session.warnings.note(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
+    }
+    Ok(Completion::default())
+}
+
+async fn drop_user(host: &ServerHost, session: &mut Session, drop: &ast::DropUser) -> SqlResult<Completion> {
+    host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    let names = names_of(session, &drop.accounts)?;
+    let missing = change(host, session, |accounts| {
+        let missing: Vec<AccountName> =
+            names.iter().filter(|name| accounts.remove(name).is_none()).cloned().collect();
+        if !drop.if_exists && !missing.is_empty() {
+            return Err(failed("DROP USER", &missing));
+        }
+        Ok(missing)
+    })
+    .await?;
+    for name in missing {
+        session.warnings.note(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
+    }
+    Ok(Completion::default())
+}
+
+async fn rename_user(
+    host: &ServerHost,
+    session: &mut Session,
+    renames: &[(ast::Account, ast::Account)],
+) -> SqlResult<Completion> {
+    host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    let mut wanted = Vec::new();
+    for (old, new) in renames {
+        wanted.push((name_of(session, old)?, name_of(session, new)?));
+    }
+    change(host, session, |accounts| {
+        for (old, new) in wanted {
+            if accounts.get(&new).is_some() {
+                return Err(failed("RENAME USER", &[old]));
+            }
+            let Some(account) = accounts.remove(&old) else { return Err(failed("RENAME USER", &[old])) };
+            accounts.put(Account { name: new, ..account });
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(Completion::default())
+}
+
+async fn set_password(
+    host: &ServerHost,
+    session: &mut Session,
+    set: &ast::SetPassword,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Completion> {
+    if set.retain_current || set.replace.is_some() {
+        return Err(not_supported("RETAIN CURRENT PASSWORD"));
+    }
+    let own = AccountName::of_session(&session.account);
+    let name = set.user.as_ref().map_or(Ok(own.clone()), |user| name_of(session, user))?;
+    if name != own {
+        host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+    }
+    let random = set.password.is_none().then(random_password);
+    let password = set.password.as_deref().or(random.as_deref().map(str::as_bytes)).unwrap_or_default();
+    change(host, session, |accounts| {
+        let Some(account) = accounts.get_mut(&name) else { return Err(mysql_error!(ER_PASSWORD_NO_MATCH)) };
+        account.kept = account.plugin.hash(password, unguessable());
+        Ok(())
+    })
+    .await?;
+    let Some(random) = random else { return Ok(Completion::default()) };
+    sink.columns(&["user", "host", "generated password", "auth_factor"].map(text_column))?;
+    let row = [name.user.as_str(), name.host.as_str(), random.as_str(), "1"];
+    sink.row(&row.map(|text| ValueRef::Bytes(text.as_bytes())))?;
+    Ok(Completion::of_rows())
+}
+
+/// 20 characters.
+fn random_password() -> String {
+    const CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789+-.:";
+    unguessable::<20>()
+        .map(|byte| char::from(CHARACTERS[usize::from(byte) % CHARACTERS.len()]))
+        .iter()
+        .collect()
+}
+
+/// What GRANT and REVOKE name: static privileges, and those that come by name.
+struct Named {
+    privileges: Privileges,
+    dynamic: Vec<String>,
+    /// ALL was said.
+    all: bool,
+}
+
+fn named(list: &[ast::Privilege], target: &Target) -> SqlResult<Named> {
+    let level = target.level();
+    let mut named = Named { privileges: Privileges::NONE, dynamic: Vec::new(), all: false };
+    for privilege in list {
+        if !privilege.columns.is_empty() {
+            return Err(not_supported("privileges on columns"));
+        }
+        let name = privilege.name.as_str();
+        if name == "USAGE" {
+        } else if matches!(name, "ALL" | "ALL PRIVILEGES") {
+            named.all = true;
+            named.privileges = named.privileges | Privileges::all(level);
+            if level == Level::Global {
+                named.dynamic.extend(DYNAMIC.iter().map(|name| (*name).to_owned()));
+            }
+        } else if let Some(privilege) = Privileges::named(name) {
+            if !(Privileges::all(level) | Privileges::GRANT_OPTION).has(privilege) {
+                return Err(match level {
+                    Level::Table => mysql_error!(ER_ILLEGAL_GRANT_FOR_TABLE),
+                    _ => mysql_error!(ER_WRONG_USAGE, "DB GRANT", "GLOBAL PRIVILEGES"),
+                });
+            }
+            named.privileges = named.privileges | privilege;
+        } else if DYNAMIC.contains(&name) {
+            if level != Level::Global {
+                return Err(mysql_error!(ER_ILLEGAL_GRANT_FOR_TABLE));
+            }
+            named.dynamic.push(name.to_owned());
+        } else {
+            return Err(mysql_error!(ER_SYNTAX_ERROR));
+        }
+    }
+    Ok(named)
+}
+
+fn target_of(session: &Session, target: &PrivilegeTarget) -> SqlResult<Target> {
+    if target.kind != PrivilegeObject::Table {
+        return Err(not_supported("privileges on routines"));
+    }
+    let current = || session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR));
+    Ok(match &target.level {
+        PrivilegeLevel::Global => Target::Global,
+        PrivilegeLevel::DefaultDatabase => Target::Database(current()?),
+        PrivilegeLevel::Database(name) => Target::Database(name.clone()),
+        PrivilegeLevel::Object(name) => {
+            let schema = name.schema.clone().map_or_else(current, Ok)?;
+            Target::Table(schema, name.name.clone())
+        }
+    })
+}
+
+/// Whether the session may give or take these privileges there.
+fn check_grantable(host: &ServerHost, session: &Session, named: &Named, target: &Target) -> SqlResult<()> {
+    host.check(session, |asker| {
+        let needed = named.privileges | Privileges::GRANT_OPTION;
+        if asker.grantable(target).has(needed)
+            && named.dynamic.iter().all(|name| asker.may_grant_dynamic(name))
+        {
+            return Ok(());
+        }
+        let Session { user, client_host, .. } = session;
+        Err(match target {
+            Target::Global => mysql_error!(ER_ACCESS_DENIED_ERROR, user, client_host, "YES"),
+            Target::Database(name) => asker.denied_database(name),
+            Target::Table(_, table) => {
+                mysql_error!(ER_TABLEACCESS_DENIED_ERROR, "GRANT", user, client_host, table)
+            }
+        })
+    })
+}
+
+async fn grant_privileges(
+    host: &ServerHost,
+    session: &mut Session,
+    (list, target): (&[ast::Privilege], &PrivilegeTarget),
+    users: &[ast::Account],
+    grant_option: bool,
+) -> SqlResult<Completion> {
+    let target = target_of(session, target)?;
+    let named = named(list, &target)?;
+    check_grantable(host, session, &named, &target)?;
+    if let Target::Database(name) | Target::Table(name, _) = &target
+        && name.eq_ignore_ascii_case("information_schema")
+    {
+        let accounts = host.accounts.load();
+        return Err(Asker::new(session, &accounts).denied_database(name));
+    }
+    if let Target::Table(schema, table) = &target
+        && !named.privileges.has(Privileges::CREATE)
+        && host.engine.dictionary().table(schema, table).is_err()
+    {
+        return Err(mysql_error!(ER_NO_SUCH_TABLE, schema, table));
+    }
+    let names = names_of(session, users)?;
+    change(host, session, |accounts| {
+        for name in &names {
+            let Some(account) = accounts.get_mut(name) else {
+                return Err(mysql_error!(ER_CANT_CREATE_USER_WITH_GRANT));
+            };
+            give(account, &target, &named, grant_option);
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(Completion::default())
+}
+
+fn give(account: &mut Account, target: &Target, named: &Named, grant_option: bool) {
+    let mut privileges = named.privileges;
+    // a name alone (GRANT BACKUP_ADMIN ... WITH GRANT OPTION) brings its own grant option and no other
+    let only_dynamic = named.privileges.is_empty() && !named.dynamic.is_empty();
+    if grant_option && !only_dynamic {
+        privileges = privileges | Privileges::GRANT_OPTION;
+    }
+    match target {
+        Target::Global => {
+            account.global = account.global | privileges;
+            for name in &named.dynamic {
+                let grantable = account.dynamic.entry(name.clone()).or_default();
+                *grantable |= grant_option;
+            }
+        }
+        Target::Database(_) | Target::Table(..) if privileges.is_empty() => {}
+        Target::Database(name) => {
+            let entry = account.databases.entry(name.clone()).or_default();
+            *entry = *entry | privileges;
+        }
+        Target::Table(schema, table) => {
+            let entry = account.tables.entry((schema.clone(), table.clone())).or_default();
+            *entry = *entry | privileges;
+        }
+    }
+}
+
+async fn revoke_privileges(
+    host: &ServerHost,
+    session: &mut Session,
+    revoke: &ast::Revoke,
+    what: Option<(&Vec<ast::Privilege>, &PrivilegeTarget)>,
+) -> SqlResult<Completion> {
+    let taken = match what {
+        None => {
+            host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+            None
+        }
+        Some((list, target)) => {
+            let target = target_of(session, target)?;
+            let named = named(list, &target)?;
+            check_grantable(host, session, &named, &target)?;
+            Some((named, target))
+        }
+    };
+    let names = names_of(session, &revoke.users)?;
+    let ignored = change(host, session, |accounts| {
+        let mut ignored = Vec::new();
+        for name in &names {
+            let no_grant = || mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
+            let Some(account) = accounts.get_mut(name) else {
+                let error = match &taken {
+                    None => failed("REVOKE", std::slice::from_ref(name)),
+                    Some(_) => no_grant(),
+                };
+                if !revoke.ignore_unknown_user {
+                    return Err(error);
+                }
+                ignored.push(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
+                continue;
+            };
+            let result = match &taken {
+                None => {
+                    let kept = account.clone();
+                    *account = Account::new(name.clone());
+                    (account.plugin, account.kept) = (kept.plugin, kept.kept);
+                    (account.locked, account.requires_tls) = (kept.locked, kept.requires_tls);
+                    Ok(())
+                }
+                Some((named, target)) => take(account, target, named),
+            };
+            match result {
+                Err(error) if revoke.if_exists => ignored.push(error),
+                result => result?,
+            }
+        }
+        Ok(ignored)
+    })
+    .await?;
+    for error in ignored {
+        session.warnings.warn(error);
+    }
+    Ok(Completion::default())
+}
+
+fn take(account: &mut Account, target: &Target, named: &Named) -> SqlResult<()> {
+    let (user, host) = (account.name.user.clone(), account.name.host.clone());
+    let taken = named.privileges;
+    match target {
+        Target::Global => {
+            account.global = account.global & !taken;
+            for name in &named.dynamic {
+                account.dynamic.remove(name);
+            }
+        }
+        Target::Database(name) => {
+            let Some(entry) = account.databases.get_mut(name) else {
+                return Err(mysql_error!(ER_NONEXISTING_GRANT, user, host));
+            };
+            *entry = *entry & !taken;
+            if entry.is_empty() {
+                account.databases.remove(name);
+            }
+        }
+        Target::Table(schema, table) => {
+            let key = (schema.clone(), table.clone());
+            let Some(entry) = account.tables.get_mut(&key) else {
+                return Err(mysql_error!(ER_NONEXISTING_TABLE_GRANT, user, host, table));
+            };
+            *entry = *entry & !taken;
+            if entry.is_empty() {
+                account.tables.remove(&key);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The account a SHOW is about; looking at another's needs to read the accounts.
+fn shown(host: &ServerHost, session: &Session, user: Option<&ast::Account>) -> SqlResult<Account> {
+    let own = AccountName::of_session(&session.account);
+    let name = user.map_or(Ok(own.clone()), |user| name_of(session, user))?;
+    if name != own {
+        host.check(session, |asker| asker.check_reads_accounts())?;
+    }
+    let accounts = host.accounts.load();
+    accounts.get(&name).cloned().ok_or_else(|| mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host))
+}
+
+fn one_column(sink: &mut dyn ResultSink, title: &str, rows: &[String]) -> SqlResult<Completion> {
+    sink.columns(&[text_column(title)])?;
+    for row in rows {
+        sink.row(&[ValueRef::Bytes(row.as_bytes())])?;
+    }
+    Ok(Completion::of_rows())
+}
+
+fn show_grants(
+    host: &ServerHost,
+    session: &Session,
+    user: Option<&ast::Account>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Completion> {
+    let account = shown(host, session, user)?;
+    let title = format!("Grants for {}@{}", account.name.user, account.name.host);
+    one_column(sink, &title, &grants(&account))
+}
+
+fn identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// The statements that give an account what it has.
+fn grants(account: &Account) -> Vec<String> {
+    let to = format!("{}@{}", identifier(&account.name.user), identifier(&account.name.host));
+    let line = |privileges: Privileges, level, on: &str| {
+        let option = if privileges.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
+        format!("GRANT {} ON {on} TO {to}{option}", privileges.listed(level))
+    };
+    let mut lines = vec![line(account.global, Level::Global, "*.*")];
+    for (grantable, option) in [(false, ""), (true, " WITH GRANT OPTION")] {
+        let names: Vec<&str> = account
+            .dynamic
+            .iter()
+            .filter(|(_, own)| **own == grantable)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !names.is_empty() {
+            lines.push(format!("GRANT {} ON *.* TO {to}{option}", names.join(",")));
+        }
+    }
+    for (database, privileges) in &account.databases {
+        lines.push(line(*privileges, Level::Database, &format!("{}.*", identifier(database))));
+    }
+    for ((database, table), privileges) in &account.tables {
+        let on = format!("{}.{}", identifier(database), identifier(table));
+        lines.push(line(*privileges, Level::Table, &on));
+    }
+    lines
+}
+
+fn show_create_user(
+    host: &ServerHost,
+    session: &Session,
+    user: &ast::Account,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Completion> {
+    let account = match shown(host, session, Some(user)) {
+        Err(error) if error.number() == ER_NONEXISTING_GRANT.number => {
+            return Err(failed("SHOW CREATE USER", &[name_of(session, user)?]));
+        }
+        result => result?,
+    };
+    let name = &account.name;
+    let kept = String::from_utf8_lossy(&account.kept);
+    let proof = if kept.is_empty() { String::new() } else { format!(" AS {}", super::store::quoted(&kept)) };
+    let text = format!(
+        "CREATE USER {}@{} IDENTIFIED WITH '{}'{proof} REQUIRE {} PASSWORD EXPIRE DEFAULT ACCOUNT {} \
+         PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
+        identifier(&name.user),
+        identifier(&name.host),
+        account.plugin.name(),
+        if account.requires_tls { "SSL" } else { "NONE" },
+        if account.locked { "LOCK" } else { "UNLOCK" },
+    );
+    one_column(sink, &format!("CREATE USER for {}@{}", name.user, name.host), &[text])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn privileges(names: &[&str]) -> Vec<ast::Privilege> {
+        names.iter().map(|name| ast::Privilege { name: (*name).to_owned(), columns: Vec::new() }).collect()
+    }
+
+    #[test]
+    fn what_is_given_is_listed_and_what_is_taken_is_not() {
+        let mut account = Account::new(AccountName::new("app", "%"));
+        assert_eq!(grants(&account), ["GRANT USAGE ON *.* TO `app`@`%`"]);
+        let database = Target::Database("shop".into());
+        let all = named(&privileges(&["ALL PRIVILEGES"]), &database).unwrap();
+        give(&mut account, &database, &all, true);
+        let table = Target::Table("a`b".into(), "t".into());
+        let some = named(&privileges(&["INSERT", "SELECT"]), &table).unwrap();
+        give(&mut account, &table, &some, false);
+        let by_name = named(&privileges(&["BACKUP_ADMIN"]), &Target::Global).unwrap();
+        give(&mut account, &Target::Global, &by_name, true);
+        assert_eq!(
+            grants(&account),
+            [
+                "GRANT USAGE ON *.* TO `app`@`%`",
+                "GRANT BACKUP_ADMIN ON *.* TO `app`@`%` WITH GRANT OPTION",
+                "GRANT ALL PRIVILEGES ON `shop`.* TO `app`@`%` WITH GRANT OPTION",
+                "GRANT SELECT, INSERT ON `a``b`.`t` TO `app`@`%`",
+            ]
+        );
+        take(&mut account, &table, &some).unwrap();
+        let option = named(&privileges(&["GRANT OPTION", "DROP"]), &database).unwrap();
+        take(&mut account, &database, &option).unwrap();
+        take(&mut account, &Target::Global, &by_name).unwrap();
+        let left = grants(&account);
+        assert_eq!(left.len(), 2);
+        assert!(!left[1].contains("DROP") && left[1].ends_with("TO `app`@`%`"), "{}", left[1]);
+        assert_eq!(take(&mut account, &table, &some).unwrap_err().number(), 1147);
+    }
+
+    #[test]
+    fn privileges_are_granted_where_they_mean_something() {
+        let number = |names: &[&str], target: &Target| {
+            named(&privileges(names), target).err().map(|error| error.number())
+        };
+        let (database, table) = (Target::Database("d".into()), Target::Table("d".into(), "t".into()));
+        assert_eq!(number(&["SHUTDOWN"], &Target::Global), None);
+        assert_eq!(number(&["SHUTDOWN"], &database), Some(1221));
+        assert_eq!(number(&["LOCK TABLES"], &table), Some(1144));
+        assert_eq!(number(&["NONSENSE"], &Target::Global), Some(1149));
+        assert_eq!(number(&["USAGE"], &table), None);
+    }
+}

@@ -1,0 +1,307 @@
+//! Accounts as rows of tables in the schema `mysql`, named and shaped as MySQL's.
+//!
+//! An account is one row of `user`, and one of `db`, `tables_priv` and `global_grants` for each of its entries there.
+//! What has changed of an account is written by deleting its rows and inserting them again, in one transaction for all
+//! accounts of a statement.
+
+use palisade_catalog::Value;
+use palisade_engine::Dictionary;
+use palisade_sql::sink::Collected;
+use palisade_sql::{Session, SessionVariables, Sql, SqlResult};
+
+use super::password::Plugin;
+use super::privilege::{self, Level, Privileges};
+use super::table::{Account, AccountName, AccountTable};
+
+const SCHEMA: &str = "mysql";
+
+/// Makes what is not there yet. `user` comes last, and whole: while it is missing there has never been an account.
+pub(super) async fn create(sql: &Sql) -> SqlResult<()> {
+    if has_table(&sql.engine().dictionary(), "user") {
+        return Ok(());
+    }
+    let mut session = session();
+    run(sql, &mut session, "CREATE DATABASE IF NOT EXISTS mysql").await?;
+    for (name, columns) in
+        [("db", db_columns()), ("tables_priv", tables_columns()), ("global_grants", grants_columns())]
+    {
+        run(sql, &mut session, &create_table(name, &columns, "IF NOT EXISTS ")).await?;
+    }
+    run(sql, &mut session, "DROP TABLE IF EXISTS mysql.user_begun").await?;
+    run(sql, &mut session, &create_table("user_begun", &user_columns(), "")).await?;
+    let root = Account::root();
+    run(sql, &mut session, &user_row("user_begun", &root)).await?;
+    for statement in delete_rows(&root.name).into_iter().skip(1).chain(entry_rows(&root)) {
+        run(sql, &mut session, &statement).await?;
+    }
+    run(sql, &mut session, "RENAME TABLE mysql.user_begun TO mysql.user").await?;
+    Ok(())
+}
+
+fn has_table(dictionary: &Dictionary, name: &str) -> bool {
+    dictionary.schema(SCHEMA).is_some() && dictionary.table(SCHEMA, name).is_ok()
+}
+
+/// The session that reads and writes accounts: it belongs to nobody and may do everything.
+fn session() -> Session {
+    Session::new(0, "mysql.session", "localhost", SessionVariables::default(), 0)
+}
+
+async fn run(sql: &Sql, session: &mut Session, text: &str) -> SqlResult<Vec<Vec<Value>>> {
+    let mut rows = Collected::default();
+    sql.query(session, text.as_bytes(), &mut rows).await?;
+    Ok(rows.rows)
+}
+
+/// Reads all accounts. A row that makes no sense (a plugin not known here, a text that is no text) is a locked account:
+/// nobody must come in because of it.
+pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
+    let mut session = session();
+    let mut accounts = AccountTable::default();
+    let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Global).collect();
+    let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
+    let text = format!(
+        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, {} FROM mysql.user",
+        names.join(", ")
+    );
+    for row in run(sql, &mut session, &text).await? {
+        let plugin = Plugin::named(&text_of(&row[2]));
+        let kept = bytes_of(&row[3]);
+        let usable = plugin.is_some_and(|plugin| plugin.is_well_formed(&kept));
+        accounts.put(Account {
+            plugin: plugin.unwrap_or(Plugin::CachingSha2),
+            kept,
+            requires_tls: !text_of(&row[4]).is_empty(),
+            locked: text_of(&row[5]) == "Y" || !usable,
+            global: flagged(&privileges, &row[6..]),
+            ..Account::new(AccountName::new(&text_of(&row[0]), &text_of(&row[1])))
+        });
+    }
+    let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Database).collect();
+    let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
+    let text = format!("SELECT User, Host, Db, {} FROM mysql.db", names.join(", "));
+    for row in run(sql, &mut session, &text).await? {
+        let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
+        if let Some(account) = accounts.get_mut(&name) {
+            account.databases.insert(text_of(&row[2]), flagged(&privileges, &row[3..]));
+        }
+    }
+    let text = "SELECT User, Host, Db, Table_name, CAST(Table_priv AS CHAR) FROM mysql.tables_priv";
+    for row in run(sql, &mut session, text).await? {
+        let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
+        if let Some(account) = accounts.get_mut(&name) {
+            let table = (text_of(&row[2]), text_of(&row[3]));
+            account.tables.insert(table, Privileges::from_set(&text_of(&row[4])));
+        }
+    }
+    let text = "SELECT USER, HOST, PRIV, WITH_GRANT_OPTION FROM mysql.global_grants";
+    for row in run(sql, &mut session, text).await? {
+        let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
+        if let Some(account) = accounts.get_mut(&name) {
+            account.dynamic.insert(text_of(&row[2]), text_of(&row[3]) == "Y");
+        }
+    }
+    Ok(accounts)
+}
+
+fn flagged(columns: &[(&str, Privileges)], values: &[Value]) -> Privileges {
+    let set = columns.iter().zip(values).filter(|(_, value)| text_of(value) == "Y");
+    set.fold(Privileges::NONE, |all, ((_, privilege), _)| all | *privilege)
+}
+
+fn bytes_of(value: &Value) -> Vec<u8> {
+    match value {
+        Value::Bytes(bytes) => bytes.to_vec(),
+        Value::Enum(member) => member.text.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    String::from_utf8_lossy(&bytes_of(value)).into_owned()
+}
+
+/// Writes what differs between `old` and `new`, whole or not at all.
+pub(super) async fn save(sql: &Sql, old: &AccountTable, new: &AccountTable) -> SqlResult<()> {
+    let mut statements = Vec::new();
+    for account in old.iter().filter(|account| new.get(&account.name) != Some(account)) {
+        statements.extend(delete_rows(&account.name));
+    }
+    for account in new.iter().filter(|account| old.get(&account.name) != Some(account)) {
+        statements.push(user_row("user", account));
+        statements.extend(entry_rows(account));
+    }
+    let mut session = session();
+    run(sql, &mut session, "START TRANSACTION").await?;
+    for statement in statements {
+        if let Err(error) = run(sql, &mut session, &statement).await {
+            sql.rollback(&mut session).await?;
+            return Err(error);
+        }
+    }
+    sql.commit(&mut session).await
+}
+
+fn delete_rows(name: &AccountName) -> Vec<String> {
+    let (user, host) = (quoted(&name.user), quoted(&name.host));
+    let tables = ["user", "db", "tables_priv", "global_grants"];
+    let delete = |table| format!("DELETE FROM mysql.{table} WHERE User = {user} AND Host = {host}");
+    tables.into_iter().map(delete).collect()
+}
+
+fn user_row(table: &str, account: &Account) -> String {
+    let mut columns = vec!["Host", "User", "plugin", "authentication_string", "ssl_type", "account_locked"];
+    let mut values = vec![
+        quoted(&account.name.host),
+        quoted(&account.name.user),
+        quoted(account.plugin.name()),
+        quoted(&String::from_utf8_lossy(&account.kept)),
+        quoted(if account.requires_tls { "ANY" } else { "" }),
+        quoted(if account.locked { "Y" } else { "N" }),
+    ];
+    for (column, privilege) in privilege::columns(Level::Global) {
+        columns.push(column);
+        values.push(flag(account.global.has(privilege)));
+    }
+    columns.push("password_last_changed");
+    values.push("NOW()".to_owned());
+    format!("INSERT INTO mysql.{table} ({}) VALUES ({})", columns.join(", "), values.join(", "))
+}
+
+fn entry_rows(account: &Account) -> Vec<String> {
+    let (host, user) = (quoted(&account.name.host), quoted(&account.name.user));
+    let mut rows = Vec::new();
+    for (database, privileges) in &account.databases {
+        let (columns, flags): (Vec<&str>, Vec<String>) = privilege::columns(Level::Database)
+            .map(|(column, privilege)| (column, flag(privileges.has(privilege))))
+            .unzip();
+        rows.push(format!(
+            "INSERT INTO mysql.db (Host, Db, User, {}) VALUES ({host}, {}, {user}, {})",
+            columns.join(", "),
+            quoted(database),
+            flags.join(", ")
+        ));
+    }
+    for ((database, table), privileges) in &account.tables {
+        rows.push(format!(
+            "INSERT INTO mysql.tables_priv (Host, Db, User, Table_name, Table_priv) VALUES ({host}, {}, {user}, {}, {})",
+            quoted(database),
+            quoted(table),
+            quoted(&privileges.as_set())
+        ));
+    }
+    for (name, grantable) in &account.dynamic {
+        rows.push(format!(
+            "INSERT INTO mysql.global_grants (USER, HOST, PRIV, WITH_GRANT_OPTION) VALUES ({user}, {host}, {}, {})",
+            quoted(name),
+            flag(*grantable)
+        ));
+    }
+    rows
+}
+
+fn flag(on: bool) -> String {
+    quoted(if on { "Y" } else { "N" })
+}
+
+/// A string literal.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    for c in text.chars() {
+        if matches!(c, '\'' | '\\') {
+            out.push('\\');
+        }
+        match c {
+            '\0' => out.push_str("\\0"),
+            _ => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+fn create_table(name: &str, columns: &[String], if_not_exists: &str) -> String {
+    format!(
+        "CREATE TABLE {if_not_exists}mysql.{name} ({}) DEFAULT CHARSET=utf8mb3 COLLATE=utf8mb3_bin",
+        columns.join(", ")
+    )
+}
+
+const HOST: &str = "Host char(255) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL DEFAULT ''";
+const USER: &str = "User char(32) NOT NULL DEFAULT ''";
+
+fn flag_column(name: &str) -> String {
+    format!("{name} enum('N','Y') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N'")
+}
+
+fn user_columns() -> Vec<String> {
+    let mut columns = vec![HOST.to_owned(), USER.to_owned()];
+    let (roles, others): (Vec<_>, Vec<_>) = privilege::columns(Level::Global)
+        .map(|(column, _)| column)
+        .partition(|column| column.ends_with("_role_priv"));
+    columns.extend(others.into_iter().map(flag_column));
+    for column in [
+        "ssl_type enum('','ANY','X509','SPECIFIED') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT ''",
+        "max_questions int unsigned NOT NULL DEFAULT 0",
+        "max_updates int unsigned NOT NULL DEFAULT 0",
+        "max_connections int unsigned NOT NULL DEFAULT 0",
+        "max_user_connections int unsigned NOT NULL DEFAULT 0",
+        "plugin char(64) NOT NULL DEFAULT 'caching_sha2_password'",
+        "authentication_string text",
+        "password_expired enum('N','Y') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N'",
+        "password_last_changed timestamp NULL DEFAULT NULL",
+        "password_lifetime smallint unsigned DEFAULT NULL",
+        "account_locked enum('N','Y') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N'",
+    ] {
+        columns.push(column.to_owned());
+    }
+    columns.extend(roles.into_iter().map(flag_column));
+    columns.push("PRIMARY KEY (Host, User)".to_owned());
+    columns
+}
+
+fn db_columns() -> Vec<String> {
+    let mut columns = vec![HOST.to_owned(), "Db char(64) NOT NULL DEFAULT ''".to_owned(), USER.to_owned()];
+    columns.extend(privilege::columns(Level::Database).map(|(column, _)| flag_column(column)));
+    columns.push("PRIMARY KEY (Host, User, Db), KEY User (User)".to_owned());
+    columns
+}
+
+fn tables_columns() -> Vec<String> {
+    let members: Vec<String> = privilege::set_members().iter().map(|member| quoted(member)).collect();
+    vec![
+        HOST.to_owned(),
+        "Db char(64) NOT NULL DEFAULT ''".to_owned(),
+        USER.to_owned(),
+        "Table_name char(64) NOT NULL DEFAULT ''".to_owned(),
+        "Grantor varchar(288) NOT NULL DEFAULT ''".to_owned(),
+        "Timestamp timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP".to_owned(),
+        format!(
+            "Table_priv set({}) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT ''",
+            members.join(",")
+        ),
+        "PRIMARY KEY (Host, User, Db, Table_name), KEY Grantor (Grantor)".to_owned(),
+    ]
+}
+
+fn grants_columns() -> Vec<String> {
+    vec![
+        "USER char(32) NOT NULL DEFAULT ''".to_owned(),
+        "HOST char(255) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL DEFAULT ''".to_owned(),
+        "PRIV char(32) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT ''".to_owned(),
+        flag_column("WITH_GRANT_OPTION"),
+        "PRIMARY KEY (USER, HOST, PRIV)".to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_hold_anything() {
+        assert_eq!(quoted(r"o'brien\ "), r"'o\'brien\\ '");
+        assert_eq!(quoted("\0"), r"'\0'");
+    }
+}

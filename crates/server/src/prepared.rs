@@ -1,0 +1,250 @@
+//! Prepared statements of the binary protocol: COM_STMT_PREPARE, EXECUTE, FETCH, RESET, CLOSE, SEND_LONG_DATA.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use palisade_base::MysqlError;
+use palisade_base::error_catalogue::{
+    ER_ERROR_ON_READ, ER_MAX_PREPARED_STMT_COUNT_REACHED, ER_NET_PACKET_TOO_LARGE,
+    ER_STMT_HAS_NO_OPEN_CURSOR, ER_UNKNOWN_STMT_HANDLER, ER_WRONG_ARGUMENTS,
+};
+use palisade_base::mysql_error;
+use palisade_base::sysvar_catalogue as sysvar;
+use palisade_protocol::command::CURSOR_READ_ONLY;
+use palisade_protocol::parameters::{ParameterType, decode_parameters};
+use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
+use palisade_protocol::{Capabilities, Output, Status};
+use palisade_sql::Prepared;
+
+use crate::channel::{Disconnected, Transport};
+use crate::cursor::{CursorSink, Spool};
+use crate::result_set::{FLUSH_AT, PacketSink, Protocol, definition};
+use crate::session::{Conversation, answer_error};
+use crate::status::StatementKind;
+
+/// A prepared statement of a session.
+pub(crate) struct Statement {
+    prepared: Arc<Prepared>,
+    kind: StatementKind,
+    types: Vec<ParameterType>,
+    /// What COM_STMT_SEND_LONG_DATA brought, by parameter.
+    long_data: HashMap<u16, Vec<u8>>,
+    /// An error of COM_STMT_SEND_LONG_DATA, which has no answer of its own: told by the execution.
+    long_data_error: Option<MysqlError>,
+    /// Rows that wait to be fetched.
+    cursor: Option<Spool>,
+}
+
+impl Conversation {
+    /// COM_STMT_PREPARE.
+    pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
+        let prepared = match self.prepare(text).await {
+            Ok(prepared) => prepared,
+            Err(error) => return answer_error(output, &error),
+        };
+        self.last_statement = self.last_statement.wrapping_add(1).max(1);
+        let id = self.last_statement;
+        let (columns, parameters) = (prepared.columns.len() as u16, prepared.parameters as u16);
+        let (status, warnings) = (self.status(), self.session.warnings.count());
+        let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
+        output.packet(|out| encode_prepared(out, id, columns, parameters, warnings));
+        for _ in 0..parameters {
+            output.packet(|out| ColumnDefinition::PARAMETER.encode(out));
+        }
+        if parameters > 0 && eof {
+            output.packet(|out| encode_eof(out, status, warnings));
+        }
+        let charset = self.result_charset();
+        for column in &prepared.columns {
+            output.packet(|out| definition(column, charset).encode(out));
+        }
+        if columns > 0 && eof {
+            output.packet(|out| encode_eof(out, status, warnings));
+        }
+        let statement = Statement {
+            kind: StatementKind::of(&prepared.text),
+            prepared,
+            types: Vec::new(),
+            long_data: HashMap::new(),
+            long_data_error: None,
+            cursor: None,
+        };
+        self.statements.insert(id, statement);
+    }
+
+    async fn prepare(&mut self, text: &[u8]) -> Result<Arc<Prepared>, MysqlError> {
+        let host = &self.server.host;
+        let most = host.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT);
+        if host.prepared_statements.fetch_add(1, Ordering::Relaxed) >= most {
+            host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
+            return Err(mysql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, most));
+        }
+        let prepared = self.server.sql.prepare(&mut self.session, text).await;
+        if prepared.is_err() {
+            host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
+        }
+        prepared
+    }
+
+    /// COM_STMT_EXECUTE.
+    pub(crate) async fn stmt_execute(
+        &mut self,
+        (id, cursor): (u32, u8),
+        body: &[u8],
+        output: &mut Output,
+        transport: &mut Transport,
+    ) -> Result<(), Disconnected> {
+        let mut parameters = std::mem::take(&mut self.parameters);
+        let statement = match self.statement(id, "mysqld_stmt_execute") {
+            Ok(statement) => statement,
+            Err(error) => {
+                answer_error(output, &error);
+                return Ok(());
+            }
+        };
+        let Statement { prepared, types, long_data, long_data_error, kind, cursor: open } = statement;
+        *open = None;
+        let long = |position: usize| long_data.remove(&(position as u16));
+        let decoded = match long_data_error.take() {
+            Some(error) => Err(error),
+            None => decode_parameters(body, prepared.parameters, types, long, &mut parameters)
+                .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
+        };
+        long_data.clear();
+        let (kind, prepared) = (*kind, prepared.clone());
+        self.connection.counters.statement(kind);
+        self.begin_command("Execute", &prepared.text);
+        let with_cursor = cursor & CURSOR_READ_ONLY != 0 && !prepared.columns.is_empty();
+        let mut spool = None;
+        let done = match decoded {
+            Ok(()) => {
+                let begun = Instant::now();
+                let style = self.result_style(Protocol::Binary);
+                let sql = &self.server.sql;
+                let done = if with_cursor {
+                    let globals = self.server.host.globals.load();
+                    let folder = Path::new(globals.text(sysvar::TMPDIR).unwrap_or("/tmp"));
+                    let mut sink = CursorSink::new(output, &mut self.formats, style, folder);
+                    let done = sql.execute(&mut self.session, &prepared, &parameters, &mut sink).await;
+                    spool = Some(sink.spool);
+                    done
+                } else {
+                    let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
+                    sql.execute(&mut self.session, &prepared, &parameters, &mut sink).await
+                };
+                self.after_statement(begun);
+                done
+            }
+            Err(error) => Err(error),
+        };
+        parameters.clear();
+        self.parameters = parameters;
+        match done {
+            Ok(completion) => {
+                let extra = if spool.is_some() { Status::CURSOR_EXISTS } else { Status::default() };
+                if let Some(statement) = self.statements.get_mut(&id) {
+                    statement.cursor = spool;
+                }
+                self.complete(&completion, extra, output);
+            }
+            Err(error) => answer_error(output, &error),
+        }
+        Ok(())
+    }
+
+    /// COM_STMT_FETCH: at most `rows` rows of a statement's cursor. That there are none left is known, and said, when one
+    /// more was asked for than there were.
+    pub(crate) async fn stmt_fetch(
+        &mut self,
+        id: u32,
+        rows: u32,
+        output: &mut Output,
+        transport: &mut Transport,
+    ) -> Result<(), Disconnected> {
+        let mut cursor =
+            match self.statement(id, "mysqld_stmt_fetch").map(|statement| statement.cursor.take()) {
+                Ok(Some(cursor)) => cursor,
+                Ok(None) => {
+                    answer_error(output, &mysql_error!(ER_STMT_HAS_NO_OPEN_CURSOR, id));
+                    return Ok(());
+                }
+                Err(error) => {
+                    answer_error(output, &error);
+                    return Ok(());
+                }
+            };
+        let mut status = self.status() | Status::CURSOR_EXISTS;
+        for _ in 0..rows {
+            match cursor.next().await {
+                Ok(Some(row)) => output.packet(|out| out.extend_from_slice(row)),
+                Ok(None) => {
+                    status = self.status() | Status::LAST_ROW_SENT;
+                    break;
+                }
+                Err(error) => {
+                    let number = error.raw_os_error().unwrap_or_default();
+                    answer_error(output, &mysql_error!(ER_ERROR_ON_READ, "cursor", number, error));
+                    return Ok(());
+                }
+            }
+            if output.pending().len() >= FLUSH_AT {
+                transport.send(output).await?;
+            }
+        }
+        if !status.has(Status::LAST_ROW_SENT)
+            && let Some(statement) = self.statements.get_mut(&id)
+        {
+            statement.cursor = Some(cursor);
+        }
+        let capabilities = self.capabilities;
+        output.packet(|out| encode_result_end(out, capabilities, status, 0));
+        Ok(())
+    }
+
+    /// COM_STMT_RESET: forgets what was sent ahead, and the cursor.
+    pub(crate) fn stmt_reset(&mut self, id: u32, output: &mut Output) {
+        let reset = self.statement(id, "mysqld_stmt_reset").map(|statement| {
+            statement.long_data.clear();
+            statement.long_data_error = None;
+            statement.cursor = None;
+        });
+        self.answer(output, reset);
+    }
+
+    /// COM_STMT_SEND_LONG_DATA, which has no answer.
+    pub(crate) fn stmt_send_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
+        let limit = self.session.variables.max_allowed_packet as usize;
+        let Some(statement) = self.statements.get_mut(&id) else { return };
+        if usize::from(parameter) >= statement.prepared.parameters {
+            statement.long_data_error = Some(mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
+            return;
+        }
+        let so_far = statement.long_data.entry(parameter).or_default();
+        if so_far.len() + data.len() > limit {
+            statement.long_data_error = Some(mysql_error!(ER_NET_PACKET_TOO_LARGE));
+        } else {
+            so_far.extend_from_slice(data);
+        }
+    }
+
+    /// COM_STMT_CLOSE, which has no answer.
+    pub(crate) fn stmt_close(&mut self, id: u32) {
+        if self.statements.remove(&id).is_some() {
+            self.server.host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn statement(&mut self, id: u32, command: &str) -> Result<&mut Statement, MysqlError> {
+        self.statements.get_mut(&id).ok_or_else(|| mysql_error!(ER_UNKNOWN_STMT_HANDLER, id, command))
+    }
+
+    /// Forgets every statement.
+    pub(crate) fn forget_statements(&mut self) {
+        let count = self.statements.len() as u64;
+        self.statements.clear();
+        self.server.host.prepared_statements.fetch_sub(count, Ordering::Relaxed);
+    }
+}

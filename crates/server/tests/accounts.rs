@@ -1,0 +1,304 @@
+//! Accounts over a socket: who comes in, and what they may do.
+
+mod client;
+
+use client::{Answer, CAPABILITIES, Client, TestServer, error};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+const MYSQL_NATIVE_PASSWORD: &str = "mysql_native_password";
+
+fn xor(one: &[u8], other: &[u8]) -> Vec<u8> {
+    one.iter().zip(other).map(|(one, other)| one ^ other).collect()
+}
+
+fn native_proof(password: &str, scramble: &[u8]) -> Vec<u8> {
+    let once = Sha1::digest(password);
+    xor(&once, &Sha1::new().chain_update(scramble).chain_update(Sha1::digest(once)).finalize())
+}
+
+fn sha2_proof(password: &str, scramble: &[u8]) -> Vec<u8> {
+    let once = Sha256::digest(password);
+    let twice = Sha256::digest(Sha256::digest(once));
+    xor(&once, &Sha256::new().chain_update(twice).chain_update(scramble).finalize())
+}
+
+/// A login of `user` by a plugin; gives the server's answer to the proof.
+fn log_in(server: &TestServer, user: &str, password: &str, plugin: &str) -> (Client, Vec<u8>) {
+    let mut client = server.connect_raw();
+    let greeting = client.read().unwrap();
+    let scramble = client::scramble(&greeting);
+    let proof = match plugin {
+        _ if password.is_empty() => Vec::new(),
+        MYSQL_NATIVE_PASSWORD => native_proof(password, &scramble),
+        _ => sha2_proof(password, &scramble),
+    };
+    client.respond(user, &proof, plugin, CAPABILITIES);
+    let answer = client.read().unwrap();
+    (client, answer)
+}
+
+fn native(server: &TestServer, user: &str, password: &str) -> Client {
+    let (client, answer) = log_in(server, user, password, MYSQL_NATIVE_PASSWORD);
+    assert_eq!(answer[0], 0, "{}", answer.escape_ascii());
+    client
+}
+
+fn denied(server: &TestServer, user: &str, password: &str) -> Answer {
+    error(&log_in(server, user, password, MYSQL_NATIVE_PASSWORD).1)
+}
+
+fn ok(client: &mut Client, statements: &[&str]) {
+    for statement in statements {
+        assert!(
+            matches!(client.query(statement), Answer::Ok(_)),
+            "{statement}: {:?}",
+            client.query(statement)
+        );
+    }
+}
+
+fn number(answer: Answer) -> u16 {
+    match answer {
+        Answer::Error(number, _) => number,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_password_lets_in_and_another_does_not() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER 'n'@'localhost' IDENTIFIED WITH mysql_native_password BY 'secret'",
+            "CREATE USER c IDENTIFIED BY 'secret'",
+            "CREATE USER e",
+        ],
+    );
+    let mut client = native(&server, "n", "secret");
+    assert_eq!(client.value("SELECT CONCAT(USER(), ' ', CURRENT_USER())"), "n@localhost n@localhost");
+    let text = |with| format!("Access denied for user 'n'@'localhost' (using password: {with})");
+    assert_eq!(denied(&server, "n", "Secret"), Answer::Error(1045, text("YES")));
+    assert_eq!(denied(&server, "n", ""), Answer::Error(1045, text("NO")));
+    let mut client = native(&server, "e", "");
+    assert_eq!(client.value("SELECT CURRENT_USER()"), "e@%");
+    // a client of the other plugin is asked again, with a fresh proof
+    let (mut client, answer) = log_in(&server, "n", "secret", "caching_sha2_password");
+    assert!(answer.starts_with(b"\xfemysql_native_password\0"), "{}", answer.escape_ascii());
+    client.write(&native_proof("secret", &answer[23..43]));
+    assert_eq!(client.read().unwrap()[0], 0);
+    // the server does not know the password behind the first proof: it wants the password, encrypted
+    let (mut client, answer) = log_in(&server, "c", "secret", "caching_sha2_password");
+    assert_eq!(answer, [1, 4]);
+    client.write(&[2]);
+    assert!(client.read().unwrap().starts_with(b"\x01-----BEGIN PUBLIC KEY-----"));
+    client.write(b"not encrypted at all");
+    assert_eq!(number(error(&client.read().unwrap())), 1045);
+    // an unknown user is asked the same question
+    assert_eq!(log_in(&server, "nobody", "secret", "caching_sha2_password").1, [1, 4]);
+}
+
+#[test]
+fn accounts_change_and_stay_changed() {
+    let server = TestServer::start(&[]);
+    let datadir = server.dir.path().join("data");
+    let kept = tempfile::tempdir().unwrap();
+    let target = kept.path().join("data");
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER a IDENTIFIED WITH mysql_native_password BY 'one', b, c",
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)",
+            "GRANT SELECT, INSERT ON d.* TO a WITH GRANT OPTION",
+            "GRANT UPDATE ON d.t TO a",
+            "GRANT PROCESS, BACKUP_ADMIN ON *.* TO a",
+            "ALTER USER a IDENTIFIED BY 'two'",
+            "ALTER USER b ACCOUNT LOCK",
+            "RENAME USER c TO 'it''s'@'10.%'",
+        ],
+    );
+    assert_eq!(
+        denied(&server, "b", ""),
+        Answer::Error(3118, "Access denied for user 'b'@'localhost'. Account is locked.".into())
+    );
+    assert_eq!(number(root.query("CREATE USER a")), 1396);
+    assert_eq!(root.query("CREATE USER IF NOT EXISTS a"), Answer::Ok(0));
+    assert_eq!(number(root.query("DROP USER nobody")), 1396);
+    assert_eq!(number(root.query("GRANT SELECT ON *.* TO nobody")), 1410);
+    assert_eq!(number(root.query("SET PASSWORD FOR nobody = 'x'")), 1133);
+    assert_eq!(number(root.query("CREATE USER x IDENTIFIED WITH unknown_plugin")), 1524);
+    assert_eq!(number(root.query("CREATE ROLE r")), 1235);
+    let grants = [
+        "GRANT PROCESS ON *.* TO `a`@`%`",
+        "GRANT BACKUP_ADMIN ON *.* TO `a`@`%`",
+        "GRANT SELECT, INSERT ON `d`.* TO `a`@`%` WITH GRANT OPTION",
+        "GRANT UPDATE ON `d`.`t` TO `a`@`%`",
+    ];
+    let grants = Answer::Rows(grants.iter().map(|line| vec![Some((*line).to_owned())]).collect());
+    assert_eq!(root.query("SHOW GRANTS FOR a"), grants);
+    drop(root);
+    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    let server = TestServer::start(&[("datadir", target.to_str().unwrap())]);
+    let mut root = server.connect();
+    assert_eq!(root.query("SHOW GRANTS FOR a"), grants);
+    assert_eq!(
+        root.value("SELECT GROUP_CONCAT(Host, '/', User ORDER BY User) FROM mysql.user"),
+        "%/a,%/b,10.%/it's,localhost/root"
+    );
+    assert_eq!(number(denied(&server, "a", "one")), 1045);
+    let mut a = native(&server, "a", "two");
+    ok(&mut a, &["SET PASSWORD = 'three'"]);
+    native(&server, "a", "three");
+    // rows changed by hand count from FLUSH PRIVILEGES on
+    ok(&mut root, &["UPDATE mysql.user SET account_locked = 'Y' WHERE User = 'a'"]);
+    native(&server, "a", "three");
+    ok(&mut root, &["FLUSH PRIVILEGES"]);
+    assert_eq!(number(denied(&server, "a", "three")), 3118);
+    ok(&mut root, &["DROP USER a, b"]);
+    assert_eq!(root.value("SELECT COUNT(*) FROM mysql.db"), "0");
+}
+
+#[test]
+fn what_is_not_granted_is_denied() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE DATABASE d",
+            "CREATE DATABASE secret",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)",
+            "CREATE TABLE d.u (id INT PRIMARY KEY, v INT)",
+            "CREATE TABLE secret.s (id INT PRIMARY KEY)",
+            "INSERT INTO d.t VALUES (1, 10)",
+            "CREATE USER app IDENTIFIED WITH mysql_native_password BY 'x'",
+        ],
+    );
+    let mut app = native(&server, "app", "x");
+    let text = |command: &str, table: &str| {
+        format!("{command} command denied to user 'app'@'localhost' for table '{table}'")
+    };
+    let denied_database = |name: &str| {
+        Answer::Error(1044, format!("Access denied for user 'app'@'localhost' to database '{name}'"))
+    };
+    assert_eq!(app.query("SELECT * FROM d.t"), Answer::Error(1142, text("SELECT", "t")));
+    assert_eq!(app.query("SELECT * FROM d.nothing"), Answer::Error(1142, text("SELECT", "nothing")));
+    assert_eq!(app.query("USE d"), denied_database("d"));
+    assert_eq!(app.value("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd'"), "0");
+    ok(&mut root, &["GRANT SELECT ON d.t TO app"]);
+    assert_eq!(app.value("SELECT v FROM d.t WHERE id = 1"), "10");
+    assert_eq!(app.value("SELECT (SELECT MAX(v) FROM d.t)"), "10");
+    // a plan that root has made does not let others in
+    assert_eq!(root.query("SELECT id FROM d.u WHERE id = 1"), Answer::Rows(vec![]));
+    for statement in [
+        "SELECT id FROM d.u WHERE id = 1",
+        "SELECT * FROM d.t JOIN d.u USING (id)",
+        "SELECT * FROM d.t WHERE id IN (SELECT id FROM d.u)",
+        "WITH c AS (SELECT * FROM d.u) SELECT * FROM c",
+        "SELECT 1 UNION SELECT id FROM d.u",
+        "TABLE d.u",
+        "EXPLAIN SELECT * FROM d.u",
+        "DO (SELECT 1 FROM d.u)",
+        "SET @a = (SELECT 1 FROM d.u)",
+    ] {
+        assert_eq!(app.query(statement), Answer::Error(1142, text("SELECT", "u")), "{statement}");
+    }
+    assert!(matches!(app.prepare("SELECT * FROM d.u"), Err(Answer::Error(1142, _))));
+    for (statement, command, table) in [
+        ("INSERT INTO d.t VALUES (2, 2)", "INSERT", "t"),
+        ("INSERT INTO d.t SELECT * FROM d.t", "INSERT", "t"),
+        ("REPLACE INTO d.t VALUES (2, 2)", "INSERT", "t"),
+        ("UPDATE d.t SET v = 1", "UPDATE", "t"),
+        ("DELETE FROM d.t", "DELETE", "t"),
+        ("CREATE TABLE d.x (id INT)", "CREATE", "x"),
+        ("ALTER TABLE d.t ADD w INT", "ALTER", "t"),
+        ("DROP TABLE d.t", "DROP", "t"),
+        ("TRUNCATE d.t", "DROP", "t"),
+        ("CREATE INDEX i ON d.t (v)", "INDEX", "t"),
+        ("SHOW CREATE TABLE d.u", "SHOW", "u"),
+        ("SHOW COLUMNS FROM d.u", "SELECT", "u"),
+        ("CHECK TABLE d.u", "SELECT", "u"),
+    ] {
+        assert_eq!(app.query(statement), Answer::Error(1142, text(command, table)), "{statement}");
+    }
+    for (statement, number_wanted) in [
+        ("CREATE DATABASE x", 1044),
+        ("DROP DATABASE d", 1044),
+        ("SHOW TABLES FROM secret", 1044),
+        ("SHOW GRANTS FOR root@localhost", 1044),
+        ("CREATE USER x", 1227),
+        ("GRANT SELECT ON d.t TO app", 1142),
+        ("SET GLOBAL max_connections = 5", 1227),
+        ("SHUTDOWN", 1227),
+        ("FLUSH TABLES", 1227),
+        ("SHOW ENGINE INNODB STATUS", 1227),
+        ("SELECT * FROM information_schema.innodb_trx", 1227),
+        ("KILL 1", 1095),
+        ("SELECT * FROM mysql.user", 1142),
+        ("UPDATE mysql.user SET User = 'x'", 1142),
+    ] {
+        assert_eq!(number(app.query(statement)), number_wanted, "{statement}");
+    }
+    assert_eq!(number(error(&app.command(b"\x08").unwrap())), 1227, "COM_SHUTDOWN");
+    let names = |answer: Answer| match answer {
+        Answer::Rows(rows) => rows.into_iter().map(|row| row[0].clone().unwrap()).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(names(app.query("SHOW DATABASES")), ["d", "information_schema", "performance_schema"]);
+    assert_eq!(names(app.query("SHOW TABLES FROM d")), ["t"]);
+    assert_eq!(names(app.query("SELECT USER FROM information_schema.processlist")), ["app"]);
+    // what is granted on the database holds for what comes into it, and ends when it is taken away
+    ok(&mut root, &["GRANT ALL ON d.* TO app"]);
+    ok(&mut app, &["USE d", "INSERT INTO u VALUES (1, 1)", "CREATE TABLE w (id INT)", "DROP TABLE w"]);
+    ok(&mut app, &["UPDATE t JOIN u USING (id) SET t.v = 5", "DELETE t FROM t JOIN u USING (id)"]);
+    ok(&mut root, &["REVOKE ALL ON d.* FROM app"]);
+    assert_eq!(number(app.query("INSERT INTO u VALUES (2, 1)")), 1142);
+    assert_eq!(app.query("SELECT * FROM t"), Answer::Rows(vec![]));
+    ok(&mut root, &["DROP USER app"]);
+    assert_eq!(number(app.query("SELECT * FROM t")), 1142, "the account is gone");
+}
+
+#[test]
+fn a_client_without_tls_is_refused_where_it_is_required() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(&mut root, &["CREATE USER s REQUIRE SSL"]);
+    assert_eq!(number(denied(&server, "s", "")), 1045);
+    ok(&mut root, &["SET GLOBAL require_secure_transport = ON"]);
+    assert_eq!(number(denied(&server, "root", "")), 3159);
+}
+
+#[test]
+fn another_user_can_be_changed_to() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER app IDENTIFIED WITH mysql_native_password BY 'x'",
+            "CREATE DATABASE d",
+            "GRANT SELECT ON d.* TO app",
+            "SET @a = 1",
+        ],
+    );
+    let mut client = server.connect();
+    assert_eq!(client.command(b"\x11root\0\0\0").unwrap()[0], 0);
+    // the client uses another plugin than the account's and is asked again
+    let mut body = b"\x11app\0\x20".to_vec();
+    body.extend_from_slice(&[7; 32]);
+    body.extend_from_slice(b"d\0\xff\0caching_sha2_password\0");
+    let question = client.command(&body).unwrap();
+    assert!(question.starts_with(b"\xfemysql_native_password\0"), "{}", question.escape_ascii());
+    client.write(&native_proof("x", &question[23..43]));
+    assert_eq!(client.read().unwrap()[0], 0);
+    assert_eq!(client.value("SELECT CONCAT_WS(' ', CURRENT_USER(), DATABASE())"), "app@% d");
+    assert_eq!(number(client.query("CREATE TABLE t (id INT)")), 1142);
+    let question = client.command(&body).unwrap();
+    client.write(&native_proof("wrong", &question[23..43]));
+    assert_eq!(number(error(&client.read().unwrap())), 1045);
+    assert_eq!(client.read(), None, "a failed change of user ends the connection");
+}

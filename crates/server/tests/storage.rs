@@ -1,0 +1,99 @@
+//! What a client sees when the disk fails.
+
+mod client;
+
+use client::{Answer, TestServer};
+use palisade_io::FaultFileSystem;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const PAGE: usize = 16 << 10;
+
+fn number(answer: &Answer) -> Option<u16> {
+    match answer {
+        Answer::Error(number, _) => Some(*number),
+        _ => None,
+    }
+}
+
+fn spaces(datadir: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(datadir.join("spaces")).unwrap();
+    files.map(|file| file.unwrap().path()).collect()
+}
+
+#[test]
+fn a_flipped_bit_is_an_error_that_names_the_page_and_other_tables_work() {
+    let server = TestServer::start(&[]);
+    let datadir = server.dir.path().join("data");
+    let kept = tempfile::tempdir().unwrap();
+    let target = kept.path().join("data");
+    let mut client = server.connect();
+    for statement in ["CREATE DATABASE d", "CREATE TABLE d.good (id INT PRIMARY KEY)"] {
+        assert!(number(&client.query(statement)).is_none());
+    }
+    let before = spaces(&datadir);
+    assert_eq!(client.query("CREATE TABLE d.bad (id INT PRIMARY KEY, v VARCHAR(200))"), Answer::Ok(0));
+    let own: Vec<PathBuf> = spaces(&datadir).into_iter().filter(|path| !before.contains(path)).collect();
+    let [file] = own.as_slice() else { panic!("a table has one file: {own:?}") };
+    for table in ["d.good (id)", "d.bad (id)"] {
+        let rows: Vec<String> = (0..200).map(|id| format!("({id})")).collect();
+        assert_eq!(client.query(&format!("INSERT INTO {table} VALUES {}", rows.join(","))), Answer::Ok(200));
+    }
+    drop(client);
+    let file = target.join(file.strip_prefix(&datadir).unwrap());
+    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    let mut bytes = fs::read(&file).unwrap();
+    for page in bytes.chunks_mut(PAGE).skip(1) {
+        page[PAGE / 2] ^= 4;
+    }
+    fs::write(&file, bytes).unwrap();
+
+    let server = TestServer::start(&[("datadir", target.to_str().unwrap())]);
+    let mut client = server.connect();
+    match client.query("SELECT * FROM d.bad") {
+        Answer::Error(_, text) => {
+            assert!(
+                text.starts_with("page ") && text.contains(":1 is corrupted"),
+                "the space, the page: {text}"
+            )
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(number(&client.query("INSERT INTO d.bad VALUES (1000, 'x')")).is_some());
+    assert_eq!(client.value("SELECT COUNT(*) FROM d.good"), "200");
+    assert_eq!(client.query("INSERT INTO d.good VALUES (1000)"), Answer::Ok(1));
+}
+
+#[test]
+fn a_full_disk_fails_the_statement_and_the_server_goes_on_when_there_is_space() {
+    let disk = Arc::new(FaultFileSystem::new(81));
+    let server = TestServer::start_on(disk.clone(), &[]);
+    let mut client = server.connect();
+    for statement in ["CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, v LONGTEXT)"]
+    {
+        assert!(number(&client.query(statement)).is_none());
+    }
+    let insert = "INSERT INTO d.t (v) VALUES (REPEAT('x', 200000))";
+    assert_eq!(client.query(insert), Answer::Ok(1));
+    disk.limit_space(Some(0));
+    let mut inserted = 1;
+    let failed = loop {
+        match client.query(insert) {
+            Answer::Ok(1) => inserted += 1,
+            other => break number(&other),
+        }
+        assert!(inserted < 2000, "the disk is never full");
+    };
+    assert!(matches!(failed, Some(1114 | 1021)), "{failed:?}");
+    // what does not need space works, and nothing of the failed row is there
+    assert_eq!(client.value("SELECT COUNT(*) FROM d.t"), inserted.to_string());
+    assert!(matches!(
+        number(&client.query("CREATE TABLE d.u (id INT PRIMARY KEY)")),
+        Some(1114 | 1021 | 1005)
+    ));
+    disk.limit_space(None);
+    assert_eq!(client.query(insert), Answer::Ok(1));
+    assert_eq!(client.query("CREATE TABLE d.u (id INT PRIMARY KEY)"), Answer::Ok(0));
+    assert_eq!(client.value("SELECT COUNT(*) FROM d.t"), (inserted + 1).to_string());
+}
