@@ -48,6 +48,12 @@ const QUIET_PAUSE: Duration = Duration::from_millis(500);
 /// Between two checkpoints, unless the log runs full.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
+/// After a batch that was not full, the coordinator lets pages gather so long: each file of a batch is synced, however few
+/// its pages are.
+const GATHERING: Duration = Duration::from_millis(500);
+/// From this part of the log's capacity on, pages are written as soon as the pacer wants it.
+const HURRIED_AGE: f64 = 0.7;
+
 /// From this part of the log's capacity on, every step checkpoints.
 const EARLY_CHECKPOINT_AGE: f64 = 0.5;
 
@@ -86,6 +92,8 @@ pub(crate) struct Coordinator {
     last_checkpoint: Duration,
     /// Where the sweep for dirty pages goes on.
     position: usize,
+    /// Until when pages gather, unless it is urgent.
+    gathers_until: Duration,
 }
 
 impl Cleaner {
@@ -245,14 +253,24 @@ fn evict_page(core: &Core, space: &Space, id: PageId, frame: u32) -> bool {
 
 impl Coordinator {
     pub(crate) fn new(cleaner: Cleaner) -> Self {
-        Coordinator { cleaner, pacer: Pacer::default(), last_checkpoint: Duration::ZERO, position: 0 }
+        Coordinator {
+            cleaner,
+            pacer: Pacer::default(),
+            last_checkpoint: Duration::ZERO,
+            position: 0,
+            gathers_until: Duration::ZERO,
+        }
     }
 
     /// Writes what the pacer asks for.
     fn flush(&mut self, pool: &BufferPool) -> Result<usize, Error> {
         let core = pool.core();
+        let now = core.clock.monotonic();
+        if now < self.gathers_until && core.log.capacity_used() < HURRIED_AGE {
+            return Ok(0);
+        }
         let seen = Observation {
-            now: core.clock.monotonic(),
+            now,
             oldest: core.log.checkpoint_candidate(),
             tail: core.log.tail(),
             log_capacity: log_capacity(core),
@@ -269,7 +287,11 @@ impl Coordinator {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
             Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,
         };
-        self.write_below(pool, plan, metric)
+        let written = self.write_below(pool, plan, metric)?;
+        if written < self.cleaner.batch.capacity() {
+            self.gathers_until = now + GATHERING;
+        }
+        Ok(written)
     }
 
     /// One sweep over the frames, from where the last one ended: writes pages changed first before `plan.below`.
