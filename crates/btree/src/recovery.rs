@@ -180,7 +180,7 @@ impl Batch {
         let page_lsn = page.page_lsn();
         let mut changed: Option<LsnRange> = None;
         let (mut applied, mut skipped) = (0, 0);
-        for at in ops {
+        let mut apply = |at: &OpAt| -> Result<(), Error> {
             let range = self.ranges[at.range as usize];
             if let PageOp::SetHighWater { pages } = decode(at)? {
                 // The file had this length when the operation was first done; the crash may have cost it.
@@ -188,16 +188,19 @@ impl Batch {
             }
             if range.end <= page_lsn {
                 skipped += 1;
-                continue;
+                return Ok(());
             }
             decode(at)?.apply(&mut page).map_err(|what| Error::Corrupted { page: id, what })?;
             changed =
                 Some(LsnRange { start: changed.map_or(range.start, |first| first.start), end: range.end });
             applied += 1;
-        }
+            Ok(())
+        };
+        let outcome = ops.iter().try_for_each(&mut apply);
+        // After an error, too: what has been applied until then is what the page holds.
         if let Some(range) = changed {
             page.stamp(range);
         }
-        Ok((applied, skipped))
+        outcome.map(|()| (applied, skipped))
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use palisade_base::Blocked;
 use palisade_base::event::retry_blocking;
 use palisade_txn::{Trx, TrxSystem};
 use parking_lot::{Condvar, Mutex};
@@ -53,9 +54,9 @@ impl Background {
             threads.push(thread.spawn(move || purge(&shared, &trx))?);
         }
         if purgers > 0 {
-            let (shared, trx) = (self.shared.clone(), trx.clone());
+            let shared = self.shared.clone();
             let thread = std::thread::Builder::new().name("rollback".to_owned());
-            threads.push(thread.spawn(move || roll_back_abandoned(&shared, &trx))?);
+            threads.push(thread.spawn(move || roll_back_abandoned(&shared))?);
         }
         Ok(())
     }
@@ -67,8 +68,8 @@ impl Background {
     }
 
     /// Rolls back what has been abandoned, on the calling thread.
-    pub(crate) fn roll_back(&self, trx: &TrxSystem) -> Result<usize, Error> {
-        self.shared.roll_back(trx)
+    pub(crate) fn roll_back(&self, wait: Wait<'_>) -> Result<usize, Error> {
+        self.shared.roll_back(wait)
     }
 
     /// Ends the threads.
@@ -80,7 +81,28 @@ impl Background {
     }
 }
 
+/// Calls a step until it need not wait.
+pub(crate) type Wait<'a> =
+    &'a dyn Fn(&mut dyn FnMut() -> palisade_txn::Attempt<bool>) -> Result<bool, palisade_txn::Error>;
+
 impl Engine {
+    /// [`retry_blocking`]; an engine without threads cleans pages meanwhile, as nobody else does.
+    pub(crate) fn wait_for_step(
+        &self,
+        step: &mut dyn FnMut() -> palisade_txn::Attempt<bool>,
+    ) -> Result<bool, palisade_txn::Error> {
+        retry_blocking(|| {
+            let outcome = step();
+            if let Err(Blocked::Wait(event)) = &outcome
+                && !event.is_complete()
+                && !self.config.background
+            {
+                self.pool.step().map_err(|error| Blocked::Error(error.into()))?;
+            }
+            outcome
+        })
+    }
+
     /// One round of page cleaning on the calling thread: frees frames, writes dirty pages, and a checkpoint if one is
     /// due. For engines without [threads](crate::EngineConfig::background).
     pub fn clean_step(&self) -> Result<(), Error> {
@@ -106,7 +128,7 @@ impl Shared {
         self.stop.load(Ordering::Acquire)
     }
 
-    fn roll_back(&self, system: &TrxSystem) -> Result<usize, Error> {
+    fn roll_back(&self, wait: Wait<'_>) -> Result<usize, Error> {
         let mut count = 0;
         loop {
             let next = self.abandoned.lock().pop();
@@ -116,10 +138,10 @@ impl Shared {
             while let Ok(true) = outcome
                 && !self.is_ending()
             {
-                outcome = retry_blocking(|| trx.rollback_step());
+                outcome = wait(&mut || trx.rollback_step());
             }
             if let Ok(false) = outcome {
-                outcome = system.roll_back_blocking(&mut trx).map(|()| false);
+                outcome = wait(&mut || trx.rollback().map(|()| false));
             }
             if !matches!(outcome, Ok(false)) {
                 // Its rows stay locked until a later attempt succeeds, or until the next start.
@@ -145,7 +167,7 @@ fn purge(shared: &Shared, system: &TrxSystem) {
     let mut time = REST;
     let mut last_error = None;
     while !shared.is_ending() {
-        time = match system.purge_step() {
+        time = match retry_blocking(|| system.purge_step()) {
             Ok(true) => REST,
             Ok(false) => (time * 2).min(LONG_REST),
             Err(error) if shared.is_ending() => return drop(error),
@@ -160,10 +182,10 @@ fn purge(shared: &Shared, system: &TrxSystem) {
     }
 }
 
-fn roll_back_abandoned(shared: &Shared, system: &TrxSystem) {
+fn roll_back_abandoned(shared: &Shared) {
     let mut last_error = None;
     loop {
-        let time = match shared.roll_back(system) {
+        let time = match shared.roll_back(&|step| retry_blocking(step)) {
             Ok(_) => LONG_REST,
             Err(error) if shared.is_ending() => return drop(error),
             Err(error) => {

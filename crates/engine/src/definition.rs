@@ -5,6 +5,7 @@
 //! its file. In whatever place a crash falls, the row decides, and a file without one is removed at the next open.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
@@ -163,6 +164,10 @@ impl Unborn {
 impl Drop for Unborn {
     fn drop(&mut self) {
         let Some(table) = self.table.take() else { return };
+        if self.engine.is_dictionary_doubtful.load(Ordering::Acquire) {
+            // The next open knows whether the dictionary names it.
+            return;
+        }
         let engine = self.engine.clone();
         self.engine.ddl.submit(move || {
             // If it fails, the next open removes the file.
@@ -241,7 +246,11 @@ impl DictionaryChange<'_> {
     fn commit(&mut self) -> Result<(), Error> {
         let lsn = retry_blocking(|| self.trx().commit().map_err(Blocked::up::<Error>))?;
         if let Some(lsn) = lsn {
-            self.engine.log.flush_blocking(lsn)?;
+            let flushed = self.engine.log.flush_blocking(lsn);
+            if flushed.is_err() {
+                self.engine.is_dictionary_doubtful.store(true, Ordering::Release);
+            }
+            flushed?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
@@ -70,6 +70,8 @@ pub struct Engine {
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
     pub(crate) deadlocks: Deadlocks,
+    /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.
+    pub(crate) is_dictionary_doubtful: AtomicBool,
     /// Held as long as the engine lives.
     pub(crate) _directory: DirLock,
 }
@@ -226,13 +228,13 @@ impl Engine {
 
     /// Purges a little on the calling thread; false if there was nothing to do. For tests without purge threads.
     pub fn purge_step(&self) -> Result<bool, Error> {
-        Ok(self.trx.purge_step()?)
+        Ok(self.wait_for_step(&mut || self.trx.purge_step())?)
     }
 
     /// Rolls back, on the calling thread, the transactions that were in flight at a crash or have been dropped. For tests
     /// without background threads. Gives their number.
     pub fn rollback_step(&self) -> Result<usize, Error> {
-        self.background.roll_back(&self.trx)
+        self.background.roll_back(&|step| self.wait_for_step(step))
     }
 }
 

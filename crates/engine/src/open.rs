@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicBool, AtomicU8};
 
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
@@ -102,6 +102,7 @@ impl Engine {
             background: Background::new(metadata.clone()),
             metadata,
             deadlocks: Deadlocks::default(),
+            is_dictionary_doubtful: AtomicBool::new(false),
             _directory: directory,
         });
         engine.watch_deadlocks();

@@ -30,11 +30,11 @@ enum Marked {
 
 impl TrxSystem {
     /// Purges the oldest transactions of every segment that nobody else is purging, if they may go. False if there was
-    /// nothing to do. Blocks: for background threads and tests.
+    /// nothing to do. Waits for: pages, log credit, if nothing else can be done meanwhile.
     ///
     /// A segment that has to wait for a page is left for the others: as many pages are read at once as there are segments,
     /// which is as many as the sessions read that have filled them.
-    pub fn purge_step(&self) -> Result<bool, Error> {
+    pub fn purge_step(&self) -> Attempt<bool> {
         let horizon = self.advance();
         let mut worked = false;
         let mut wait = None;
@@ -43,14 +43,11 @@ impl TrxSystem {
             match self.purge_segment(&segment, &mut purged, horizon, &mut worked) {
                 Ok(()) => {}
                 Err(Blocked::Wait(event)) => drop(wait.get_or_insert(event)),
-                Err(Blocked::Error(error)) => return Err(error),
+                Err(Blocked::Error(error)) => return Err(error.into()),
             }
         }
         match wait {
-            Some(event) if !worked => {
-                event.wait_blocking();
-                Ok(true)
-            }
+            Some(event) if !worked => Err(Blocked::Wait(event)),
             _ => Ok(worked),
         }
     }

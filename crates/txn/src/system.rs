@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use palisade_base::clock::Clock;
-use palisade_base::event::retry_blocking;
 use palisade_base::{Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::Space;
@@ -163,10 +162,5 @@ impl TrxSystem {
     /// Committed transactions whose undo is still there.
     pub fn history_length(&self) -> u64 {
         self.undo.segments().iter().map(|segment| segment.history.lock().len() as u64).sum()
-    }
-
-    /// Rolls a transaction back, blocking: for background threads.
-    pub fn roll_back_blocking(&self, trx: &mut Trx) -> Result<(), Error> {
-        retry_blocking(|| trx.rollback())
     }
 }

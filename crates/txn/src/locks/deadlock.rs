@@ -1,8 +1,9 @@
 //! Deadlocks: cycles of sessions that wait for each other.
 //!
 //! Only the beginning of a wait can close a cycle, so only then is one looked for, from the session that begins to wait,
-//! along "waits for" edges, breadth first: of the cycles through it the shortest is found. Searches are serialised by
-//! `detector`; queues change meanwhile, shard by shard.
+//! along "waits for" edges, breadth first: of the cycles through it the shortest is found. If its request has made somebody's
+//! lock explicit, those who wait at that key already have a new edge as well: the search is made from them, too. Searches
+//! are serialised by `detector`; queues change meanwhile, shard by shard.
 //!
 //! # Why an edge is looked at twice
 //!
@@ -49,30 +50,35 @@ pub struct DeadlockMember {
 pub(crate) type DeadlockReport = Box<dyn Fn(&[DeadlockMember]) + Send + Sync>;
 
 /// A session that waits, and the event that names the wait.
-#[derive(Clone)]
-struct Wait {
-    session: SessionNo,
-    event: Event,
+#[derive(Debug, Clone)]
+pub(super) struct Wait {
+    pub(super) session: SessionNo,
+    pub(super) event: Event,
 }
 
 impl LockTable {
-    /// Looks for cycles through `start`, which has just begun to wait with `event`; the cheapest transaction of each is
-    /// made its victim. Whether that was `start` itself, whose wait is then withdrawn.
-    pub(super) fn is_deadlock_victim(&self, start: SessionNo, event: &Event) -> bool {
+    /// Looks for cycles through `starts`, waits that have just got an edge because of a request of `asking`; the cheapest
+    /// transaction of each cycle is made its victim. Whether that was `asking` itself, whose wait is then withdrawn.
+    pub(super) fn is_deadlock_victim(&self, asking: SessionNo, starts: &[Wait]) -> bool {
+        if starts.is_empty() {
+            return false;
+        }
         let _alone = self.detector.lock();
-        while let Some(cycle) = self.find_cycle(&Wait { session: start, event: event.clone() }) {
-            if !self.is_confirmed(&cycle) {
-                continue;
+        for start in starts {
+            while let Some(cycle) = self.find_cycle(start) {
+                if !self.is_confirmed(&cycle) {
+                    continue;
+                }
+                let weight = |wait: &&Wait| (self.weight(wait.session), wait.session != asking);
+                let victim = cycle.iter().min_by_key(weight).expect("a cycle has members");
+                metrics::LOCK_DEADLOCKS.increment();
+                self.report(&cycle, victim);
+                if victim.session == asking {
+                    // It may have been granted since: a mishap elsewhere has broken the cycle.
+                    return self.cancel_wait(asking);
+                }
+                self.make_victim(victim);
             }
-            let weight = |wait: &&Wait| (self.weight(wait.session), wait.session != start);
-            let victim = cycle.iter().min_by_key(weight).expect("a cycle has members");
-            metrics::LOCK_DEADLOCKS.increment();
-            self.report(&cycle, victim);
-            if victim.session == start {
-                // It may have been granted since: a mishap elsewhere has broken the cycle.
-                return self.cancel_wait(start);
-            }
-            self.make_victim(victim);
         }
         false
     }

@@ -45,7 +45,7 @@ use crate::metrics;
 use crate::sessions::{SessionArray, SessionNo};
 use crate::sync::{AtomicI64, AtomicU64, AtomicUsize, Mutex};
 use crate::system::ActiveTrx;
-use deadlock::{DeadlockMember, DeadlockReport};
+use deadlock::{DeadlockMember, DeadlockReport, Wait};
 use queue::{Queue, Waiter};
 use ranges::RangeTable;
 
@@ -107,13 +107,6 @@ pub enum Request {
     Wait(Event),
     /// Waiting would never end, or somebody decided that this session must give way.
     Deadlock,
-}
-
-/// Whether a request may have closed a cycle of waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Search {
-    Needed,
-    Needless,
 }
 
 /// What is locked: an index and a key in it.
@@ -323,7 +316,7 @@ impl LockTable {
         writer: Option<(SessionNo, TrxId)>,
     ) -> Request {
         self.forget_other_wait(session, index, key);
-        let (request, search) = match heed {
+        let (request, new_edges) = match heed {
             Heed::Queues => self.enqueue(session, index, key, mode, writer, &[]),
             Heed::Ranges => {
                 // Kept latched, so that a range that is released meanwhile is released here too.
@@ -332,15 +325,10 @@ impl LockTable {
                 self.enqueue(session, index, key, mode, writer, &in_the_way.unwrap_or_default())
             }
         };
-        if let (Request::Wait(event), Search::Needed) = (&request, search)
-            && self.is_deadlock_victim(session, event)
-        {
-            return Request::Deadlock;
-        }
-        request
+        if self.is_deadlock_victim(session, &new_edges) { Request::Deadlock } else { request }
     }
 
-    /// `ranges` are the sessions in whose ranges the key is.
+    /// `ranges` are the sessions in whose ranges the key is. Also gives the waits that may have closed a cycle.
     fn enqueue(
         &self,
         session: SessionNo,
@@ -349,7 +337,7 @@ impl LockTable {
         mode: Mode,
         writer: Option<(SessionNo, TrxId)>,
         ranges: &[(SessionNo, Mode)],
-    ) -> (Request, Search) {
+    ) -> (Request, Vec<Wait>) {
         let shard = self.shard(index, key);
         let key = lock_key(index, key);
         let mut queues = shard.queues.lock();
@@ -359,34 +347,39 @@ impl LockTable {
         if !known {
             shard.count.fetch_add(1, Ordering::AcqRel);
         }
+        let mut is_made_explicit = false;
         if let Some((owner, id)) = writer {
-            self.make_explicit(queue, &key, owner, id);
+            is_made_explicit |= self.make_explicit(queue, &key, owner, id);
         }
         for &(owner, mode) in ranges {
-            self.grant(queue, &key, owner, mode);
+            is_made_explicit |= self.grant(queue, &key, owner, mode);
         }
         // If a writer slipped in between the grant and the look at the row, its lock comes first.
         if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
-            return (Request::Granted, Search::Needless);
+            return (Request::Granted, Vec::new());
         }
         if let Some(position) = queue.position(session) {
             let waiter = &queue.waiting[position];
             if !waiter.victim {
-                return (Request::Wait(waiter.event.clone()), Search::Needless);
+                return (Request::Wait(waiter.event.clone()), Vec::new());
             }
             self.withdraw(queue, position);
             self.promote(queue, &key);
             self.drop_if_empty(shard, &mut queues, &key);
-            return (Request::Deadlock, Search::Needless);
+            return (Request::Deadlock, Vec::new());
         }
         if queue.lets_pass(session, mode) {
             match mode {
                 Mode::Insert => self.drop_if_empty(shard, &mut queues, &key),
-                Mode::Shared | Mode::Exclusive => self.grant(queue, &key, session, mode),
+                Mode::Shared | Mode::Exclusive => drop(self.grant(queue, &key, session, mode)),
             }
-            return (Request::Granted, Search::Needless);
+            return (Request::Granted, Vec::new());
         }
         let upgrade = queue.held(session).is_some();
+        let mut new_edges = Vec::new();
+        if is_made_explicit {
+            new_edges.extend(queue.waits());
+        }
         let event = Event::new();
         let waiter = Waiter { session, mode, event: event.clone(), victim: false };
         if upgrade {
@@ -401,16 +394,25 @@ impl LockTable {
         assert!(previous.is_none(), "a session waits for one lock at a time");
         let holds_nothing =
             state.owned.is_empty() && state.ranges.is_empty() && cell.weight.load(Ordering::Relaxed) == 0;
-        (Request::Wait(event), if holds_nothing { Search::Needless } else { Search::Needed })
+        drop(state);
+        if !holds_nothing {
+            new_edges.push(Wait { session, event: event.clone() });
+        }
+        (Request::Wait(event), new_edges)
     }
 
-    /// Gives `session` the lock, and lists it in its cell.
-    fn grant(&self, queue: &mut Queue, key: &LockKey, session: SessionNo, mode: Mode) {
-        if queue.held(session).is_none() {
+    /// Gives `session` the lock, and lists it in its cell. False if it had it.
+    fn grant(&self, queue: &mut Queue, key: &LockKey, session: SessionNo, mode: Mode) -> bool {
+        let held = queue.held(session);
+        if held.is_some_and(|held| held >= mode) {
+            return false;
+        }
+        if held.is_none() {
             metrics::LOCK_REC_LOCK_CREATED.increment();
             self.cells.cell(session).state.lock().owned.push(key.clone());
         }
         queue.grant(session, mode);
+        true
     }
 
     /// Notes in the session's cell that it has ranges in an index.
@@ -418,18 +420,20 @@ impl LockTable {
         self.cells.cell(session).state.lock().ranges.push(index);
     }
 
-    /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended.
-    fn make_explicit(&self, queue: &mut Queue, key: &LockKey, owner: SessionNo, id: TrxId) {
+    /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended. Whether that is
+    /// new.
+    fn make_explicit(&self, queue: &mut Queue, key: &LockKey, owner: SessionNo, id: TrxId) -> bool {
         let cell = self.cells.cell(owner);
         let mut state = cell.state.lock();
         if cell.writer.load(Ordering::Acquire) != id.0 || queue.held(owner) == Some(Mode::Exclusive) {
-            return;
+            return false;
         }
         if queue.held(owner).is_none() {
             metrics::LOCK_REC_LOCK_CREATED.increment();
             state.owned.push(key.clone());
         }
         queue.grant(owner, Mode::Exclusive);
+        true
     }
 
     /// Takes the waiter at `position` out of the queue: it gives up.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use palisade_base::Event;
 
 use super::Mode;
+use super::deadlock::Wait;
 use crate::sessions::SessionNo;
 
 /// Holders, compatible with each other, and waiters.
@@ -63,6 +64,11 @@ impl Queue {
 
     pub(super) fn position(&self, session: SessionNo) -> Option<usize> {
         self.waiting.iter().position(|waiter| waiter.session == session)
+    }
+
+    /// All waits in it.
+    pub(super) fn waits(&self) -> impl Iterator<Item = Wait> {
+        self.waiting.iter().map(|waiter| Wait { session: waiter.session, event: waiter.event.clone() })
     }
 
     /// Whom the request at `position` waits for: holders first.

@@ -110,7 +110,7 @@ impl World {
                 retry_blocking(|| session.trx.rollback()).unwrap();
                 session.reset();
             }
-            92..97 => drop(self.store.system.purge_step().unwrap()),
+            92..97 => drop(retry_blocking(|| self.store.system.purge_step()).unwrap()),
             97..99 => {
                 self.store.flush();
                 self.durable = self.committed.len();
@@ -305,7 +305,7 @@ impl World {
         for number in 0..SESSIONS {
             self.commit(number);
         }
-        while self.store.system.purge_step().unwrap() {}
+        while retry_blocking(|| self.store.system.purge_step()).unwrap() {}
         assert_eq!(self.store.system.history_length(), 0);
         for tree in [&self.store.clustered, &self.store.secondary] {
             let report = verify::verify_tree(tree).unwrap();

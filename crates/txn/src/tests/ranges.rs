@@ -299,3 +299,22 @@ fn gaps_are_shared_and_inserts_wait_for_the_others() {
     table.release_all(first);
     assert!(table.is_surely_free(INDEX, b"k"));
 }
+
+/// A third session's insert makes a range explicit where somebody waits: that closes a cycle it is no part of.
+#[test]
+fn a_cycle_closed_on_behalf_of_others_is_found() {
+    let table = LockTable::default();
+    let [holder, waiter, ranger, inserter] = [1, 2, 3, 4].map(SessionNo);
+    let exclusive = |session, key: &[u8]| table.lock(session, INDEX, key, Mode::Exclusive, None);
+    assert!(matches!(exclusive(holder, b"k"), Request::Granted));
+    assert!(matches!(exclusive(waiter, b"j"), Request::Granted));
+    let mut range = table.begin_range(ranger, INDEX, Mode::Exclusive);
+    range.add(Cut::before(b"k"), Cut::after(b"k"));
+    drop(range);
+    let Request::Wait(waits_for_k) = exclusive(waiter, b"k") else { panic!("the holder has it") };
+    let Request::Wait(waits_for_j) = exclusive(ranger, b"j") else { panic!("the waiter has it") };
+    assert!(!waits_for_k.is_complete() && !waits_for_j.is_complete(), "no cycle yet");
+    let insert = table.lock_heeding(inserter, INDEX, b"k", Mode::Insert, Heed::Ranges, None);
+    assert!(matches!(insert, Request::Wait(_)), "the inserter is no part of it");
+    assert!(waits_for_k.is_complete() != waits_for_j.is_complete(), "one of the two gives way");
+}
