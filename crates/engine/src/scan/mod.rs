@@ -3,7 +3,7 @@
 //! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for each of the
 //! others - an older version is wanted, the row is off its leaf, its writer is active, a secondary entry does not say
 //! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up one by
-//! one; that may have to wait, and goes on where it was. Scans that lock are in [`locking`].
+//! one; that may have to wait, and goes on where it was. Scans that lock are in `locking`.
 //!
 //! # Secondary entries
 //!
