@@ -1,7 +1,7 @@
 //! Metadata locks: a table that an open transaction uses is not dropped or altered under it.
 //!
 //! Using a table must cost a reader nothing shared, so there is no count of users. A session notes the table's id in a
-//! cell of its own (a *pin*) and then looks whether the table's [`Gate`] is closed; who wants the table closes the gate
+//! cell of its own (a *pin*) and then looks whether the table's `Gate` is closed; who wants the table closes the gate
 //! and then looks through all cells. Both fence in between: one of the two sees the other. A gate is closed to everyone
 //! (DDL, LOCK TABLES ... WRITE) or to writers (LOCK TABLES ... READ, FLUSH TABLES WITH READ LOCK); pins say whether
 //! their transaction writes. All definitions that a table has in turn share its gate, so that a table redefined under a

@@ -44,7 +44,8 @@ pub async fn drive<T>(
         match step(cx) {
             Ok(value) => return Ok(value),
             Err(Blocked::Error(error)) => return Err(error),
-            Err(Blocked::Wait(event)) => wait(cx, event).await?,
+            // Boxed: every step has a place for this future in its own, and few wait.
+            Err(Blocked::Wait(event)) => Box::pin(wait(cx, event)).await?,
         }
     }
 }
@@ -232,7 +233,8 @@ pub async fn send_rows(
                 }
             }
             Err(Blocked::Error(error)) => return Err(error),
-            Err(Blocked::Wait(event)) => wait(cx, event).await?,
+            // Boxed: every step has a place for this future in its own, and few wait.
+            Err(Blocked::Wait(event)) => Box::pin(wait(cx, event)).await?,
         }
     }
 }

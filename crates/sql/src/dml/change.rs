@@ -493,26 +493,41 @@ impl ChangeRun<'_> {
         self.matched += 1;
         // A parent is locked before its children are looked for: it is read again for that.
         let mut unlocked = target.family.as_ref().is_some_and(|family| family.has_children());
+        let mut locked = false;
+        let kin = target.family.is_some() && (plan.ignore || !plan.is_update);
+        // What the slot held before the row was read again: it is put back for the scan to go on.
+        let mut before = None;
         loop {
             let outcome = if std::mem::take(&mut unlocked) {
-                UpdateOutcome::Changed
+                Ok(Some(UpdateOutcome::Changed))
+            } else if kin {
+                Box::pin(self.apply_with_kin(cx, target, &table, stamp)).await
+            } else if plan.is_update {
+                self.update(cx, target, &table, stamp).await
             } else {
-                match self.apply(cx, target, &table, stamp).await? {
-                    Some(outcome) => outcome,
-                    // Matched is locked, changed or not.
-                    None if self.hold(cx, &table, stamp).await? => return Ok(()),
-                    None => UpdateOutcome::Changed,
-                }
+                let bytes = &self.bytes;
+                let deleted =
+                    drive(cx, |cx| cx.transaction().delete(&table, stamp, bytes).map_err(Blocked::up));
+                deleted.await.map(Some)
             };
-            if outcome == UpdateOutcome::Done {
-                self.changed += 1;
-                return Ok(());
+            if let Some(before) = before.take() {
+                cx.frame.slots[target.slot] = before;
+            }
+            match outcome? {
+                // Matched is locked, changed or not.
+                None if locked || self.hold(cx, &table, stamp).await? => return Ok(()),
+                None | Some(UpdateOutcome::Changed) => {}
+                Some(UpdateOutcome::Done) => {
+                    self.changed += 1;
+                    return Ok(());
+                }
             }
             // Someone was faster: look at the row again, and queue for it with all others that want it.
             let key = clustered_key(&table, &self.bytes)?;
             let mut again = std::mem::take(&mut self.old);
             let found = read_locked(cx, &table, &key, &mut again).await?;
             let newly_locked = again.is_newly_locked();
+            locked = true;
             if !found {
                 self.matched -= 1;
                 return Ok(());
@@ -522,28 +537,18 @@ impl ChangeRun<'_> {
             self.bytes.extend_from_slice(again.row());
             self.old = again;
             let row = Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp };
-            let before = std::mem::replace(&mut cx.frame.slots[target.slot], row);
+            let known = std::mem::replace(&mut cx.frame.slots[target.slot], row);
             if let Some(condition) = &plan.condition
                 && drive(cx, |cx| condition.test(cx)).await? != Some(true)
             {
                 self.matched -= 1;
-                cx.frame.slots[target.slot] = before;
+                cx.frame.slots[target.slot] = known;
                 if newly_locked {
                     cx.transaction().unlock_row(&table, &key);
                 }
                 return Ok(());
             }
-            // Assignments read the slot: it is put back once the row is changed, so that the scan can go on.
-            let again = self.apply(cx, target, &table, stamp).await;
-            cx.frame.slots[target.slot] = before;
-            match again? {
-                None => return Ok(()),
-                Some(UpdateOutcome::Done) => {
-                    self.changed += 1;
-                    return Ok(());
-                }
-                Some(UpdateOutcome::Changed) => {}
-            }
+            before = Some(known);
         }
     }
 
@@ -555,19 +560,20 @@ impl ChangeRun<'_> {
     }
 
     /// Changes the row in `self.bytes` with all that depends on it; `None` if it needs no change or was skipped.
-    async fn apply(
+    async fn apply_with_kin(
         &mut self,
         cx: &mut Context<'_>,
         target: &Target,
         table: &Arc<Table>,
         stamp: RowStamp,
     ) -> SqlResult<Option<UpdateOutcome>> {
-        if target.family.is_none() || !self.plan.ignore {
-            return self.apply_strictly(cx, target, table, stamp).await;
-        }
         let before = cx.transaction().savepoint();
-        match self.apply_strictly(cx, target, table, stamp).await {
-            Err(violation) if is_violation(&violation) => {
+        let outcome = match self.plan.is_update {
+            true => self.update(cx, target, table, stamp).await,
+            false => self.delete_with_kin(cx, target, table, stamp).await.map(Some),
+        };
+        match outcome {
+            Err(violation) if self.plan.ignore && is_violation(&violation) => {
                 drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
                 cx.session.warnings.warn(violation);
                 Ok(None)
@@ -576,22 +582,17 @@ impl ChangeRun<'_> {
         }
     }
 
-    async fn apply_strictly(
+    async fn delete_with_kin(
         &mut self,
         cx: &mut Context<'_>,
         target: &Target,
         table: &Arc<Table>,
         stamp: RowStamp,
-    ) -> SqlResult<Option<UpdateOutcome>> {
-        if self.plan.is_update {
-            return self.update(cx, target, table, stamp).await;
-        }
-        let family = target.family.as_ref().filter(|family| family.has_children());
+    ) -> SqlResult<UpdateOutcome> {
         let bytes = &self.bytes;
+        let family = target.family.as_ref().filter(|family| family.has_children());
         let Some(family) = family else {
-            return drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up))
-                .await
-                .map(Some);
+            return drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await;
         };
         let old = view(table, bytes)?.to_values();
         family.check_delete(cx, &old).await?;
@@ -600,7 +601,7 @@ impl ChangeRun<'_> {
         if outcome == UpdateOutcome::Done {
             family.after_delete(cx, &old).await?;
         }
-        Ok(Some(outcome))
+        Ok(outcome)
     }
 
     /// Updates the row in `self.bytes`; `None` if it needs no change or was skipped.
@@ -619,15 +620,8 @@ impl ChangeRun<'_> {
             let mut all: Vec<Value> = (0..table.columns.len())
                 .map(|column| new_value(&old, &assigned, column).to_owned())
                 .collect();
-            drive(cx, |cx| cx.generate(&target.rules, table, target.slot, &mut all, number)).await?;
-            match drive(cx, |cx| cx.check_row(&target.rules, target.slot, &all)).await {
-                Err(violation)
-                    if self.plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
-                {
-                    cx.session.warnings.warn(violation);
-                    return Ok(None);
-                }
-                checked => checked?,
+            if !Box::pin(self.follow_rules(cx, target, table, &mut all)).await? {
+                return Ok(None);
             }
             for (column, value) in all.into_iter().enumerate() {
                 if table.columns[column].generated.is_some() {
@@ -681,6 +675,30 @@ impl ChangeRun<'_> {
                 cx.session.warnings.warn(error);
                 Ok(None)
             }
+        }
+    }
+}
+
+impl ChangeRun<'_> {
+    /// Computes the generated columns of a row and checks it; false if IGNORE skips it. Apart from `update`, whose rows
+    /// mostly have no rules, so that its future stays small.
+    async fn follow_rules(
+        &self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        all: &mut [Value],
+    ) -> SqlResult<bool> {
+        let number = self.matched;
+        drive(cx, |cx| cx.generate(&target.rules, table, target.slot, all, number)).await?;
+        match drive(cx, |cx| cx.check_row(&target.rules, target.slot, all)).await {
+            Err(violation)
+                if self.plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+            {
+                cx.session.warnings.warn(violation);
+                Ok(false)
+            }
+            checked => checked.map(|()| true),
         }
     }
 }

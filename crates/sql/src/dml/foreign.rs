@@ -131,6 +131,7 @@ fn failing(child: &TableDef, key: &ForeignKey) -> String {
     format!(" (`{}`.`{}`, {line})", child.schema, child.name)
 }
 
+// The futures are boxed: those of the statements stay small where there are no foreign keys.
 impl Family {
     /// Whether other rows depend on the table's own.
     pub fn has_children(&self) -> bool {
@@ -138,13 +139,13 @@ impl Family {
     }
 
     /// 1452 if a row has no parent. Only foreign keys over columns that differ from `old` are looked at.
-    pub async fn check_parents(
-        &self,
-        cx: &mut Context<'_>,
-        new: &[Value],
-        old: Option<&[Value]>,
-    ) -> SqlResult<()> {
-        self.check_member(cx, 0, new, old, None).await
+    pub fn check_parents<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        new: &'c [Value],
+        old: Option<&'c [Value]>,
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        Box::pin(self.check_member(cx, 0, new, old, None))
     }
 
     async fn check_member(
@@ -197,23 +198,41 @@ impl Family {
     }
 
     /// 1451 if children forbid that the row goes; it is locked exclusively.
-    pub async fn check_delete(&self, cx: &mut Context<'_>, old: &[Value]) -> SqlResult<()> {
-        self.restrict(cx, 0, old, Fate::Deleted).await
+    pub fn check_delete<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        Box::pin(self.restrict(cx, 0, old, Fate::Deleted))
     }
 
     /// 1451 if children forbid that the row becomes `new`; it is locked exclusively.
-    pub async fn check_update(&self, cx: &mut Context<'_>, old: &[Value], new: &[Value]) -> SqlResult<()> {
-        self.restrict(cx, 0, old, Fate::Updated(new)).await
+    pub fn check_update<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+        new: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        Box::pin(self.restrict(cx, 0, old, Fate::Updated(new)))
     }
 
     /// The row is gone: its children follow.
-    pub async fn after_delete(&self, cx: &mut Context<'_>, old: &[Value]) -> SqlResult<()> {
-        self.cascade(cx, 0, old, Fate::Deleted, 1).await
+    pub fn after_delete<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        self.cascade(cx, 0, old, Fate::Deleted, 1)
     }
 
     /// The row has become `new`: its children follow.
-    pub async fn after_update(&self, cx: &mut Context<'_>, old: &[Value], new: &[Value]) -> SqlResult<()> {
-        self.cascade(cx, 0, old, Fate::Updated(new), 1).await
+    pub fn after_update<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+        new: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        self.cascade(cx, 0, old, Fate::Updated(new), 1)
     }
 
     /// The start of the keys of a row's children; `None` if it has none that its fate concerns.

@@ -534,20 +534,10 @@ impl<'p> InsertRun<'p> {
         let table = &plan.table;
         self.records += 1;
         // Neither reads what AUTO_INCREMENT gives, and a row that is refused takes no value.
-        if plan.rules.generates() {
-            drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut values, number)).await?;
-        }
-        if plan.rules.checks() {
-            match drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &values)).await {
-                Err(violation)
-                    if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
-                {
-                    cx.session.warnings.warn(violation);
-                    self.refused += 1;
-                    return Ok(());
-                }
-                checked => checked?,
-            }
+        if (plan.rules.generates() || plan.rules.checks())
+            && !Box::pin(self.follow_rules(cx, &mut values, number)).await?
+        {
+            return Ok(());
         }
         let mut generated = None;
         if let Some(column) = table.auto_increment_column() {
@@ -632,6 +622,32 @@ impl<'p> InsertRun<'p> {
             }
             return Err(error);
         }
+    }
+
+    /// Computes the generated columns of a row and checks it; false if IGNORE skips it.
+    async fn follow_rules(
+        &mut self,
+        cx: &mut Context<'_>,
+        values: &mut [Value],
+        number: u64,
+    ) -> SqlResult<bool> {
+        let plan = self.plan;
+        if plan.rules.generates() {
+            drive(cx, |cx| cx.generate(&plan.rules, &plan.table, plan.existing, values, number)).await?;
+        }
+        if plan.rules.checks() {
+            match drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, values)).await {
+                Err(violation)
+                    if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+                {
+                    cx.session.warnings.warn(violation);
+                    self.refused += 1;
+                    return Ok(false);
+                }
+                checked => checked?,
+            }
+        }
+        Ok(true)
     }
 
     /// A generated value that no row took: the next row of the statement gets it.

@@ -1,7 +1,7 @@
 //! WITH RECURSIVE: rows of the seed, then again and again what the steps make of the rows of the round before.
 //!
-//! The rows of the round before are the *working table*; the steps read it through [`Operator::Working`]
-//! (crate::plan::Operator::Working). The result is complete before its first row is given.
+//! The rows of the round before are the *working table*, which the steps read through
+//! [`Operator::Working`](crate::plan::Operator::Working). The result is complete before its first row is given.
 
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
