@@ -1,7 +1,7 @@
 //! Whether a session's account may do what a statement does. Asked for restricted sessions only.
 //!
-//! Reading and changing rows is asked by table, as the binder finds them ([`check_table`]); everything else is decided
-//! by the statement ([`check_statement`]). The privileges are those MySQL's manual names for each statement, and so are
+//! Reading and changing rows is asked by table, as the binder finds them ([`Asker::check_table`]); everything else is decided
+//! by the statement ([`Asker::check_statement`]). The privileges are those MySQL's manual names for each statement, and so are
 //! the errors: 1142 about a table, 1044 about a database, 1227 about the server.
 
 use palisade_base::error_catalogue::{

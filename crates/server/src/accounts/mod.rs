@@ -5,7 +5,7 @@
 //! | [`privilege`] | the privileges, and sets of them |
 //! | [`password`] | what is kept of a password, and what proves that a client knows it |
 //! | [`table`] | all accounts as of a moment: finding one for a client, and what it may do where |
-//! | [`store`] | accounts as rows of mysql.user, mysql.db, mysql.tables_priv and mysql.global_grants |
+//! | `store` | accounts as rows of mysql.user, mysql.db, mysql.tables_priv and mysql.global_grants |
 //! | [`statements`] | CREATE, ALTER, DROP and RENAME USER, SET PASSWORD, GRANT, REVOKE, SHOW GRANTS |
 //! | [`authorize`] | whether an account may execute a statement |
 //!
