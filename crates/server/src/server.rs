@@ -232,7 +232,7 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
             // the connection ends in any case
             let _ = channel.flush().await;
         } else {
-            session::serve(server, stream, peer, &connection, share, is_extra).await;
+            session::serve(server, stream, peer, connection, share, is_extra).await;
         }
     });
 }

@@ -25,7 +25,7 @@ use palisade_sql::{Completion, Host as _, Session};
 
 use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Disconnected, Stream, Transport};
-use crate::connections::Connection;
+use crate::connections::{Connection, Visit};
 use crate::login::{self, Login, Peer};
 use crate::prepared::Statement;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
@@ -40,17 +40,20 @@ pub async fn serve(
     server: Arc<Server>,
     stream: Stream,
     peer: Peer,
-    connection: &Arc<Connection>,
+    visit: Visit,
     mut share: Share,
     is_extra: bool,
 ) {
+    let mut channel = Channel::new(stream, visit.clone());
+    // It leaves the list before the socket is closed: a client that has seen the one counts on the other.
+    let visit = visit;
+    let connection: &Arc<Connection> = &visit;
     std::future::poll_fn(|context| {
         connection.attach(context);
         std::task::Poll::Ready(())
     })
     .await;
     let host = &server.host;
-    let mut channel = Channel::new(stream, connection.clone());
     let limit = Duration::from_secs(host.globals.uint(sysvar::CONNECT_TIMEOUT));
     let login = login::login(&mut channel, host, peer);
     let login = match tokio::time::timeout(limit, login).await {

@@ -1,0 +1,203 @@
+//! The row that an INSERT collides with: REPLACE removes it, ON DUPLICATE KEY UPDATE changes it.
+//!
+//! It is read again, locked, before anything is decided; it may have gone meanwhile, and the insert then begins anew.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::descriptor::Visibility;
+use palisade_catalog::{Value, ValueRef, key, row};
+use palisade_engine::{Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, UpdateOutcome};
+
+use super::super::store::{duplicate_entry, in_table};
+use super::{Cell, InsertRun, positive, row_error};
+use crate::expr::context::view;
+use crate::expr::{Context, Slot};
+use crate::run::drive;
+use crate::{SqlAttempt, SqlResult};
+
+/// What became of a row that REPLACE collides with.
+pub(super) enum Replaced {
+    Gone,
+    Deleted,
+    Updated,
+    Same,
+}
+
+impl InsertRun<'_> {
+    /// Reads the row that collides in `index`, locked; false if it is gone meanwhile.
+    async fn read_existing(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+        found: &mut RowBuf,
+    ) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        let parts = table.indexes[index].parts.iter();
+        let refs: Vec<ValueRef<'_>> = parts.map(|part| values[usize::from(part.column)].as_ref()).collect();
+        let mut search = Vec::new();
+        key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
+        drive(cx, |cx| {
+            let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+            cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
+        })
+        .await
+    }
+
+    /// REPLACE: the row that collides in `index` goes. As in MySQL, one that collides in the last unique index alone and
+    /// is the same stays, and counts as inserted only.
+    pub(super) async fn delete_existing(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+    ) -> SqlResult<Replaced> {
+        let table = &self.plan.table;
+        let last = !table.indexes[index + 1..].iter().any(|index| index.unique);
+        let mut found = RowBuf::new();
+        loop {
+            if !self.read_existing(cx, values, index, &mut found).await? {
+                return Ok(Replaced::Gone);
+            }
+            if let Some(family) = self.plan.family.as_ref().filter(|family| family.has_children()) {
+                // The row stays for those who refer to it, with new values.
+                let old = view(table, found.row())?.to_values();
+                family.check_update(cx, &old, values).await?;
+                let outcome = drive(cx, |cx| {
+                    match cx.transaction().update(table, found.stamp(), found.row(), &self.encoded) {
+                        Ok(outcome) => Ok(Some(outcome)),
+                        Err(Blocked::Error(EngineError::DuplicateKey { .. })) => Ok(None),
+                        Err(blocked) => Err(blocked.up()),
+                    }
+                })
+                .await?;
+                match outcome {
+                    Some(UpdateOutcome::Done) => {
+                        family.after_update(cx, &old, values).await?;
+                        return Ok(Replaced::Updated);
+                    }
+                    Some(UpdateOutcome::Changed) => continue,
+                    // It collides with another row as well: this one goes.
+                    None => family.check_delete(cx, &old).await?,
+                }
+            } else if last {
+                let old = view(table, found.row())?;
+                let own = |column: &usize| table.columns[*column].visibility != Visibility::System;
+                let mut columns = (0..table.columns.len()).filter(own);
+                if columns.all(|column| old.column(column) == values[column].as_ref()) {
+                    return Ok(Replaced::Same);
+                }
+            }
+            let outcome = drive(cx, |cx| {
+                cx.transaction().delete(table, found.stamp(), found.row()).map_err(Blocked::up)
+            })
+            .await?;
+            if outcome == UpdateOutcome::Done {
+                if let Some(family) = &self.plan.family {
+                    let old = view(table, found.row())?.to_values();
+                    family.after_delete(cx, &old).await?;
+                }
+                return Ok(Replaced::Deleted);
+            }
+        }
+    }
+
+    /// ON DUPLICATE KEY UPDATE; false if the row is gone and the insert should be tried again.
+    pub(super) async fn update_existing(
+        &mut self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+        number: u64,
+        generated: Option<u64>,
+    ) -> SqlResult<bool> {
+        let plan = self.plan;
+        let table = &plan.table;
+        let mut found = RowBuf::new();
+        loop {
+            if !self.read_existing(cx, values, index, &mut found).await? {
+                return Ok(false);
+            }
+            let old = view(table, found.row())?.to_values();
+            cx.frame.slots[plan.inserted] = Slot::Values(values.into());
+            let mut new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
+            let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
+            if !changed {
+                self.affected += u64::from(cx.session.client_found_rows);
+                return Ok(true);
+            }
+            if plan.rules.generates() {
+                drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut new, number)).await?;
+            }
+            drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &new)).await?;
+            if let Some(family) = &plan.family {
+                family.check_parents(cx, &new, Some(&old)).await?;
+                family.check_update(cx, &old, &new).await?;
+            }
+            let encoded = row::encode(table, &new).map_err(row_error)?;
+            let outcome =
+                drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
+                    Ok(outcome) => Ok(Ok(outcome)),
+                    Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
+                    Err(blocked) => Err(blocked.up()),
+                })
+                .await?;
+            match outcome {
+                Ok(UpdateOutcome::Done) => {
+                    if let Some(family) = &plan.family {
+                        family.after_update(cx, &old, &new).await?;
+                    }
+                    self.affected += 2;
+                    self.duplicates += 1;
+                    if let Some(column) = table.auto_increment_column()
+                        && generated.is_some()
+                    {
+                        self.explicit = positive(&new[column]);
+                    }
+                    return Ok(true);
+                }
+                Ok(UpdateOutcome::Changed) => {}
+                Err(index) => {
+                    let error = duplicate_entry(table, index, |column| new[column].clone());
+                    if !plan.ignore {
+                        return Err(error);
+                    }
+                    cx.session.warnings.warn(error);
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    fn updated(&self, cx: &mut Context<'_>, old: &[Value], number: u64) -> SqlAttempt<Vec<Value>> {
+        let plan = self.plan;
+        let mut new = old.to_vec();
+        for (column, cell) in &plan.updates {
+            let known = &plan.table.columns[*column];
+            cx.frame.slots[plan.existing] = Slot::Values(new.as_slice().into());
+            new[*column] = match cell {
+                Cell::Default if known.generated.is_some() => continue,
+                Cell::Default => cx.default_value(&plan.rules.defaults[*column], known, number)?,
+                Cell::Expr(expr) => {
+                    let value = expr.eval(cx)?;
+                    if value.is_null() && !known.nullable {
+                        cx.warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
+                        palisade_catalog::store::implicit_default(known)
+                    } else {
+                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        stored.map_err(|error| in_table(error, &plan.table, known))?
+                    }
+                }
+            };
+        }
+        let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
+        if changed {
+            for (column, known) in plan.table.columns.iter().enumerate() {
+                if known.on_update_now && !plan.updates.iter().any(|(assigned, _)| *assigned == column) {
+                    new[column] = cx.store_now(known, number)?;
+                }
+            }
+        }
+        Ok(new)
+    }
+}
