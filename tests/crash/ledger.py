@@ -2,7 +2,7 @@
 
     ledger.py setup  HOST PORT           create the tables
     ledger.py load   HOST PORT FILE SEED run until the server goes away; append to FILE what was acknowledged
-    ledger.py lazy   HOST PORT FILE SEED the same with innodb_flush_log_at_trx_commit 0 and 2: the end may be lost
+    ledger.py lazy   HOST PORT FILE SEED the same with innodb_flush_log_at_trx_commit 0 at times: the end may be lost
     ledger.py check  HOST PORT FILE      compare the server with FILE; exit 1 and say what is lost or half there
     ledger.py whole  HOST PORT FILE      the same after lazy: what is there is whole, and FILE is made to agree
     ledger.py canary HOST PORT FILE      plant faults, a lost commit the first of them: check must find each
@@ -153,10 +153,10 @@ def read(file):
 
 
 def lazy(host, port, file, seed):
-    load(host, port, file, seed, flush=(0, 2))
+    load(host, port, file, seed, flush=(0, 1))
 
 
-def load(host, port, file, seed, flush=(1,)):
+def load(host, port, file, seed, flush=(1, 2)):
     done = read(file)[DDL]
     with open(file, "ab", buffering=0) as ledger:
         lock = threading.Lock()

@@ -171,8 +171,10 @@ fn measure(options: &Options, test: &str, port: &str, threads: &str) -> Result<M
     let spent = || pid.as_deref().and_then(cpu_us).unwrap_or_default() - before;
     if let Some(load) = test.strip_prefix("slap-") {
         let clients: u64 = threads.parse().map_err(|_| USAGE)?;
-        let mut slap =
-            command("mysqlslap", &["--no-defaults", "-uroot", "-h127.0.0.1", "--auto-generate-sql"]);
+        let mut slap = command(
+            "mysqlslap",
+            &["--no-defaults", "-uroot", "-h127.0.0.1", "--skip-ssl", "--auto-generate-sql"],
+        );
         slap.arg(format!("-P{port}")).args(["--auto-generate-sql-guid-primary", "--engine=innodb"]);
         slap.args(["--number-int-cols=20", "--number-char-cols=20", "--auto-generate-sql-write-number=2000"]);
         slap.arg(format!("--auto-generate-sql-execute-number={SLAP_STATEMENTS}"));

@@ -3,8 +3,8 @@
 //! The ledger (`tests/crash/ledger.py`) runs beside sysbench's oltp_write_only. Each round lets them work for a
 //! random while, kills the server (SIGKILL), starts it again (recovery), and checks: every acknowledged commit
 //! is there, no transaction is half there, the indexes agree, every change of a definition is there whole or not at
-//! all. In the last round commits are not waited for (`innodb_flush_log_at_trx_commit` 0 and 2): what is there must be whole. Some rounds kill the server again during recovery
-//! or while it rolls back.
+//! all. `innodb_flush_log_at_trx_commit` is 1 or 2, both of which survive a killed server. In the last round it is 0 at
+//! times, and what is there must be whole. Some rounds kill the server again during recovery or while it rolls back.
 
 use crate::Outcome;
 use crate::process::{command, output, root};

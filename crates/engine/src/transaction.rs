@@ -514,7 +514,15 @@ impl Engine {
         match self.flush_at_commit() {
             FlushAtCommit::Durable => self.log.wait_durable(lsn).await?,
             // Seen by the session's next snapshot, at least.
-            FlushAtCommit::Lazy | FlushAtCommit::Written => self.log.wait_tail(lsn).await?,
+            FlushAtCommit::Lazy => self.log.wait_tail(lsn).await?,
+            FlushAtCommit::Written => {
+                self.log.wait_tail(lsn).await?;
+                if self.log.written_lsn() < lsn {
+                    // The worker's other sessions may have something to be written with it.
+                    yield_now().await;
+                    self.log.write_out(lsn)?;
+                }
+            }
         }
         Ok(())
     }

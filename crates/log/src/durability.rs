@@ -230,6 +230,30 @@ impl Log {
         block_on(WaitDurable { log: self, lsn, leads: true, registered: None })
     }
 
+    /// Gives what is below the tail to the operating system, unless everything below `lsn` was given already, on the
+    /// calling thread's time: it survives the end of this process, though not of the machine. `lsn` is at most the
+    /// [tail](Log::tail).
+    pub fn write_out(&self, lsn: Lsn) -> Result<(), Error> {
+        if self.written_lsn() >= lsn {
+            return Ok(());
+        }
+        match self.state() {
+            State::Failed => return Err(Error::Failed),
+            State::Stopped | State::Recovering => return Err(Error::NotRunning),
+            State::Running | State::Stopping => {}
+        }
+        let mut writer = self.writer.lock();
+        match writer.write(&self.ring, self.durable_lsn()) {
+            Ok(false) => {}
+            Ok(true) => self.publish(&writer),
+            Err(error) => {
+                drop(writer);
+                return Err(self.fail("write to the log", error));
+            }
+        }
+        Ok(())
+    }
+
     /// Someone waits for `lsn` in `inbox`, registered there: sees to it that a flush comes.
     fn want(&self, lsn: Lsn, inbox: &Inbox, leads: bool) {
         self.durability.wanted.0.fetch_max(lsn.0, Ordering::SeqCst);

@@ -123,6 +123,19 @@ mod round_trip {
     }
 
     #[test]
+    fn what_was_written_out_is_there_after_the_process_without_having_been_synced() {
+        let fs = Arc::new(MemFileSystem::new());
+        let log = create(&fs, quiet());
+        let (first, second) = (append(&log, b"first").unwrap(), append(&log, b"second").unwrap());
+        log.write_out(first.end).unwrap();
+        assert!(log.written_lsn() >= second.end, "one write takes all there is");
+        assert!(log.durable_lsn() <= first.start, "nothing was synced");
+        // The process ends here; the operating system keeps what it was given.
+        let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+        assert_eq!(read_all(&mut reader).unwrap().len(), 2);
+    }
+
+    #[test]
     fn there_is_no_log_where_none_was_created() {
         let fs = Arc::new(MemFileSystem::new());
         assert!(!Log::exists(&*fs, dir()).unwrap());
