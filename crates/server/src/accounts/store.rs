@@ -22,9 +22,13 @@ pub(super) async fn create(sql: &Sql) -> SqlResult<()> {
     }
     let mut session = session();
     run(sql, &mut session, "CREATE DATABASE IF NOT EXISTS mysql").await?;
-    for (name, columns) in
-        [("db", db_columns()), ("tables_priv", tables_columns()), ("global_grants", grants_columns())]
-    {
+    for (name, columns) in [
+        ("db", db_columns()),
+        ("tables_priv", tables_columns()),
+        ("global_grants", grants_columns()),
+        ("general_log", general_log_columns()),
+        ("slow_log", slow_log_columns()),
+    ] {
         run(sql, &mut session, &create_table(name, &columns, "IF NOT EXISTS ")).await?;
     }
     run(sql, &mut session, "DROP TABLE IF EXISTS mysql.user_begun").await?;
@@ -293,6 +297,41 @@ fn grants_columns() -> Vec<String> {
         flag_column("WITH_GRANT_OPTION"),
         "PRIMARY KEY (USER, HOST, PRIV)".to_owned(),
     ]
+}
+
+/// Statements as they came. Dump programs ask for this table wherever there is a schema `mysql`; with
+/// `log_output=FILE` nothing is written to it.
+fn general_log_columns() -> Vec<String> {
+    [
+        "event_time timestamp(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)",
+        "user_host mediumtext NOT NULL",
+        "thread_id bigint unsigned NOT NULL",
+        "server_id int unsigned NOT NULL",
+        "command_type varchar(64) NOT NULL",
+        "argument mediumblob NOT NULL",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// Slow statements; see [`general_log_columns`].
+fn slow_log_columns() -> Vec<String> {
+    [
+        "start_time timestamp(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)",
+        "user_host mediumtext NOT NULL",
+        "query_time time(6) NOT NULL",
+        "lock_time time(6) NOT NULL",
+        "rows_sent int NOT NULL",
+        "rows_examined int NOT NULL",
+        "db varchar(512) NOT NULL",
+        "last_insert_id int NOT NULL",
+        "insert_id int NOT NULL",
+        "server_id int unsigned NOT NULL",
+        "sql_text mediumblob NOT NULL",
+        "thread_id bigint unsigned NOT NULL",
+    ]
+    .map(str::to_owned)
+    .to_vec()
 }
 
 #[cfg(test)]
