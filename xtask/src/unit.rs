@@ -24,15 +24,21 @@ pub fn loom() -> Outcome {
     Ok(())
 }
 
-/// The random tests again, with seeds of their own and more steps.
+/// Histories that [`soak`] searches for one that goes wrong, of every mishap.
+const HISTORIES: u32 = 500;
+
+/// The random tests again, with seeds of their own and more steps; then whole histories on a failing disk.
 pub fn soak() -> Outcome {
-    for round in 1..=20u32 {
-        let seed = std::process::id().wrapping_mul(7919).wrapping_add(round);
+    let first = std::process::id().wrapping_mul(7919);
+    for round in 1..=20 {
+        let seed = first.wrapping_add(round);
         process::run(
             cargo(&["test", "--workspace", "--quiet", "--release"])
                 .env("PALISADE_SEED", seed.to_string())
                 .env("PALISADE_TEST_STEPS", "20"),
         )?;
     }
-    Ok(())
+    let search = ["test", "--package", "palisade-sim", "--test", "search", "--release", "--quiet"];
+    let seeds = format!("{first}..{}", u64::from(first) + u64::from(HISTORIES));
+    process::run(cargo(&search).args(["--", "--ignored", "--nocapture"]).env("SEEDS", seeds))
 }
