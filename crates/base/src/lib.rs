@@ -10,6 +10,7 @@
 //! | [`error_code`], [`error_catalogue`] | the errors clients see: number, SQLSTATE and text, each declared once |
 //! | [`sysvar`], [`sysvar_catalogue`] | system variables, each declared once: options, SET, SHOW and --help follow |
 //! | [`metric`] | counters declared once, read by SHOW STATUS, INNODB_METRICS and Prometheus |
+//! | [`monitor`] | the view of them that INNODB_METRICS gives: enabled, disabled, reset |
 //!
 //! Deliberately absent: I/O and threads.
 
@@ -23,6 +24,7 @@ pub mod error_code;
 pub mod event;
 pub mod ids;
 pub mod metric;
+pub mod monitor;
 pub mod prng;
 pub mod sysvar;
 pub mod sysvar_catalogue;

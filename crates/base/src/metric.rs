@@ -2,7 +2,8 @@
 //!
 //! A crate declares its metrics with [`crate::metrics!`]; SHOW STATUS, INNODB_METRICS and Prometheus list what the
 //! crates export. Counting is one relaxed add on a cache line that the counting thread mostly has to itself:
-//! reading costs the counted path nothing.
+//! reading costs the counted path nothing. What [`crate::monitor`] makes of them - on and off, since when, how much
+//! since the last reset - is worked out by who reads.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +17,8 @@ pub enum Kind {
     Counter,
     /// A current value.
     Gauge,
+    /// MySQL counts this; here is nothing of the kind to be counted. Always 0, and the comment says why.
+    Absent,
 }
 
 #[repr(align(64))]
@@ -29,8 +32,10 @@ pub struct Metric {
     pub module: &'static str,
     /// One line for people.
     pub comment: &'static str,
-    /// Counter or gauge.
+    /// What the number means.
     pub kind: Kind,
+    /// Name in SHOW STATUS, if it is shown there.
+    pub status: Option<&'static str>,
     shards: [Shard; SHARDS],
 }
 
@@ -51,7 +56,14 @@ fn own_shard() -> usize {
 impl Metric {
     /// For [`crate::metrics!`].
     pub const fn new(name: &'static str, module: &'static str, comment: &'static str, kind: Kind) -> Self {
-        Metric { name, module, comment, kind, shards: [const { Shard(AtomicU64::new(0)) }; SHARDS] }
+        let shards = [const { Shard(AtomicU64::new(0)) }; SHARDS];
+        Metric { name, module, comment, kind, status: None, shards }
+    }
+
+    /// The same metric, shown by SHOW STATUS under this name.
+    pub const fn in_status(mut self, name: &'static str) -> Self {
+        self.status = Some(name);
+        self
     }
 
     /// Adds 1.
@@ -85,21 +97,23 @@ impl Metric {
     }
 }
 
-/// Declares metrics as statics, and `METRICS`, the list of them:
+/// Declares metrics as statics, and `METRICS`, the list of them. The name in SHOW STATUS, if there is one, comes last:
 ///
 /// ```
 /// palisade_base::metrics! {
 ///     /// Writes to log files.
-///     pub static LOG_WRITES: Counter = "log_writes", "log", "Number of log writes";
+///     pub static LOG_WRITES: Counter = "log_writes", "log", "Number of log writes", "Innodb_log_writes";
 /// }
 /// LOG_WRITES.increment();
 /// assert_eq!(METRICS[0].value(), 1);
 /// ```
 #[macro_export]
 macro_rules! metrics {
-    ($($(#[$doc:meta])* pub static $ident:ident: $kind:ident = $name:literal, $module:literal, $comment:literal;)*) => {
+    ($($(#[$doc:meta])* pub static $ident:ident: $kind:ident = $name:literal, $module:literal, $comment:literal
+        $(, $status:literal)?;)*) => {
         $($(#[$doc])* pub static $ident: $crate::metric::Metric =
-            $crate::metric::Metric::new($name, $module, $comment, $crate::metric::Kind::$kind);)*
+            $crate::metric::Metric::new($name, $module, $comment, $crate::metric::Kind::$kind)
+            $(.in_status($status))?;)*
         /// Every metric this crate declares, in order of declaration.
         pub static METRICS: &[&$crate::metric::Metric] = &[$(&$ident),*];
     };

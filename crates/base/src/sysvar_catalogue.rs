@@ -251,7 +251,7 @@ system_variables! {
     INNODB_FLUSH_METHOD = "innodb_flush_method", Global, fixed, one_of(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"], 4), "How data files are opened: O_DIRECT and O_DIRECT_NO_FSYNC pass the page cache by, the others do not.";
     INNODB_FLUSH_NEIGHBORS = "innodb_flush_neighbors", Global, dynamic, uint(0, 0, 2, Plain), COMPATIBLE;
     INNODB_FLUSH_SYNC = "innodb_flush_sync", Global, dynamic, bool(true), COMPATIBLE;
-    INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Plain), COMPATIBLE;
+    INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Seconds), "Time over which log_flush_avg_time, log_flush_max_time and log_flush_lsn_avg_rate look back.";
     INNODB_FORCE_RECOVERY = "innodb_force_recovery", Global, fixed, uint(0, 0, 6, Plain), COMPATIBLE;
     INNODB_FSYNC_THRESHOLD = "innodb_fsync_threshold", Global, dynamic, uint(0, 0, u64::MAX, Plain), COMPATIBLE;
     INNODB_FT_MIN_TOKEN_SIZE = "innodb_ft_min_token_size", Global, fixed, uint(3, 0, 16, Plain), COMPATIBLE;
@@ -271,10 +271,10 @@ system_variables! {
     INNODB_MAX_PURGE_LAG = "innodb_max_purge_lag", Global, dynamic, uint(0, 0, u32::MAX as u64, Plain), "No effect.";
     INNODB_MAX_PURGE_LAG_DELAY = "innodb_max_purge_lag_delay", Global, dynamic, uint(0, 0, 10000000, Plain), COMPATIBLE;
     INNODB_MAX_UNDO_LOG_SIZE = "innodb_max_undo_log_size", Global, dynamic, uint(1073741824, 10485760, u64::MAX, Bytes), COMPATIBLE;
-    INNODB_MONITOR_DISABLE = "innodb_monitor_disable", Global, dynamic, text(""), COMPATIBLE;
-    INNODB_MONITOR_ENABLE = "innodb_monitor_enable", Global, dynamic, text(""), COMPATIBLE;
-    INNODB_MONITOR_RESET = "innodb_monitor_reset", Global, dynamic, text(""), COMPATIBLE;
-    INNODB_MONITOR_RESET_ALL = "innodb_monitor_reset_all", Global, dynamic, text(""), COMPATIBLE;
+    INNODB_MONITOR_DISABLE = "innodb_monitor_disable", Global, dynamic, text(""), "Counters of information_schema.INNODB_METRICS to switch off: a name, a module (module_log), all, or a name with %.";
+    INNODB_MONITOR_ENABLE = "innodb_monitor_enable", Global, dynamic, text(""), "Counters of information_schema.INNODB_METRICS to switch on, named as in innodb_monitor_disable; all are on to begin with.";
+    INNODB_MONITOR_RESET = "innodb_monitor_reset", Global, dynamic, text(""), "Counters whose COUNT_RESET begins anew, named as in innodb_monitor_disable.";
+    INNODB_MONITOR_RESET_ALL = "innodb_monitor_reset_all", Global, dynamic, text(""), "Counters, switched off before, all of whose values begin anew, named as in innodb_monitor_disable.";
     INNODB_NUMA_INTERLEAVE = "innodb_numa_interleave", Global, fixed, bool(true), COMPATIBLE;
     INNODB_OLD_BLOCKS_PCT = "innodb_old_blocks_pct", Global, dynamic, uint(37, 5, 95, Plain), COMPATIBLE;
     INNODB_OLD_BLOCKS_TIME = "innodb_old_blocks_time", Global, dynamic, uint(1000, 0, 4294967295, Plain), COMPATIBLE;

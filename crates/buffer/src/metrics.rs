@@ -5,35 +5,35 @@
 
 palisade_base::metrics! {
     /// Logical page accesses.
-    pub static BUFFER_POOL_READ_REQUESTS: Gauge = "buffer_pool_read_requests", "buffer", "Number of logical read requests";
+    pub static BUFFER_POOL_READ_REQUESTS: Gauge = "buffer_pool_read_requests", "buffer", "Number of logical read requests", "Innodb_buffer_pool_read_requests";
     /// Accesses that had to read the page from disk.
-    pub static BUFFER_POOL_READS: Counter = "buffer_pool_reads", "buffer", "Number of reads directly from disk";
+    pub static BUFFER_POOL_READS: Counter = "buffer_pool_reads", "buffer", "Number of reads directly from disk", "Innodb_buffer_pool_reads";
     /// Pages changed by mini-transactions.
-    pub static BUFFER_POOL_WRITE_REQUESTS: Counter = "buffer_pool_write_requests", "buffer", "Number of write requests";
+    pub static BUFFER_POOL_WRITE_REQUESTS: Counter = "buffer_pool_write_requests", "buffer", "Number of write requests", "Innodb_buffer_pool_write_requests";
     /// Accesses that found no free frame.
-    pub static BUFFER_POOL_WAIT_FREE: Counter = "buffer_pool_wait_free", "buffer", "Number of times waited for a free frame";
+    pub static BUFFER_POOL_WAIT_FREE: Counter = "buffer_pool_wait_free", "buffer", "Number of times waited for a free frame", "Innodb_buffer_pool_wait_free";
     /// Frames of the pool.
-    pub static BUFFER_POOL_PAGES_TOTAL: Gauge = "buffer_pool_pages_total", "buffer", "Total buffer pool size in pages";
+    pub static BUFFER_POOL_PAGES_TOTAL: Gauge = "buffer_pool_pages_total", "buffer", "Total buffer pool size in pages", "Innodb_buffer_pool_pages_total";
     /// Frames that hold a page.
-    pub static BUFFER_POOL_PAGES_DATA: Gauge = "buffer_pool_pages_data", "buffer", "Buffer pages containing data";
+    pub static BUFFER_POOL_PAGES_DATA: Gauge = "buffer_pool_pages_data", "buffer", "Buffer pages containing data", "Innodb_buffer_pool_pages_data";
     /// Frames that hold changes not yet on disk.
-    pub static BUFFER_POOL_PAGES_DIRTY: Gauge = "buffer_pool_pages_dirty", "buffer", "Buffer pages currently dirty";
+    pub static BUFFER_POOL_PAGES_DIRTY: Gauge = "buffer_pool_pages_dirty", "buffer", "Buffer pages currently dirty", "Innodb_buffer_pool_pages_dirty";
     /// Frames that hold nothing.
-    pub static BUFFER_POOL_PAGES_FREE: Gauge = "buffer_pool_pages_free", "buffer", "Buffer pages currently free";
+    pub static BUFFER_POOL_PAGES_FREE: Gauge = "buffer_pool_pages_free", "buffer", "Buffer pages currently free", "Innodb_buffer_pool_pages_free";
     /// Bytes in frames that hold a page.
-    pub static BUFFER_POOL_BYTES_DATA: Gauge = "buffer_pool_bytes_data", "buffer", "Buffer bytes containing data";
+    pub static BUFFER_POOL_BYTES_DATA: Gauge = "buffer_pool_bytes_data", "buffer", "Buffer bytes containing data", "Innodb_buffer_pool_bytes_data";
     /// Bytes in frames that hold changes not yet on disk.
-    pub static BUFFER_POOL_BYTES_DIRTY: Gauge = "buffer_pool_bytes_dirty", "buffer", "Buffer bytes currently dirty";
+    pub static BUFFER_POOL_BYTES_DIRTY: Gauge = "buffer_pool_bytes_dirty", "buffer", "Buffer bytes currently dirty", "Innodb_buffer_pool_bytes_dirty";
     /// Pages created.
-    pub static BUFFER_PAGES_CREATED: Counter = "buffer_pages_created", "buffer", "Number of pages created";
+    pub static BUFFER_PAGES_CREATED: Counter = "buffer_pages_created", "buffer", "Number of pages created", "Innodb_pages_created";
     /// Pages read from disk.
-    pub static BUFFER_PAGES_READ: Counter = "buffer_pages_read", "buffer", "Number of pages read";
+    pub static BUFFER_PAGES_READ: Counter = "buffer_pages_read", "buffer", "Number of pages read", "Innodb_pages_read";
     /// Pages written to their place on disk.
-    pub static BUFFER_PAGES_WRITTEN: Counter = "buffer_pages_written", "buffer", "Number of pages written";
+    pub static BUFFER_PAGES_WRITTEN: Counter = "buffer_pages_written", "buffer", "Number of pages written", "Innodb_pages_written";
     /// Bytes read from data files.
-    pub static BUFFER_DATA_READS: Counter = "buffer_data_reads", "buffer", "Amount of data read in bytes";
+    pub static BUFFER_DATA_READS: Counter = "buffer_data_reads", "buffer", "Amount of data read in bytes", "Innodb_data_read";
     /// Bytes written to data files.
-    pub static BUFFER_DATA_WRITTEN: Counter = "buffer_data_written", "buffer", "Amount of data written in bytes";
+    pub static BUFFER_DATA_WRITTEN: Counter = "buffer_data_written", "buffer", "Amount of data written in bytes", "Innodb_data_written";
     /// Pages refused because their bytes are not the page.
     pub static BUFFER_PAGES_CORRUPTED: Counter = "buffer_pages_corrupted", "buffer", "Number of pages found corrupted";
     /// Clean pages evicted.
@@ -47,7 +47,11 @@ palisade_base::metrics! {
     /// Dirty pages written because there were too many, or for a sharp checkpoint.
     pub static BUFFER_FLUSH_SYNC: Counter = "buffer_flush_sync_total_pages", "buffer", "Pages flushed as part of sync batches";
     /// Batches written through the doublewrite file.
-    pub static DBLWR_WRITES: Counter = "innodb_dblwr_writes", "buffer", "Number of doublewrite operations";
+    pub static DBLWR_WRITES: Counter = "innodb_dblwr_writes", "buffer", "Number of doublewrite operations", "Innodb_dblwr_writes";
     /// Pages written through the doublewrite file.
-    pub static DBLWR_PAGES_WRITTEN: Counter = "innodb_dblwr_pages_written", "buffer", "Number of pages written for doublewrite operations";
+    pub static DBLWR_PAGES_WRITTEN: Counter = "innodb_dblwr_pages_written", "buffer", "Number of pages written for doublewrite operations", "Innodb_dblwr_pages_written";
+    /// Where the log is hurried.
+    pub static LOG_MAX_MODIFIED_AGE_ASYNC: Gauge = "log_max_modified_age_async", "log", "Maximum LSN difference; when exceeded, start asynchronous preflush: dirty pages leave twice as fast as the log grows";
+    /// Where it is urgent.
+    pub static LOG_MAX_MODIFIED_AGE_SYNC: Gauge = "log_max_modified_age_sync", "log", "Maximum LSN difference; when exceeded, start synchronous preflush: dirty pages leave as fast as they can";
 }

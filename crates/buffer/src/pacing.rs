@@ -28,9 +28,9 @@ const LOW_WATER_AGE: f64 = 0.10;
 /// Here pages leave as fast as the log grows.
 const BALANCED_AGE: f64 = 0.50;
 /// Here twice as fast.
-const HIGH_AGE: f64 = 0.75;
+pub(crate) const HIGH_AGE: f64 = 0.75;
 /// From here on, whatever it takes to get back to [`CATCH_UP_AGE`].
-const URGENT_AGE: f64 = 0.80;
+pub(crate) const URGENT_AGE: f64 = 0.80;
 const CATCH_UP_AGE: f64 = 0.60;
 /// So long without log: idle.
 const IDLE_AFTER: Duration = Duration::from_secs(1);

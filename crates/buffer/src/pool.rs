@@ -37,7 +37,7 @@ use crate::frames::Frames;
 use crate::page::PAGE_SIZE;
 use crate::sink::{PageSink, Repaired, SpaceFiles};
 use crate::space::Space;
-use crate::{metrics, requests};
+use crate::{metrics, pacing, requests};
 
 /// Between two attempts to write while the disk is full.
 const DISK_FULL_PAUSE: Duration = Duration::from_millis(500);
@@ -368,6 +368,9 @@ impl BufferPool {
         metrics::BUFFER_POOL_PAGES_DIRTY.set(dirty);
         metrics::BUFFER_POOL_BYTES_DIRTY.set(dirty * PAGE_SIZE as u64);
         metrics::BUFFER_POOL_READ_REQUESTS.set(requests::total());
+        let log_capacity = self.core.log.usable_capacity() as f64;
+        metrics::LOG_MAX_MODIFIED_AGE_ASYNC.set((log_capacity * pacing::HIGH_AGE) as u64);
+        metrics::LOG_MAX_MODIFIED_AGE_SYNC.set((log_capacity * pacing::URGENT_AGE) as u64);
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
 use palisade_base::metric::Metric;
+use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
@@ -70,6 +71,7 @@ pub struct Engine {
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
     pub(crate) deadlocks: Deadlocks,
+    pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.
     pub(crate) is_dictionary_doubtful: AtomicBool,
     /// Held as long as the engine lives.
@@ -184,27 +186,45 @@ impl Engine {
         self.pool.set_io_capacity(pages_per_second);
     }
 
-    /// Every counter of the engine and the floors below, for INNODB_METRICS.
+    /// Every counter of the engine and the floors below, as of now.
     pub fn metrics(&self) -> Vec<&'static Metric> {
         self.pool.publish_metrics();
-        let lists = [
-            palisade_buffer::metrics::METRICS,
-            palisade_log::METRICS,
-            palisade_btree::METRICS,
-            palisade_txn::METRICS,
-        ];
-        lists.into_iter().flatten().copied().collect()
+        self.log.publish_metrics();
+        all_metrics().collect()
+    }
+
+    /// The rows of INNODB_METRICS.
+    pub fn monitors(&self) -> Vec<Reading> {
+        self.pool.publish_metrics();
+        self.log.publish_metrics();
+        self.monitors.read(self.now_seconds())
+    }
+
+    /// Does what one of the `innodb_monitor_...` variables is for to the metrics that `pattern` names. What could not be
+    /// done is written to the error log, as MySQL does; a pattern that names nothing is the caller's error.
+    pub fn monitor(&self, operation: Operation, pattern: &str) -> Result<(), Unknown> {
+        self.pool.publish_metrics();
+        self.log.publish_metrics();
+        for note in self.monitors.apply(operation, pattern, self.now_seconds())? {
+            tracing::warn!("{note}");
+        }
+        Ok(())
+    }
+
+    fn now_seconds(&self) -> i64 {
+        self.config.clock.unix_micros() / 1_000_000
     }
 
     /// The counters of SHOW STATUS that come from the engine.
     pub fn status(&self) -> Vec<StatusValue> {
-        let metrics = self.metrics();
-        let value =
-            |metric: &str| metrics.iter().find(|known| known.name == metric).map(|known| known.value());
-        STATUS
-            .iter()
-            .filter_map(|&(name, metric)| Some(StatusValue { name, value: value(metric)? }))
-            .collect()
+        let shown =
+            |metric: &'static Metric| metric.status.map(|name| StatusValue { name, value: metric.value() });
+        self.metrics().into_iter().filter_map(shown).collect()
+    }
+
+    /// Sets `innodb_flushing_avg_loops`, in seconds.
+    pub fn set_flushing_avg_loops(&self, seconds: u64) {
+        self.log.set_averaging(seconds);
     }
 
     /// Transactions that have changed something and have not ended, oldest first.
@@ -238,37 +258,16 @@ impl Engine {
     }
 }
 
-/// Names in SHOW STATUS of metrics.
-const STATUS: &[(&str, &str)] = &[
-    ("Innodb_buffer_pool_bytes_data", "buffer_pool_bytes_data"),
-    ("Innodb_buffer_pool_bytes_dirty", "buffer_pool_bytes_dirty"),
-    ("Innodb_buffer_pool_pages_data", "buffer_pool_pages_data"),
-    ("Innodb_buffer_pool_pages_dirty", "buffer_pool_pages_dirty"),
-    ("Innodb_buffer_pool_pages_free", "buffer_pool_pages_free"),
-    ("Innodb_buffer_pool_pages_total", "buffer_pool_pages_total"),
-    ("Innodb_buffer_pool_read_requests", "buffer_pool_read_requests"),
-    ("Innodb_buffer_pool_reads", "buffer_pool_reads"),
-    ("Innodb_buffer_pool_wait_free", "buffer_pool_wait_free"),
-    ("Innodb_buffer_pool_write_requests", "buffer_pool_write_requests"),
-    ("Innodb_data_read", "buffer_data_reads"),
-    ("Innodb_data_written", "buffer_data_written"),
-    ("Innodb_dblwr_pages_written", "innodb_dblwr_pages_written"),
-    ("Innodb_dblwr_writes", "innodb_dblwr_writes"),
-    ("Innodb_history_list_length", "trx_rseg_history_len"),
-    ("Innodb_log_waits", "log_waits"),
-    ("Innodb_log_write_requests", "log_write_requests"),
-    ("Innodb_log_writes", "log_writes"),
-    ("Innodb_os_log_fsyncs", "os_log_fsyncs"),
-    ("Innodb_os_log_written", "os_log_bytes_written"),
-    ("Innodb_pages_created", "buffer_pages_created"),
-    ("Innodb_pages_read", "buffer_pages_read"),
-    ("Innodb_pages_written", "buffer_pages_written"),
-    ("Innodb_redo_log_checkpoint_lsn", "log_lsn_last_checkpoint"),
-    ("Innodb_redo_log_current_lsn", "log_lsn_current"),
-    ("Innodb_redo_log_flushed_to_disk_lsn", "log_lsn_last_flush"),
-    ("Innodb_row_lock_waits", "lock_rec_lock_waits"),
-    ("Innodb_deadlocks", "lock_deadlocks"),
-];
+/// What this floor and those below count.
+pub(crate) fn all_metrics() -> impl Iterator<Item = &'static Metric> {
+    let lists = [
+        palisade_buffer::metrics::METRICS,
+        palisade_log::METRICS,
+        palisade_btree::METRICS,
+        palisade_txn::METRICS,
+    ];
+    lists.into_iter().flatten().copied()
+}
 
 pub(crate) fn writer_threads(value: LogWriterThreads) -> WriterThreads {
     match value {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8};
 
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
+use palisade_base::monitor::Monitors;
 use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
 use palisade_btree::{Mtr, Tree, alloc, recovery};
@@ -27,7 +28,7 @@ use crate::build::free_loose_trees;
 use crate::config::EngineConfig;
 use crate::deadlocks::Deadlocks;
 use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind};
-use crate::engine::{Engine, Finder, Registry, writer_threads};
+use crate::engine::{Engine, Finder, Registry, all_metrics, writer_threads};
 use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
@@ -86,7 +87,9 @@ impl Engine {
         remove_orphans(&base, &dictionary)?;
 
         let metadata = Arc::new(MetadataLocks::default());
+        let monitors = Monitors::new(all_metrics(), base.config.clock.unix_micros() / 1_000_000);
         let engine = Arc::new(Engine {
+            monitors,
             flush_at_commit: AtomicU8::new(base.config.flush_at_commit as u8),
             ids: Counter::open(&system, Field::NextId, FIRST_ID)?,
             ddl: if base.config.background { IoPool::new(DDL_THREADS)? } else { IoPool::inline() },

@@ -87,7 +87,7 @@ fn metric(name: &str) -> u64 {
 fn commits(directory: &Path, writer_threads: WriterThreads, threads: usize, sessions: usize, payload: usize) {
     let log = create(Arc::new(OsFileSystem), directory, writer_threads);
     let count = AtomicU64::new(0);
-    let (flushes, wakeups) = (metric("log_flush_total"), metric("log_flush_wakeups"));
+    let (flushes, wakeups) = (metric("log_flush_total"), metric("log_wakeups"));
     let end = Instant::now() + Duration::from_secs(SECONDS);
     std::thread::scope(|scope| {
         for worker in 0..threads {
@@ -127,7 +127,7 @@ fn commits(directory: &Path, writer_threads: WriterThreads, threads: usize, sess
     log.shutdown().expect("the log shuts down");
     let commits = count.into_inner();
     let per_flush = commits as f64 / (metric("log_flush_total") - flushes).max(1) as f64;
-    let wakeups = (metric("log_flush_wakeups") - wakeups) as f64 / commits.max(1) as f64;
+    let wakeups = (metric("log_wakeups") - wakeups) as f64 / commits.max(1) as f64;
     println!(
         "{writer_threads:?}, {sessions} sessions: {} commits/s, {per_flush:.1} commits per flush, {wakeups:.3} wakeups per commit",
         commits / SECONDS

@@ -40,12 +40,15 @@ impl DirtyBuckets {
         assert!(before > 0, "a page dirty from {lsn:?} on was unregistered more often than registered");
     }
 
-    /// The furthest safe checkpoint, given one that is safe and a tail loaded before the call.
-    pub(crate) fn candidate(&self, safe: Lsn, tail: Lsn) -> Lsn {
+    /// The furthest safe checkpoint, given one that is safe and a tail loaded after it, before the call. `None` if they
+    /// are further apart than the log is ever long: the first is not the last checkpoint any more.
+    pub(crate) fn candidate(&self, safe: Lsn, tail: Lsn) -> Option<Lsn> {
         let (first, last) = (safe.0 >> self.bits, tail.0 >> self.bits);
-        assert!(last - first < self.counts.len() as u64, "the log's live part outgrew the buckets");
+        if last - first >= self.counts.len() as u64 {
+            return None;
+        }
         let dirty = (first..=last).find(|bucket| self.count(*bucket).load(Ordering::Acquire) > 0);
-        dirty.map_or(tail, |bucket| Lsn(bucket << self.bits).max(safe))
+        Some(dirty.map_or(tail, |bucket| Lsn(bucket << self.bits).max(safe)))
     }
 }
 
@@ -69,7 +72,7 @@ mod tests {
                 let clean = dirty.swap_remove(random.below(dirty.len() as u64) as usize);
                 buckets.unregister(clean);
             }
-            let candidate = buckets.candidate(safe, tail);
+            let candidate = buckets.candidate(safe, tail).unwrap();
             let oldest = dirty.iter().min().copied().unwrap_or(tail);
             assert!(candidate >= safe && candidate <= oldest, "{candidate:?} is beyond {oldest:?}");
             assert!(oldest.since(candidate) <= 1 << buckets.bits);

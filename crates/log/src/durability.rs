@@ -37,8 +37,10 @@ use std::time::Duration;
 use palisade_base::Lsn;
 use parking_lot::RwLock;
 
+use crate::averages::Averages;
 use crate::choice::Choice;
 use crate::log::State;
+use crate::metrics::WaitCounters;
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Ordering, load_ordered, store_ordered};
 use crate::waits::{Inbox, WaitId, WaitList};
 use crate::{Error, Log, WriterThreads, metrics};
@@ -55,6 +57,9 @@ pub enum OtherWork {
 /// How often a pump lets other tasks run before it sees to a flush, at most.
 const MOST_ROUNDS: u32 = 8;
 
+/// Default of `innodb_flushing_avg_loops`.
+const AVERAGED_SECONDS: u64 = 30;
+
 /// What is durable, who wants more, and who is working on it.
 pub(crate) struct Durability {
     durable: CachePadded<AtomicU64>,
@@ -65,6 +70,7 @@ pub(crate) struct Durability {
     asked: AtomicU64,
     writer_threads: AtomicU8,
     choice: Choice,
+    pub(crate) averages: Averages,
     inboxes: RwLock<Vec<Arc<Inbox>>>,
     /// For waits on threads that are no workers.
     others: Arc<Inbox>,
@@ -81,6 +87,7 @@ impl Durability {
             asked: AtomicU64::new(0),
             writer_threads: AtomicU8::new(writer_threads as u8),
             choice: Choice::new(),
+            averages: Averages::new(AVERAGED_SECONDS),
             inboxes: RwLock::default(),
             others: Arc::new(Inbox::new()),
             writer: Caller::default(),
@@ -144,6 +151,7 @@ impl Caller {
             && !self.called.swap(true, Ordering::SeqCst)
             && let Some(thread) = self.thread.get()
         {
+            metrics::THREAD_WAKEUPS.increment();
             thread.unpark();
         }
     }
@@ -206,7 +214,8 @@ impl Log {
     /// Waits until everything below `lsn` is durable. On a [worker](Log::register_worker) the wait is completed by
     /// the worker itself, together with its others.
     pub fn wait_durable(&self, lsn: Lsn) -> WaitDurable<'_> {
-        WaitDurable { log: self, lsn, leads: false, registered: None }
+        metrics::COMMITS.increment();
+        WaitDurable::new(self, lsn, false)
     }
 
     /// Waits until [`Log::tail`] has reached `lsn`: everything before, and the append that ends there, is visible.
@@ -227,7 +236,7 @@ impl Log {
                 std::thread::yield_now();
             }
         }
-        block_on(WaitDurable { log: self, lsn, leads: true, registered: None })
+        block_on(WaitDurable::new(self, lsn, true))
     }
 
     /// Gives what is below the tail to the operating system, unless everything below `lsn` was given already, on the
@@ -235,8 +244,10 @@ impl Log {
     /// [tail](Log::tail).
     pub fn write_out(&self, lsn: Lsn) -> Result<(), Error> {
         if self.written_lsn() >= lsn {
+            WaitCounters::ON_WRITE.count(0);
             return Ok(());
         }
+        WaitCounters::ON_WRITE.count(1);
         match self.state() {
             State::Failed => return Err(Error::Failed),
             State::Stopped | State::Recovering => return Err(Error::NotRunning),
@@ -321,25 +332,24 @@ impl Log {
         let before = self.config.clock.monotonic();
         for (_, file) in unsynced {
             metrics::SYNCS.increment();
-            if let Err(error) = file.sync() {
+            metrics::PENDING_SYNCS.add(1);
+            let synced = file.sync();
+            metrics::PENDING_SYNCS.subtract(1);
+            if let Err(error) = synced {
                 self.fail("sync the log", error);
                 return;
             }
         }
         let after = self.config.clock.monotonic();
-        let micros = (after - before).as_micros() as u64;
         metrics::FLUSHES.increment();
-        metrics::FLUSH_TIME.add(micros);
-        metrics::FLUSH_MAX_TIME.raise_to(micros);
+        metrics::FLUSH_TIME.add((after - before).as_micros() as u64);
+        self.durability.averages.note(after, after - before, written.since(durable));
         store_ordered(&self.durability.durable.0, written.0);
         let is_auto = self.config.background && self.durability.setting() == WriterThreads::Auto;
         if is_auto && self.durability.choice.note(after, written) {
             // As when it is set: who was relied on may not feel responsible any more.
             self.ask(self.durability.wanted());
         }
-        metrics::LSN_LAST_FLUSH.set(written.0);
-        metrics::LSN_CURRENT.set(self.ring.next().0);
-        metrics::CHECKPOINT_AGE.set(written.0.saturating_sub(self.checkpoint_lsn().0));
     }
 
     /// Ends the claim and calls every worker that has something to do because of it, once; but not the caller's own.
@@ -419,6 +429,7 @@ impl Log {
     /// The writer thread: with `On`, writes while someone waits for more than is written.
     fn run_writer(&self) {
         let _ = self.durability.writer.thread.set(std::thread::current());
+        let mut sleeps = 0;
         loop {
             self.durability.writer.listen();
             if !self.is_working() {
@@ -426,11 +437,15 @@ impl Log {
             }
             let goal = self.durability.wanted().max(self.durability.asked());
             if self.writer_threads() == WriterThreads::On && goal > self.written_lsn() {
-                if !self.write_for_flusher() {
+                if self.write_for_flusher() {
+                    WaitCounters::WRITER.count(std::mem::take(&mut sleeps));
+                } else {
+                    sleeps += 1;
                     self.sleep_until_tail_moves(&self.durability.writer);
                 }
                 continue;
             }
+            sleeps += 1;
             self.durability.writer.wait(self.background_interval());
         }
     }
@@ -461,6 +476,7 @@ impl Log {
         let mut is_due = false;
         // After a flush that left those who are not covered to this thread.
         let mut goes_on = false;
+        let mut sleeps = 0;
         loop {
             self.durability.flusher.listen();
             if !self.is_working() {
@@ -480,12 +496,15 @@ impl Log {
                 let flushed = self.flush_as_thread();
                 goes_on = flushed == Some(Lead::Taken);
                 if flushed.is_some() {
+                    WaitCounters::FLUSHER.count(std::mem::take(&mut sleeps));
                     continue;
                 }
             } else if goal > durable {
+                sleeps += 1;
                 self.sleep_until_tail_moves(&self.durability.flusher);
                 continue;
             }
+            sleeps += 1;
             is_due = !self.durability.flusher.wait(self.background_interval());
         }
     }
@@ -557,9 +576,15 @@ pub struct WaitDurable<'a> {
     /// Whether the polling thread may flush by itself.
     leads: bool,
     registered: Option<(Arc<Inbox>, WaitId)>,
+    /// How often it had to be polled again.
+    loops: u64,
 }
 
-impl WaitDurable<'_> {
+impl<'a> WaitDurable<'a> {
+    fn new(log: &'a Log, lsn: Lsn, leads: bool) -> WaitDurable<'a> {
+        WaitDurable { log, lsn, leads, registered: None, loops: 0 }
+    }
+
     fn outcome(&self) -> Option<Result<(), Error>> {
         if self.log.durable_lsn() >= self.lsn {
             return Some(Ok(()));
@@ -581,10 +606,22 @@ impl WaitDurable<'_> {
         // A thread that sleeps until it is woken cannot run a pump.
         let inbox = if self.leads { self.log.durability.others.clone() } else { self.log.own_inbox() };
         let id = inbox.waits.register(self.lsn, waker);
-        if self.registered.replace((inbox.clone(), id)).is_none() {
-            metrics::FLUSH_WAITS.increment();
-        }
+        self.registered = Some((inbox.clone(), id));
         inbox
+    }
+
+    /// Registers and sees to it that a flush comes, unless the wait is over.
+    fn step(&mut self, context: &mut Context<'_>) -> Option<Result<(), Error>> {
+        if let Some(outcome) = self.outcome() {
+            return Some(outcome);
+        }
+        let inbox = self.register(context.waker());
+        if let Some(outcome) = self.outcome() {
+            return Some(outcome);
+        }
+        self.log.want(self.lsn, &inbox, self.leads);
+        // A flush may have been led just now.
+        self.outcome()
     }
 }
 
@@ -592,18 +629,15 @@ impl Future for WaitDurable<'_> {
     type Output = Result<(), Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(outcome) = self.outcome() {
-            return Poll::Ready(outcome);
-        }
-        let inbox = self.register(context.waker());
-        if let Some(outcome) = self.outcome() {
-            return Poll::Ready(outcome);
-        }
-        self.log.want(self.lsn, &inbox, self.leads);
-        // A flush may have been led just now.
-        match self.outcome() {
-            Some(outcome) => Poll::Ready(outcome),
-            None => Poll::Pending,
+        match self.step(context) {
+            Some(outcome) => {
+                WaitCounters::ON_FLUSH.count(self.loops);
+                Poll::Ready(outcome)
+            }
+            None => {
+                self.loops += 1;
+                Poll::Pending
+            }
         }
     }
 }

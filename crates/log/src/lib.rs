@@ -19,6 +19,7 @@
 //! | `writer`, `segments` | from the ring to the files |
 //! | `durability`, `waits` | who flushes, who waits, and who is woken |
 //! | `choice` | how AUTO finds out which way of flushing comes further |
+//! | `metrics`, `averages` | what is counted, and what the last flushes were like |
 //! | `dirty` | from where on the log is needed |
 //! | `reader` | recovery's view |
 //!
@@ -31,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod averages;
 mod checkpoint;
 mod choice;
 mod config;

@@ -23,6 +23,7 @@ use crate::admission::{Admission, Granted};
 use crate::checkpoint::{self, Checkpoint, CheckpointFile};
 use crate::dirty::DirtyBuckets;
 use crate::durability::Durability;
+use crate::metrics::WaitCounters;
 use crate::ring::Ring;
 use crate::segments::Segments;
 use crate::sync::{AtomicU64, CachePadded, Mutex, Ordering, load_ordered, store_ordered};
@@ -284,13 +285,20 @@ impl Log {
             return Ok(Credit { log: self, granted });
         }
         self.refusal()?;
+        // The files say "full" by allowing nothing.
+        let files_are_full = self.admission.until() == 0;
+        let scarce = if files_are_full { WaitCounters::FILE_SPACE } else { WaitCounters::BUFFER_SPACE };
         self.make_room();
         let event = self.admission.wait();
         if let Some(granted) = self.admission.take(bytes, next) {
+            scarce.count(0);
             return Ok(Credit { log: self, granted });
         }
         self.refusal()?;
-        metrics::WAITS.increment();
+        scarce.count(1);
+        if !files_are_full {
+            metrics::WAITS.increment();
+        }
         Err(Blocked::Wait(event))
     }
 
@@ -363,8 +371,9 @@ impl Log {
 
     /// The furthest LSN a checkpoint may be written for: no dirty page needs the log before it.
     pub fn checkpoint_candidate(&self) -> Lsn {
-        let tail = self.tail();
-        self.dirty.candidate(self.checkpoint_lsn(), tail)
+        let safe = self.checkpoint_lsn();
+        let candidate = self.dirty.candidate(safe, self.tail());
+        candidate.expect("the log's live part stays within the buckets")
     }
 
     /// Where recovery would start, at the latest.
@@ -394,7 +403,6 @@ impl Log {
         file.write(next).map_err(|error| self.fail("write the checkpoint file", error))?;
         self.checkpoint_lsn.store(start.lsn.0, Ordering::Release);
         metrics::CHECKPOINTS.increment();
-        metrics::LSN_LAST_CHECKPOINT.set(start.lsn.0);
         self.recycle(start).map_err(|error| self.fail("recycle a segment", error))
     }
 
@@ -430,6 +438,40 @@ impl Log {
     /// What is kept free for what was admitted and is not written: the ring, and padding for some small groups.
     fn reserve(&self) -> u64 {
         (self.ring.capacity() + (1 << 20)).min(self.capacity / 2)
+    }
+
+    /// Copies what the log knows into its gauges. Whoever shows them calls this first; nobody waits for it.
+    pub fn publish_metrics(&self) {
+        let relaxed = |atom: &AtomicU64| atom.load(Ordering::Relaxed);
+        let (safe, tail) = (self.checkpoint_lsn(), self.tail());
+        let current = self.ring.next().0;
+        // While this thread slept, the log may have gone on by a lap.
+        let oldest = self.dirty.candidate(safe, tail).unwrap_or(safe).0;
+        let (checkpoint, tail) = (safe.0, tail.0);
+        let recent = self.durability.averages.recent(self.config.clock.monotonic());
+        let used = relaxed(&self.position).saturating_sub(relaxed(&self.oldest_position));
+        let gauges = [
+            (&metrics::LSN_CURRENT, current),
+            (&metrics::LSN_LAST_FLUSH, self.durable_lsn().0),
+            (&metrics::LSN_LAST_CHECKPOINT, checkpoint),
+            (&metrics::CHECKPOINT_AGE, current.saturating_sub(checkpoint)),
+            (&metrics::LSN_DIRTY_PAGES_ADDED, tail),
+            (&metrics::LSN_OLDEST_DIRTY, oldest),
+            (&metrics::LSN_OLDEST_DIRTY_LOW, oldest),
+            (&metrics::FLUSH_AVG_TIME, recent.average_us),
+            (&metrics::FLUSH_MAX_TIME, recent.longest_us),
+            (&metrics::FLUSH_LSN_AVG_RATE, recent.bytes_a_second),
+            (&metrics::FREE_SPACE, self.usable_capacity().saturating_sub(used)),
+            (&metrics::CONCURRENCY_MARGIN, self.reserve()),
+        ];
+        for (gauge, value) in gauges {
+            gauge.set(value);
+        }
+    }
+
+    /// The time over which flushes are averaged for the metrics: `innodb_flushing_avg_loops`.
+    pub fn set_averaging(&self, seconds: u64) {
+        self.durability.averages.set_window(seconds);
     }
 
     /// Publishes what a write or a checkpoint has changed: what was written, and how far appends may go.

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
+use crate::metrics;
+
 const PREFIX: &str = "log.";
 const ZEROS: usize = 1 << 20;
 
@@ -101,6 +103,7 @@ impl Segments {
         }
         file.sync()?;
         self.files.insert(number, file);
+        metrics::NEXT_FILE.increment();
         Ok(())
     }
 
@@ -143,6 +146,7 @@ impl Segments {
 
     /// Takes renamed segments into use, the directory having been synced.
     pub(crate) fn adopt(&mut self) {
+        metrics::NEXT_FILE.add(self.renamed.len() as u64);
         self.files.append(&mut self.renamed);
     }
 

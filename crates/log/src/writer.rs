@@ -138,7 +138,10 @@ impl Writer {
         self.buffer[sealed..padded].fill(0);
 
         let file = self.segments.file(segment).expect("the writer stays within the segments");
-        file.write_at(&self.buffer[..padded], offset)?;
+        metrics::PENDING_WRITES.add(1);
+        let written = file.write_at(&self.buffer[..padded], offset);
+        metrics::PENDING_WRITES.subtract(1);
+        written?;
         if self.unsynced.last().is_none_or(|(last, _)| *last != segment) {
             self.unsynced.push((segment, file.clone()));
         }
@@ -146,6 +149,8 @@ impl Writer {
         metrics::WRITES.increment();
         metrics::WRITTEN_BYTES.add(padded as u64);
         metrics::PADDED_BYTES.add((padded - sealed) as u64);
+        let kind = if padded > sealed { &metrics::PARTIAL_BLOCK_WRITES } else { &metrics::FULL_BLOCK_WRITES };
+        kind.increment();
         Ok(from.advance(len as u64))
     }
 

@@ -37,7 +37,7 @@ fn worker(log: Arc<Log>, other_work: OtherWork) {
 
 /// Runs the sessions on `workers` workers; (flushes, wakeups).
 fn run(workers: u64, writer_threads: WriterThreads, other_work: OtherWork) -> (u64, u64) {
-    let (flushes, wakeups) = (metric("log_flush_total"), metric("log_flush_wakeups"));
+    let (flushes, wakeups) = (metric("log_flush_total"), metric("log_wakeups"));
     let config = LogConfig { writer_threads, ..LogConfig::default() };
     let log = Log::create(Arc::new(MemFileSystem::new()), Path::new("redo"), config, Lsn(8)).unwrap();
     std::thread::scope(|scope| {
@@ -46,7 +46,7 @@ fn run(workers: u64, writer_threads: WriterThreads, other_work: OtherWork) -> (u
         }
     });
     log.shutdown().unwrap();
-    let (flushes, wakeups) = (metric("log_flush_total") - flushes, metric("log_flush_wakeups") - wakeups);
+    let (flushes, wakeups) = (metric("log_flush_total") - flushes, metric("log_wakeups") - wakeups);
     let commits = workers * SESSIONS * COMMITS;
     println!(
         "{workers} workers, {writer_threads:?}, {other_work:?}: {commits} commits, {flushes} flushes, {wakeups} wakeups"

@@ -131,7 +131,22 @@ fn open_engine(file_system: Arc<dyn FileSystem>, settings: &Settings) -> Result<
     };
     let engine = Engine::open(config, file_system).map_err(|error| error.to_string())?;
     engine.set_print_all_deadlocks(settings.bool(sysvar::INNODB_PRINT_ALL_DEADLOCKS));
+    engine.set_flushing_avg_loops(settings.uint(sysvar::INNODB_FLUSHING_AVG_LOOPS));
+    set_monitors(&engine, settings);
     Ok(engine)
+}
+
+/// `innodb_monitor_enable` and its like as options: several names are separated by commas, semicolons or spaces.
+fn set_monitors(engine: &Engine, settings: &Settings) {
+    for id in [sysvar::INNODB_MONITOR_DISABLE, sysvar::INNODB_MONITOR_ENABLE] {
+        let names = settings.text(id).unwrap_or_default();
+        let Some(operation) = variables::monitor_operation(id) else { continue };
+        for name in names.split([' ', ';', ',']).filter(|name| !name.is_empty()) {
+            if engine.monitor(operation, name).is_err() {
+                warn!("{}: there is no counter or module '{name}'", id.declaration().name);
+            }
+        }
+    }
 }
 
 fn write_pid_file(settings: &Settings) -> Result<Option<PathBuf>, String> {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use palisade_base::MysqlError;
+use palisade_base::error_catalogue::{ER_NO_DEFAULT, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
+use palisade_base::monitor::{Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads};
 use palisade_sql::Session;
@@ -56,6 +58,9 @@ pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
             engine.set_log_writer_threads(log_writer_threads(*position));
         }
         (sysvar::INNODB_PRINT_ALL_DEADLOCKS, Setting::Bool(on)) => engine.set_print_all_deadlocks(*on),
+        (sysvar::INNODB_FLUSHING_AVG_LOOPS, Setting::UInt(seconds)) => {
+            engine.set_flushing_avg_loops(*seconds);
+        }
         (sysvar::INNODB_IO_CAPACITY, Setting::UInt(pages)) => engine.set_io_capacity(*pages as u32),
         _ => {}
     }
@@ -150,6 +155,9 @@ pub fn assign(
 ) -> Result<(), MysqlError> {
     let variable = id.declaration();
     variable.check_settable(at)?;
+    if let Some(operation) = monitor_operation(id) {
+        return assign_monitor(globals, engine, session, id, operation, value);
+    }
     let setting = match (value, at) {
         (None, Place::Session) if variable.scope == Scope::Both => globals.load().get(id).clone(),
         (None, _) => variable.default_setting(),
@@ -198,8 +206,49 @@ pub fn assign(
     }
 }
 
+/// What is done to the metrics that are named by giving this variable a value.
+pub fn monitor_operation(id: VariableId) -> Option<Operation> {
+    Some(match id {
+        sysvar::INNODB_MONITOR_ENABLE => Operation::Enable,
+        sysvar::INNODB_MONITOR_DISABLE => Operation::Disable,
+        sysvar::INNODB_MONITOR_RESET => Operation::Reset,
+        sysvar::INNODB_MONITOR_RESET_ALL => Operation::ResetAll,
+        _ => return None,
+    })
+}
+
+/// `SET GLOBAL innodb_monitor_enable = 'log%'` and its like: the value is an order, and kept only to be shown.
+fn assign_monitor(
+    globals: &Globals,
+    engine: &Engine,
+    session: &mut Session,
+    id: VariableId,
+    operation: Operation,
+    value: Option<&Value>,
+) -> Result<(), MysqlError> {
+    let variable = id.declaration();
+    let no_such = |text: &str| mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, text);
+    match value {
+        None => {
+            let text = "Default value is not defined for this set option. Please specify correct counter or \
+                        module name.";
+            session.warnings.warn(MysqlError::with_message(&ER_NO_DEFAULT, text));
+            globals.set(id, Setting::Null);
+            Ok(())
+        }
+        Some(Value::Bytes(bytes)) => {
+            let name = String::from_utf8_lossy(bytes).into_owned();
+            engine.monitor(operation, &name).map_err(|Unknown| no_such(&name))?;
+            globals.set(id, Setting::Text(name.into()));
+            Ok(())
+        }
+        Some(Value::Null) => Err(no_such("NULL")),
+        Some(_) => Err(wrong_type(variable)),
+    }
+}
+
 fn wrong_type(variable: &Variable) -> MysqlError {
-    palisade_base::mysql_error!(palisade_base::error_catalogue::ER_WRONG_TYPE_FOR_VAR, variable.name)
+    mysql_error!(ER_WRONG_TYPE_FOR_VAR, variable.name)
 }
 
 /// `optimizer_switch='mrr=off'` changes one switch and leaves the others.

@@ -1,6 +1,7 @@
 //! Tables about the server: their rows are made when they are read.
 
-use palisade_base::metric::{Kind, Metric};
+use palisade_base::metric::Kind;
+use palisade_base::monitor::{Reading, Spread};
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_sql::{Host as _, Scope, Session, VirtualTable};
@@ -8,7 +9,7 @@ use palisade_sql::{Host as _, Scope, Session, VirtualTable};
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Account, AccountName};
 use crate::host::ServerHost;
-use crate::status;
+use crate::session_variables;
 
 type Columns = Vec<(&'static str, SqlType)>;
 type Rows = Vec<Vec<Value>>;
@@ -273,10 +274,22 @@ fn processes(host: &ServerHost, session: &Session) -> Rows {
 }
 
 fn metric_columns() -> Columns {
+    let datetime = SqlType::DateTime { fsp: 0 };
     vec![
         ("NAME", text(193)),
         ("SUBSYSTEM", text(193)),
         ("COUNT", SqlType::BIGINT),
+        ("MAX_COUNT", SqlType::BIGINT),
+        ("MIN_COUNT", SqlType::BIGINT),
+        ("AVG_COUNT", SqlType::DOUBLE),
+        ("COUNT_RESET", SqlType::BIGINT),
+        ("MAX_COUNT_RESET", SqlType::BIGINT),
+        ("MIN_COUNT_RESET", SqlType::BIGINT),
+        ("AVG_COUNT_RESET", SqlType::DOUBLE),
+        ("TIME_ENABLED", datetime.clone()),
+        ("TIME_DISABLED", datetime.clone()),
+        ("TIME_ELAPSED", SqlType::BIGINT),
+        ("TIME_RESET", datetime),
         ("STATUS", text(193)),
         ("TYPE", text(193)),
         ("COMMENT", text(193)),
@@ -284,20 +297,34 @@ fn metric_columns() -> Columns {
 }
 
 fn metrics(host: &ServerHost) -> Rows {
-    let line = |metric: &'static Metric| {
-        vec![
-            Value::bytes(metric.name),
-            Value::bytes(metric.module),
-            Value::Int(metric.value() as i64),
-            Value::bytes("enabled"),
-            Value::bytes(match metric.kind {
-                Kind::Counter => "counter",
-                Kind::Gauge => "value",
-            }),
-            Value::bytes(metric.comment),
-        ]
+    let zone = palisade_catalog::Zone::parse(session_variables::system_zone());
+    let zone = zone.unwrap_or(palisade_catalog::Zone::UTC);
+    let number = |number: Option<i64>| number.map_or(Value::Null, Value::Int);
+    let time = |seconds: Option<i64>| {
+        let datetime = |seconds| palisade_catalog::Timestamp(seconds * 1_000_000).to_datetime(&zone);
+        seconds.map_or(Value::Null, |seconds| Value::DateTime(datetime(seconds)))
     };
-    status::METRICS.iter().copied().chain(host.engine.metrics()).map(line).collect()
+    let spread = |spread: Spread| {
+        [number(spread.max), number(spread.min), spread.average.map_or(Value::Null, Value::Double)]
+    };
+    let line = |row: Reading| {
+        let kind = match (row.metric.kind, row.metric.status) {
+            (Kind::Gauge, _) => "value",
+            (Kind::Counter | Kind::Absent, None) => "counter",
+            (Kind::Counter | Kind::Absent, Some(_)) => "status_counter",
+        };
+        let mut values = vec![Value::bytes(row.metric.name), Value::bytes(row.metric.module)];
+        values.push(Value::Int(row.count));
+        values.extend(spread(row.spread));
+        values.push(Value::Int(row.count_reset));
+        values.extend(spread(row.spread_reset));
+        values.extend([time(row.time_enabled), time(row.time_disabled), number(row.time_elapsed)]);
+        values.push(time(row.time_reset));
+        values.push(Value::bytes(if row.is_on { "enabled" } else { "disabled" }));
+        values.extend([Value::bytes(kind), Value::bytes(row.metric.comment)]);
+        values
+    };
+    host.engine.monitors().into_iter().map(line).collect()
 }
 
 fn transaction_columns() -> Columns {

@@ -10,7 +10,7 @@ palisade_base::metrics! {
     /// Transactions found in flight by recovery.
     pub static TRX_RECOVERED: Counter = "trx_recovered", "transaction", "Number of transactions in flight at a crash, rolled back afterwards";
     /// Committed transactions not yet purged.
-    pub static TRX_RSEG_HISTORY_LEN: Gauge = "trx_rseg_history_len", "transaction", "Length of the history list";
+    pub static TRX_RSEG_HISTORY_LEN: Gauge = "trx_rseg_history_len", "transaction", "Length of the history list", "Innodb_history_list_length";
     /// Undo records written.
     pub static TRX_UNDO_RECORDS: Counter = "trx_undo_records", "transaction", "Number of undo records written";
     /// Undo pages in use.
@@ -18,11 +18,11 @@ palisade_base::metrics! {
     /// Versions rebuilt for snapshots.
     pub static TRX_VERSIONS_BUILT: Counter = "trx_versions_built", "transaction", "Number of older row versions built";
     /// Waits for row locks.
-    pub static LOCK_REC_LOCK_WAITS: Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for";
+    pub static LOCK_REC_LOCK_WAITS: Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for", "Innodb_row_lock_waits";
     /// Entries in the lock table.
     pub static LOCK_REC_LOCK_CREATED: Counter = "lock_rec_lock_created", "lock", "Number of row and range locks entered into the lock table";
     /// Deadlocks.
-    pub static LOCK_DEADLOCKS: Counter = "lock_deadlocks", "lock", "Number of deadlocks";
+    pub static LOCK_DEADLOCKS: Counter = "lock_deadlocks", "lock", "Number of deadlocks", "Innodb_deadlocks";
     /// Entries removed by purge.
     pub static PURGE_DEL_MARK_RECORDS: Counter = "purge_del_mark_records", "purge", "Number of delete-marked entries purged";
     /// Entries that purge left because their page is damaged.

@@ -130,7 +130,7 @@ fn measure(
     time: Duration,
 ) -> Sample {
     let (stop, totals) = (Arc::new(AtomicBool::new(false)), Arc::<Totals>::default());
-    let counters = ["os_log_fsyncs", "log_flush_total", "log_flush_wakeups"];
+    let counters = ["os_log_fsyncs", "log_flush_total", "log_wakeups"];
     let before = counters.map(|name| metric(engine, name));
     let cpu = process_cpu_us();
     let timer = {

@@ -1,0 +1,189 @@
+//! information_schema.INNODB_METRICS, the variables that switch its counters, and the log's counters in SHOW STATUS.
+
+mod client;
+
+use client::{Answer, Client, TestServer};
+
+const WRONG_VALUE: u16 = 1231;
+
+fn rows(client: &mut Client, text: &str) -> Vec<Vec<Option<String>>> {
+    match client.query(text) {
+        Answer::Rows(rows) => rows,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn value(client: &mut Client, column: &str, name: &str) -> String {
+    client.value(&format!("SELECT {column} FROM information_schema.INNODB_METRICS WHERE NAME = '{name}'"))
+}
+
+fn number(client: &mut Client, name: &str) -> u64 {
+    value(client, "COUNT", name).parse().unwrap()
+}
+
+/// A table with a row in it.
+fn change_something(client: &mut Client) {
+    for statement in
+        ["CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]
+    {
+        let answer = client.query(statement);
+        assert!(matches!(answer, Answer::Ok(_)), "{statement}: {answer:?}");
+    }
+}
+
+#[test]
+fn the_table_has_mysqls_columns_and_the_logs_counters() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    let mysqls = [
+        "NAME",
+        "SUBSYSTEM",
+        "COUNT",
+        "MAX_COUNT",
+        "MIN_COUNT",
+        "AVG_COUNT",
+        "COUNT_RESET",
+        "MAX_COUNT_RESET",
+        "MIN_COUNT_RESET",
+        "AVG_COUNT_RESET",
+        "TIME_ENABLED",
+        "TIME_DISABLED",
+        "TIME_ELAPSED",
+        "TIME_RESET",
+        "STATUS",
+        "TYPE",
+        "COMMENT",
+    ];
+    let one = format!("SELECT {} FROM information_schema.INNODB_METRICS LIMIT 1", mysqls.join(", "));
+    let all = "SELECT * FROM information_schema.INNODB_METRICS LIMIT 1";
+    assert_eq!(rows(&mut client, all)[0][..6], rows(&mut client, &one)[0][..6]);
+    assert_eq!(rows(&mut client, all)[0].len(), mysqls.len());
+
+    // Every log counter of MySQL 9.7.
+    let names = "log_lsn_last_flush log_lsn_last_checkpoint log_lsn_current log_lsn_archived log_lsn_checkpoint_age \
+        log_lsn_buf_dirty_pages_added log_lsn_buf_pool_oldest_approx log_lsn_buf_pool_oldest_lwm \
+        log_max_modified_age_async log_max_modified_age_sync log_waits log_write_requests log_writes \
+        log_flush_total_time log_flush_max_time log_flush_avg_time log_flush_lsn_avg_rate log_full_block_writes \
+        log_partial_block_writes log_padded log_next_file log_checkpoints log_free_space log_concurrency_margin \
+        log_writer_no_waits log_writer_waits log_writer_wait_loops log_writer_on_file_space_waits \
+        log_writer_on_archiver_waits log_flusher_no_waits log_flusher_waits log_flusher_wait_loops \
+        log_write_notifier_no_waits log_write_notifier_waits log_write_notifier_wait_loops \
+        log_flush_notifier_no_waits log_flush_notifier_waits log_flush_notifier_wait_loops \
+        log_write_to_file_requests_interval log_on_write_no_waits log_on_write_waits log_on_write_wait_loops \
+        log_on_flush_no_waits log_on_flush_waits log_on_flush_wait_loops log_on_recent_written_wait_loops \
+        log_on_recent_closed_wait_loops log_on_buffer_space_no_waits log_on_buffer_space_waits \
+        log_on_buffer_space_wait_loops log_on_file_space_no_waits log_on_file_space_waits \
+        log_on_file_space_wait_loops";
+    for name in names.split_whitespace() {
+        assert_eq!(value(&mut client, "CONCAT(SUBSYSTEM, ' ', STATUS)", name), "log enabled", "{name}");
+    }
+    for name in ["trx_rseg_history_len", "lock_deadlocks", "buffer_pool_reads", "log_wakeups", "log_commits"]
+    {
+        number(&mut client, name);
+    }
+    let twice = "SELECT COUNT(*) - COUNT(DISTINCT NAME) FROM information_schema.INNODB_METRICS";
+    assert_eq!(client.value(twice), "0", "each name is there once");
+}
+
+#[test]
+fn what_is_not_needed_stays_zero_and_says_why() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    change_something(&mut client);
+    let query = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE COMMENT LIKE 'Always 0: %'";
+    let absent = rows(&mut client, query);
+    assert!(absent.len() > 10);
+    assert!(absent.iter().all(|row| row[1].as_deref() == Some("0")), "{absent:?}");
+    assert!(absent.iter().any(|row| row[0].as_deref() == Some("log_on_recent_written_wait_loops")));
+}
+
+#[test]
+fn a_fresh_server_knows_its_lsns_and_a_commit_moves_them() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    let current = number(&mut client, "log_lsn_current");
+    assert!(current >= 8192, "known before anything was written in this life");
+    assert!(number(&mut client, "log_lsn_last_checkpoint") > 0);
+    let before = number(&mut client, "log_commits");
+    change_something(&mut client);
+    assert!(number(&mut client, "log_lsn_current") > current);
+    assert!(number(&mut client, "log_lsn_last_flush") > current, "the insert is durable");
+    assert!(number(&mut client, "log_commits") > before);
+    let flushes = number(&mut client, "log_on_flush_waits") + number(&mut client, "log_on_flush_no_waits");
+    assert!(flushes > 0 && number(&mut client, "log_flush_total_time") > 0);
+    assert!(number(&mut client, "log_free_space") > 1 << 20);
+
+    let status = |client: &mut Client, name: &str| -> u64 {
+        let shown = rows(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"));
+        shown[0][1].as_deref().unwrap().parse().unwrap()
+    };
+    for name in [
+        "Innodb_log_write_requests",
+        "Innodb_log_writes",
+        "Innodb_os_log_fsyncs",
+        "Innodb_os_log_written",
+        "Innodb_redo_log_current_lsn",
+        "Innodb_redo_log_flushed_to_disk_lsn",
+        "Innodb_redo_log_checkpoint_lsn",
+    ] {
+        assert!(status(&mut client, name) > 0, "{name}");
+    }
+    for name in ["Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes", "Innodb_log_waits"] {
+        status(&mut client, name);
+    }
+}
+
+#[test]
+fn counters_are_switched_and_reset_by_name_module_and_wildcard() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    let state = |client: &mut Client, name: &str| value(client, "STATUS", name);
+    let set = |client: &mut Client, what: &str, name: &str| {
+        let answer = client.query(&format!("SET GLOBAL innodb_monitor_{what} = '{name}'"));
+        assert_eq!(answer, Answer::Ok(0), "{name}");
+    };
+    set(&mut client, "disable", "log_write%");
+    assert_eq!(state(&mut client, "log_writes"), "disabled");
+    assert_eq!(state(&mut client, "log_write_requests"), "disabled");
+    assert_eq!(state(&mut client, "log_waits"), "enabled");
+    set(&mut client, "disable", "module_log");
+    assert_eq!(state(&mut client, "log_waits"), "disabled");
+    assert_eq!(state(&mut client, "buffer_pool_reads"), "enabled");
+    set(&mut client, "reset_all", "module_log");
+    let cleared = "CONCAT_WS(',', COUNT, MAX_COUNT, TIME_ENABLED)";
+    assert_eq!(value(&mut client, cleared, "log_write_requests"), "0");
+    set(&mut client, "enable", "all");
+    assert_eq!(state(&mut client, "log_waits"), "enabled");
+    change_something(&mut client);
+    assert_ne!(value(&mut client, "COUNT_RESET", "log_write_requests"), "0");
+    set(&mut client, "reset", "LOG_WRITE_REQUESTS");
+    let count = "COUNT > COUNT_RESET AND TIME_RESET IS NOT NULL";
+    assert_eq!(value(&mut client, count, "log_write_requests"), "1");
+    assert_eq!(client.value("SELECT @@innodb_monitor_reset"), "LOG_WRITE_REQUESTS");
+
+    for (what, name) in [("enable", "nosuch"), ("disable", "no%"), ("reset", ""), ("reset_all", "module_no")]
+    {
+        let answer = client.query(&format!("SET GLOBAL innodb_monitor_{what} = '{name}'"));
+        let text = format!("Variable 'innodb_monitor_{what}' can't be set to the value of '{name}'");
+        assert_eq!(answer, Answer::Error(WRONG_VALUE, text));
+    }
+    let text = "Variable 'innodb_monitor_enable' can't be set to the value of 'NULL'";
+    let answer = client.query("SET GLOBAL innodb_monitor_enable = NULL");
+    assert_eq!(answer, Answer::Error(WRONG_VALUE, text.into()));
+    assert!(matches!(client.query("SET GLOBAL innodb_monitor_enable = 1"), Answer::Error(1232, _)));
+    assert!(matches!(client.query("SET innodb_monitor_enable = 'all'"), Answer::Error(1229, _)));
+    assert_eq!(client.query("SET GLOBAL innodb_monitor_enable = DEFAULT"), Answer::Ok(0));
+    assert_eq!(rows(&mut client, "SHOW WARNINGS")[0][1].as_deref(), Some("1230"));
+}
+
+#[test]
+fn options_switch_counters_at_startup() {
+    let options = [("innodb_monitor_disable", "module_log; lock_deadlocks,nosuch")];
+    let server = TestServer::start(&options);
+    let mut client = server.connect();
+    let off =
+        "SELECT COUNT(*) FROM information_schema.INNODB_METRICS WHERE STATUS = 'disabled' AND SUBSYSTEM";
+    assert_ne!(client.value(&format!("{off} = 'log'")), "0");
+    assert_eq!(client.value(&format!("{off} = 'lock'")), "1");
+    assert_eq!(client.value(&format!("{off} NOT IN ('log', 'lock')")), "0");
+}
