@@ -148,7 +148,11 @@ fn heading(measure: &Measure) -> String {
     if let Some(first) = title.get(..1).map(str::to_uppercase) {
         title.replace_range(..1, &first);
     }
-    let unit = if measure.unit.is_empty() { String::new() } else { format!(", {}", measure.unit) };
+    // the title of a rate says per second
+    let unit = match measure.unit.as_str() {
+        "" | "/s" => String::new(),
+        unit => format!(", {unit}"),
+    };
     format!("{title}{unit}{direction}")
 }
 
@@ -164,10 +168,24 @@ fn circumstances(results: &Results) -> String {
 }
 
 fn notes(page: &mut Page, results: &Results) {
-    let refused = results.cells.iter().filter_map(|cell| match &cell.outcome {
-        Outcome::Measured => None,
-        Outcome::NotAvailable(reason) => Some(format!("{}: not available: {reason}", name(results, cell))),
-        Outcome::Failed(reason) => Some(format!("{}: failed: {reason}", name(results, cell))),
+    // one note for all cells that a server refused for the same reason
+    let mut refused: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for cell in &results.cells {
+        let reason = match &cell.outcome {
+            Outcome::Measured => continue,
+            Outcome::NotAvailable(reason) => format!("not available: {reason}"),
+            Outcome::Failed(reason) => format!("failed: {reason}"),
+        };
+        let place = levels(results, cell);
+        match refused.iter_mut().find(|(server, known, _)| *server == cell.server && *known == reason) {
+            Some((_, _, places)) => places.push(place),
+            None => refused.push((&cell.server, reason, vec![place])),
+        }
+    }
+    let refused = refused.into_iter().map(|(server, reason, places)| {
+        let places: Vec<String> = places.into_iter().filter(|place| !place.is_empty()).collect();
+        let places = if places.is_empty() { String::new() } else { format!(" ({})", places.join("; ")) };
+        format!("{server}{places}: {reason}")
     });
     let all: Vec<String> = results.notes.iter().cloned().chain(refused).collect();
     if all.is_empty() {
@@ -181,11 +199,17 @@ fn notes(page: &mut Page, results: &Results) {
     page.raw("</ul>\n");
 }
 
-/// A cell by its server and the levels of factors that vary.
+/// The levels of a cell, of factors that vary.
+fn levels(results: &Results, cell: &Cell) -> String {
+    let varying = results.experiment.factors.iter().filter(|factor| results.levels(&factor.key).len() > 1);
+    let levels = varying.map(|factor| format!("{} {}", factor.title, cell.level(&factor.key)));
+    levels.collect::<Vec<_>>().join(", ")
+}
+
+/// A cell by its server and its levels.
 fn name(results: &Results, cell: &Cell) -> String {
-    let levels = results.experiment.factors.iter().filter(|factor| results.levels(&factor.key).len() > 1);
-    let levels = levels.map(|factor| format!("{} {}", factor.title, cell.level(&factor.key)));
-    std::iter::once(cell.server.clone()).chain(levels).collect::<Vec<_>>().join(", ")
+    let levels = levels(results, cell);
+    if levels.is_empty() { cell.server.clone() } else { format!("{}, {levels}", cell.server) }
 }
 
 /// The runs second by second, where there are such.
