@@ -6,7 +6,11 @@
 //! 127.0.0.1, with `root` and no password; start them with equal settings (durable commit, 1 GiB buffer pool,
 //! binary log off).
 //!
-//! Loads are the field's own tools: any sysbench script, or `slap-LOAD` for mysqlslap's generated load.
+//! Loads are the field's own tools, run and read by the lab's library: any sysbench script, or `slap-LOAD` for
+//! mysqlslap's generated load. `palisade-lab` is the thorough form, with repeats, spread and report; this one is a table.
+
+use palisade_lab::spec::Address;
+use palisade_lab::{mysqlslap, process, stats, sysbench};
 
 use crate::process::{command, output};
 use crate::server::Server;
@@ -16,18 +20,22 @@ const USAGE: &str = "usage: cargo xtask bench [--tests LIST] [--threads LIST] [-
        [--tables N] [--rows N] [--skip-prepare] NAME=PORT|palisade=spawn ...";
 
 /// Statements of each mysqlslap client.
-const SLAP_STATEMENTS: u64 = 200;
+const SLAP_STATEMENTS: u32 = 200;
 
 struct Options {
     tests: Vec<String>,
-    threads: Vec<String>,
-    seconds: String,
+    threads: Vec<u32>,
+    seconds: u32,
     rounds: usize,
-    tables: String,
-    rows: String,
+    tables: u32,
+    rows: u32,
     prepare: bool,
-    servers: Vec<(String, String)>,
+    /// Names and ports; [`SPAWN`] is a server to start.
+    servers: Vec<(String, u16)>,
 }
+
+/// Not a port.
+const SPAWN: u16 = 0;
 
 /// What one run measured.
 #[derive(Clone, Copy, Default)]
@@ -46,7 +54,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     let mut options = parse(arguments)?;
     let mut spawned = Vec::new();
     for (name, port) in &mut options.servers {
-        if port == "spawn" {
+        if *port == SPAWN {
             let settings = [
                 "--innodb-buffer-pool-size=1G",
                 "--innodb-redo-log-capacity=1G",
@@ -54,7 +62,7 @@ pub fn run(arguments: &[String]) -> Outcome {
                 "--max-prepared-stmt-count=1000000",
             ];
             let server = Server::start(&format!("bench-{name}"), &settings)?;
-            *port = server.port.to_string();
+            *port = server.port;
             spawned.push(server);
         }
     }
@@ -63,10 +71,10 @@ pub fn run(arguments: &[String]) -> Outcome {
             command("mariadb", &["--no-defaults", "-uroot", "-h127.0.0.1", &format!("-P{port}")]);
         output(client.args(["-e", "CREATE DATABASE IF NOT EXISTS sbtest"]))?;
         if options.prepare {
+            let load = load(&options, "oltp_read_write", 4);
             // there may be nothing to clean up
-            let _ = output(&mut sysbench(&options, port, "oltp_read_write", "4", "cleanup"));
-            output(&mut sysbench(&options, port, "oltp_read_write", "4", "prepare"))
-                .map_err(|error| format!("{name}: {error}"))?;
+            let _ = load.cleanup(&local(*port));
+            load.prepare(&local(*port)).map_err(|error| format!("{name}: {error}"))?;
         }
     }
     let names: Vec<&str> = options.servers.iter().map(|(name, _)| name.as_str()).collect();
@@ -74,11 +82,11 @@ pub fn run(arguments: &[String]) -> Outcome {
     println!("|---|---|{}---|", "---|".repeat(names.len()));
     for test in &options.tests {
         for threads in &options.threads {
-            println!("| {test} | {threads} | {} |", row(&options, test, threads)?);
+            println!("| {test} | {threads} | {} |", row(&options, test, *threads)?);
         }
     }
     for (name, port) in &options.servers {
-        if let Some(resident) = process(port).and_then(|pid| resident_mib(&pid)) {
+        if let Some(resident) = process::listener(*port).and_then(process::resident_mib) {
             println!("\n{name}: {resident} MiB resident");
         }
     }
@@ -87,13 +95,14 @@ pub fn run(arguments: &[String]) -> Outcome {
 
 fn parse(arguments: &[String]) -> Result<Options, String> {
     let list = |text: &str| text.split(',').map(str::to_string).collect();
+    let number = |text: &str| text.parse().map_err(|_| format!("not a number: {text}"));
     let mut options = Options {
         tests: list("oltp_point_select,oltp_read_only,oltp_write_only"),
-        threads: list("1,16,128"),
-        seconds: "8".into(),
+        threads: vec![1, 16, 128],
+        seconds: 8,
         rounds: 3,
-        tables: "25".into(),
-        rows: "25000".into(),
+        tables: 25,
+        rows: 25_000,
         prepare: true,
         servers: Vec::new(),
     };
@@ -105,27 +114,28 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
             let value = rest.next().ok_or(USAGE)?;
             match argument.as_str() {
                 "--tests" => options.tests = list(value),
-                "--threads" => options.threads = list(value),
-                "--seconds" => options.seconds = value.clone(),
+                "--threads" => options.threads = value.split(',').map(number).collect::<Result<_, _>>()?,
+                "--seconds" => options.seconds = number(value)?,
                 "--rounds" => options.rounds = value.parse().map_err(|_| USAGE)?,
-                "--tables" => options.tables = value.clone(),
-                "--rows" => options.rows = value.clone(),
+                "--tables" => options.tables = number(value)?,
+                "--rows" => options.rows = number(value)?,
                 _ => return Err(USAGE.into()),
             }
         } else {
             let (name, port) = argument.split_once('=').ok_or(USAGE)?;
-            options.servers.push((name.into(), port.into()));
+            let port = if port == "spawn" { SPAWN } else { port.parse().map_err(|_| USAGE)? };
+            options.servers.push((name.into(), port));
         }
     }
     if options.servers.is_empty() { Err(USAGE.into()) } else { Ok(options) }
 }
 
 /// One line of the table: the servers take turns within each round.
-fn row(options: &Options, test: &str, threads: &str) -> Result<String, String> {
+fn row(options: &Options, test: &str, threads: u32) -> Result<String, String> {
     let mut measured = vec![Vec::new(); options.servers.len()];
     for _ in 0..options.rounds {
         for ((name, port), runs) in options.servers.iter().zip(&mut measured) {
-            runs.push(measure(options, test, port, threads).map_err(|error| format!("{name}: {error}"))?);
+            runs.push(measure(options, test, *port, threads).map_err(|error| format!("{name}: {error}"))?);
         }
     }
     let medians: Vec<Measured> = measured.iter().map(|runs| median(runs)).collect();
@@ -136,91 +146,52 @@ fn row(options: &Options, test: &str, threads: &str) -> Result<String, String> {
 
 fn median(runs: &[Measured]) -> Measured {
     let middle = |value: fn(&Measured) -> f64| {
-        let mut values: Vec<f64> = runs.iter().map(value).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
+        let values: Vec<f64> = runs.iter().map(value).collect();
+        stats::summary(&values).map_or(0.0, |summary| summary.median)
     };
     Measured { rate: middle(|m| m.rate), cpu_us: middle(|m| m.cpu_us), p95_ms: middle(|m| m.p95_ms) }
 }
 
-fn sysbench(
-    options: &Options,
-    port: &str,
-    script: &str,
-    threads: &str,
-    action: &str,
-) -> std::process::Command {
-    let mut sysbench = command("sysbench", &[script, "--db-driver=mysql", "--mysql-host=127.0.0.1"]);
-    sysbench.args(["--mysql-user=root", "--mysql-db=sbtest", "--rand-type=uniform"]);
-    for (name, value) in [
-        ("mysql-port", port),
-        ("tables", &options.tables),
-        ("table-size", &options.rows),
-        ("threads", threads),
-        ("time", &options.seconds),
-    ] {
-        sysbench.arg(format!("--{name}={value}"));
-    }
-    sysbench.arg(action);
-    sysbench
+fn local(port: u16) -> Address {
+    Address { user: "root".into(), password: String::new(), host: "127.0.0.1".into(), port }
 }
 
-fn measure(options: &Options, test: &str, port: &str, threads: &str) -> Result<Measured, String> {
-    let pid = process(port);
-    let before = pid.as_deref().and_then(cpu_us).unwrap_or_default();
-    let spent = || pid.as_deref().and_then(cpu_us).unwrap_or_default() - before;
-    if let Some(load) = test.strip_prefix("slap-") {
-        let clients: u64 = threads.parse().map_err(|_| USAGE)?;
-        let mut slap = command(
-            "mysqlslap",
-            &["--no-defaults", "-uroot", "-h127.0.0.1", "--skip-ssl", "--auto-generate-sql"],
-        );
-        slap.arg(format!("-P{port}")).args(["--auto-generate-sql-guid-primary", "--engine=innodb"]);
-        slap.args(["--number-int-cols=20", "--number-char-cols=20", "--auto-generate-sql-write-number=2000"]);
-        slap.arg(format!("--auto-generate-sql-execute-number={SLAP_STATEMENTS}"));
-        slap.arg(format!("--auto-generate-sql-load-type={load}")).arg(format!("--concurrency={threads}"));
-        let printed = output(&mut slap)?;
-        let seconds = number_after(&printed, "Average number of seconds to run all queries:")?;
-        let statements = (clients * SLAP_STATEMENTS) as f64;
-        return Ok(Measured { rate: statements / seconds, cpu_us: spent() / statements, p95_ms: 0.0 });
+fn load(options: &Options, script: &str, clients: u32) -> sysbench::Load {
+    sysbench::Load {
+        script: script.into(),
+        database: "sbtest".into(),
+        options: vec![
+            format!("tables={}", options.tables),
+            format!("table-size={}", options.rows),
+            "rand-type=uniform".into(),
+        ],
+        clients,
+        seconds: options.seconds,
+        by_second: false,
+        cpus: None,
     }
-    let printed = output(&mut sysbench(options, port, test, threads, "run"))?;
-    let statements = number_after(&printed, "queries:")?;
+}
+
+fn measure(options: &Options, test: &str, port: u16, threads: u32) -> Result<Measured, String> {
+    let cpu_us = || process::listener(port).and_then(process::cpu_us).unwrap_or_default();
+    let before = cpu_us();
+    if let Some(kind) = test.strip_prefix("slap-") {
+        let slap = mysqlslap::Load {
+            kind: kind.into(),
+            database: "mysqlslap".into(),
+            clients: threads,
+            statements: SLAP_STATEMENTS,
+            preloaded: 2000,
+        };
+        let plain_text = mysqlslap::PlainText::detect().map_err(|error| error.to_string())?;
+        let seconds = slap.run(&local(port), plain_text).map_err(|error| error.to_string())?;
+        let total = slap.total();
+        return Ok(Measured { rate: total / seconds, cpu_us: (cpu_us() - before) / total, p95_ms: 0.0 });
+    }
+    let measured = load(options, test, threads).run(&local(port)).map_err(|error| error.to_string())?;
     Ok(Measured {
-        rate: number_after(after(&printed, "transactions:")?, "(")?,
-        cpu_us: spent() / statements.max(1.0),
-        p95_ms: number_after(&printed, "95th percentile:")?,
+        rate: measured.transaction_rate,
+        cpu_us: (cpu_us() - before) / measured.queries.max(1.0),
+        p95_ms: measured.p95_ms,
     })
-}
-
-fn after<'a>(text: &'a str, label: &str) -> Result<&'a str, String> {
-    text.split_once(label).map(|(_, rest)| rest).ok_or_else(|| format!("no '{label}' in:\n{text}"))
-}
-
-fn number_after(text: &str, label: &str) -> Result<f64, String> {
-    let rest = after(text, label)?.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    rest[..end].parse().map_err(|_| format!("no number after '{label}' in:\n{text}"))
-}
-
-/// The process that listens on a port.
-fn process(port: &str) -> Option<String> {
-    let listeners = output(&mut command("ss", &["-ltnpH", &format!("sport = :{port}")])).ok()?;
-    let pid = listeners.split_once("pid=")?.1;
-    Some(pid[..pid.find(',')?].to_string())
-}
-
-/// User and system time of a process so far.
-fn cpu_us(pid: &str) -> Option<f64> {
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
-    Some(ticks * 1e6 / TICKS_PER_SECOND)
-}
-
-fn resident_mib(pid: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib / 1024)
 }

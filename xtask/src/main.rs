@@ -10,6 +10,7 @@
 //! | `golden` | SQL scripts against a fresh server, compared with what MySQL answers |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
 //! | `crash` | kills a server under load again and again and checks it against a client-side ledger |
+//! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `soak` | the long forms: more kills, longer random tests; `--rounds N` |
 //!
@@ -23,6 +24,7 @@ mod clients;
 mod crash;
 mod golden;
 mod install;
+mod lab;
 mod lint;
 mod process;
 mod server;
@@ -43,6 +45,7 @@ const TEST: &[Step] = &[
     ("golden", golden::run),
     ("clients", clients::run),
     ("crash", crash::run),
+    ("lab", lab::run),
 ];
 
 fn main() -> ExitCode {
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | clients | crash | bench ... | soak [--rounds N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | clients | crash | lab | bench ... | soak [--rounds N]"
                     .into(),
             ),
         },

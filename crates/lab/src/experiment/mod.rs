@@ -1,0 +1,283 @@
+//! The experiments: what varies, what is measured, how one run is made.
+//!
+//! | name | load | what varies |
+//! |---|---|---|
+//! | `log-writer-threads` | mysqlslap mixed | clients, `innodb_log_writer_threads` |
+//! | `redo-pipeline` | sysbench oltp_write_only | which processors the log's threads have to themselves |
+//! | `hot-rows` | `hot_rows.lua` | clients |
+//! | `queue` | `queue.lua` | clients, isolation level |
+//! | `checkpoint` | sysbench oltp_update_index, small redo log | time |
+//!
+//! A new one implements [`Experiment`], stands in [`ALL`] and has its lines in docs/lab.md.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::process;
+use crate::results::{Better, Counter, Description, Factor, Measure};
+use crate::server::Server;
+use crate::spec::Address;
+use crate::sysbench;
+use crate::tool::Tool;
+
+mod checkpoint;
+mod hot_rows;
+mod log_writer_threads;
+mod placement;
+mod queue;
+mod redo_pipeline;
+
+/// The level of each factor.
+pub type Levels = BTreeMap<String, String>;
+
+/// An experiment.
+pub trait Experiment {
+    /// What it asks and how its results are laid out.
+    fn description(&self) -> Description;
+
+    /// The tools it needs.
+    fn tools(&self) -> &'static [Tool];
+
+    /// Its sizes, in the full and in the short form.
+    fn scale(&self, quick: bool) -> Scale;
+
+    /// Settings of the servers that the lab starts.
+    fn settings(&self) -> Vec<(&'static str, &'static str)> {
+        BASE_SETTINGS.to_vec()
+    }
+
+    /// All levels that some server might have, in the order in which they run.
+    fn levels(&self, scale: &Scale) -> Vec<Levels>;
+
+    /// Whether a server is asked for these levels at all.
+    fn concerns(&self, _server: &mut Server, _levels: &Levels) -> bool {
+        true
+    }
+
+    /// Loads what the runs need. Returns notes for the report.
+    fn prepare(&self, server: &mut Server, bench: &Bench) -> Result<Vec<String>>;
+
+    /// One run.
+    fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt>;
+}
+
+/// All experiments.
+pub const ALL: &[&dyn Experiment] = &[
+    &log_writer_threads::LogWriterThreads,
+    &redo_pipeline::RedoPipeline,
+    &hot_rows::HotRows,
+    &queue::Queue,
+    &checkpoint::Checkpoint,
+];
+
+/// The experiment of that name.
+pub fn find(name: &str) -> Result<&'static dyn Experiment> {
+    let found = ALL.iter().find(|experiment| experiment.description().name == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<String> = ALL.iter().map(|experiment| experiment.description().name).collect();
+        Error::Usage(format!("there is no experiment '{name}'; there are: {}", names.join(", ")))
+    })
+}
+
+/// Equal to what a comparison usually gives the other servers: see docs/lab.md.
+const BASE_SETTINGS: &[(&str, &str)] = &[
+    ("innodb_buffer_pool_size", "1G"),
+    ("innodb_redo_log_capacity", "1G"),
+    ("max_connections", "2000"),
+    ("max_prepared_stmt_count", "1000000"),
+];
+
+/// How large an experiment is. A size that it does not have is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scale {
+    /// How often everything runs.
+    pub repeats: u32,
+    /// Connections; each number is a level.
+    pub clients: Vec<u32>,
+    /// Length of a run of sysbench.
+    pub seconds: Option<u32>,
+    /// Statements of each client of mysqlslap.
+    pub statements: Option<u32>,
+    /// Tables of sysbench.
+    pub tables: Option<u32>,
+    /// Rows of each table.
+    pub rows: Option<u32>,
+    /// Rest between runs, so that one server's aftermath falls less on the next.
+    pub pause: Duration,
+}
+
+impl Scale {
+    /// For the report.
+    pub fn parameters(&self) -> BTreeMap<String, String> {
+        let clients: Vec<String> = self.clients.iter().map(u32::to_string).collect();
+        let sizes = [
+            ("repeats", Some(self.repeats)),
+            ("seconds", self.seconds),
+            ("statements", self.statements),
+            ("tables", self.tables),
+            ("rows", self.rows),
+        ];
+        let sizes = sizes.into_iter().filter_map(|(name, size)| Some((name.to_owned(), size?.to_string())));
+        let more = [
+            ("clients".to_owned(), clients.join(",")),
+            ("pause_s".to_owned(), self.pause.as_secs_f64().to_string()),
+        ];
+        sizes.chain(more).collect()
+    }
+}
+
+/// What a run has at hand.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The sizes.
+    pub scale: &'a Scale,
+    /// A folder for scripts.
+    pub folder: &'a Path,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub enum Attempt {
+    /// Numbers.
+    Measured(Measurement),
+    /// The server does not have what it takes.
+    NotAvailable(String),
+}
+
+/// What one run measured.
+#[derive(Debug, Default)]
+pub struct Measurement {
+    /// By the measures' keys.
+    pub values: BTreeMap<String, f64>,
+    /// The first measure second by second.
+    pub by_second: Vec<f64>,
+    /// The server's counters.
+    pub counters: BTreeMap<String, Counter>,
+    /// What was done, as one would type it.
+    pub commands: Vec<String>,
+}
+
+/// The factor that every experiment has.
+const CLIENTS: &str = "clients";
+
+fn factor(key: &str, title: &str) -> Factor {
+    Factor { key: key.to_owned(), title: title.to_owned() }
+}
+
+fn measure(key: &str, title: &str, unit: &str, better: Better) -> Measure {
+    Measure { key: key.to_owned(), title: title.to_owned(), unit: unit.to_owned(), better }
+}
+
+/// Every number of clients with every level of another factor, if there is one.
+fn clients_and(scale: &Scale, other: Option<(&str, &[&str])>) -> Vec<Levels> {
+    let mut all = Vec::new();
+    for clients in &scale.clients {
+        let base: Levels = [(CLIENTS.to_owned(), clients.to_string())].into();
+        match other {
+            None => all.push(base),
+            Some((key, levels)) => {
+                for level in levels {
+                    let mut both = base.clone();
+                    both.insert(key.to_owned(), (*level).to_owned());
+                    all.push(both);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn clients(levels: &Levels) -> Result<u32> {
+    let text = levels.get(CLIENTS).map_or("", String::as_str);
+    text.parse().map_err(|_| Error::Usage(format!("'{text}' is not a number of clients")))
+}
+
+/// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see it.
+fn with_cpu<T>(server: &mut Server, run: impl FnOnce(&Address) -> Result<T>) -> Result<(T, Option<f64>)> {
+    let now = |server: &Server| server.pid().and_then(process::cpu_us);
+    let before = now(server);
+    let done = run(&server.address)?;
+    let cpu_us = now(server).zip(before).map(|(after, before)| after - before);
+    Ok((done, cpu_us))
+}
+
+/// The measures of every load of sysbench.
+fn sysbench_measures() -> Vec<Measure> {
+    vec![
+        measure("tps", "transactions per second", "/s", Better::Higher),
+        measure("p95_ms", "95th percentile of a transaction's time", "ms", Better::Lower),
+        measure("cpu_us", "server CPU per transaction", "µs", Better::Lower),
+        measure(
+            "ignored_errors",
+            "errors that are part of the load (deadlocks, lock timeouts)",
+            "",
+            Better::Lower,
+        ),
+    ]
+}
+
+fn sysbench_values(measured: &sysbench::Measured, cpu_us: Option<f64>) -> BTreeMap<String, f64> {
+    let mut values: BTreeMap<String, f64> = [
+        ("tps".to_owned(), measured.transaction_rate),
+        ("p95_ms".to_owned(), measured.p95_ms),
+        ("ignored_errors".to_owned(), measured.ignored_errors),
+    ]
+    .into();
+    if let Some(cpu_us) = cpu_us.filter(|_| measured.transactions > 0.0) {
+        values.insert("cpu_us".to_owned(), cpu_us / measured.transactions);
+    }
+    values
+}
+
+/// The tables of sysbench's own scripts.
+fn oltp(script: &str, scale: &Scale, clients: u32) -> sysbench::Load {
+    sysbench::Load {
+        script: script.to_owned(),
+        database: crate::server::DATABASE.to_owned(),
+        options: vec![
+            format!("tables={}", scale.tables.unwrap_or(1)),
+            format!("table-size={}", scale.rows.unwrap_or(1)),
+            "rand-type=uniform".to_owned(),
+        ],
+        clients,
+        seconds: scale.seconds.unwrap_or(1),
+        by_second: false,
+        cpus: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_name_what_they_use() {
+        for experiment in ALL {
+            let description = experiment.description();
+            for quick in [false, true] {
+                let scale = experiment.scale(quick);
+                assert!(scale.repeats >= 1 && !scale.clients.is_empty(), "{}", description.name);
+                for levels in experiment.levels(&scale) {
+                    let keys: Vec<&str> =
+                        description.factors.iter().map(|factor| factor.key.as_str()).collect();
+                    assert_eq!(levels.len(), keys.len(), "{}", description.name);
+                    assert!(levels.keys().all(|key| keys.contains(&key.as_str())), "{}", description.name);
+                    assert!(keys.contains(&description.x.as_str()), "{}", description.name);
+                }
+            }
+            assert!(!description.measures.is_empty() && !experiment.tools().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_unknown_experiment_is_answered_with_those_there_are() {
+        let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
+        assert_eq!(
+            error.to_string(),
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, redo-pipeline, hot-rows, queue, checkpoint"
+        );
+        assert!(find("hot-rows").is_ok());
+    }
+}

@@ -1,0 +1,40 @@
+//! The lab: experiments that compare servers which speak MySQL's protocol, and reports that show their spread.
+//!
+//! The picture, from left to right:
+//!
+//! ```text
+//!   ServerSpec --> Server ---.                                    .--> results.json
+//!   (spec)         (server)   >--> runner --> Results --(results)-<
+//!   Experiment ---------------'   in rounds,                      '--> report.html
+//!   (experiment)  calls mysqlslap,  alternating                         made from the JSON alone (report)
+//!                 sysbench (tool)
+//! ```
+//!
+//! - An [`experiment`] says what varies (its factors: clients, a setting, a placement), what is measured, and how one run is
+//!   made. The load itself comes from the field's own tools ([`sysbench`], [`mysqlslap`]); ours are only the Lua scripts
+//!   of loads that sysbench has not.
+//! - The [`runner`] repeats every run, the servers next to each other in time and every other round backwards, so that a
+//!   drift of the machine falls on all alike.
+//! - [`results`] holds what was measured, run by run, with everything needed to read it: settings, machine, commands.
+//! - [`stats`] and [`report`] show it. No number goes without its spread when there is one.
+//!
+//! The lab knows servers from the outside only and uses no other crate of the house.
+
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod experiment;
+pub mod machine;
+pub mod metrics;
+pub mod mysqlslap;
+pub mod process;
+pub mod report;
+pub mod results;
+pub mod runner;
+pub mod server;
+pub mod spec;
+pub mod stats;
+pub mod sysbench;
+pub mod tool;
+
+pub use error::{Error, Result};

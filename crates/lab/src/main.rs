@@ -1,0 +1,262 @@
+//! The program `palisade-lab`: list, run, report.
+
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use palisade_lab::error::{Error, Result};
+use palisade_lab::experiment::{self, Scale};
+use palisade_lab::results::{Outcome, Results};
+use palisade_lab::runner::{self, Order};
+use palisade_lab::spec::ServerSpec;
+use palisade_lab::{report, tool};
+
+/// Experiments that compare servers speaking MySQL's protocol, with reports that show their spread.
+#[derive(Debug, Parser)]
+#[command(name = "palisade-lab", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Names the experiments and what they ask
+    List,
+    /// Runs an experiment and writes results.json and report.html
+    Run(RunArguments),
+    /// Makes the report of results anew, from the JSON alone
+    Report {
+        /// results.json
+        results: PathBuf,
+        /// Where the report goes; beside the results by default
+        #[arg(long)]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct RunArguments {
+    /// Its name; `palisade-lab list` has them
+    experiment: String,
+    /// NAME=spawn[:PROGRAM][,VARIABLE=VALUE...] or NAME=USER[:PASSWORD]@HOST[:PORT]; ratios are of the first one
+    #[arg(long = "server", value_name = "NAME=WHERE", required = true)]
+    servers: Vec<ServerSpec>,
+    /// Shorter and smaller: shows that it works, measures nothing
+    #[arg(long)]
+    quick: bool,
+    /// How often everything runs
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: Option<u32>,
+    /// Connections, separated by commas; each number is measured
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    clients: Option<Vec<u32>>,
+    /// Length of a run of sysbench
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: Option<u32>,
+    /// Statements of each client of mysqlslap
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    statements: Option<u32>,
+    /// Tables of sysbench
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    tables: Option<u32>,
+    /// Rows of each table; of hot-rows the hot ones, of queue the jobs
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rows: Option<u32>,
+    /// Rest between runs, in seconds
+    #[arg(long, value_parser = seconds)]
+    pause: Option<Duration>,
+    /// The program that `spawn` starts; the one beside this program by default
+    #[arg(long, value_name = "PROGRAM")]
+    palisade_binary: Option<PathBuf>,
+    /// Where servers that the lab starts have their data; the system's temporary folder by default
+    #[arg(long, value_name = "FOLDER")]
+    work_dir: Option<PathBuf>,
+    /// Where results.json and report.html go; palisade-lab-EXPERIMENT-TIME by default
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::List => {
+            list();
+            Ok(true)
+        }
+        Command::Run(arguments) => run(arguments),
+        Command::Report { results, output } => again(&results, output).map(|()| true),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("palisade-lab: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list() {
+    for experiment in experiment::ALL {
+        let description = experiment.description();
+        let tools: Vec<&str> = experiment.tools().iter().map(|tool| tool.program).collect();
+        let parameters = experiment.scale(false).parameters();
+        let sizes: Vec<String> =
+            parameters.iter().map(|(name, value)| format!("--{} {value}", option(name))).collect();
+        println!("{}: {}", description.name, description.title);
+        println!("    {}", description.question);
+        println!("    tools: {}; sizes: {}\n", tools.join(", "), sizes.join(" "));
+    }
+}
+
+/// The option that sets a parameter of that name.
+fn option(parameter: &str) -> &str {
+    parameter.strip_suffix("_s").unwrap_or(parameter)
+}
+
+/// Whether everything that its servers have could be measured.
+fn run(arguments: RunArguments) -> Result<bool> {
+    let experiment = experiment::find(&arguments.experiment)?;
+    tool::catch_signals().map_err(|error| Error::Usage(format!("signals cannot be caught: {error}")))?;
+    let scale = scale(experiment.scale(arguments.quick), &arguments)?;
+    let name = experiment.description().name;
+    let folder = arguments.output.clone().unwrap_or_else(|| {
+        let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+        PathBuf::from(format!("palisade-lab-{name}-{time}"))
+    });
+    // before hours of measuring, not after
+    std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
+    let order = Order {
+        servers: arguments.servers,
+        quick: arguments.quick,
+        scale,
+        program: arguments.palisade_binary,
+        work_dir: arguments.work_dir,
+        arguments: command_line(),
+    };
+    let results = runner::run(experiment, &order).inspect_err(|_| {
+        // nothing was measured; a folder that was there before and holds something stays
+        let _ = std::fs::remove_dir(&folder);
+    })?;
+    let json = folder.join("results.json");
+    std::fs::write(&json, results.json()).map_err(|error| Error::file(&json, error))?;
+    let html = folder.join("report.html");
+    report::write(&results, &html)?;
+    println!("{}\n{}", json.display(), html.display());
+    for note in &results.notes {
+        println!("note: {note}");
+    }
+    let failed = results.cells.iter().any(|cell| matches!(cell.outcome, Outcome::Failed(_)));
+    Ok(!failed && tool::check_interrupted().is_ok())
+}
+
+/// The experiment's sizes with those of the command line; one that it does not have is refused.
+fn scale(mut scale: Scale, arguments: &RunArguments) -> Result<Scale> {
+    let sizes = [
+        ("seconds", &mut scale.seconds, arguments.seconds),
+        ("statements", &mut scale.statements, arguments.statements),
+        ("tables", &mut scale.tables, arguments.tables),
+        ("rows", &mut scale.rows, arguments.rows),
+    ];
+    for (name, size, wanted) in sizes {
+        match (&size, wanted) {
+            (None, Some(_)) => {
+                return Err(Error::Usage(format!("{} has no --{name}", arguments.experiment)));
+            }
+            (Some(_), Some(_)) => *size = wanted,
+            (_, None) => {}
+        }
+    }
+    scale.repeats = arguments.repeats.unwrap_or(scale.repeats);
+    scale.pause = arguments.pause.unwrap_or(scale.pause);
+    if let Some(clients) = &arguments.clients {
+        scale.clients.clone_from(clients);
+    }
+    Ok(scale)
+}
+
+/// The command line, without the passwords of servers.
+fn command_line() -> Vec<String> {
+    let hidden = |argument: String| match argument.strip_prefix("--server=") {
+        Some(text) => format!("--server={}", without_password(text)),
+        None => without_password(&argument),
+    };
+    std::env::args().map(hidden).collect()
+}
+
+fn without_password(argument: &str) -> String {
+    use palisade_lab::spec::Place;
+    match argument.parse::<ServerSpec>() {
+        Ok(ServerSpec { name, place: Place::At(address) }) if !address.password.is_empty() => {
+            format!("{name}={address}")
+        }
+        _ => argument.to_owned(),
+    }
+}
+
+fn again(results: &Path, output: Option<PathBuf>) -> Result<()> {
+    let read = Results::read(results)?;
+    let path = output.unwrap_or_else(|| results.with_file_name("report.html"));
+    report::write(&read, &path)?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> RunArguments {
+        match Arguments::try_parse_from(line.split(' ')).expect("a command line").command {
+            Command::Run(arguments) => arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory as _;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_of_the_command_line_win_and_foreign_ones_are_refused() {
+        let hot = experiment::find("hot-rows").expect("it is there");
+        let given =
+            arguments("lab run hot-rows --server a=spawn --clients 8,16 --seconds 3 --pause 0.5 --repeats 7");
+        let scaled = scale(hot.scale(false), &given).expect("it has these");
+        assert_eq!((scaled.clients, scaled.seconds, scaled.repeats), (vec![8, 16], Some(3), 7));
+        assert_eq!(scaled.pause, Duration::from_millis(500));
+        let given = arguments("lab run hot-rows --server a=spawn --statements 3");
+        let error = scale(hot.scale(false), &given).expect_err("it has no statements");
+        assert_eq!(error.to_string(), "hot-rows has no --statements");
+    }
+
+    #[test]
+    fn nonsense_is_refused_before_anything_runs() {
+        for line in [
+            "lab run hot-rows",
+            "lab run hot-rows --server a",
+            "lab run hot-rows --server a=spawn --clients 0",
+            "lab run hot-rows --server a=spawn --repeats 0",
+            "lab run hot-rows --server a=spawn --pause -1",
+        ] {
+            assert!(Arguments::try_parse_from(line.split(' ')).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn passwords_leave_the_command_line() {
+        assert_eq!(without_password("mysql=root:pw@h:1"), "mysql=root@h:1");
+        assert_eq!(without_password("palisade=spawn"), "palisade=spawn");
+        assert_eq!(without_password("--quick"), "--quick");
+    }
+}

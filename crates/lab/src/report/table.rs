@@ -1,0 +1,276 @@
+//! The report's tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::{Page, escape, number, sample};
+use crate::results::{Better, Cell, Measure, Outcome, Results};
+use crate::stats;
+
+/// A measure: a row for the levels of all factors, a column for each server.
+pub fn measured(results: &Results, measure: &Measure) -> String {
+    let mut html = String::from("<table>\n<tr>");
+    for factor in &results.experiment.factors {
+        html.push_str(&format!("<th>{}</th>", escape(&factor.title)));
+    }
+    for server in &results.servers {
+        html.push_str(&format!("<th>{}</th>", escape(&server.name)));
+    }
+    html.push_str("</tr>\n");
+    for levels in rows(results) {
+        html.push_str("<tr>");
+        for factor in &results.experiment.factors {
+            let level = levels.get(&factor.key).map_or("", String::as_str);
+            html.push_str(&format!("<th>{}</th>", escape(level)));
+        }
+        for server in &results.servers {
+            let cell = results.cells.iter().find(|cell| cell.server == server.name && cell.levels == *levels);
+            html.push_str(&shown(cell, measure));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</table>\n");
+    html
+}
+
+/// The levels that some cell has, in the order of the cells.
+fn rows(results: &Results) -> Vec<&BTreeMap<String, String>> {
+    let mut rows: Vec<&BTreeMap<String, String>> = Vec::new();
+    for cell in &results.cells {
+        if !rows.contains(&&cell.levels) {
+            rows.push(&cell.levels);
+        }
+    }
+    rows
+}
+
+fn shown(cell: Option<&Cell>, measure: &Measure) -> String {
+    let words = |text: &str| format!("<td class=\"none\">{text}</td>");
+    match cell {
+        None => words(""),
+        Some(Cell { outcome: Outcome::NotAvailable(_), .. }) => words("not available"),
+        Some(Cell { outcome: Outcome::Failed(_), .. }) => words("failed"),
+        Some(cell) => sample(stats::summary(&cell.sample(&measure.key))),
+    }
+}
+
+/// The first server over each other, and each setting of a server over its first.
+pub fn ratios(page: &mut Page, results: &Results, measure: &Measure) {
+    if results.servers.len() > 1 {
+        between_servers(page, results, measure);
+    }
+    if let Some(within) = &results.experiment.within {
+        within_servers(page, results, measure, within);
+    }
+}
+
+/// The cells of a server in a row, a factor left open; the best of them by the mean.
+fn best<'a>(candidates: impl Iterator<Item = &'a Cell>, measure: &Measure) -> Option<(&'a Cell, f64)> {
+    let means = candidates.filter_map(|cell| Some((cell, stats::summary(&cell.sample(&measure.key))?.mean)));
+    means.max_by(|(_, left), (_, right)| match measure.better {
+        Better::Lower => right.total_cmp(left),
+        Better::Higher | Better::Neutral => left.total_cmp(right),
+    })
+}
+
+fn between_servers(page: &mut Page, results: &Results, measure: &Measure) {
+    let within = results.experiment.within.as_deref();
+    let first = &results.servers[0];
+    let factors: Vec<_> =
+        results.experiment.factors.iter().filter(|factor| Some(factor.key.as_str()) != within).collect();
+    page.element("h3", &format!("{} over the others", first.name));
+    page.element(
+        "p",
+        match within {
+            None => "Ratios of runs of the same repeat, which lie next to each other in time.",
+            Some(_) => {
+                "Each server at its best setting of that row, which the column names; ratios of runs of the same repeat. \
+                 Choosing the best of several flatters all alike."
+            }
+        },
+    );
+    page.raw("<table>\n<tr>");
+    for factor in &factors {
+        page.element("th", &factor.title);
+    }
+    for other in &results.servers[1..] {
+        page.element("th", &format!("{} / {}", first.name, other.name));
+    }
+    page.raw("</tr>\n");
+    let mut seen: BTreeSet<Vec<&str>> = BTreeSet::new();
+    for levels in rows(results) {
+        let row: Vec<&str> =
+            factors.iter().map(|factor| levels.get(&factor.key).map_or("", String::as_str)).collect();
+        if !seen.insert(row.clone()) {
+            continue;
+        }
+        let of = |server: &str| {
+            let server = server.to_owned();
+            let row = row.clone();
+            let cells = results.cells.iter().filter(|cell| cell.server == server);
+            let cells: Vec<&Cell> = cells
+                .filter(|cell| {
+                    factors.iter().zip(&row).all(|(factor, level)| cell.level(&factor.key) == *level)
+                })
+                .collect();
+            best(cells.into_iter(), measure).map(|(cell, _)| cell)
+        };
+        page.raw("<tr>");
+        for level in &row {
+            page.element("th", level);
+        }
+        let ours = of(&first.name);
+        for other in &results.servers[1..] {
+            page.raw(&ratio(results, measure, ours, of(&other.name), within));
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</table>\n");
+}
+
+fn ratio(
+    results: &Results,
+    measure: &Measure,
+    ours: Option<&Cell>,
+    theirs: Option<&Cell>,
+    within: Option<&str>,
+) -> String {
+    let (Some(ours), Some(theirs)) = (ours, theirs) else { return sample(None) };
+    let repeats = results.repeats();
+    let ratios = stats::ratios(&ours.values(&measure.key, repeats), &theirs.values(&measure.key, repeats));
+    let mut html = sample(stats::summary(&ratios));
+    if let Some(within) = within {
+        let settings =
+            format!("<small>{} / {}</small></td>", escape(ours.level(within)), escape(theirs.level(within)));
+        html = html.replace("</td>", &settings);
+    }
+    html
+}
+
+fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within: &str) {
+    let title = results.experiment.factors.iter().find(|factor| factor.key == within);
+    let title = title.map_or(within, |factor| factor.title.as_str());
+    let others: Vec<_> = results.experiment.factors.iter().filter(|factor| factor.key != within).collect();
+    let repeats = results.repeats();
+    let mut body = String::new();
+    let mut base: Vec<&Cell> = Vec::new();
+    for server in &results.servers {
+        let cells = results.cells.iter().filter(|cell| cell.server == server.name);
+        for cell in cells.filter(|cell| !cell.runs.is_empty()) {
+            let same = |other: &&&Cell| {
+                other.server == cell.server
+                    && others.iter().all(|factor| other.level(&factor.key) == cell.level(&factor.key))
+            };
+            let Some(first) = base.iter().find(same) else {
+                base.push(cell);
+                continue;
+            };
+            let ratios =
+                stats::ratios(&cell.values(&measure.key, repeats), &first.values(&measure.key, repeats));
+            let levels = others.iter().map(|factor| format!("<th>{}</th>", escape(cell.level(&factor.key))));
+            body.push_str(&format!(
+                "<tr><th>{}</th>{}<th>{} / {}</th>{}</tr>\n",
+                escape(&server.name),
+                levels.collect::<String>(),
+                escape(cell.level(within)),
+                escape(first.level(within)),
+                sample(stats::summary(&ratios))
+            ));
+        }
+    }
+    if body.is_empty() {
+        return;
+    }
+    page.element("h3", &format!("What {title} changes within each server"));
+    let heads = others.iter().map(|factor| format!("<th>{}</th>", escape(&factor.title))).collect::<String>();
+    page.raw(&format!(
+        "<table>\n<tr><th>server</th>{heads}<th>{}</th><th>ratio</th></tr>\n{body}</table>\n",
+        escape(title)
+    ));
+}
+
+/// The servers' counters: events during a run, or a state after it.
+pub fn counters(page: &mut Page, results: &Results) {
+    let cells: Vec<&Cell> =
+        results.cells.iter().filter(|cell| cell.runs.iter().any(|run| !run.counters.is_empty())).collect();
+    if cells.is_empty() {
+        return;
+    }
+    let names: BTreeSet<&String> =
+        cells.iter().flat_map(|cell| &cell.runs).flat_map(|run| run.counters.keys()).collect();
+    page.element("h2", "Counters of the redo log");
+    page.element(
+        "p",
+        "information_schema.INNODB_METRICS: of counters the events during a run, of the others the value after it. Servers do not \
+         agree on units.",
+    );
+    let x = &results.experiment.x;
+    let mut head = String::from("<tr><th>counter</th>");
+    for cell in &cells {
+        head.push_str(&format!("<th>{}<br>{}</th>", escape(&cell.server), escape(cell.level(x))));
+    }
+    page.raw(&format!("<table>\n{head}</tr>\n"));
+    for name in names {
+        let samples: Vec<Vec<f64>> = cells
+            .iter()
+            .map(|cell| {
+                cell.runs.iter().filter_map(|run| run.counters.get(name)).map(|c| c.shown()).collect()
+            })
+            .collect();
+        page.raw(&format!("<tr><th>{}</th>", escape(name)));
+        for values in &samples {
+            page.raw(&sample(stats::summary(values)));
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</table>\n");
+}
+
+/// Versions and settings side by side.
+pub fn servers(page: &mut Page, results: &Results) {
+    page.element("h2", "Servers");
+    page.raw("<table>\n<tr><th></th>");
+    for server in &results.servers {
+        page.element("th", &server.name);
+    }
+    page.raw("</tr>\n");
+    let text = |value: &str| format!("<td class=\"text\">{}</td>", escape(value));
+    let resident =
+        |mib: Option<u64>| mib.map_or_else(|| "-".to_owned(), |mib| format!("{} MiB", number(mib as f64)));
+    let versions: String = results.servers.iter().map(|server| text(&server.version)).collect();
+    let origins: String = results.servers.iter().map(|server| text(&server.origin)).collect();
+    let residents: String =
+        results.servers.iter().map(|server| text(&resident(server.resident_mib))).collect();
+    page.raw(&format!("<tr><th>version</th>{versions}</tr>\n<tr><th>origin</th>{origins}</tr>\n"));
+    page.raw(&format!("<tr><th>memory in RAM at the end</th>{residents}</tr>\n"));
+    let names: BTreeSet<&String> = results.servers.iter().flat_map(|server| server.settings.keys()).collect();
+    for name in names {
+        let values: Vec<Option<&String>> =
+            results.servers.iter().map(|server| server.settings.get(name).and_then(Option::as_ref)).collect();
+        let differs = values.windows(2).any(|pair| pair[0] != pair[1]);
+        let row: String = values.iter().map(|value| text(value.map_or("-", String::as_str))).collect();
+        let class = if differs { " class=\"differs\"" } else { "" };
+        page.raw(&format!("<tr{class}><th>{}</th>{row}</tr>\n", escape(name)));
+    }
+    page.raw("</table>\n");
+}
+
+/// Where it ran.
+pub fn machine(page: &mut Page, results: &Results) {
+    let machine = &results.machine;
+    let durable = machine.durable_write_us.map_or_else(|| "-".to_owned(), |us| format!("{} µs", number(us)));
+    page.element("h2", "Machine");
+    page.raw("<table>\n");
+    for (name, value) in [
+        ("processor", machine.processor.clone()),
+        ("processors", machine.processors.to_string()),
+        ("memory", format!("{} MiB", number(machine.memory_mib as f64))),
+        ("kernel", machine.kernel.clone()),
+        ("system", machine.system.clone()),
+        ("load average at the start", machine.load_average.to_string()),
+        ("file system of the lab's servers", machine.file_system.clone()),
+        ("durable write of 4 KiB there, median", durable),
+    ] {
+        page.raw(&format!("<tr><th>{name}</th><td class=\"text\">{}</td></tr>\n", escape(&value)));
+    }
+    page.raw("</table>\n");
+}

@@ -1,0 +1,238 @@
+//! What an experiment measured, as the JSON holds it. docs/lab.md describes every field; a test compares the two.
+//!
+//! The shape: an experiment has *factors* (what varies) and *measures* (what each run yields). A *cell* is one
+//! server at one level of every factor, with its runs in the order of their repeats. The report is made from this alone, so
+//! whatever it says must be in here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::machine::Machine;
+
+/// The version of the format. It changes when a reader of the old format would misread the new one.
+pub const SCHEMA: &str = "palisade-lab/1";
+
+/// An experiment's outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What was asked.
+    pub experiment: Description,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// How long it took, seconds.
+    pub took_s: f64,
+    /// Whether it was the short form, whose numbers show only that it works.
+    pub quick: bool,
+    /// The lab's command line, passwords left out.
+    pub arguments: Vec<String>,
+    /// Sizes of the load, by name.
+    pub parameters: BTreeMap<String, String>,
+    /// Where the load ran.
+    pub machine: Machine,
+    /// Versions of the load tools.
+    pub tools: Vec<String>,
+    /// The servers, in the order of the command line; ratios are of the first over each other.
+    pub servers: Vec<ServerFacts>,
+    /// What was measured.
+    pub cells: Vec<Cell>,
+    /// What a reader must know: what was missing, what differed.
+    pub notes: Vec<String>,
+}
+
+/// What an experiment asks, and how its results are laid out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// As on the command line.
+    pub name: String,
+    /// For the heading.
+    pub title: String,
+    /// What it asks, and why; one paragraph.
+    pub question: String,
+    /// What varies.
+    pub factors: Vec<Factor>,
+    /// What is measured; the first is the one that counts.
+    pub measures: Vec<Measure>,
+    /// The factor along the plots' x axis.
+    pub x: String,
+    /// The factor that is a setting of a server, whose levels are compared within each server.
+    pub within: Option<String>,
+}
+
+/// Something that varies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Key in [`Cell::levels`].
+    pub key: String,
+    /// For people.
+    pub title: String,
+}
+
+/// Something that is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Key in [`Run::values`].
+    pub key: String,
+    /// For people.
+    pub title: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is good.
+    pub better: Better,
+}
+
+/// Which way is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// The more the better.
+    Higher,
+    /// The less the better.
+    Lower,
+    /// Neither.
+    Neutral,
+}
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerFacts {
+    /// As on the command line.
+    pub name: String,
+    /// How it was started, or where it was found.
+    pub origin: String,
+    /// Its version and version comment.
+    pub version: String,
+    /// Values of the variables that decide a comparison; `null` where it has no such variable.
+    pub settings: BTreeMap<String, Option<String>>,
+    /// Memory in RAM after all runs, where the lab can see it.
+    pub resident_mib: Option<u64>,
+}
+
+/// One server at one level of every factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The server's name.
+    pub server: String,
+    /// A level of each factor.
+    pub levels: BTreeMap<String, String>,
+    /// Whether it could be measured.
+    pub outcome: Outcome,
+    /// The runs, in the order of their repeats.
+    pub runs: Vec<Run>,
+    /// What was done for one run, as one would type it.
+    pub commands: Vec<String>,
+}
+
+/// Whether a cell could be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", content = "reason", rename_all = "snake_case")]
+pub enum Outcome {
+    /// All repeats.
+    Measured,
+    /// The server does not have what it takes, in its own words.
+    NotAvailable(String),
+    /// A run went wrong; the runs before it are there.
+    Failed(String),
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Its repeat, from 1.
+    pub repeat: u32,
+    /// Its place in the order in which everything ran, from 1.
+    pub order: u32,
+    /// What was measured, by the measures' keys.
+    pub values: BTreeMap<String, f64>,
+    /// The first measure second by second, where the experiment asks for it.
+    pub by_second: Vec<f64>,
+    /// The server's counters over the run.
+    pub counters: BTreeMap<String, Counter>,
+}
+
+/// A counter of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// Before the run.
+    pub before: f64,
+    /// After it.
+    pub after: f64,
+    /// Whether it counts events, so that the difference means something; else it shows a state.
+    pub counts: bool,
+}
+
+impl Counter {
+    /// What to show: the events during the run, or the state after it.
+    pub fn shown(&self) -> f64 {
+        if self.counts { self.after - self.before } else { self.after }
+    }
+}
+
+impl Cell {
+    /// A measure's values, repeat by repeat.
+    pub fn values(&self, key: &str, repeats: u32) -> Vec<Option<f64>> {
+        let of = |repeat: u32| self.runs.iter().find(|run| run.repeat == repeat)?.values.get(key).copied();
+        (1..=repeats).map(of).collect()
+    }
+
+    /// A measure's values, those there are.
+    pub fn sample(&self, key: &str) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| run.values.get(key).copied()).collect()
+    }
+
+    /// Its level of a factor.
+    pub fn level(&self, factor: &str) -> &str {
+        self.levels.get(factor).map_or("", String::as_str)
+    }
+}
+
+impl Results {
+    /// The most repeats that any cell has.
+    pub fn repeats(&self) -> u32 {
+        self.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.repeat).max().unwrap_or_default()
+    }
+
+    /// The levels of a factor, in the order in which they were planned.
+    pub fn levels(&self, factor: &str) -> Vec<&str> {
+        let mut levels: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            let level = cell.level(factor);
+            if !level.is_empty() && !levels.contains(&level) {
+                levels.push(level);
+            }
+        }
+        levels
+    }
+
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Results> {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error))?;
+        Results::parse(&text).map_err(|reason| Error::file(path, reason))
+    }
+
+    /// Reads JSON.
+    pub fn parse(text: &str) -> std::result::Result<Results, String> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: String,
+        }
+        let version: Version =
+            serde_json::from_str(text).map_err(|error| format!("not results of palisade-lab: {error}"))?;
+        if version.schema != SCHEMA {
+            return Err(format!("its schema is '{}'; this program reads '{SCHEMA}'", version.schema));
+        }
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The JSON.
+    pub fn json(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("maps have string keys and numbers are finite");
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,340 @@
+//! Runs an experiment: every cell as often as asked, in rounds.
+//!
+//! The order within a round is level by level, the servers next to each other; every other round runs backwards. A machine
+//! that gets slower during the experiment thus slows all servers alike, and nobody is always the one after.
+//!
+//! A cell that its server refuses is tried once. One that fails is not tried again, and the others go on: an experiment of
+//! hours is not lost to one server. An interruption ends it, and what was measured until then is reported.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::error::{Error, Result};
+use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale};
+use crate::machine;
+use crate::results::{Cell, Outcome, Results, Run, SCHEMA, ServerFacts};
+use crate::server::{DECISIVE, Nursery, Server};
+use crate::spec::ServerSpec;
+use crate::tool;
+
+/// What to run against what.
+#[derive(Debug)]
+pub struct Order {
+    /// The servers; ratios are of the first over the others.
+    pub servers: Vec<ServerSpec>,
+    /// Whether it is the short form.
+    pub quick: bool,
+    /// The sizes.
+    pub scale: Scale,
+    /// The program of servers to start, where their specification names none.
+    pub program: Option<PathBuf>,
+    /// Where servers have their data; the system's folder for temporary files when `None`.
+    pub work_dir: Option<PathBuf>,
+    /// The command line, for the report.
+    pub arguments: Vec<String>,
+}
+
+/// Runs the experiment.
+pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
+    let tools = experiment.tools().iter().map(|tool| tool.find().and_then(|_| tool.version()));
+    let tools = tools.collect::<Result<Vec<String>>>()?;
+    check_names(&order.servers)?;
+    let folder = temporary(order.work_dir.as_deref())?;
+    let started = jiff::Timestamp::now();
+    let clock = Instant::now();
+    let machine = machine::describe(folder.path());
+    let bench = Bench { scale: &order.scale, folder: folder.path() };
+    let settings = experiment.settings();
+    let nursery = Nursery { folder: folder.path(), program: order.program.as_deref(), settings: &settings };
+
+    let mut servers = Vec::new();
+    for spec in &order.servers {
+        servers.push(Server::open(spec, &nursery)?);
+    }
+    let mut facts = servers.iter_mut().map(Server::facts).collect::<Result<Vec<ServerFacts>>>()?;
+    let mut notes = Notes::default();
+    notes.of_machine(&machine);
+    notes.of_settings(&facts);
+    for server in &mut servers {
+        eprintln!("preparing {}", server.name);
+        notes.extend(experiment.prepare(server, &bench)?);
+    }
+
+    let mut cells = plan(experiment, &mut servers, &order.scale);
+    let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
+    let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0 };
+    if let Err(problem) = rounds.all(&mut servers, &mut cells) {
+        notes.extend([format!("The experiment did not run to its end: {problem}")]);
+    }
+    progress.finish_and_clear();
+
+    for (server, facts) in servers.iter().zip(&mut facts) {
+        facts.resident_mib = server.pid().and_then(crate::process::resident_mib);
+    }
+    for server in servers {
+        let name = server.name.clone();
+        notes.extend(server.close().into_iter().map(|problem| format!("{name}: {problem}")));
+    }
+    Ok(Results {
+        schema: SCHEMA.to_owned(),
+        experiment: experiment.description(),
+        started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        took_s: clock.elapsed().as_secs_f64(),
+        quick: order.quick,
+        arguments: order.arguments.clone(),
+        parameters: order.scale.parameters(),
+        machine,
+        tools,
+        servers: facts,
+        cells: cells.into_iter().map(|planned| planned.cell).collect(),
+        notes: notes.0,
+    })
+}
+
+fn check_names(servers: &[ServerSpec]) -> Result<()> {
+    if servers.is_empty() {
+        return Err(Error::Usage("name at least one server, as in --server palisade=spawn".to_owned()));
+    }
+    for (place, spec) in servers.iter().enumerate() {
+        if servers[..place].iter().any(|earlier| earlier.name == spec.name) {
+            return Err(Error::Usage(format!("two servers are called '{}'", spec.name)));
+        }
+    }
+    Ok(())
+}
+
+fn temporary(parent: Option<&Path>) -> Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("palisade-lab-");
+    match parent {
+        Some(parent) => builder.tempdir_in(parent).map_err(|error| Error::file(parent, error)),
+        None => builder.tempdir().map_err(|error| Error::file(&std::env::temp_dir(), error)),
+    }
+}
+
+/// Remarks for the report, each once.
+#[derive(Debug, Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    fn extend(&mut self, notes: impl IntoIterator<Item = String>) {
+        for note in notes {
+            if !self.0.contains(&note) {
+                self.0.push(note);
+            }
+        }
+    }
+
+    fn of_machine(&mut self, machine: &machine::Machine) {
+        const BUSY: f64 = 0.5;
+        if machine.load_average > BUSY * machine.processors as f64 {
+            let load = machine.load_average;
+            self.extend([format!(
+                "The machine was busy with something else: its load average was {load} at the start."
+            )]);
+        }
+        if ["tmpfs", "ramfs"].contains(&machine.file_system.as_str()) {
+            self.extend([
+                "The data of servers that the lab started lay in memory: their commits cost no disk write."
+                    .to_owned(),
+            ]);
+        }
+    }
+
+    fn of_settings(&mut self, servers: &[ServerFacts]) {
+        for name in DECISIVE {
+            let value = |server: &ServerFacts| server.settings.get(*name).cloned().flatten();
+            let values: Vec<(&str, String)> =
+                servers.iter().filter_map(|server| Some((server.name.as_str(), value(server)?))).collect();
+            if values.windows(2).any(|pair| switch(&pair[0].1) != switch(&pair[1].1)) {
+                let values: Vec<String> =
+                    values.iter().map(|(server, value)| format!("{server} {value}")).collect();
+                self.extend([format!(
+                    "The servers do not run under equal settings: {name} is {}.",
+                    values.join(", ")
+                )]);
+            }
+        }
+        for server in servers.iter().filter(|server| server.origin.contains("/debug/palisade")) {
+            self.extend([format!(
+                "{}: a build without optimisation; its numbers mean nothing.",
+                server.name
+            )]);
+        }
+    }
+}
+
+/// A boolean variable's value in one spelling.
+fn switch(value: &str) -> String {
+    match value.to_ascii_uppercase().as_str() {
+        "ON" => "1".to_owned(),
+        "OFF" => "0".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// A cell, and the place of its server.
+struct Planned {
+    server: usize,
+    cell: Cell,
+}
+
+fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> Vec<Planned> {
+    let mut cells = Vec::new();
+    for levels in experiment.levels(scale) {
+        for (place, server) in servers.iter_mut().enumerate() {
+            if experiment.concerns(server, &levels) {
+                let cell = Cell {
+                    server: server.name.clone(),
+                    levels: levels.clone(),
+                    outcome: Outcome::Measured,
+                    runs: Vec::new(),
+                    commands: Vec::new(),
+                };
+                cells.push(Planned { server: place, cell });
+            }
+        }
+    }
+    cells
+}
+
+/// The order of a round: forwards, then backwards.
+fn round(repeat: u32, cells: usize) -> Vec<usize> {
+    if repeat % 2 == 1 { (0..cells).collect() } else { (0..cells).rev().collect() }
+}
+
+struct Rounds<'a> {
+    experiment: &'a dyn Experiment,
+    bench: &'a Bench<'a>,
+    progress: &'a ProgressBar,
+    order: u32,
+}
+
+impl Rounds<'_> {
+    fn all(&mut self, servers: &mut [Server], cells: &mut [Planned]) -> Result<()> {
+        for repeat in 1..=self.bench.scale.repeats {
+            for place in round(repeat, cells.len()) {
+                let Planned { server, cell } = &mut cells[place];
+                if cell.outcome == Outcome::Measured {
+                    self.one(&mut servers[*server], cell, repeat)?;
+                }
+                self.progress.inc(1);
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, server: &mut Server, cell: &mut Cell, repeat: u32) -> Result<()> {
+        let shown = format!("{}, {}", cell.server, levels_shown(&cell.levels));
+        self.progress.set_message(shown.clone());
+        tool::pause(self.bench.scale.pause)?;
+        self.order += 1;
+        match self.experiment.run(server, &cell.levels, self.bench) {
+            Ok(Attempt::Measured(measurement)) => {
+                self.say(&format!("{shown}: {}", self.headline(&measurement.values)));
+                cell.commands = measurement.commands;
+                cell.runs.push(Run {
+                    repeat,
+                    order: self.order,
+                    values: measurement.values,
+                    by_second: measurement.by_second,
+                    counters: measurement.counters,
+                });
+            }
+            Ok(Attempt::NotAvailable(reason)) => {
+                self.say(&format!("{shown}: not available: {reason}"));
+                cell.outcome = Outcome::NotAvailable(reason);
+            }
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(problem) => {
+                self.say(&format!("{shown}: failed: {problem}"));
+                cell.outcome = Outcome::Failed(problem.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn headline(&self, values: &BTreeMap<String, f64>) -> String {
+        let measures = self.experiment.description().measures;
+        let first = measures.first().and_then(|measure| Some((measure, values.get(&measure.key)?)));
+        first.map_or_else(String::new, |(measure, value)| {
+            format!("{} {}", crate::report::number(*value), measure.unit)
+        })
+    }
+
+    /// A line above the bar; where no terminal shows the bar, the line alone.
+    fn say(&self, line: &str) {
+        if self.progress.is_hidden() {
+            eprintln!("{line}");
+        } else {
+            self.progress.println(line);
+        }
+    }
+}
+
+fn levels_shown(levels: &Levels) -> String {
+    levels.iter().map(|(factor, level)| format!("{factor} {level}")).collect::<Vec<_>>().join(", ")
+}
+
+fn progress(length: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} (about {eta} left) {msg}");
+    bar.set_style(style.expect("the template is well-formed"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_alternate() {
+        assert_eq!(round(1, 3), [0, 1, 2]);
+        assert_eq!(round(2, 3), [2, 1, 0]);
+        assert_eq!(round(3, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn servers_have_names_of_their_own() {
+        let spec = |text: &str| text.parse::<ServerSpec>().expect("a specification");
+        assert!(check_names(&[]).is_err());
+        assert!(check_names(&[spec("a=spawn"), spec("b=spawn")]).is_ok());
+        let error = check_names(&[spec("a=spawn"), spec("a=u@h")]).expect_err("twice");
+        assert_eq!(error.to_string(), "two servers are called 'a'");
+    }
+
+    #[test]
+    fn unequal_settings_are_noted_and_equal_ones_are_not() {
+        let server = |name: &str, buffer: &str, binary_log: Option<&str>| ServerFacts {
+            name: name.to_owned(),
+            origin: "started as /x/target/debug/palisade --a=1".to_owned(),
+            version: String::new(),
+            settings: [
+                ("innodb_buffer_pool_size".to_owned(), Some(buffer.to_owned())),
+                ("log_bin".to_owned(), binary_log.map(str::to_owned)),
+            ]
+            .into(),
+            resident_mib: None,
+        };
+        let mut notes = Notes::default();
+        notes.of_settings(&[
+            server("a", "1", Some("OFF")),
+            server("b", "2", Some("0")),
+            server("c", "1", None),
+        ]);
+        assert_eq!(
+            notes.0[0],
+            "The servers do not run under equal settings: innodb_buffer_pool_size is a 1, b 2, c 1."
+        );
+        assert_eq!(notes.0.len(), 4, "{:?}", notes.0);
+        assert!(notes.0[1].starts_with("a: a build without optimisation"));
+    }
+}

@@ -1,0 +1,435 @@
+//! A server under measurement: started or found, asked, set, and left as it was found.
+//!
+//! What an experiment changes - global variables, a schema - is put back by [`Server::close`], which dropping calls as
+//! well. Refusing a variable is an [`Answer`], not an error: servers differ, and the report says how.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mysql::prelude::Queryable as _;
+use mysql::{Conn, OptsBuilder, Value};
+
+use crate::error::{Error, Result, tail};
+use crate::process;
+use crate::results::ServerFacts;
+use crate::spec::{Address, Place, ServerSpec};
+
+/// The schema of the lab's own tables. mysqlslap, which drops its schema, has another.
+pub const DATABASE: &str = "palisade_lab";
+
+/// The schema of mysqlslap.
+pub const SLAP_DATABASE: &str = "palisade_lab_slap";
+
+/// Variables that decide a comparison: shown side by side in the report.
+const SETTINGS: &[&str] = &[
+    "innodb_buffer_pool_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_redo_log_capacity",
+    "innodb_log_file_size",
+    "innodb_log_buffer_size",
+    "innodb_log_writer_threads",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_page_size",
+    "innodb_lock_wait_timeout",
+    "innodb_deadlock_detect",
+    "log_bin",
+    "sync_binlog",
+    "transaction_isolation",
+    "tx_isolation",
+    "performance_schema",
+    "max_connections",
+    "thread_handling",
+];
+
+/// Those among them that must be equal for a comparison of writes to mean anything.
+pub const DECISIVE: &[&str] =
+    &["innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin"];
+
+/// What a server says to a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Answer {
+    /// It is so.
+    Done,
+    /// It has no such variable, or will not have this value; in its own words.
+    Refused(String),
+}
+
+/// A server that was started here.
+struct Spawned {
+    child: Child,
+    folder: PathBuf,
+}
+
+/// A server.
+pub struct Server {
+    /// What the report calls it.
+    pub name: String,
+    /// Where it listens.
+    pub address: Address,
+    origin: String,
+    connection: Conn,
+    spawned: Option<Spawned>,
+    pid: Option<u32>,
+    /// Variables that were set.
+    changed: BTreeSet<String>,
+    /// Statements that undo what was done, the latest last.
+    undo: Vec<String>,
+    closed: bool,
+}
+
+/// Where the lab's servers live and what they are made of.
+#[derive(Debug)]
+pub struct Nursery<'a> {
+    /// The folder for their data.
+    pub folder: &'a Path,
+    /// The program, where the specification names none.
+    pub program: Option<&'a Path>,
+    /// Settings that the experiment wants.
+    pub settings: &'a [(&'static str, &'static str)],
+}
+
+impl Server {
+    /// Starts the server or connects to it.
+    pub fn open(spec: &ServerSpec, nursery: &Nursery) -> Result<Server> {
+        match &spec.place {
+            Place::At(address) => {
+                let origin = format!("running at {address}");
+                let pid = local(&address.host).then(|| process::listener(address.port)).flatten();
+                Server::connect(&spec.name, address.clone(), origin, None, pid)
+            }
+            Place::Spawn { program, settings } => {
+                let program = match program.as_deref().or(nursery.program) {
+                    Some(program) => program.to_path_buf(),
+                    None => beside_us()?,
+                };
+                if !program.is_file() {
+                    return Err(Error::MissingServer { path: program });
+                }
+                let own = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                let options: Vec<String> = nursery
+                    .settings
+                    .iter()
+                    .copied()
+                    .chain(own)
+                    .map(|(name, value)| format!("--{}={value}", name.replace('_', "-")))
+                    .collect();
+                let folder = nursery.folder.join(&spec.name);
+                let port = free_port().map_err(|error| Error::file(&folder, error))?;
+                let spawned = spawn(&spec.name, &program, folder, port, &options)?;
+                let pid = spawned.child.id();
+                let address = Address {
+                    user: "root".to_owned(),
+                    password: String::new(),
+                    host: "127.0.0.1".to_owned(),
+                    port,
+                };
+                let origin = format!("started as {} {}", program.display(), options.join(" "));
+                Server::connect(&spec.name, address, origin, Some(spawned), Some(pid))
+            }
+        }
+    }
+
+    fn connect(
+        name: &str,
+        address: Address,
+        origin: String,
+        spawned: Option<Spawned>,
+        pid: Option<u32>,
+    ) -> Result<Server> {
+        let options = OptsBuilder::new()
+            .ip_or_hostname(Some(address.host.clone()))
+            .tcp_port(address.port)
+            .user(Some(address.user.clone()))
+            .pass((!address.password.is_empty()).then(|| address.password.clone()))
+            .prefer_socket(false)
+            .tcp_connect_timeout(Some(Duration::from_secs(10)));
+        let connection = Conn::new(options).map_err(|error| Error::Unreachable {
+            server: name.to_owned(),
+            address: Box::new(address.clone()),
+            reason: reason(&error),
+        })?;
+        Ok(Server {
+            name: name.to_owned(),
+            address,
+            origin,
+            connection,
+            spawned,
+            pid,
+            changed: BTreeSet::new(),
+            undo: Vec::new(),
+            closed: false,
+        })
+    }
+
+    /// Its process, where it runs on this machine and we may see it.
+    pub fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// Whether the lab started it.
+    pub fn is_spawned(&self) -> bool {
+        self.spawned.is_some()
+    }
+
+    /// Sends a statement; its rows as text.
+    pub fn query(&mut self, statement: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let rows: mysql::Result<Vec<mysql::Row>> = self.connection.query(statement);
+        let rows = rows.map_err(|error| Error::Statement {
+            server: self.name.clone(),
+            statement: statement.to_owned(),
+            reason: reason(&error),
+        })?;
+        Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
+    }
+
+    /// The one value that a statement answers; `None` if it is NULL or there is none.
+    pub fn value(&mut self, statement: &str) -> Result<Option<String>> {
+        Ok(self.query(statement)?.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// A global variable's value; `None` where the server has no such variable.
+    pub fn variable(&mut self, name: &str) -> Option<String> {
+        self.value(&format!("SELECT @@GLOBAL.{name}")).ok().flatten()
+    }
+
+    /// Sets a global variable until [`Server::close`].
+    pub fn set(&mut self, name: &str, value: &str) -> Result<Answer> {
+        let statement = format!("SELECT @@GLOBAL.{name}");
+        let before = match self.query(&statement) {
+            Ok(rows) => rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten(),
+            Err(Error::Statement { reason, .. }) => return Ok(Answer::Refused(reason)),
+            Err(other) => return Err(other),
+        };
+        let answer = self.execute(&set_statement(name, value))?;
+        // of several changes the first one's undoing leads back to how the server was found
+        if answer == Answer::Done && self.changed.insert(name.to_owned()) {
+            self.undo.push(set_statement(name, &before.unwrap_or_default()));
+        }
+        Ok(answer)
+    }
+
+    /// Executes a statement that a server may refuse.
+    pub fn execute(&mut self, statement: &str) -> Result<Answer> {
+        match self.query(statement) {
+            Ok(_) => Ok(Answer::Done),
+            Err(Error::Statement { reason, .. }) => Ok(Answer::Refused(reason)),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Has a statement executed at [`Server::close`].
+    pub fn undo_later(&mut self, statement: String) {
+        self.undo.push(statement);
+    }
+
+    /// Makes an empty schema, which goes at [`Server::close`].
+    pub fn database(&mut self, name: &'static str) -> Result<()> {
+        self.query(&format!("DROP DATABASE IF EXISTS {name}"))?;
+        self.query(&format!("CREATE DATABASE {name}"))?;
+        self.undo_later(format!("DROP DATABASE IF EXISTS {name}"));
+        Ok(())
+    }
+
+    /// What the report says of it.
+    pub fn facts(&mut self) -> Result<ServerFacts> {
+        let version = self.value("SELECT CONCAT(@@version, ' ', @@version_comment)")?.unwrap_or_default();
+        let settings: BTreeMap<String, Option<String>> =
+            SETTINGS.iter().map(|name| ((*name).to_owned(), self.variable(name))).collect();
+        Ok(ServerFacts {
+            name: self.name.clone(),
+            origin: self.origin.clone(),
+            version,
+            settings,
+            resident_mib: self.pid.and_then(process::resident_mib),
+        })
+    }
+
+    /// Puts everything back and stops it if it was started here. What could not be put back is told.
+    pub fn close(mut self) -> Vec<String> {
+        self.put_back()
+    }
+
+    fn put_back(&mut self) -> Vec<String> {
+        if std::mem::replace(&mut self.closed, true) {
+            return Vec::new();
+        }
+        if let Some(spawned) = &mut self.spawned {
+            return stop(&self.name, spawned).into_iter().collect();
+        }
+        let mut problems = Vec::new();
+        for statement in std::mem::take(&mut self.undo).into_iter().rev() {
+            if let Err(error) = self.query(&statement) {
+                problems.push(format!("not put back: {error}"));
+            }
+        }
+        problems
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        for problem in self.put_back() {
+            eprintln!("palisade-lab: {problem}");
+        }
+    }
+}
+
+fn reason(error: &mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(error) => format!("{} ({}): {}", error.code, error.state, error.message),
+        mysql::Error::DriverError(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::NULL => None,
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        other => Some(other.as_sql(true)),
+    }
+}
+
+fn set_statement(name: &str, value: &str) -> String {
+    // numbers must not be quoted, words must
+    let number = value.parse::<f64>().is_ok();
+    let value = if number { value.to_owned() } else { format!("'{}'", value.replace('\'', "''")) };
+    format!("SET GLOBAL {name} = {value}")
+}
+
+fn local(host: &str) -> bool {
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn beside_us() -> Result<PathBuf> {
+    let own = std::env::current_exe().map_err(|error| Error::file(Path::new("palisade-lab"), error))?;
+    Ok(own.with_file_name("palisade"))
+}
+
+fn free_port() -> std::io::Result<u16> {
+    TcpListener::bind("127.0.0.1:0")?.local_addr().map(|address| address.port())
+}
+
+fn spawn(name: &str, program: &Path, folder: PathBuf, port: u16, options: &[String]) -> Result<Spawned> {
+    std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
+    let mut child = Command::new(program)
+        .arg(format!("--datadir={}", folder.join("data").display()))
+        .arg(format!("--socket={}", folder.join("mysql.sock").display()))
+        .arg(format!("--port={port}"))
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| Error::file(program, error))?;
+    let mut lines = BufReader::new(child.stderr.take().expect("standard error is piped"));
+    let log = folder.join("error.log");
+    let mut spawned = Spawned { child, folder };
+    let mut seen = String::new();
+    while !seen.contains("ready for connections") {
+        let problem = match lines.read_line(&mut seen) {
+            Ok(0) => "the server did not start".to_owned(),
+            Ok(_) => continue,
+            Err(error) => error.to_string(),
+        };
+        // it has ended or is of no use
+        let _ = spawned.child.kill();
+        let _ = spawned.child.wait();
+        return Err(Error::NotReady { server: name.to_owned(), problem, printed: tail(&seen) });
+    }
+    std::thread::spawn(move || {
+        let Ok(mut file) = std::fs::File::create(log) else { return };
+        // losing a line of the log loses no measurement
+        let _ = file.write_all(seen.as_bytes());
+        let _ = std::io::copy(&mut lines, &mut file);
+    });
+    Ok(spawned)
+}
+
+/// How long a server may take to shut down before it is killed.
+const SHUTDOWN: Duration = Duration::from_secs(60);
+
+fn stop(name: &str, spawned: &mut Spawned) -> Option<String> {
+    let problem = terminate(&mut spawned.child).err().map(|problem| {
+        let log = std::fs::read_to_string(spawned.folder.join("error.log")).unwrap_or_default();
+        format!("{name}: {problem}\n{}", tail(&log))
+    });
+    // the temporary folder it lies in goes with the experiment
+    let _ = std::fs::remove_dir_all(&spawned.folder);
+    problem
+}
+
+fn terminate(child: &mut Child) -> std::result::Result<(), String> {
+    let end = Instant::now() + SHUTDOWN;
+    if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+        return Err(format!("the server ended while the experiment ran: {status}"));
+    }
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(pid) = pid {
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM)
+            .map_err(|error| error.to_string())?;
+    }
+    while Instant::now() < end {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("the server shut down with {status}")),
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(format!("the server did not shut down within {} s and was killed", SHUTDOWN.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_and_numbers_are_not() {
+        assert_eq!(set_statement("a", "67108864"), "SET GLOBAL a = 67108864");
+        assert_eq!(set_statement("a", "AUTO"), "SET GLOBAL a = 'AUTO'");
+        assert_eq!(set_statement("a", "0-1,3"), "SET GLOBAL a = '0-1,3'");
+        assert_eq!(set_statement("a", "it's"), "SET GLOBAL a = 'it''s'");
+        assert_eq!(set_statement("a", ""), "SET GLOBAL a = ''");
+    }
+
+    #[test]
+    fn only_loopback_is_this_machine() {
+        assert!(local("127.0.0.1") && local("localhost") && local("::1") && local("127.0.0.2"));
+        assert!(!local("10.0.0.1") && !local("db.example"));
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_is_named_with_how_to_reach_it() {
+        let port = free_port().expect("a port");
+        let spec: ServerSpec =
+            format!("mysql=root:secret@127.0.0.1:{port}").parse().expect("a specification");
+        let nursery = Nursery { folder: Path::new("/nowhere"), program: None, settings: &[] };
+        let Err(error) = Server::open(&spec, &nursery) else { panic!("nobody listens there") };
+        let text = error.to_string();
+        assert!(text.contains(&format!("mysql: cannot connect to root@127.0.0.1:{port}")), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_is_missing_or_no_server_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec: ServerSpec = "palisade=spawn".parse().expect("a specification");
+        let missing = folder.path().join("palisade");
+        let nursery = Nursery { folder: folder.path(), program: Some(&missing), settings: &[] };
+        let Err(error) = Server::open(&spec, &nursery) else { panic!("there is no program") };
+        assert!(error.to_string().contains("cargo build --release -p palisade-server"), "{error}");
+        let nursery = Nursery { folder: folder.path(), program: Some(Path::new("/bin/ls")), settings: &[] };
+        let Err(error) = Server::open(&spec, &nursery) else { panic!("ls is no server") };
+        assert!(error.to_string().contains("palisade: the server did not start"), "{error}");
+    }
+}

@@ -1,0 +1,301 @@
+//! The load tools: finding them, running them, stopping them.
+//!
+//! A tool runs to its end, to a time limit, or until the lab is interrupted; in the last two cases it is killed. What it
+//! printed comes back as text. Its command line is kept for the report as one could type it, without the password.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::error::{Error, Result, tail};
+
+/// A program that makes a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub program: &'static str,
+    /// The command that installs it on Debian and its kin.
+    pub install: &'static str,
+}
+
+/// Scriptable load of prepared statements.
+pub const SYSBENCH: Tool = Tool { program: "sysbench", install: "sudo apt-get install -y sysbench" };
+
+/// Generated load of text statements.
+pub const MYSQLSLAP: Tool = Tool { program: "mysqlslap", install: "sudo apt-get install -y mariadb-client" };
+
+impl Tool {
+    /// Where it lies, by PATH.
+    pub fn find(&self) -> Result<PathBuf> {
+        self.find_in(&std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// Where it lies among the folders of `path`, which is written like PATH.
+    pub fn find_in(&self, path: &std::ffi::OsStr) -> Result<PathBuf> {
+        std::env::split_paths(path)
+            .map(|folder| folder.join(self.program))
+            .find(|candidate| candidate.is_file())
+            .ok_or(Error::MissingTool { program: self.program, install: self.install })
+    }
+
+    /// What it says of its version.
+    pub fn version(&self) -> Result<String> {
+        let printed = Invocation::new(self).arg("--version").run(Duration::from_secs(10))?;
+        Ok(printed.trim().to_owned())
+    }
+}
+
+/// The flag that SIGINT and SIGTERM raise, once [`catch_signals`] was called.
+fn interrupted() -> &'static Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    FLAG.get_or_init(Arc::default)
+}
+
+/// From now on SIGINT and SIGTERM end the running tool, and with [`Error::Interrupted`] the experiment, in good order;
+/// a second one ends the process at once.
+pub fn catch_signals() -> std::io::Result<()> {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // in this order: the first signal finds the flag down and raises it, the second finds it up
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(interrupted()))?;
+        signal_hook::flag::register(signal, Arc::clone(interrupted()))?;
+    }
+    Ok(())
+}
+
+/// Fails if the lab was interrupted.
+pub fn check_interrupted() -> Result<()> {
+    if interrupted().load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// Sleeps, unless interrupted.
+pub fn pause(length: Duration) -> Result<()> {
+    let end = Instant::now() + length;
+    while Instant::now() < end {
+        check_interrupted()?;
+        std::thread::sleep(STEP.min(end.saturating_duration_since(Instant::now())));
+    }
+    check_interrupted()
+}
+
+/// How often a running program is looked at.
+const STEP: Duration = Duration::from_millis(10);
+
+/// A command line.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    program: String,
+    arguments: Vec<String>,
+    /// Arguments that only the program sees, each with what is shown in its place.
+    secrets: Vec<(String, String)>,
+    environment: Vec<(&'static str, String)>,
+    cpus: Option<CpuSet>,
+}
+
+impl Invocation {
+    /// A tool without arguments.
+    pub fn new(tool: &Tool) -> Invocation {
+        Invocation {
+            program: tool.program.to_owned(),
+            arguments: Vec::new(),
+            secrets: Vec::new(),
+            environment: Vec::new(),
+            cpus: None,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<String>) -> Invocation {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<String>>(mut self, arguments: impl IntoIterator<Item = A>) -> Invocation {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds an argument that holds a password; `shown` stands in its place where people look.
+    #[must_use]
+    pub fn secret(mut self, argument: String, shown: &str) -> Invocation {
+        self.secrets.push((argument, shown.to_owned()));
+        self
+    }
+
+    /// Sets an environment variable, which is not shown.
+    #[must_use]
+    pub fn env(mut self, name: &'static str, value: impl Into<String>) -> Invocation {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// Runs on these processors only.
+    #[must_use]
+    pub fn on(mut self, cpus: Option<CpuSet>) -> Invocation {
+        self.cpus = cpus;
+        self
+    }
+
+    /// The command line as one would type it.
+    pub fn shown(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        let words = words.chain(self.secrets.iter().map(|(_, shown)| shown));
+        words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Runs it and returns what it printed to standard output. Fails if it fails or takes longer than `limit`.
+    pub fn run(&self, limit: Duration) -> Result<String> {
+        let failed = |problem: String, printed: &str| Error::Tool {
+            command: self.shown(),
+            problem,
+            printed: tail(printed),
+        };
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args(self.secrets.iter().map(|(argument, _)| argument));
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let started = match &self.cpus {
+            None => command.spawn(),
+            Some(cpus) => confined(cpus, || command.spawn()),
+        };
+        let mut child = started.map_err(|error| failed(error.to_string(), ""))?;
+        let printed = collect(child.stdout.take());
+        let complained = collect(child.stderr.take());
+        let end = Instant::now() + limit;
+        let (status, stopped) = loop {
+            let status = child.try_wait().map_err(|error| failed(error.to_string(), ""))?;
+            if let Some(status) = status {
+                break (status, None);
+            }
+            let stop = if check_interrupted().is_err() {
+                Some(Error::Interrupted)
+            } else if Instant::now() > end {
+                Some(failed(format!("did not end within {} s and was killed", limit.as_secs()), ""))
+            } else {
+                None
+            };
+            if let Some(reason) = stop {
+                // it may have ended meanwhile
+                let _ = child.kill();
+                let status = child.wait().map_err(|error| failed(error.to_string(), ""))?;
+                break (status, Some(reason));
+            }
+            std::thread::sleep(STEP);
+        };
+        let texts = [printed, complained].map(|thread| thread.join().unwrap_or_default());
+        match stopped {
+            Some(reason) => Err(reason),
+            None if status.success() => Ok(texts.into_iter().next().unwrap_or_default()),
+            // an interruption from the terminal reaches the tool as well, and it may end before we look
+            None if check_interrupted().is_err() => Err(Error::Interrupted),
+            None => Err(failed(status.to_string(), &texts.concat())),
+        }
+    }
+}
+
+/// Starts something that inherits a set of processors from this thread.
+fn confined<T>(cpus: &CpuSet, start: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
+    let before = sched_getaffinity(None)?;
+    sched_setaffinity(None, cpus)?;
+    let started = start();
+    sched_setaffinity(None, &before)?;
+    started
+}
+
+fn collect<R: Read + Send + 'static>(stream: Option<R>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            // what was read before an error is still worth showing
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+}
+
+/// A Lua script of ours, written where sysbench can read it.
+pub fn script(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|error| Error::file(&path, error))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHELL: Tool = Tool { program: "sh", install: "it is everywhere" };
+
+    fn shell(line: &str) -> Invocation {
+        Invocation::new(&SHELL).args(["-c", line])
+    }
+
+    #[test]
+    fn a_missing_tool_is_named_with_the_command_that_installs_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = SYSBENCH.find_in(folder.path().as_os_str()).expect_err("an empty folder");
+        assert_eq!(
+            error.to_string(),
+            "sysbench is not installed (looked in PATH); install it with: sudo apt-get install -y sysbench"
+        );
+        std::fs::write(folder.path().join("sysbench"), "").expect("a file");
+        assert!(SYSBENCH.find_in(folder.path().as_os_str()).is_ok());
+    }
+
+    #[test]
+    fn output_and_failure() {
+        assert_eq!(
+            shell("echo out; echo err >&2").run(Duration::from_secs(10)).expect("it succeeds"),
+            "out\n"
+        );
+        let error =
+            shell("echo out; echo err >&2; exit 3").run(Duration::from_secs(10)).expect_err("it fails");
+        let text = error.to_string();
+        assert!(text.contains("exit status: 3") && text.contains("out\nerr"), "{text}");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_killed() {
+        let start = Instant::now();
+        let error = shell("exec sleep 60").run(Duration::from_millis(50)).expect_err("too long");
+        assert!(error.to_string().contains("was killed"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn long_output_does_not_block_the_tool() {
+        let printed = shell("head -c 1000000 /dev/zero | tr '\\0' x").run(Duration::from_secs(30));
+        assert_eq!(printed.expect("it succeeds").len(), 1_000_000);
+    }
+
+    #[test]
+    fn a_password_is_given_and_not_shown() {
+        let invocation = Invocation::new(&SHELL).args(["-c", "echo $0"]).secret("hidden".into(), "***");
+        assert_eq!(invocation.shown(), "sh -c 'echo $0' '***'");
+        assert_eq!(invocation.run(Duration::from_secs(10)).expect("it succeeds"), "hidden\n");
+    }
+
+    #[test]
+    fn a_tool_can_be_confined_to_processors() {
+        let own = sched_getaffinity(None).expect("our processors");
+        let one = (0..CpuSet::MAX_CPU).find(|cpu| own.is_set(*cpu)).expect("a processor");
+        let mut cpus = CpuSet::new();
+        cpus.set(one);
+        let line = "grep Cpus_allowed_list /proc/self/status";
+        let printed = shell(line).on(Some(cpus)).run(Duration::from_secs(10)).expect("it succeeds");
+        assert_eq!(printed.split_whitespace().last(), Some(one.to_string().as_str()));
+        assert_eq!(sched_getaffinity(None).expect("our processors"), own);
+    }
+}
