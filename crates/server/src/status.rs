@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::metric::Metric;
+use palisade_sql::work::WorkDone;
 
 use crate::connections::Connection;
 use crate::host::ServerHost;
@@ -203,18 +204,11 @@ const ZERO: &[&str] = &[
     "Created_tmp_tables",
     "Delayed_errors",
     "Flush_commands",
-    "Handler_commit",
-    "Handler_delete",
-    "Handler_read_first",
-    "Handler_read_key",
-    "Handler_read_last",
-    "Handler_read_next",
-    "Handler_read_prev",
+    "Handler_discover",
+    "Handler_external_lock",
+    "Handler_mrr_init",
+    "Handler_prepare",
     "Handler_read_rnd",
-    "Handler_read_rnd_next",
-    "Handler_rollback",
-    "Handler_update",
-    "Handler_write",
     "Key_blocks_used",
     "Key_read_requests",
     "Key_reads",
@@ -223,30 +217,25 @@ const ZERO: &[&str] = &[
     "Open_files",
     "Open_tables",
     "Opened_tables",
-    "Select_full_join",
-    "Select_full_range_join",
-    "Select_range",
     "Select_range_check",
-    "Select_scan",
     "Sort_merge_passes",
     "Sort_range",
-    "Sort_rows",
-    "Sort_scan",
     "Table_locks_immediate",
     "Table_locks_waited",
     "Threads_cached",
 ];
 
 /// Every counter with its value, by name; of a connection's session, or of the server.
-pub fn all(host: &ServerHost, of: Option<&Connection>) -> Vec<(String, String)> {
+pub fn all(host: &ServerHost, of: Option<(&Connection, &WorkDone)>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
-    for metric in METRICS {
-        let own = of.and_then(|connection| connection.counters.value(metric));
+    for metric in METRICS.iter().chain(palisade_sql::work::METRICS) {
+        let own = of
+            .and_then(|(connection, work)| connection.counters.value(metric).or_else(|| work.value(metric)));
         add(metric.name, own.unwrap_or_else(|| metric.value()).to_string());
     }
     let count = |kind: StatementKind| match of {
-        Some(connection) => connection.counters.statements[kind as usize].load(Ordering::Relaxed),
+        Some((connection, _)) => connection.counters.statements[kind as usize].load(Ordering::Relaxed),
         None => KINDS[kind as usize].2.value(),
     };
     for (kind, _, metric) in &KINDS {
@@ -261,6 +250,7 @@ pub fn all(host: &ServerHost, of: Option<&Connection>) -> Vec<(String, String)> 
     for name in ZERO {
         add(name, "0".to_owned());
     }
+    let of = of.map(|(connection, _)| connection);
     let tls = of.and_then(|connection| connection.tls.get());
     add("Ssl_cipher", tls.map_or_else(String::new, |(cipher, _)| cipher.clone()));
     add("Ssl_version", tls.map_or_else(String::new, |(_, version)| (*version).to_owned()));

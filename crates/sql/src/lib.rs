@@ -14,6 +14,7 @@
 //! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`sink`] | where result rows go |
+//! | [`work`] | `Handler_...`, `Select_...` and `Sort_...`, counted |
 //!
 //! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock) travels to
 //! the top as [`Blocked::Wait`](palisade_base::Blocked), the front door awaits the event there, holding nothing, and
@@ -41,6 +42,7 @@ pub mod sql;
 pub mod statement;
 mod text_cache;
 pub mod warning;
+pub mod work;
 
 pub use host::{Access, FileSource, Host, Scope, VirtualTable, WaitOutcome};
 pub use session::{Session, SessionVariables};

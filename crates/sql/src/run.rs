@@ -17,6 +17,7 @@ use crate::expr::{Context, Expr};
 use crate::plan::Query;
 use crate::sink::ResultSink;
 use crate::sql::Sql;
+use crate::work::Work;
 use crate::{Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
 
 /// Lets other tasks of the worker run once.
@@ -138,7 +139,10 @@ impl Sql {
         error: Option<&SqlError>,
     ) -> SqlResult<()> {
         match error {
-            None if session.in_transaction => Ok(()),
+            None if session.in_transaction => {
+                session.work.add(Work::HandlerCommit, 1);
+                Ok(())
+            }
             None => self.commit(session).await,
             Some(error) => {
                 let ends_all = match error.number() {
@@ -152,6 +156,7 @@ impl Sql {
                     return self.rollback(session).await;
                 }
                 let Some(transaction) = &mut session.transaction else { return Ok(()) };
+                session.work.add(Work::HandlerRollback, 1);
                 palisade_base::event::retry(|| transaction.rollback_to(savepoint))
                     .await
                     .map_err(SqlError::from)
@@ -167,6 +172,7 @@ impl Sql {
             return Ok(());
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
+        session.work.add(Work::HandlerCommit, 1);
         match transaction.commit().await {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -184,6 +190,7 @@ impl Sql {
             return Ok(());
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
+        session.work.add(Work::HandlerRollback, 1);
         transaction.rollback().await.map_err(SqlError::from)
     }
 }
@@ -195,6 +202,7 @@ pub async fn send_rows(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<(u64, u64)> {
     sink.columns(&query.columns)?;
+    count_tables(cx, query);
     let mut state = State::new(&query.root);
     let mut row = RowMaker::new(&query.output);
     let (skip, give) = match &query.counted_limit {
@@ -236,6 +244,14 @@ pub async fn send_rows(
             // Boxed: every step has a place for this future in its own, and few wait.
             Err(Blocked::Wait(event)) => Box::pin(wait(cx, event)).await?,
         }
+    }
+}
+
+/// Counts how a query and its subqueries read their tables.
+pub(crate) fn count_tables(cx: &mut Context<'_>, query: &Query) {
+    cx.session.work.count_query(&query.root);
+    for subquery in cx.plan.iter().flat_map(|plan| &plan.subqueries) {
+        cx.session.work.count_query(&subquery.root);
     }
 }
 

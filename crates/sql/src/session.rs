@@ -11,6 +11,7 @@ use palisade_engine::{AccessMode, IsolationLevel, Transaction};
 
 use crate::mode::SqlMode;
 use crate::warning::Warnings;
+use crate::work::WorkDone;
 
 /// The session values of the system variables that statements read while they run. The host, which owns the
 /// declarations, keeps them in step through [`Host::set_variable`](crate::Host::set_variable).
@@ -213,6 +214,8 @@ pub struct Session {
     pub(crate) point_buffers: crate::plan::point::PointBuffers,
     /// What it has locked across transactions, if anything.
     pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
+    /// What its statements have done.
+    pub work: WorkDone,
     /// What the session is doing, for the process list.
     pub state: &'static str,
 }
@@ -264,6 +267,7 @@ impl Session {
             plan_key: Default::default(),
             point_buffers: Default::default(),
             locks: None,
+            work: WorkDone::default(),
             state: "",
         }
     }

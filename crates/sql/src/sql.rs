@@ -298,6 +298,7 @@ impl Sql {
                 _ => break result,
             }
         };
+        session.work.publish();
         match result {
             Ok(mut completion) => {
                 completion.diagnostic = diagnostic;

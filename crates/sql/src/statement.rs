@@ -16,6 +16,7 @@ use crate::host;
 use crate::run::drive;
 use crate::session::CompletionType;
 use crate::sql::Sql;
+use crate::work::Work;
 use crate::{Completion, ResultSink, Session, SqlResult};
 
 impl Sql {
@@ -286,6 +287,7 @@ impl Sql {
         }
         let Some(transaction) = &session.transaction else { return Ok(Completion::default()) };
         let point = transaction.savepoint();
+        session.work.add(Work::HandlerSavepoint, 1);
         session.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         session.savepoints.push((name.to_owned(), point));
         Ok(Completion::default())
@@ -295,6 +297,7 @@ impl Sql {
         let position = find_savepoint(session, name)?;
         let (_, point) = session.savepoints[position];
         if let Some(transaction) = &mut session.transaction {
+            session.work.add(Work::HandlerSavepointRollback, 1);
             palisade_base::event::retry(|| transaction.rollback_to(point)).await?;
         }
         session.savepoints.truncate(position + 1);

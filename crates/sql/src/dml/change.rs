@@ -26,6 +26,7 @@ use crate::plan::join::{JoinPlanner, WantedOrder};
 use crate::plan::{Operator, Plan, Query};
 use crate::run::drive;
 use crate::sql::{CachedStatement, Prepared, Sql};
+use crate::work::Work;
 use crate::{Access, Completion, Session, SqlAttempt, SqlResult};
 
 /// An UPDATE or DELETE, planned.
@@ -519,6 +520,8 @@ impl ChangeRun<'_> {
                 None | Some(UpdateOutcome::Changed) => {}
                 Some(UpdateOutcome::Done) => {
                     self.changed += 1;
+                    let work = if plan.is_update { Work::HandlerUpdate } else { Work::HandlerDelete };
+                    cx.session.work.add(work, 1);
                     return Ok(());
                 }
             }

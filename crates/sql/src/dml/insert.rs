@@ -22,6 +22,7 @@ use crate::mode::SqlMode;
 use crate::plan::Plan;
 use crate::run::drive;
 use crate::sql::{CachedStatement, Prepared, Sql};
+use crate::work::Work;
 use crate::{Access, Completion, Session, SqlAttempt, SqlError, SqlResult};
 
 /// A value of VALUES or of an assignment.
@@ -387,6 +388,7 @@ impl<'p> InsertRun<'p> {
             }
             return Ok(());
         };
+        crate::run::count_tables(cx, query);
         let mut state = State::new(&query.root);
         let types: Vec<&SqlType> = query.output.iter().map(|expr| &expr.ty).collect();
         let mut buffer = Vec::new();
@@ -565,6 +567,7 @@ impl<'p> InsertRun<'p> {
         self.encoded.clear();
         row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
         loop {
+            cx.session.work.add(Work::HandlerWrite, 1);
             let encoded = &self.encoded;
             let inserted = drive(cx, |cx| match cx.transaction().insert(table, encoded) {
                 Ok(()) => Ok(None),

@@ -13,6 +13,7 @@ use crate::dml::clustered_key;
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::Access;
 use crate::plan::access::Ranges;
+use crate::work::{Reach, Work, reach};
 
 /// Where a scan is.
 #[derive(Default)]
@@ -27,6 +28,8 @@ pub struct ScanState {
     relock: bool,
     /// Rows the caller wants at most, as a hint.
     rows_wanted: Option<usize>,
+    /// The open range has given a row.
+    has_given: bool,
 }
 
 impl std::fmt::Debug for ScanState {
@@ -162,6 +165,7 @@ impl ScanState {
             && *position + 1 < batch.len()
         {
             *position += 1;
+            cx.session.work.add(step(access), 1);
             if cx.spend()? {
                 // The row is in place; let others run before it is looked at.
                 self.pending = true;
@@ -174,6 +178,7 @@ impl ScanState {
                 Slot::Point { row, .. } => row,
                 _ => RowBuf::new(),
             };
+            cx.session.work.add(Work::HandlerReadKey, 1);
             let found =
                 cx.transaction().point_read(table, access.index, key, mode, &mut row).map_err(Blocked::up)?;
             self.phase = match std::mem::take(&mut self.phase) {
@@ -199,6 +204,8 @@ impl ScanState {
                     scan = scan.with_rows_wanted(rows);
                 }
                 self.scan = Some(scan);
+                self.has_given = false;
+                count_begin(cx, access);
             }
             let scan = self.scan.as_mut().expect("it was just made");
             let mut batch = match std::mem::take(&mut cx.frame.slots[slot]) {
@@ -207,10 +214,17 @@ impl ScanState {
             };
             let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
             if more && !batch.is_empty() {
+                // The first row of a range is the one that looking for its key has found.
+                if std::mem::replace(&mut self.has_given, true) || is_table_scan(access) {
+                    cx.session.work.add(step(access), 1);
+                }
                 cx.frame.slots[slot] = Slot::Batch { table: table.clone(), batch, position: 0 };
                 return Ok(true);
             }
             if !more {
+                if self.has_given || is_table_scan(access) {
+                    cx.session.work.add(step(access), 1);
+                }
                 self.scan = None;
             }
         }
@@ -230,6 +244,31 @@ impl ScanState {
         self.scan = None;
         Ok(())
     }
+}
+
+/// Whether a table is read as it lies, not in the order of an index.
+fn is_table_scan(access: &Access) -> bool {
+    access.index == 0 && !access.backward && !access.covering && reach(access) == Reach::Whole
+}
+
+/// What a step to another row is counted as.
+fn step(access: &Access) -> Work {
+    if is_table_scan(access) {
+        Work::HandlerReadRndNext
+    } else if access.backward {
+        Work::HandlerReadPrev
+    } else {
+        Work::HandlerReadNext
+    }
+}
+
+/// Counts the beginning of a range.
+fn count_begin(cx: &mut Context<'_>, access: &Access) {
+    if reach(access) == Reach::Whole {
+        let end = if access.backward { Work::HandlerReadLast } else { Work::HandlerReadFirst };
+        cx.session.work.add(end, 1);
+    }
+    cx.session.work.add(Work::HandlerReadKey, 1);
 }
 
 /// The lower end of a range as bytes to sort by.

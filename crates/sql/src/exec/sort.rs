@@ -12,6 +12,7 @@ use crate::SqlAttempt;
 use crate::expr::compare::compare_typed;
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::{Limit, Operator, SortKey};
+use crate::work::Work;
 
 /// One key of a row. Bytes lie with those of the other rows.
 #[derive(Debug)]
@@ -222,7 +223,10 @@ impl SortState {
             }
             charge(self.rows.size() + self.keys.size())?;
         }
-        self.order = Some(self.ordered(plan, wanted));
+        let order = self.ordered(plan, wanted);
+        cx.session.work.add(Work::SortScan, 1);
+        cx.session.work.add(Work::SortRows, order.len() as u64);
+        self.order = Some(order);
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use super::{Operator, Query};
 use crate::expr::{Expr, Node};
 use crate::run::wait_for;
 use crate::sql::Sql;
+use crate::work::Work;
 use crate::{Completion, ResultSink, Session, SqlError, SqlResult};
 
 /// A query that reads one row by its key.
@@ -173,6 +174,7 @@ impl Sql {
         buffers: &mut PointBuffers,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<u64> {
+        session.work.add(Work::HandlerReadKey, 1);
         let found = loop {
             let Some(transaction) = &mut session.transaction else { return Ok(0) };
             let PointBuffers { key, row } = &mut *buffers;

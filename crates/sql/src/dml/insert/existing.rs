@@ -13,6 +13,7 @@ use super::{Cell, InsertRun, positive, row_error};
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
 use crate::run::drive;
+use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
 
 /// What became of a row that REPLACE collides with.
@@ -37,6 +38,7 @@ impl InsertRun<'_> {
         let refs: Vec<ValueRef<'_>> = parts.map(|part| values[usize::from(part.column)].as_ref()).collect();
         let mut search = Vec::new();
         key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
+        cx.session.work.add(Work::HandlerReadKey, 1);
         drive(cx, |cx| {
             let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
             cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
@@ -73,6 +75,7 @@ impl InsertRun<'_> {
                 .await?;
                 match outcome {
                     Some(UpdateOutcome::Done) => {
+                        cx.session.work.add(Work::HandlerUpdate, 1);
                         family.after_update(cx, &old, values).await?;
                         return Ok(Replaced::Updated);
                     }
@@ -93,6 +96,7 @@ impl InsertRun<'_> {
             })
             .await?;
             if outcome == UpdateOutcome::Done {
+                cx.session.work.add(Work::HandlerDelete, 1);
                 if let Some(family) = &self.plan.family {
                     let old = view(table, found.row())?.to_values();
                     family.after_delete(cx, &old).await?;
@@ -144,6 +148,7 @@ impl InsertRun<'_> {
                 .await?;
             match outcome {
                 Ok(UpdateOutcome::Done) => {
+                    cx.session.work.add(Work::HandlerUpdate, 1);
                     if let Some(family) = &plan.family {
                         family.after_update(cx, &old, &new).await?;
                     }

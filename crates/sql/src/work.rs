@@ -1,0 +1,208 @@
+//! What statements have done, counted as MySQL counts the calls of its storage engines: `Handler_...`, `Select_...`,
+//! `Sort_...`.
+//!
+//! A session counts in memory of its own and adds to the server's counters when a statement ends. Calls are counted
+//! where rows are consumed, not where they are read ahead: a LIMIT 1 on a long range counts one row. What MySQL does
+//! with a temporary table for DISTINCT and GROUP BY is sorting or a hash table here, and is counted as such or not at
+//! all.
+
+use palisade_base::metric::Metric;
+
+use crate::plan::{Access, Operator};
+
+palisade_base::metrics! {
+    /// Ends of statements and transactions that kept their changes.
+    pub static HANDLER_COMMIT: Counter = "Handler_commit", "sql", "Statements and transactions committed";
+    /// Rows deleted.
+    pub static HANDLER_DELETE: Counter = "Handler_delete", "sql", "Rows deleted";
+    /// Scans of a whole index or table begun.
+    pub static HANDLER_READ_FIRST: Counter = "Handler_read_first", "sql", "Scans begun at the first entry of an index";
+    /// Positions looked for by key.
+    pub static HANDLER_READ_KEY: Counter = "Handler_read_key", "sql", "Rows looked for by a key";
+    /// Backward scans of a whole index begun.
+    pub static HANDLER_READ_LAST: Counter = "Handler_read_last", "sql", "Scans begun at the last entry of an index";
+    /// Steps forward in an index.
+    pub static HANDLER_READ_NEXT: Counter = "Handler_read_next", "sql", "Next rows asked for in order of an index";
+    /// Steps backward in an index.
+    pub static HANDLER_READ_PREV: Counter = "Handler_read_prev", "sql", "Previous rows asked for in order of an index";
+    /// Steps of a scan of a table.
+    pub static HANDLER_READ_RND_NEXT: Counter = "Handler_read_rnd_next", "sql", "Next rows asked for in scans of tables";
+    /// Ends of statements and transactions that undid their changes.
+    pub static HANDLER_ROLLBACK: Counter = "Handler_rollback", "sql", "Statements and transactions rolled back";
+    /// SAVEPOINT.
+    pub static HANDLER_SAVEPOINT: Counter = "Handler_savepoint", "sql", "Savepoints set";
+    /// ROLLBACK TO SAVEPOINT.
+    pub static HANDLER_SAVEPOINT_ROLLBACK: Counter = "Handler_savepoint_rollback", "sql", "Returns to savepoints";
+    /// Rows updated.
+    pub static HANDLER_UPDATE: Counter = "Handler_update", "sql", "Rows updated";
+    /// Rows inserted, those that turn out to be duplicates included.
+    pub static HANDLER_WRITE: Counter = "Handler_write", "sql", "Rows given to be inserted";
+    /// Joined tables read whole.
+    pub static SELECT_FULL_JOIN: Counter = "Select_full_join", "sql", "Joined tables read without a key";
+    /// Joined tables read by a range.
+    pub static SELECT_FULL_RANGE_JOIN: Counter = "Select_full_range_join", "sql", "Joined tables read by a range";
+    /// First tables read by a range.
+    pub static SELECT_RANGE: Counter = "Select_range", "sql", "Queries that read a range of their first table";
+    /// First tables read whole.
+    pub static SELECT_SCAN: Counter = "Select_scan", "sql", "Queries that read the whole of their first table";
+    /// Rows sorted.
+    pub static SORT_ROWS: Counter = "Sort_rows", "sql", "Rows that came out of sorts";
+    /// Sorts.
+    pub static SORT_SCAN: Counter = "Sort_scan", "sql", "Sorts";
+}
+
+/// What is counted, in the order of `METRICS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after the counter")]
+pub enum Work {
+    HandlerCommit,
+    HandlerDelete,
+    HandlerReadFirst,
+    HandlerReadKey,
+    HandlerReadLast,
+    HandlerReadNext,
+    HandlerReadPrev,
+    HandlerReadRndNext,
+    HandlerRollback,
+    HandlerSavepoint,
+    HandlerSavepointRollback,
+    HandlerUpdate,
+    HandlerWrite,
+    SelectFullJoin,
+    SelectFullRangeJoin,
+    SelectRange,
+    SelectScan,
+    SortRows,
+    SortScan,
+}
+
+const COUNT: usize = Work::SortScan as usize + 1;
+
+/// What one session's statements have done.
+#[derive(Debug, Default)]
+pub struct WorkDone {
+    /// Since the session began.
+    totals: [u64; COUNT],
+    /// Of that, what the server's counters have not been told.
+    fresh: [u64; COUNT],
+    /// A bit for each that is not zero there.
+    touched: u32,
+}
+
+impl WorkDone {
+    /// Counts `amount`.
+    #[inline]
+    pub fn add(&mut self, work: Work, amount: u64) {
+        self.fresh[work as usize] += amount;
+        self.touched |= 1 << work as usize;
+    }
+
+    /// Tells the server's counters.
+    pub fn publish(&mut self) {
+        while self.touched != 0 {
+            let which = self.touched.trailing_zeros() as usize;
+            self.touched &= self.touched - 1;
+            let amount = std::mem::take(&mut self.fresh[which]);
+            self.totals[which] += amount;
+            METRICS[which].add(amount);
+        }
+    }
+
+    /// What the session has counted of `metric`, if it is one of these.
+    pub fn value(&self, metric: &Metric) -> Option<u64> {
+        let which = METRICS.iter().position(|known| std::ptr::eq(*known, metric))?;
+        Some(self.totals[which] + self.fresh[which])
+    }
+
+    /// Counts how the tables of a query are read.
+    pub(crate) fn count_query(&mut self, root: &Operator) {
+        self.count_tables(root, true);
+    }
+
+    fn count_tables(&mut self, operator: &Operator, first: bool) {
+        match operator {
+            Operator::Scan { access, .. } => match (reach(access), first) {
+                (Reach::Whole, true) => self.add(Work::SelectScan, 1),
+                (Reach::Whole, false) => self.add(Work::SelectFullJoin, 1),
+                (Reach::Range, true) => self.add(Work::SelectRange, 1),
+                (Reach::Range, false) => self.add(Work::SelectFullRangeJoin, 1),
+                (Reach::Key, _) => {}
+            },
+            Operator::Virtual { .. } if first => self.add(Work::SelectScan, 1),
+            Operator::Virtual { .. } => self.add(Work::SelectFullJoin, 1),
+            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+                self.count_tables(left, first);
+                self.count_tables(right, false);
+            }
+            Operator::Filter { input, .. }
+            | Operator::Aggregate { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Distinct { input, .. }
+            | Operator::Window { input, .. }
+            | Operator::Limit { input, .. } => self.count_tables(input, first),
+            Operator::Union { inputs, .. } => inputs.iter().for_each(|input| self.count_tables(input, true)),
+            Operator::Derived { query, .. } => self.count_tables(&query.root, true),
+            Operator::Recursive { recursion, .. } => {
+                let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
+                parts.for_each(|part| self.count_tables(&part.root, true));
+            }
+            Operator::Dual | Operator::Nothing | Operator::Values { .. } | Operator::Working { .. } => {}
+        }
+    }
+}
+
+/// How much of an index a path may read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All of it.
+    Whole,
+    /// Ranges of it.
+    Range,
+    /// What has given values in the first parts of the key.
+    Key,
+}
+
+/// How much `access` may read.
+pub(crate) fn reach(access: &Access) -> Reach {
+    match (access.equals.is_empty(), access.alternatives.is_empty()) {
+        (_, false) => Reach::Range,
+        (true, true) => Reach::Whole,
+        (false, true) => Reach::Key,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_keeps_its_own_and_tells_the_server_once() {
+        let mut done = WorkDone::default();
+        let before = SORT_ROWS.value();
+        done.add(Work::SortRows, 3);
+        assert_eq!((done.value(&SORT_ROWS), done.value(&SORT_SCAN)), (Some(3), Some(0)));
+        done.publish();
+        done.publish();
+        done.add(Work::SortRows, 4);
+        assert_eq!(done.value(&SORT_ROWS), Some(7));
+        // Only this test counts sorts in this process without a statement; others may run beside it.
+        assert!(SORT_ROWS.value() >= before + 3);
+        let other = Metric::new("m", "t", "", palisade_base::metric::Kind::Counter);
+        assert_eq!(done.value(&other), None);
+    }
+
+    #[test]
+    fn the_list_and_the_names_go_together() {
+        assert_eq!(METRICS.len(), COUNT);
+        for (work, metric) in [
+            (Work::HandlerCommit, &HANDLER_COMMIT),
+            (Work::HandlerReadNext, &HANDLER_READ_NEXT),
+            (Work::HandlerWrite, &HANDLER_WRITE),
+            (Work::SelectScan, &SELECT_SCAN),
+            (Work::SortScan, &SORT_SCAN),
+        ] {
+            assert!(std::ptr::eq(METRICS[work as usize], metric), "{work:?}");
+        }
+    }
+}
