@@ -26,6 +26,7 @@ use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
 use crate::transaction::{AccessMode, IsolationLevel, Transaction};
+use crate::xa::XaTable;
 
 /// A status counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +70,7 @@ pub struct Engine {
     pub(crate) metadata: Arc<MetadataLocks>,
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
+    pub(crate) xa: XaTable,
     pub(crate) deadlocks: Deadlocks,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.
     pub(crate) is_dictionary_doubtful: AtomicBool,
