@@ -244,8 +244,10 @@ error_codes! {
     ER_CANNOT_USER = 1396, "HY000", "Operation %s failed for %.256s";
     ER_XAER_NOTA = 1397, "XAE04", "XAER_NOTA: Unknown XID";
     ER_XAER_INVAL = 1398, "XAE05", "XAER_INVAL: Invalid arguments (or unsupported command)";
+    ER_XAER_RMFAIL = 1399, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %.64s state";
     ER_XAER_OUTSIDE = 1400, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction";
     ER_XAER_RMERR = 1401, "XAE03", "XAER_RMERR: Fatal error occurred in the transaction branch - check your data for consistency";
+    ER_XA_RBROLLBACK = 1402, "XA100", "XA_RBROLLBACK: Transaction branch was rolled back";
     ER_DATA_TOO_LONG = 1406, "22001", "Data too long for column '%s' at row %ld";
     ER_CANT_CREATE_USER_WITH_GRANT = 1410, "42000", "You are not allowed to create a user with GRANT";
     ER_WRONG_VALUE_FOR_TYPE = 1411, "HY000", "Incorrect %-.32s value: '%-.128s' for function %-.32s";
@@ -324,6 +326,7 @@ error_codes! {
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";
     ER_BINLOG_UNSAFE_STATEMENT = 1592, "HY000", "Unsafe statement written to the binary log using statement format since BINLOG_FORMAT = STATEMENT. %s";
     ER_LOAD_DATA_INVALID_COLUMN = 1611, "HY000", "Invalid column reference (%-.64s) in LOAD DATA";
+    ER_XA_RBTIMEOUT = 1613, "XA106", "XA_RBTIMEOUT: Transaction branch was rolled back: took too long";
     ER_XA_RBDEADLOCK = 1614, "XA102", "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected";
     WARN_OPTION_IGNORED = 1618, "HY000", "<%-.64s> option ignored";
     ER_PLUGIN_DELETE_BUILTIN = 1619, "HY000", "Built-in plugins cannot be deleted";

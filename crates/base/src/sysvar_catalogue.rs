@@ -457,4 +457,5 @@ system_variables! {
     WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "Idle time after which a session is closed.";
     WARNING_COUNT = "warning_count", Session, fixed, uint(0, 0, u64::MAX, Plain), "Errors, warnings and notes of the last statement.";
     WORKER_THREADS = "worker_threads", Global, fixed, uint(0, 0, 1024, Plain), "Event loops that serve sessions; 0 for as many as there are cores.";
+    XA_DETACH_ON_PREPARE = "xa_detach_on_prepare", Global, fixed, bool(true), "XA PREPARE takes the transaction from its session.";
 }

@@ -27,6 +27,7 @@ use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
 use crate::transaction::{AccessMode, IsolationLevel, Transaction};
+use crate::xa::XaTable;
 
 /// A status counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,7 @@ pub struct Engine {
     pub(crate) metadata: Arc<MetadataLocks>,
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
+    pub(crate) xa: XaTable,
     pub(crate) deadlocks: Deadlocks,
     pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.

@@ -11,6 +11,7 @@
 //! | [`check`] | CHECK TABLE |
 //! | [`metadata`] | metadata locks: a table in use is not dropped |
 //! | [`ddl`] | what changes the dictionary, each change crash-atomic |
+//! | [`xa`] | XA: prepared transactions |
 //! | [`statistics`] | row counts and selectivities for the planner |
 //! | [`error`] | [`Error`], and what MySQL calls it |
 //!
@@ -41,6 +42,7 @@ pub mod statistics;
 mod store;
 pub mod table;
 pub mod transaction;
+pub mod xa;
 
 pub use check::TableCheck;
 pub use config::{EngineConfig, FlushAtCommit, LogWriterThreads};
@@ -57,6 +59,7 @@ pub use table::Table;
 pub use transaction::{
     AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Transaction, UpdateOutcome,
 };
+pub use xa::{XaBranch, XaEnd, Xid};
 
 /// The result of an operation that may ask to be called again after an event.
 pub type Attempt<T> = palisade_base::Attempt<T, Error>;

@@ -107,6 +107,15 @@ struct Pins {
     any: AtomicU64,
 }
 
+/// The tables that a transaction has noted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Pinned {
+    /// Any.
+    pub(crate) any: bool,
+    /// Their ids, and whether it writes to them.
+    pub(crate) tables: Vec<(u64, bool)>,
+}
+
 /// All metadata locks of an engine.
 #[derive(Default)]
 pub(crate) struct MetadataLocks {
@@ -182,6 +191,24 @@ impl MetadataLocks {
     pub(crate) fn pin_any(&self, session: SessionNo) {
         self.sessions.fetch_max(session.0 as usize + 1, Ordering::AcqRel);
         self.pins.cell(session).any.store(ANY, Ordering::SeqCst);
+    }
+
+    /// What `session` has noted.
+    pub(crate) fn pinned(&self, session: SessionNo) -> Pinned {
+        let cell = self.pins.cell(session);
+        let noted = cell.tables.iter().map(|pin| pin.load(Ordering::Acquire)).filter(|pin| *pin != 0);
+        let tables = noted.map(|pin| (pin & !WRITES, pin & WRITES != 0)).collect();
+        Pinned { any: cell.any.load(Ordering::Acquire) == ANY, tables }
+    }
+
+    /// Notes for `session` what it had noted before a restart, when no lock has been given yet.
+    pub(crate) fn pin_again(&self, session: SessionNo, tables: &[(u64, bool)]) {
+        self.sessions.fetch_max(session.0 as usize + 1, Ordering::AcqRel);
+        let cell = self.pins.cell(session);
+        for (position, (table, writes)) in tables.iter().enumerate() {
+            let pin = table | if *writes { WRITES } else { 0 };
+            cell.tables.get(position).unwrap_or(&cell.any).store(pin, Ordering::SeqCst);
+        }
     }
 
     /// Ends what [`pin_any`](Self::pin_any) began, or what [`pin`](Self::pin) did, however often.

@@ -34,6 +34,7 @@ use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
 use crate::store::RowStore;
 use crate::table::{Runtime, Table};
+use crate::xa::XaTable;
 
 /// The space of the dictionary.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -57,7 +58,7 @@ struct Base {
 
 impl Engine {
     /// Opens the data directory, creating or recovering it. Blocks. Transactions that were in flight at a crash are
-    /// rolled back in the background afterwards. Refuses a directory that another engine has open.
+    /// rolled back in the background afterwards, except those that are [prepared](crate::xa). Refuses a directory that another engine has open.
     pub fn open(config: EngineConfig, fs: Arc<dyn FileSystem>) -> Result<Arc<Engine>, Error> {
         fs.create_dir_all(&config.datadir)?;
         let directory = fs.lock_dir(&config.datadir).map_err(|error| {
@@ -105,11 +106,16 @@ impl Engine {
             background: Background::new(metadata.clone()),
             metadata,
             deadlocks: Deadlocks::default(),
+            xa: XaTable::default(),
             is_dictionary_doubtful: AtomicBool::new(false),
             _directory: directory,
         });
         engine.watch_deadlocks();
         for trx in in_flight {
+            if trx.prepared().is_some() {
+                engine.adopt_prepared(trx)?;
+                continue;
+            }
             engine.metadata.pin_any(trx.session());
             engine.background.abandon(trx);
         }

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use palisade_base::event::retry;
 use palisade_base::{Blocked, Lsn, TrxId};
-use palisade_txn::{Gaps, LockWait, Locking, Mode, SavePoint, Stamp, Trx, UndoPtr};
+use palisade_txn::{Gaps, LockWait, Locking, Mode, SavePoint, SessionNo, Stamp, Trx, UndoPtr};
 
 use crate::config::FlushAtCommit;
 use crate::engine::Engine;
@@ -306,15 +306,17 @@ impl Transaction {
     pub async fn rollback(&mut self) -> Result<(), Error> {
         self.work.reset();
         self.trx().cancel_wait();
-        for step in 1u64.. {
-            if !retry(|| self.trx().rollback_step().map_err(Blocked::up::<Error>)).await? {
-                break;
-            }
-            if step.is_multiple_of(STEPS_AT_ONCE) {
-                yield_now().await;
-            }
-        }
+        roll_back_steps(self.trx()).await?;
         retry(|| self.try_rollback()).await
+    }
+
+    /// What is below, which keeps its metadata locks. To be told apart from a transaction that is dropped.
+    pub(crate) fn detach(mut self) -> Trx {
+        self.trx.take().expect("there until the transaction is dropped")
+    }
+
+    pub(crate) fn session(&self) -> SessionNo {
+        self.trx_ref().session()
     }
 
     /// [`rollback`](Self::rollback) in steps.
@@ -498,11 +500,11 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if self.id().is_none() {
-            self.trx().cancel_wait();
+        let Some(trx) = &mut self.trx else { return };
+        trx.cancel_wait();
+        if trx.id().is_none() {
             self.end();
-        } else if let Some(mut trx) = self.trx.take() {
-            trx.cancel_wait();
+        } else if let Some(trx) = self.trx.take() {
             self.engine.background.abandon(trx);
         }
     }
@@ -526,6 +528,19 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Undoes all that a transaction has changed, and lets others run meanwhile.
+pub(crate) async fn roll_back_steps(trx: &mut Trx) -> Result<(), Error> {
+    for step in 1u64.. {
+        if !retry(|| trx.rollback_step().map_err(Blocked::up::<Error>)).await? {
+            break;
+        }
+        if step.is_multiple_of(STEPS_AT_ONCE) {
+            yield_now().await;
+        }
+    }
+    Ok(())
 }
 
 /// Lets the worker's other tasks run.

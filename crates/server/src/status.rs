@@ -76,10 +76,20 @@ static OWN: [&Metric; 11] = [
 ];
 
 /// What one session has counted. Only its own task counts, so that is a load and a store; others read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SessionCounters {
     own: [AtomicU64; OWN.len()],
     statements: [AtomicU64; KIND_COUNT],
+}
+
+impl Default for SessionCounters {
+    fn default() -> Self {
+        let zeros = || AtomicU64::new(0);
+        SessionCounters {
+            own: std::array::from_fn(|_| zeros()),
+            statements: std::array::from_fn(|_| zeros()),
+        }
+    }
 }
 
 impl SessionCounters {
@@ -153,6 +163,12 @@ statement_kinds! {
     UnlockTables = "Com_unlock_tables", "UNLOCK";
     Update = "Com_update", "UPDATE";
     Use = "Com_change_db", "USE";
+    XaCommit = "Com_xa_commit", "XA" "COMMIT";
+    XaEnd = "Com_xa_end", "XA" "END";
+    XaPrepare = "Com_xa_prepare", "XA" "PREPARE";
+    XaRecover = "Com_xa_recover", "XA" "RECOVER";
+    XaRollback = "Com_xa_rollback", "XA" "ROLLBACK";
+    XaStart = "Com_xa_start", "XA" "START";
 }
 
 impl StatementKind {

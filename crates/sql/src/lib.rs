@@ -9,6 +9,7 @@
 //! | [`plan`] | access paths, joins, grouping, order: what the operators do |
 //! | [`exec`] | the operators' states, and the calls that move them |
 //! | [`locks`] | LOCK TABLES, and what it forbids |
+//! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | [`run`] | waiting, and the ends of statements and transactions |
 //! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
@@ -43,6 +44,7 @@ pub mod statement;
 mod text_cache;
 pub mod warning;
 pub mod work;
+pub mod xa;
 
 pub use host::{Access, FileSource, Host, Scope, VirtualTable, WaitOutcome};
 pub use session::{Session, SessionVariables};

@@ -110,8 +110,10 @@ pub async fn wait_for(
 }
 
 impl Sql {
-    /// Opens the transaction a statement runs in, if none is open, and marks the point to go back to if it fails.
-    pub fn begin_statement(&self, session: &mut Session) -> Savepoint {
+    /// Opens the transaction a statement runs in, if none is open, and marks the point to go back to if it fails. An error if
+    /// the session works in an XA transaction that takes no statements.
+    pub fn begin_statement(&self, session: &mut Session) -> SqlResult<Savepoint> {
+        session.check_branch()?;
         if !session.active {
             let next = std::mem::take(&mut session.next_transaction);
             let isolation = next.isolation.unwrap_or(session.variables.isolation);
@@ -128,7 +130,7 @@ impl Sql {
         let transaction = session.transaction.as_mut().expect("it was just begun");
         transaction.set_single_statement(!session.in_transaction);
         transaction.set_snapshot_isolation(session.variables.snapshot_isolation);
-        transaction.start_statement()
+        Ok(transaction.start_statement())
     }
 
     /// Ends a statement: commits what is not part of a larger transaction; on error goes back to where it began.
@@ -153,6 +155,7 @@ impl Sql {
                     _ => false,
                 };
                 if ends_all || !session.in_transaction {
+                    session.note_rollback(error);
                     return self.rollback(session).await;
                 }
                 let Some(transaction) = &mut session.transaction else { return Ok(()) };
@@ -164,8 +167,9 @@ impl Sql {
         }
     }
 
-    /// COMMIT. A commit that fails becomes a rollback.
+    /// COMMIT, explicit or not: refused in an XA transaction. A commit that fails becomes a rollback.
     pub async fn commit(&self, session: &mut Session) -> SqlResult<()> {
+        session.refuse_in_branch()?;
         session.savepoints.clear();
         session.in_transaction = false;
         if !std::mem::take(&mut session.active) {

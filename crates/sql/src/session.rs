@@ -212,6 +212,8 @@ pub struct Session {
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
     /// Memory of the short path.
     pub(crate) point_buffers: crate::plan::point::PointBuffers,
+    /// The XA transaction it works in.
+    pub(crate) xa: Option<Box<crate::xa::Branch>>,
     /// What it has locked across transactions, if anything.
     pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
     /// What its statements have done.
@@ -266,6 +268,7 @@ impl Session {
             random: palisade_base::prng::Prng::new(seed),
             plan_key: Default::default(),
             point_buffers: Default::default(),
+            xa: None,
             locks: None,
             work: WorkDone::default(),
             state: "",

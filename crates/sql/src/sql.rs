@@ -220,7 +220,8 @@ impl Sql {
             | Statement::Execute(_)
             | Statement::Deallocate(_)
             | Statement::LoadData(_)
-            | Statement::Use(_) => {
+            | Statement::Use(_)
+            | Statement::Xa(_) => {
                 return Err(mysql_error!(ER_UNSUPPORTED_PS));
             }
             other => self.listing_columns(session, other),
@@ -260,6 +261,7 @@ impl Sql {
     pub async fn abandon(&self, session: &mut Session) {
         // The client is gone or begins anew: there is nobody to tell of an error.
         let _ = self.rollback(session).await;
+        session.xa = None;
         session.release_locks();
     }
 
@@ -434,7 +436,10 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        let savepoint = (!plan.tables.is_empty()).then(|| self.begin_statement(session));
+        let savepoint = match plan.tables.is_empty() {
+            true => None,
+            false => Some(self.begin_statement(session)?),
+        };
         let mut cx =
             crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
         let limit = cx.session.variables.max_execution_time;

@@ -29,7 +29,13 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         if session.restricted {
-            self.host().check_statement(session, statement)?;
+            let allowed = self.host().check_statement(session, statement);
+            if let (Err(denied), Statement::Xa(_)) = (&allowed, statement) {
+                // The reason follows in SHOW WARNINGS.
+                session.warnings.push(crate::warning::Level::Error, denied.clone());
+                return Err(mysql_error!(ER_XAER_RMERR));
+            }
+            allowed?;
         }
         match statement {
             Statement::StartTransaction(start) => self.start_transaction(session, start).await,
@@ -39,13 +45,16 @@ impl Sql {
                 self.chain(session, completion, characteristics)
             }
             Statement::Rollback(completion) => {
+                session.refuse_in_branch()?;
                 let characteristics = self.characteristics(session);
                 self.rollback(session).await?;
                 self.chain(session, completion, characteristics)
             }
+            Statement::Xa(xa) => self.xa(session, xa, sink).await,
             Statement::Savepoint(name) => self.savepoint(session, name),
             Statement::RollbackToSavepoint(name) => self.rollback_to_savepoint(session, name).await,
             Statement::ReleaseSavepoint(name) => {
+                session.check_branch()?;
                 let position = find_savepoint(session, name)?;
                 session.savepoints.truncate(position);
                 Ok(Completion::default())
@@ -108,10 +117,13 @@ impl Sql {
                     None => Err(not_supported(name_of(other))),
                 }
             }
-            Statement::Flush(flush) => match self.flush_tables(session, &flush.what).await? {
-                Some(completion) => Ok(completion),
-                None => self.administer(session, statement, sink).await,
-            },
+            Statement::Flush(flush) => {
+                session.refuse_in_branch()?;
+                match self.flush_tables(session, &flush.what).await? {
+                    Some(completion) => Ok(completion),
+                    None => self.administer(session, statement, sink).await,
+                }
+            }
             other => self.administer(session, other, sink).await,
         }
     }
@@ -210,7 +222,10 @@ impl Sql {
             binder.scopes.pop();
             (bound, Arc::new(binder.finish(None)))
         };
-        let savepoint = (!plan.tables.is_empty()).then(|| self.begin_statement(session));
+        let savepoint = match plan.tables.is_empty() {
+            true => None,
+            false => Some(self.begin_statement(session)?),
+        };
         let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan));
         let result = drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await;
         drop(cx);
@@ -279,11 +294,12 @@ impl Sql {
     }
 
     fn savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
+        session.check_branch()?;
         if !session.active {
             if session.variables.autocommit {
                 return Ok(Completion::default());
             }
-            self.begin_statement(session);
+            self.begin_statement(session)?;
         }
         let Some(transaction) = &session.transaction else { return Ok(Completion::default()) };
         let point = transaction.savepoint();
@@ -294,6 +310,7 @@ impl Sql {
     }
 
     async fn rollback_to_savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
+        session.check_branch()?;
         let position = find_savepoint(session, name)?;
         let (_, point) = session.savepoints[position];
         if let Some(transaction) = &mut session.transaction {
@@ -407,6 +424,11 @@ impl Sql {
         self.host().set_variable(session, scope, &name, value)?;
         if session.variables.autocommit && !autocommit {
             // Turning it on commits.
+            let committed = session.refuse_in_branch();
+            if committed.is_err() {
+                self.host().set_variable(session, scope, &name, Some(Value::Int(0)))?;
+            }
+            committed?;
             self.commit(session).await?;
         }
         Ok(())
@@ -629,7 +651,6 @@ pub fn name_of(statement: &Statement) -> String {
         Statement::Tablespace(_) => "TABLESPACE",
         Statement::CreateLoadableFunction(_) => "CREATE FUNCTION ... SONAME",
         Statement::Server(_) => "SERVER",
-        Statement::Xa(_) => "XA",
         Statement::LockInstance => "LOCK INSTANCE",
         Statement::Help(_) => "HELP",
         Statement::GetDiagnostics(_) => "GET DIAGNOSTICS",

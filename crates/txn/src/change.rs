@@ -18,7 +18,8 @@ use crate::sequence::Outcome;
 use crate::sessions::SessionNo;
 use crate::system::TrxSystem;
 use crate::trx::{State, Trx};
-use crate::undo::segment::{Ends, MAX_APPEND_BYTES, UndoPlace};
+use crate::undo::page::Occupancy;
+use crate::undo::segment::{MAX_APPEND_BYTES, UndoPlace};
 use crate::undo::{Delta, Prior, Undo, UndoRecord};
 
 /// Most bytes of redo of changing an entry with its undo.
@@ -364,8 +365,9 @@ impl State {
 
     /// Appends an undo record whose `previous` is the last one.
     fn append(&mut self, mtr: &mut Mtr<'_>, place: &mut UndoPlace, record: &[u8]) -> UndoPtr {
+        assert!(self.prepared.is_none(), "a prepared transaction changes nothing more");
         let segment = self.segment.as_mut().expect("a writing transaction has a segment");
-        self.last = segment.append(mtr, place, self.id, record, Ends::GoesOn);
+        self.last = segment.append(mtr, place, self.id, record, Occupancy::Active);
         self.changes += 1;
         self.last
     }

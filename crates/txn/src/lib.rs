@@ -43,7 +43,7 @@ pub use metrics::METRICS;
 pub use sequence::Snapshot;
 pub use sessions::{SessionArray, SessionNo};
 pub use system::{ActiveTrx, Trees, TrxSystem};
-pub use trx::{SavePoint, Trx};
+pub use trx::{MAX_NOTE, SavePoint, Trx};
 pub use version::{Gaps, LockWait, LockedRow, Locking};
 
 #[cfg(all(test, not(loom)))]

@@ -75,11 +75,12 @@ impl State {
                 self.undo_entry(system, before, index, key, prior)?
             }
             Undo::ChainAllocated { space, first } => self.undo_chain(system, before, space, first)?,
-            Undo::ChainReleased { .. } => self.skip(system, before)?,
+            Undo::ChainReleased { .. } | Undo::Prepare { .. } => self.skip(system, before)?,
             Undo::Commit => {
                 return Err(Error::Corrupted { page, what: "a commit record to be undone" }.into());
             }
         }
+        self.prepared = None;
         self.last = before;
         self.changes = self.changes.saturating_sub(1);
         Ok(())

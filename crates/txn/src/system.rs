@@ -63,7 +63,7 @@ impl TrxSystem {
     }
 
     /// Opens the undo space after redo. Gives the transactions that were in flight: they hold their rows until they have
-    /// been rolled back. Blocks.
+    /// been rolled back, or, if they are [prepared](Trx::prepared), have ended as somebody decides. Blocks.
     pub fn open(
         log: Arc<Log>,
         undo: Arc<Space>,
@@ -72,8 +72,8 @@ impl TrxSystem {
         let (undo, found) = UndoSpace::open(log.clone(), undo)?;
         let this = Arc::new(Self::new(log, undo, found.next_id, clock));
         let mut in_flight = Vec::new();
-        for (id, last, segment) in found.active {
-            in_flight.push(Trx::resurrect(this.clone(), id, last, segment)?);
+        for transaction in found.in_flight {
+            in_flight.push(Trx::resurrect(this.clone(), transaction)?);
             metrics::TRX_RECOVERED.increment();
         }
         Ok((this, in_flight))

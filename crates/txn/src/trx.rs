@@ -18,8 +18,9 @@ use crate::metrics;
 use crate::sequence::Snapshot;
 use crate::sessions::SessionNo;
 use crate::system::TrxSystem;
+use crate::undo::page::Occupancy;
 use crate::undo::record::RECORD_HEADER;
-use crate::undo::segment::{Ends, MAX_APPEND_BYTES};
+use crate::undo::segment::{InFlight, MAX_APPEND_BYTES};
 use crate::undo::{Segment, Undo, UndoRecord};
 
 /// A transaction. When one has ended, the next can begin in the same object, with its buffers.
@@ -42,6 +43,8 @@ pub(crate) struct State {
     /// Whether the lock table may know of it.
     pub(crate) locks: bool,
     pub(crate) recovered: bool,
+    /// What its Prepare record says, once it is prepared.
+    pub(crate) prepared: Option<Box<[u8]>>,
     /// Whether what has changed since its snapshot is an error to lock.
     pub(crate) first_committer_wins: bool,
     /// An undo record being made or used.
@@ -49,6 +52,9 @@ pub(crate) struct State {
     /// An entry's value being made.
     pub(crate) value: Vec<u8>,
 }
+
+/// Most bytes of what a transaction is prepared with.
+pub const MAX_NOTE: usize = 1024;
 
 /// A point to roll back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +75,7 @@ impl Trx {
             needs_purge: false,
             locks: false,
             recovered: false,
+            prepared: None,
             first_committer_wins: false,
             record: Vec::new(),
             value: Vec::new(),
@@ -77,12 +84,9 @@ impl Trx {
     }
 
     /// A transaction that was in flight at a crash.
-    pub(crate) fn resurrect(
-        system: Arc<TrxSystem>,
-        id: TrxId,
-        last: UndoPtr,
-        segment: Segment,
-    ) -> Result<Self, Error> {
+    pub(crate) fn resurrect(system: Arc<TrxSystem>, found: InFlight) -> Result<Self, Error> {
+        let InFlight { id, last, segment, is_prepared } = found;
+        let prepared = if is_prepared { Some(system.undo.read_note(last, id)?) } else { None };
         let session = system.sequence.numbers.take();
         if !system.sequence.resurrect(id, session) {
             return Err(Error::Disagreement { index: 0, writer: id });
@@ -95,6 +99,9 @@ impl Trx {
         trx.state.changes = u64::MAX;
         trx.state.locks = true;
         trx.state.recovered = true;
+        trx.state.prepared = prepared;
+        // What its records say is known to purge only.
+        trx.state.needs_purge = true;
         Ok(trx)
     }
 
@@ -116,6 +123,11 @@ impl Trx {
     /// Whether it was in flight at a crash.
     pub fn is_recovered(&self) -> bool {
         self.state.recovered
+    }
+
+    /// What it was [prepared](Self::prepare) with, if it is.
+    pub fn prepared(&self) -> Option<&[u8]> {
+        self.state.prepared.as_deref()
     }
 
     /// Whether it has anything that must be ended: changes, locks or a snapshot.
@@ -214,6 +226,17 @@ impl Trx {
         Ok(Some(lsn.0))
     }
 
+    /// Promises that it can be committed or rolled back, also after a crash, and that neither happens by itself: recovery
+    /// finds it with `note`, of at most [`MAX_NOTE`] bytes. It keeps its locks, and must change nothing more. Gives the LSN
+    /// up to which the log must be durable for the promise to hold. Waits for: log credit, what getting an id takes.
+    pub fn prepare(&mut self, note: &[u8]) -> Attempt<Lsn> {
+        assert!(note.len() <= MAX_NOTE, "a note of {} bytes", note.len());
+        self.cancel_wait();
+        let lsn = self.state.append_prepare(&self.system, note)?;
+        self.close_snapshot();
+        Ok(lsn)
+    }
+
     /// Everything has been undone: gives the id, the segment and the locks back.
     pub(crate) fn end_rolled_back(&mut self) {
         let state = &mut self.state;
@@ -242,6 +265,7 @@ impl Trx {
         state.changes = 0;
         state.needs_purge = false;
         state.recovered = false;
+        state.prepared = None;
     }
 }
 
@@ -297,6 +321,21 @@ impl State {
         }
     }
 
+    fn append_prepare(&mut self, system: &TrxSystem, note: &[u8]) -> Attempt<Lsn> {
+        self.begin_writing(system)?;
+        UndoRecord { writer: self.id, previous: self.last, undo: Undo::Prepare { note } }
+            .encode(&mut self.record);
+        let mut mtr = Mtr::begin(&system.log, MAX_APPEND_BYTES).map_err(Blocked::up)?;
+        let segment = self.segment.as_mut().expect("a writing transaction has a segment");
+        let tail = segment.latch(&system.undo, &mut mtr)?;
+        let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
+        self.last = segment.append(&mut mtr, &mut place, self.id, &self.record, Occupancy::Prepared);
+        let range = mtr.commit(|_| {});
+        self.changes += 1;
+        self.prepared = Some(note.into());
+        Ok(range.end)
+    }
+
     fn append_commit(&mut self, system: &TrxSystem) -> Attempt<(Lsn, TrxId)> {
         let id = self.id;
         UndoRecord { writer: id, previous: self.last, undo: Undo::Commit }.encode(&mut self.record);
@@ -305,7 +344,7 @@ impl State {
         let segment = self.segment.as_mut().expect("a transaction with changes has a segment");
         let tail = segment.latch(&system.undo, &mut mtr)?;
         let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
-        let last = segment.append(&mut mtr, &mut place, id, &self.record, Ends::Ended);
+        let last = segment.append(&mut mtr, &mut place, id, &self.record, Occupancy::Free);
         system.sequence.set_committing(id);
         let range = mtr.commit(|range| system.sequence.set_committed(id, range.end));
         let segment = self.segment.take().expect("a transaction with changes has a segment");

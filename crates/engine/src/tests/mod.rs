@@ -7,3 +7,4 @@ mod locking;
 mod recovery;
 mod rows;
 mod stress;
+mod xa;

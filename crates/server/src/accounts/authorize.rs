@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
-    AlterAction, EngineInfo, ExplainTarget, MaintenanceKind, ObjectName, ShowWhat, Statement,
+    AlterAction, EngineInfo, ExplainTarget, MaintenanceKind, ObjectName, ShowWhat, Statement, Xa,
 };
 use palisade_sql::{Access, Session, SqlError, SqlResult};
 
@@ -191,6 +191,10 @@ impl<'a> Asker<'a> {
                 ExplainTarget::Connection(_) => self.require(Privileges::PROCESS),
             },
             Statement::Flush(_) | Statement::Reset(_) => self.require(Privileges::RELOAD),
+            Statement::Xa(Xa::Recover { .. }) => match self.has_dynamic("XA_RECOVER_ADMIN") {
+                true => Ok(()),
+                false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "XA_RECOVER_ADMIN")),
+            },
             Statement::Shutdown | Statement::Restart => self.require(Privileges::SHUTDOWN),
             Statement::LoadData(load) => {
                 if !load.local {

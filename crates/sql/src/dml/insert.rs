@@ -257,7 +257,7 @@ impl Sql {
                 plan
             }
         };
-        let savepoint = self.begin_statement(session);
+        let savepoint = self.begin_statement(session)?;
         let mut cx =
             Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
         cx.strict = cx.mode().is_strict() && !plan.ignore;

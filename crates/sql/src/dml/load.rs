@@ -105,7 +105,7 @@ impl Sql {
         for _ in 0..load.ignore_lines {
             lines.skip().await?;
         }
-        let savepoint = self.begin_statement(session);
+        let savepoint = self.begin_statement(session)?;
         let mut cx = Context::new(session, &**self.host(), self.engine(), &[], Some(plan.shared()));
         cx.strict = cx.mode().is_strict() && !insert.ignore;
         let mut run = InsertRun::new(&plan);

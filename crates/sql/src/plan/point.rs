@@ -158,7 +158,7 @@ impl Sql {
             session.point_buffers = buffers;
             return Ok(None);
         }
-        let savepoint = self.begin_statement(session);
+        let savepoint = self.begin_statement(session)?;
         let result = self.point_row(session, point, query, &mut buffers, sink).await;
         session.point_buffers = buffers;
         self.end_statement(session, savepoint, result.as_ref().err()).await?;

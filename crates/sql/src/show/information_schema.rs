@@ -255,7 +255,7 @@ fn applicability(_: &Source<'_>) -> Rows {
 
 fn engines(_: &Source<'_>) -> Rows {
     let comment = "Supports transactions, row-level locking, and foreign keys";
-    vec![vec![text("InnoDB"), text("DEFAULT"), text(comment), text("YES"), text("NO"), text("YES")]]
+    vec![vec![text("InnoDB"), text("DEFAULT"), text(comment), text("YES"), text("YES"), text("YES")]]
 }
 
 fn plugins(_: &Source<'_>) -> Rows {

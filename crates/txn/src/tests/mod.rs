@@ -5,6 +5,7 @@ mod harness;
 mod hot_row;
 mod locks;
 mod model;
+mod prepared;
 mod ranges;
 mod segments;
 mod sequence;

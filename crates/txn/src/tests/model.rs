@@ -1,7 +1,8 @@
 //! Interleaved transactions, purge and crashes against a naive multi-version model.
 //!
 //! The model keeps every committed state as a whole map. A transaction there is the state it saw first, and its own
-//! changes on top. Who changed a key and has not ended owns it.
+//! changes on top. Who changed a key and has not ended owns it. A prepared one survives crashes, under a number that is
+//! its note.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
@@ -33,11 +34,28 @@ struct Session {
     /// Keys it has changed at some time: their locks may have been made explicit, and outlive a rollback to a savepoint.
     touched: BTreeSet<u8>,
     savepoints: Vec<(SavePoint, Changes)>,
+    /// Its number, once it is prepared.
+    prepared: Option<u32>,
 }
 
 impl Session {
     fn new(trx: Trx) -> Self {
-        Session { trx, seen: None, own: BTreeMap::new(), touched: BTreeSet::new(), savepoints: Vec::new() }
+        Session {
+            trx,
+            seen: None,
+            own: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            savepoints: Vec::new(),
+            prepared: None,
+        }
+    }
+
+    /// A transaction that a restart has found prepared.
+    fn again(trx: Trx, promises: &BTreeMap<u32, Changes>) -> Self {
+        let number = u32::from_le_bytes(trx.prepared().unwrap().try_into().unwrap());
+        let own = promises[&number].clone();
+        let touched = own.keys().copied().collect();
+        Session { own, touched, prepared: Some(number), ..Session::new(trx) }
     }
 
     fn reset(&mut self) {
@@ -45,6 +63,7 @@ impl Session {
         self.own.clear();
         self.touched.clear();
         self.savepoints.clear();
+        self.prepared = None;
     }
 }
 
@@ -55,6 +74,10 @@ struct World {
     committed: Vec<Map>,
     /// How many of them are known to be durable.
     durable: usize,
+    /// What was prepared, by number.
+    promises: BTreeMap<u32, Changes>,
+    /// Promises below this number are known to be durable.
+    durable_promises: u32,
     prng: Prng,
 }
 
@@ -96,8 +119,13 @@ impl World {
     fn step(&mut self) {
         let number = self.prng.below(SESSIONS as u64) as usize;
         let key = self.prng.below(KEYS) as u8;
-        match self.prng.below(100) {
-            0..30 => self.read(number, key),
+        let what = self.prng.below(100);
+        if self.sessions[number].prepared.is_some() && (6..79).contains(&what) {
+            return;
+        }
+        match what {
+            0..6 => self.prepare(number),
+            6..30 => self.read(number, key),
             30..68 => self.change(number, key),
             68..74 => {
                 let session = &mut self.sessions[number];
@@ -111,15 +139,28 @@ impl World {
                 session.reset();
             }
             92..97 => drop(retry_blocking(|| self.store.system.purge_step()).unwrap()),
-            97..99 => {
-                self.store.flush();
-                self.durable = self.committed.len();
-            }
             _ => {
-                self.store.clean();
+                if what < 99 {
+                    self.store.flush();
+                } else {
+                    self.store.clean();
+                }
                 self.durable = self.committed.len();
+                self.durable_promises = self.promises.len() as u32;
             }
         }
+    }
+
+    fn prepare(&mut self, number: usize) {
+        let promise = self.promises.len() as u32;
+        let session = &mut self.sessions[number];
+        if session.prepared.is_some() || session.own.is_empty() && self.prng.one_in(2) {
+            return;
+        }
+        retry_blocking(|| session.trx.prepare(&promise.to_le_bytes())).unwrap();
+        assert_eq!(session.trx.prepared(), Some(&promise.to_le_bytes()[..]));
+        session.prepared = Some(promise);
+        self.promises.insert(promise, session.own.clone());
     }
 
     fn read(&mut self, number: usize, key: u8) {
@@ -253,7 +294,7 @@ impl World {
         }
         let lsn = retry_blocking(|| session.trx.commit()).unwrap();
         assert!(lsn.is_some() || session.own.is_empty());
-        if lsn.is_some() {
+        if !session.own.is_empty() || lsn.is_some() && session.prepared.is_none() {
             self.committed.push(next);
         }
         self.sessions[number].reset();
@@ -261,6 +302,8 @@ impl World {
 
     /// The power is cut; what comes back is one of the committed states since the last flush.
     fn crash(&mut self, fs: &Arc<FaultFileSystem>, keeps: CrashKeeps) {
+        let kept = self.sessions.iter().filter_map(|session| session.prepared);
+        let kept: Vec<u32> = kept.filter(|promise| *promise < self.durable_promises).collect();
         self.sessions.clear();
         fs.crash(keeps);
         let (store, in_flight) = Store::recover(fs);
@@ -281,7 +324,17 @@ impl World {
         self.committed.truncate(position + 1);
         // The log begins a new epoch with what it has found: that is durable.
         self.durable = position + 1;
-        for mut trx in in_flight {
+        self.durable_promises = self.promises.len() as u32;
+        let (prepared, others): (Vec<Trx>, Vec<Trx>) =
+            in_flight.into_iter().partition(|trx| trx.prepared().is_some());
+        self.sessions.extend(prepared.into_iter().map(|trx| Session::again(trx, &self.promises)));
+        for promise in kept {
+            assert!(
+                self.sessions.iter().any(|session| session.prepared == Some(promise)),
+                "promise {promise} is broken"
+            );
+        }
+        for mut trx in others {
             assert!(trx.is_recovered());
             let steps = self.prng.below(6);
             for _ in 0..steps {
@@ -297,12 +350,14 @@ impl World {
             }
             retry_blocking(|| trx.rollback()).unwrap();
         }
-        self.sessions = (0..SESSIONS).map(|_| Session::new(self.store.system.begin())).collect();
+        while self.sessions.len() < SESSIONS {
+            self.sessions.push(Session::new(self.store.system.begin()));
+        }
     }
 
     /// Ends everything, purges everything, and looks at the trees.
     fn check(&mut self) {
-        for number in 0..SESSIONS {
+        for number in 0..self.sessions.len() {
             self.commit(number);
         }
         while retry_blocking(|| self.store.system.purge_step()).unwrap() {}
@@ -355,7 +410,15 @@ fn run(seed: u64, steps: usize, lives: usize, keeps: CrashKeeps) {
     let fs = Arc::new(FaultFileSystem::new(seed));
     let store = Store::create(&fs);
     let sessions = (0..SESSIONS).map(|_| Session::new(store.system.begin())).collect();
-    let mut world = World { store, sessions, committed: vec![Map::new()], durable: 1, prng: Prng::new(seed) };
+    let mut world = World {
+        store,
+        sessions,
+        committed: vec![Map::new()],
+        durable: 1,
+        promises: BTreeMap::new(),
+        durable_promises: 0,
+        prng: Prng::new(seed),
+    };
     for life in 0..lives {
         for _ in 0..steps {
             world.step();

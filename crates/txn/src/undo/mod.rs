@@ -13,6 +13,10 @@
 //!           ^ oldest history                ^ state, transaction, newest record; records are appended here
 //! ```
 //!
+//! A transaction that is *prepared* (XA) has a Prepare record as its newest, and its segment's state says so: recovery leaves
+//! it as it is, until somebody decides. Then it is committed like any other, or the first step of its rollback takes
+//! the Prepare record back, and with it the promise.
+//!
 //! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a segment in
 //! order, and gives back pages from the head. See docs/format-undo.md for the bytes.
 

@@ -37,7 +37,8 @@ pub fn directory_place(segment: u16) -> (PageNo, usize) {
 
 /// Undo page: `u16`, number of the segment.
 pub const SEGMENT: usize = 32;
-/// Undo page: `u16`, 1 if a transaction is active. Means something on the tail only, as the next four.
+/// Undo page: `u16`, whether a transaction is in the segment: an [`Occupancy`]. Means something on the tail only, as the
+/// next four.
 pub const STATE: usize = 34;
 /// Undo page: `u48`, the transaction's newest record: offset `u16`, page `u32`.
 pub const LAST: usize = 36;
@@ -59,11 +60,31 @@ const _: () = {
     assert!(MAX_SEGMENTS <= u16::MAX as u32);
 };
 
+/// Whether a transaction is in a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Occupancy {
+    /// None is.
+    Free = 0,
+    /// One that has not ended. If it is found after a crash, it is rolled back.
+    Active = 1,
+    /// One that has not ended and has promised to be able to: it stays until somebody says how it ends.
+    Prepared = 2,
+}
+
+impl Occupancy {
+    fn from_u16(state: u16) -> Option<Occupancy> {
+        [Occupancy::Free, Occupancy::Active, Occupancy::Prepared]
+            .into_iter()
+            .find(|known| *known as u16 == state)
+    }
+}
+
 /// What a tail says of its segment's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailState {
-    /// Whether a transaction is active.
-    pub active: bool,
+    /// Whether there is one.
+    pub occupancy: Occupancy,
     /// Its newest record.
     pub last: UndoPtr,
     /// Which one.
@@ -76,7 +97,7 @@ impl TailState {
     /// The bytes from [`STATE`] on.
     pub fn encode(&self) -> [u8; USED + 2 - STATE] {
         let mut bytes = [0; USED + 2 - STATE];
-        bytes[..2].copy_from_slice(&u16::from(self.active).to_le_bytes());
+        bytes[..2].copy_from_slice(&(self.occupancy as u16).to_le_bytes());
         bytes[2..8].copy_from_slice(&self.last.to_u64().to_le_bytes()[..6]);
         bytes[8..14].copy_from_slice(&self.writer.0.to_le_bytes()[..6]);
         bytes[14..].copy_from_slice(&self.used.to_le_bytes());
@@ -95,12 +116,9 @@ impl TailState {
         if usize::from(used) < RECORDS || usize::from(used) > PAGE_SIZE {
             return Err("impossible end of the undo records");
         }
+        let occupancy =
+            Occupancy::from_u16(page.u16_at(STATE)).ok_or("impossible state of an undo segment")?;
         let u48 = |offset| u64::from(page.u32_at(offset)) | u64::from(page.u16_at(offset + 4)) << 32;
-        Ok(TailState {
-            active: page.u16_at(STATE) != 0,
-            last: UndoPtr::from_u64(u48(LAST)),
-            writer: TrxId(u48(WRITER)),
-            used,
-        })
+        Ok(TailState { occupancy, last: UndoPtr::from_u64(u48(LAST)), writer: TrxId(u48(WRITER)), used })
     }
 }

@@ -26,6 +26,7 @@ const SECONDARY: u8 = 3;
 const CHAIN_ALLOCATED: u8 = 4;
 const CHAIN_RELEASED: u8 = 5;
 const COMMIT: u8 = 6;
+const PREPARE: u8 = 7;
 
 /// An older byte string, made from the newer one: its first `front` and last `back` bytes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +122,11 @@ pub enum Undo<'a> {
     },
     /// The transaction committed.
     Commit,
+    /// The transaction is prepared: it will end as it is told to, whatever happens meanwhile.
+    Prepare {
+        /// Whatever its owner wants to find again.
+        note: &'a [u8],
+    },
 }
 
 /// A record.
@@ -143,6 +149,7 @@ impl Undo<'_> {
             Undo::ChainAllocated { .. } => CHAIN_ALLOCATED,
             Undo::ChainReleased { .. } => CHAIN_RELEASED,
             Undo::Commit => COMMIT,
+            Undo::Prepare { .. } => PREPARE,
         }
     }
 
@@ -151,7 +158,7 @@ impl Undo<'_> {
         match self {
             Undo::Modify { deletes, .. } | Undo::Secondary { deletes, .. } => *deletes,
             Undo::ChainReleased { .. } => true,
-            Undo::Insert { .. } | Undo::ChainAllocated { .. } | Undo::Commit => false,
+            Undo::Insert { .. } | Undo::ChainAllocated { .. } | Undo::Commit | Undo::Prepare { .. } => false,
         }
     }
 }
@@ -185,6 +192,7 @@ impl<'a> UndoRecord<'a> {
                 put_varint(out, space.0.into());
             }
             Undo::Commit => {}
+            Undo::Prepare { note } => put_bytes(out, note),
         }
         assert!(out.len() <= MAX_RECORD, "an undo record of {} bytes", out.len());
         let len = out.len() as u16;
@@ -244,6 +252,7 @@ impl<'a> UndoRecord<'a> {
                 }
             }
             COMMIT => Undo::Commit,
+            PREPARE => Undo::Prepare { note: reader.prefixed_bytes()? },
             _ => return Err(Truncated),
         };
         Ok(UndoRecord { writer, previous, undo })
@@ -294,6 +303,7 @@ mod tests {
             Undo::ChainAllocated { space: SpaceId(70_000), first: PageNo(5) },
             Undo::ChainReleased { space: SpaceId(2), first: PageNo::NONE },
             Undo::Commit,
+            Undo::Prepare { note: b"who it is" },
         ];
         let record =
             |undo| UndoRecord { writer: TrxId(1 << 40), previous: UndoPtr::new(PageNo(u32::MAX), 56), undo };

@@ -84,10 +84,20 @@ pub struct UndoPlace {
     fresh: Option<(Reservation, Handle)>,
 }
 
+/// A transaction that had not ended at a crash.
+pub(crate) struct InFlight {
+    pub(crate) id: TrxId,
+    /// Its newest record.
+    pub(crate) last: UndoPtr,
+    pub(crate) segment: Segment,
+    /// Whether that record says that it is prepared.
+    pub(crate) is_prepared: bool,
+}
+
 /// What recovery finds in the undo space.
 pub(crate) struct Found {
-    /// Active segments: transaction, newest record, segment.
-    pub(crate) active: Vec<(TrxId, UndoPtr, Segment)>,
+    /// Those that had not ended.
+    pub(crate) in_flight: Vec<InFlight>,
     /// The next id.
     pub(crate) next_id: TrxId,
 }
@@ -144,7 +154,7 @@ impl UndoSpace {
         };
         let chains = (0..count).map(chain).collect::<Result<Vec<_>, Error>>()?;
         let this = Self::new(log, space, id_limit);
-        let mut found = Found { active: Vec::new(), next_id: TrxId(id_limit) };
+        let mut found = Found { in_flight: Vec::new(), next_id: TrxId(id_limit) };
         for (number, (purged, tail)) in chains.into_iter().enumerate() {
             this.open_segment(number as u16, purged, tail, &mut found)?;
         }
@@ -182,10 +192,11 @@ impl UndoSpace {
             Arc::new(SegmentShared { number, history: Mutex::new(history), purged: Mutex::new(purged) });
         self.all.write().push(shared.clone());
         let segment = Segment { shared, tail, used: state.used };
-        if state.active {
-            found.active.push((state.writer, state.last, segment));
-        } else {
+        if state.occupancy == Occupancy::Free {
             self.free[usize::from(number) % self.free.len()].lock().push(segment);
+        } else {
+            let is_prepared = state.occupancy == Occupancy::Prepared;
+            found.in_flight.push(InFlight { id: state.writer, last: state.last, segment, is_prepared });
         }
         Ok(())
     }
@@ -259,7 +270,7 @@ impl UndoSpace {
         let number = number as u16;
         mtr.write(handle, SEGMENT, &number.to_le_bytes());
         let used = RECORDS as u16;
-        let state = TailState { active: false, last: UndoPtr::NONE, writer: TrxId::NONE, used };
+        let state = TailState { occupancy: Occupancy::Free, last: UndoPtr::NONE, writer: TrxId::NONE, used };
         mtr.write(handle, STATE, &state.encode());
         mtr.write(place, at, &[page.0.to_le_bytes(), page.0.to_le_bytes()].concat());
         mtr.write(directory, SEGMENT_COUNT, &(u32::from(number) + 1).to_le_bytes());
@@ -294,6 +305,17 @@ impl UndoSpace {
         out.clear();
         out.extend_from_slice(&page[start..start + len]);
         Ok(())
+    }
+
+    /// What the Prepare record at `place`, of `writer`, says. Blocks.
+    pub(crate) fn read_note(&self, place: UndoPtr, writer: TrxId) -> Result<Box<[u8]>, Error> {
+        let note = retry_blocking(|| {
+            self.read(place, |record| match record.undo {
+                Undo::Prepare { note } if record.writer == writer => Some(note.into()),
+                _ => None,
+            })
+        })?;
+        note.ok_or_else(|| corrupted(self.page_id(place.page()), "a prepared transaction without its record"))
     }
 
     /// Gives back the first page of a segment, which is not its tail: one mini-transaction. Gives how far the segment is
@@ -373,15 +395,15 @@ impl Segment {
         Ok(UndoPlace { tail, fresh: Some((reservation, directory)) })
     }
 
-    /// Appends a record of `writer`, which becomes its newest; the transaction is active until one is a Commit record. Cannot
-    /// fail. Gives the record's place.
+    /// Appends a record of `writer`, which becomes its newest, and after which the segment is in the state `occupancy`: free
+    /// with a Commit record. Cannot fail. Gives the record's place.
     pub fn append(
         &mut self,
         mtr: &mut Mtr<'_>,
         place: &mut UndoPlace,
         writer: TrxId,
         record: &[u8],
-        ends: Ends,
+        occupancy: Occupancy,
     ) -> UndoPtr {
         if let Some((reservation, directory)) = place.fresh.take() {
             self.move_on(mtr, place, reservation, directory);
@@ -390,8 +412,8 @@ impl Segment {
         mtr.write(place.tail, usize::from(offset), record);
         self.used += record.len() as u16;
         let ptr = UndoPtr::new(self.tail, offset);
-        let active = ends == Ends::GoesOn;
-        self.set_state(mtr, place.tail, active, if active { ptr } else { UndoPtr::NONE }, writer);
+        let last = if occupancy == Occupancy::Free { UndoPtr::NONE } else { ptr };
+        self.set_state(mtr, place.tail, occupancy, last, writer);
         metrics::TRX_UNDO_RECORDS.increment();
         ptr
     }
@@ -414,13 +436,15 @@ impl Segment {
         self.used = RECORDS as u16;
     }
 
-    /// Moves the pointer to the newest record of `writer` back to `last`; it is no longer active if there is none.
+    /// Moves the pointer to the newest record of `writer`, which is being rolled back, to `last`; the segment is free if
+    /// there is none.
     pub fn set_last(&self, mtr: &mut Mtr<'_>, tail: Handle, last: UndoPtr, writer: TrxId) {
-        self.set_state(mtr, tail, !last.is_none(), last, writer);
+        let occupancy = if last.is_none() { Occupancy::Free } else { Occupancy::Active };
+        self.set_state(mtr, tail, occupancy, last, writer);
     }
 
-    fn set_state(&self, mtr: &mut Mtr<'_>, tail: Handle, active: bool, last: UndoPtr, writer: TrxId) {
-        let state = TailState { active, last, writer, used: self.used };
+    fn set_state(&self, mtr: &mut Mtr<'_>, tail: Handle, occupancy: Occupancy, last: UndoPtr, writer: TrxId) {
+        let state = TailState { occupancy, last, writer, used: self.used };
         mtr.write(tail, STATE, &state.encode());
     }
 
@@ -430,15 +454,6 @@ impl Segment {
         self.shared.history.lock().push_back(entry);
         metrics::TRX_RSEG_HISTORY_LEN.increment();
     }
-}
-
-/// Whether a record is a transaction's last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
-    /// More may follow.
-    GoesOn,
-    /// The transaction is no longer active.
-    Ended,
 }
 
 const _: () = assert!(MAX_APPEND_BYTES < MAX_OP_BYTES);
