@@ -117,12 +117,12 @@ impl Sql {
             let read_only =
                 if session.variables.read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
             let access = next.access.unwrap_or(read_only);
-            match &mut session.transaction {
-                Some(transaction) => transaction.restart(isolation, access),
-                None => session.transaction = Some(self.engine().begin(isolation, access)),
+            let is_kept_open = !session.variables.autocommit;
+            let transaction = session.start_transaction(self.engine(), isolation, access);
+            if is_kept_open {
+                transaction.note_begin();
             }
-            session.active = true;
-            session.in_transaction = !session.variables.autocommit;
+            session.in_transaction = is_kept_open;
         }
         let transaction = session.transaction.as_mut().expect("it was just begun");
         transaction.set_single_statement(!session.in_transaction);

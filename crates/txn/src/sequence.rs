@@ -319,6 +319,11 @@ impl Sequence {
         }
     }
 
+    /// Whether session `number` has an open snapshot.
+    pub(crate) fn has_snapshot(&self, number: SessionNo) -> bool {
+        self.cells.cell(number).lsn.load(Ordering::Acquire) != NO_SNAPSHOT
+    }
+
     /// Closes the snapshot of session `number`.
     #[inline]
     pub fn close_snapshot(&self, number: SessionNo) {

@@ -42,6 +42,8 @@ pub(crate) struct State {
     /// Whether the lock table may know of it.
     pub(crate) locks: bool,
     pub(crate) recovered: bool,
+    /// When it was said to begin, or 0.
+    begun_us: i64,
     /// Whether what has changed since its snapshot is an error to lock.
     pub(crate) first_committer_wins: bool,
     /// An undo record being made or used.
@@ -69,6 +71,7 @@ impl Trx {
             needs_purge: false,
             locks: false,
             recovered: false,
+            begun_us: 0,
             first_committer_wins: false,
             record: Vec::new(),
             value: Vec::new(),
@@ -121,6 +124,17 @@ impl Trx {
     /// Whether it has anything that must be ended: changes, locks or a snapshot.
     pub fn is_open(&self) -> bool {
         self.id().is_some() || self.state.locks || self.state.snapshot.is_some()
+    }
+
+    /// Says whose it and those that follow in the same object are, for who looks at open transactions.
+    pub fn set_owner(&mut self, owner: u64) {
+        self.system.locks.set_owner(self.state.session, owner);
+    }
+
+    /// It begins now, for who looks at open transactions. Otherwise it begins with its first change.
+    pub fn note_begin(&mut self) {
+        self.state.begun_us = self.system.now_us();
+        self.system.locks.set_started(self.state.session, self.state.begun_us);
     }
 
     /// Opens its snapshot, if none is open.
@@ -237,6 +251,10 @@ impl Trx {
             self.system.locks.release_all(state.session);
             state.locks = false;
         }
+        if state.begun_us != 0 {
+            self.system.locks.set_started(state.session, 0);
+            state.begun_us = 0;
+        }
         state.id = TrxId::NONE;
         state.last = UndoPtr::NONE;
         state.changes = 0;
@@ -250,6 +268,7 @@ impl Drop for Trx {
         self.close_snapshot();
         if self.state.id == TrxId::NONE {
             self.end();
+            self.system.locks.set_owner(self.state.session, 0);
             self.system.sequence.numbers.give_back(self.state.session);
         }
         // A transaction with changes that is dropped stays active, as after a crash: its rows stay locked, and the next
@@ -274,7 +293,8 @@ impl State {
                 None => system.prepare_ids()?,
             }
         };
-        system.locks.begin_writing(self.session, id, system.now_us());
+        let started_us = if self.begun_us == 0 { system.now_us() } else { self.begun_us };
+        system.locks.begin_writing(self.session, id, started_us);
         self.id = id;
         self.locks = true;
         Ok(())
