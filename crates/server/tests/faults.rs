@@ -440,3 +440,45 @@ fn a_transaction_that_waits_is_shown_with_its_statement() {
     assert_eq!(number(&waiter.answer()), TIMEOUT);
     assert_eq!(watcher.value("SELECT COUNT(*) FROM information_schema.INNODB_TRX"), "1");
 }
+
+#[test]
+fn sleep_answers_1_if_it_is_interrupted_and_the_next_row_fails() {
+    let server = with_rows(&[]);
+    let mut killer = connect(&server);
+    for (statement, expected) in [
+        ("SELECT SLEEP(20)", rows(&["1"])),
+        ("SELECT SLEEP(20) + SLEEP(20)", rows(&["2"])),
+        ("SELECT IF(SLEEP(20), 'killed', 'slept')", rows(&["killed"])),
+        ("DO SLEEP(20)", Answer::Ok(0)),
+        ("SET @slept = SLEEP(20)", Answer::Ok(0)),
+        (
+            "SELECT id FROM t WHERE SLEEP(20) = 0",
+            Answer::Error(INTERRUPTED, "Query execution was interrupted".into()),
+        ),
+        ("SELECT SLEEP(20) FROM t", Answer::Error(INTERRUPTED, "Query execution was interrupted".into())),
+    ] {
+        let mut sleeper = connect(&server);
+        let number_of_it = id(&mut sleeper);
+        send(&mut sleeper, statement);
+        let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
+        until(&mut killer, &state, &rows(&["waiting"]));
+        assert_eq!(killer.query(&format!("KILL QUERY {number_of_it}")), Answer::Ok(0));
+        assert_eq!(sleeper.answer(), expected, "{statement}");
+        assert_eq!(sleeper.value("SELECT SLEEP(0)"), "0", "the connection goes on");
+    }
+    let mut hasty = connect(&server);
+    assert_eq!(hasty.query("SET max_execution_time = 100"), Answer::Ok(0));
+    assert_eq!(hasty.query("SELECT SLEEP(20)"), rows(&["1"]));
+    assert_eq!(number(&hasty.query("SELECT SLEEP(20) FROM t")), 3024);
+    let mut gone = connect(&server);
+    let number_of_it = id(&mut gone);
+    send(&mut gone, "SELECT SLEEP(20)");
+    until(
+        &mut killer,
+        &format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}"),
+        &rows(&["waiting"]),
+    );
+    assert_eq!(killer.query(&format!("KILL {number_of_it}")), Answer::Ok(0));
+    assert_eq!(number(&gone.answer()), INTERRUPTED);
+    assert_eq!(gone.read(), None);
+}
