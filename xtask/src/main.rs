@@ -8,6 +8,7 @@
 //! | `unit` | unit, model and golden tests of every crate |
 //! | `loom` | the concurrent structures under loom: every interleaving of small schedules |
 //! | `golden` | SQL scripts against a fresh server, compared with what MySQL answers |
+//! | `scenarios` | isolation scenarios of several sessions, at every isolation level |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
 //! | `crash` | kills a server under load again and again and checks it against a client-side ledger |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
@@ -19,12 +20,14 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod client;
 mod clients;
 mod crash;
 mod golden;
 mod install;
 mod lint;
 mod process;
+mod scenarios;
 mod server;
 mod tidy;
 mod unit;
@@ -41,6 +44,7 @@ const TEST: &[Step] = &[
     ("unit", unit::run),
     ("loom", unit::loom),
     ("golden", golden::run),
+    ("scenarios", scenarios::run),
     ("clients", clients::run),
     ("crash", crash::run),
 ];
@@ -56,7 +60,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | clients | crash | bench ... | soak [--rounds N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | clients | crash | bench ... | soak [--rounds N]"
                     .into(),
             ),
         },
