@@ -42,6 +42,8 @@ pub(crate) struct State {
     /// Whether the lock table may know of it.
     pub(crate) locks: bool,
     pub(crate) recovered: bool,
+    /// Where its commit record ends, once there is one: it then waits for the log's tail to get there.
+    pub(crate) committed: Option<Lsn>,
     /// When it was said to begin, or 0.
     begun_us: i64,
     /// Whether what has changed since its snapshot is an error to lock.
@@ -71,6 +73,7 @@ impl Trx {
             needs_purge: false,
             locks: false,
             recovered: false,
+            committed: None,
             begun_us: 0,
             first_committer_wins: false,
             record: Vec::new(),
@@ -208,24 +211,35 @@ impl Trx {
     }
 
     /// Commits. Gives the LSN at which the commit record ends: durable means that the log is durable up to there. `None`
-    /// if nothing had been changed. Waits for: log credit, the undo page to be read.
+    /// if nothing had been changed. Call again after waiting. Waits for: log credit, the undo page to be read, the log's tail.
     pub fn commit(&mut self) -> Attempt<Option<Lsn>> {
         if self.state.id == TrxId::NONE {
             self.end();
             return Ok(None);
         }
-        if self.state.last.is_none() {
-            self.end_rolled_back();
-            return Ok(None);
+        let lsn = match self.state.committed {
+            Some(lsn) => lsn,
+            None if self.state.last.is_none() => {
+                self.end_rolled_back();
+                return Ok(None);
+            }
+            None => {
+                let lsn = self.state.append_commit(&self.system)?;
+                metrics::TRX_RW_COMMITS.increment();
+                self.state.committed = Some(lsn);
+                lsn
+            }
+        };
+        if self.system.log.tail() < lsn {
+            // Its locks are kept until a snapshot of whoever gets them sees what they were for.
+            return Err(Blocked::Wait(self.system.log.tail_event(lsn)));
         }
-        let lsn = self.state.append_commit(&self.system)?;
-        metrics::TRX_RW_COMMITS.increment();
+        let id = self.state.id;
         self.end();
-        let id = lsn.1;
         if id.0.is_multiple_of(32) {
             self.system.sequence.advance_low_water(self.system.log.tail());
         }
-        Ok(Some(lsn.0))
+        Ok(Some(lsn))
     }
 
     /// Everything has been undone: gives the id, the segment and the locks back.
@@ -260,6 +274,7 @@ impl Trx {
         state.changes = 0;
         state.needs_purge = false;
         state.recovered = false;
+        state.committed = None;
     }
 }
 
@@ -317,7 +332,7 @@ impl State {
         }
     }
 
-    fn append_commit(&mut self, system: &TrxSystem) -> Attempt<(Lsn, TrxId)> {
+    fn append_commit(&mut self, system: &TrxSystem) -> Attempt<Lsn> {
         let id = self.id;
         UndoRecord { writer: id, previous: self.last, undo: Undo::Commit }.encode(&mut self.record);
         let mut mtr = Mtr::begin(&system.log, MAX_APPEND_BYTES.min(RECORD_HEADER + 64 * OP_OVERHEAD))
@@ -331,6 +346,6 @@ impl State {
         let segment = self.segment.take().expect("a transaction with changes has a segment");
         segment.push_history(range.end, last, self.needs_purge);
         system.undo.give_back(segment);
-        Ok((range.end, id))
+        Ok(range.end)
     }
 }
