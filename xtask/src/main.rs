@@ -8,6 +8,8 @@
 //! | `unit` | unit, model and golden tests of every crate |
 //! | `loom` | the concurrent structures under loom: every interleaving of small schedules |
 //! | `golden` | SQL scripts against a fresh server, compared with what MySQL answers |
+//! | `scenarios` | isolation scenarios of several sessions, at every isolation level |
+//! | `histories` | random histories at every isolation level, searched for anomalies |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
 //! | `crash` | kills a server under load again and again and checks it against a client-side ledger |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
@@ -20,13 +22,16 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod client;
 mod clients;
 mod crash;
 mod golden;
+mod histories;
 mod install;
 mod lab;
 mod lint;
 mod process;
+mod scenarios;
 mod server;
 mod tidy;
 mod unit;
@@ -43,6 +48,8 @@ const TEST: &[Step] = &[
     ("unit", unit::run),
     ("loom", unit::loom),
     ("golden", golden::run),
+    ("scenarios", scenarios::run),
+    ("histories", histories::run),
     ("clients", clients::run),
     ("crash", crash::run),
     ("lab", lab::run),
@@ -59,7 +66,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | clients | crash | lab | bench ... | soak [--rounds N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | bench ... | soak [--rounds N]"
                     .into(),
             ),
         },
@@ -85,11 +92,12 @@ fn steps(steps: &[Step]) -> Outcome {
 }
 
 fn soak(arguments: &[String]) -> Outcome {
-    let rounds = match arguments {
+    let rounds: u32 = match arguments {
         [] => 300,
         [flag, count] if flag == "--rounds" => count.parse().map_err(|_| format!("not a number: {count}"))?,
         _ => return Err("usage: cargo xtask soak [--rounds N]".into()),
     };
     unit::soak()?;
+    histories::soak(rounds.div_ceil(30))?;
     crash::rounds(rounds)
 }

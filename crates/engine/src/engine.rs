@@ -15,7 +15,7 @@ use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{Log, WorkerInbox, WriterThreads};
-use palisade_txn::{Trees, TrxSystem};
+use palisade_txn::{ActiveTrx, Trees, TrxSystem};
 use parking_lot::RwLock;
 
 use crate::Error;
@@ -41,9 +41,13 @@ pub struct StatusValue {
 /// An open transaction, for INNODB_TRX.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveTransaction {
-    /// Its id.
-    pub id: TrxId,
-    /// When it first changed something, microseconds since the epoch.
+    /// Its id, if it has changed something.
+    pub id: Option<TrxId>,
+    /// A number that no other transaction has that is open.
+    pub session: u32,
+    /// What [`Transaction::set_owner`](crate::Transaction::set_owner) said: a connection. 0 if that is gone.
+    pub owner: u64,
+    /// When it began, or at least first changed something, microseconds since 1970; 0 if that is not known.
     pub started_us: i64,
     /// Undo records it has written.
     pub changes: u64,
@@ -51,6 +55,20 @@ pub struct ActiveTransaction {
     pub row_locks: u64,
     /// Whether it waits for a row lock.
     pub waiting: bool,
+}
+
+impl From<ActiveTrx> for ActiveTransaction {
+    fn from(trx: ActiveTrx) -> Self {
+        ActiveTransaction {
+            id: trx.id,
+            session: trx.session.0,
+            owner: trx.owner,
+            started_us: trx.started_us,
+            changes: trx.changes,
+            row_locks: trx.locks as u64,
+            waiting: trx.waiting,
+        }
+    }
 }
 
 /// The storage engine. One per data directory.
@@ -231,16 +249,12 @@ impl Engine {
 
     /// Transactions that have changed something and have not ended, oldest first.
     pub fn active_transactions(&self) -> Vec<ActiveTransaction> {
-        let active = self.trx.active().into_iter();
-        active
-            .map(|trx| ActiveTransaction {
-                id: trx.id,
-                started_us: trx.started_us,
-                changes: trx.changes,
-                row_locks: trx.locks as u64,
-                waiting: trx.waiting,
-            })
-            .collect()
+        self.trx.active().into_iter().map(ActiveTransaction::from).collect()
+    }
+
+    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have a snapshot.
+    pub fn open_transactions(&self) -> Vec<ActiveTransaction> {
+        self.trx.all_open().into_iter().map(ActiveTransaction::from).collect()
     }
 
     /// Committed transactions whose undo has not been purged: `trx_rseg_history_len`.

@@ -213,6 +213,16 @@ impl Transaction {
         self.single_statement = false;
     }
 
+    /// Says whose it and those that begin with its buffers are: a connection, for who looks at open transactions.
+    pub fn set_owner(&mut self, owner: u64) {
+        self.trx().set_owner(owner);
+    }
+
+    /// It begins now, for who looks at open transactions. Otherwise it begins with its first change.
+    pub fn note_begin(&mut self) {
+        self.trx().note_begin();
+    }
+
     /// Says that it is one statement's, committed by itself: it reads consistently at SERIALIZABLE, too, without locks.
     pub fn set_single_statement(&mut self, single: bool) {
         self.single_statement = single;
@@ -504,7 +514,8 @@ impl Drop for Transaction {
         trx.cancel_wait();
         if trx.id().is_none() {
             self.end();
-        } else if let Some(trx) = self.trx.take() {
+        } else if let Some(mut trx) = self.trx.take() {
+            trx.set_owner(0);
             self.engine.background.abandon(trx);
         }
     }

@@ -34,7 +34,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 
-use palisade_base::Lsn;
+use palisade_base::{Event, Lsn};
 use parking_lot::RwLock;
 
 use crate::averages::Averages;
@@ -221,6 +221,18 @@ impl Log {
     /// Waits until [`Log::tail`] has reached `lsn`: everything before, and the append that ends there, is visible.
     pub fn wait_tail(&self, lsn: Lsn) -> WaitTail<'_> {
         WaitTail { log: self, lsn, registered: None }
+    }
+
+    /// An event that happens when [`Log::tail`] has reached `lsn`, or the log has failed: [`Log::wait_tail`] for operations
+    /// that are called again.
+    pub fn tail_event(&self, lsn: Lsn) -> Event {
+        let event = Event::new();
+        self.tail_waits.register(lsn, &Waker::from(Arc::new(Completer(event.clone()))));
+        // Listed first, so that whoever moves the tail after this look completes it.
+        if self.ring.tail_ordered() >= lsn || self.state() == State::Failed {
+            event.complete();
+        }
+        event
     }
 
     /// Makes everything below `lsn` durable, on the calling thread's time. For background threads.
@@ -651,6 +663,15 @@ impl Drop for WaitDurable<'_> {
                 self.log.ask(self.lsn);
             }
         }
+    }
+}
+
+/// Completes an event when it is woken.
+struct Completer(Event);
+
+impl Wake for Completer {
+    fn wake(self: Arc<Self>) {
+        self.0.complete();
     }
 }
 

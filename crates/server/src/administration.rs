@@ -56,11 +56,12 @@ pub fn text_column(name: &str) -> ColumnMeta {
 fn show_engine_status(host: &ServerHost, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
     let mut text = String::from("\n=====================================\nTRANSACTIONS\n------------\n");
     text.push_str(&format!("History list length {}\n", host.engine.history_length()));
-    for transaction in host.engine.active_transactions() {
+    for transaction in host.engine.open_transactions() {
+        let id = transaction.id.map_or_else(|| "(no id)".to_owned(), |id| id.to_string());
         let waiting = if transaction.waiting { ", LOCK WAIT" } else { "" };
         text.push_str(&format!(
-            "---TRANSACTION {}, ACTIVE{waiting}\n{} row lock(s), undo log entries {}\n",
-            transaction.id, transaction.row_locks, transaction.changes
+            "---TRANSACTION {id}, ACTIVE{waiting}\n{} row lock(s), undo log entries {}\nMySQL thread id {}\n",
+            transaction.row_locks, transaction.changes, transaction.owner
         ));
     }
     if let Some(deadlock) = host.engine.latest_deadlock() {

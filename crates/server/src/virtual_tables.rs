@@ -332,25 +332,44 @@ fn transaction_columns() -> Columns {
         ("trx_id", NUMBER),
         ("trx_state", text(13)),
         ("trx_started", SqlType::DateTime { fsp: 0 }),
+        ("trx_weight", NUMBER),
+        ("trx_mysql_thread_id", NUMBER),
+        ("trx_query", text(1024)),
         ("trx_rows_locked", NUMBER),
         ("trx_rows_modified", NUMBER),
     ]
 }
 
 fn transactions(host: &ServerHost) -> Rows {
+    /// One that has no id of its own is shown with a number from here on, as in InnoDB.
+    const READERS: u64 = 1 << 48;
+    let processes = host.connections.processes();
     let line = |transaction: palisade_engine::ActiveTransaction| {
+        let activity =
+            processes.iter().find(|process| process.id == transaction.owner).map(|process| &process.activity);
         let state = if transaction.waiting { "LOCK WAIT" } else { "RUNNING" };
-        let started =
-            palisade_catalog::Timestamp(transaction.started_us).to_datetime(&palisade_catalog::Zone::UTC);
+        // A single statement's transaction began with it.
+        let started_us = match (transaction.started_us, activity) {
+            (0, Some(activity)) => {
+                let seconds = host.connections.now_seconds().saturating_sub(activity.since_seconds);
+                host.unix_micros() - seconds as i64 * 1_000_000
+            }
+            (started_us, _) => started_us,
+        };
+        let started = palisade_catalog::Timestamp(started_us).to_datetime(&palisade_catalog::Zone::UTC);
+        let query = activity.map(|activity| &activity.text).filter(|text| !text.is_empty());
         vec![
-            Value::UInt(transaction.id.0),
+            Value::UInt(transaction.id.map_or(READERS + u64::from(transaction.session), |id| id.0)),
             Value::bytes(state),
             Value::DateTime(started),
+            Value::UInt(transaction.changes.saturating_add(transaction.row_locks)),
+            Value::UInt(transaction.owner),
+            query.map_or(Value::Null, |text| Value::bytes(&text[..text.len().min(1024)])),
             Value::UInt(transaction.row_locks),
             Value::UInt(transaction.changes),
         ]
     };
-    host.engine.active_transactions().into_iter().map(line).collect()
+    host.engine.open_transactions().into_iter().map(line).collect()
 }
 
 fn pair_columns() -> Columns {

@@ -228,7 +228,7 @@ impl Sql {
             dictionary.table(&name.schema, &name.table).map_err(SqlError::from)?;
         }
         let (isolation, access) = (session.variables.isolation, Default::default());
-        let transaction = session.transaction.get_or_insert_with(|| self.engine().begin(isolation, access));
+        let transaction = session.transaction_buffers(self.engine(), isolation, access);
         transaction.hold(Some(&locks));
         session.locks.get_or_insert_default().tables = Some(LockedTables { locks, entries });
         Ok(Completion::default())

@@ -15,6 +15,7 @@ use palisade_engine::{AccessMode, Savepoint};
 use crate::exec::State;
 use crate::expr::{Context, Expr};
 use crate::plan::Query;
+use crate::session::Killed;
 use crate::sink::ResultSink;
 use crate::sql::Sql;
 use crate::work::Work;
@@ -51,8 +52,18 @@ pub async fn drive<T>(
     }
 }
 
-/// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed.
+/// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed. A statement that
+/// sleeps is only woken when it is to end: SLEEP() itself says what comes of that.
 pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
+    let asleep = cx.sleep_until.is_some();
+    let waited = wait_with_deadline(cx, event).await;
+    match waited {
+        Err(_) if asleep && cx.session.kill.get() != Killed::Connection && cx.is_interrupted() => Ok(()),
+        waited => waited,
+    }
+}
+
+async fn wait_with_deadline(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
     let Some(deadline) = cx.deadline else {
         return wait_for(cx.session, cx.host, event, cx.sleep_until).await;
     };
@@ -120,12 +131,12 @@ impl Sql {
             let read_only =
                 if session.variables.read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
             let access = next.access.unwrap_or(read_only);
-            match &mut session.transaction {
-                Some(transaction) => transaction.restart(isolation, access),
-                None => session.transaction = Some(self.engine().begin(isolation, access)),
+            let is_kept_open = !session.variables.autocommit;
+            let transaction = session.start_transaction(self.engine(), isolation, access);
+            if is_kept_open {
+                transaction.note_begin();
             }
-            session.active = true;
-            session.in_transaction = !session.variables.autocommit;
+            session.in_transaction = is_kept_open;
         }
         let transaction = session.transaction.as_mut().expect("it was just begun");
         transaction.set_single_statement(!session.in_transaction);

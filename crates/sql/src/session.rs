@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use palisade_base::sysvar::SessionSettings;
 use palisade_catalog::{CollationId, SqlType, Value, Zone};
-use palisade_engine::{AccessMode, IsolationLevel, Transaction};
+use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
 
 use crate::mode::SqlMode;
 use crate::warning::Warnings;
@@ -273,5 +273,33 @@ impl Session {
             work: WorkDone::default(),
             state: "",
         }
+    }
+
+    /// The object that its transactions live in; a fresh one has these characteristics.
+    pub(crate) fn transaction_buffers(
+        &mut self,
+        engine: &Arc<Engine>,
+        isolation: IsolationLevel,
+        access: AccessMode,
+    ) -> &mut Transaction {
+        let owner = self.connection_id;
+        self.transaction.get_or_insert_with(|| {
+            let mut transaction = engine.begin(isolation, access);
+            transaction.set_owner(owner);
+            transaction
+        })
+    }
+
+    /// Opens its next transaction; none must be open.
+    pub(crate) fn start_transaction(
+        &mut self,
+        engine: &Arc<Engine>,
+        isolation: IsolationLevel,
+        access: AccessMode,
+    ) -> &mut Transaction {
+        self.active = true;
+        let transaction = self.transaction_buffers(engine, isolation, access);
+        transaction.restart(isolation, access);
+        transaction
     }
 }

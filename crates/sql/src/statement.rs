@@ -262,11 +262,7 @@ impl Sql {
     }
 
     fn open_transaction(&self, session: &mut Session, isolation: IsolationLevel, access: AccessMode) {
-        match &mut session.transaction {
-            Some(transaction) => transaction.restart(isolation, access),
-            None => session.transaction = Some(self.engine().begin(isolation, access)),
-        }
-        session.active = true;
+        session.start_transaction(self.engine(), isolation, access).note_begin();
         session.in_transaction = true;
     }
 

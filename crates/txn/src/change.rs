@@ -149,7 +149,7 @@ impl State {
         heed: Heed,
     ) -> Option<Obstacle> {
         if writer != self.id
-            && let Outcome::Active(session) = system.sequence.outcome(writer)
+            && let Outcome::Active(session) = system.sequence.outcome(writer, || system.log.tail())
         {
             return Some(Obstacle::Writer(session, writer));
         }

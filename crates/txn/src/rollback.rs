@@ -22,7 +22,7 @@ const MAX_RESTORE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + 4 * OP_OVERHEAD;
 impl Trx {
     /// Undoes one change; false if there is none. Waits for: pages, log credit.
     pub fn rollback_step(&mut self) -> Attempt<bool> {
-        if self.state.last.is_none() {
+        if self.state.last.is_none() || self.state.committed.is_some() {
             return Ok(false);
         }
         // Recursively: does not wait for a writer that waits for purge.
@@ -46,12 +46,12 @@ impl Trx {
     pub fn rollback(&mut self) -> Attempt<()> {
         self.cancel_wait();
         while self.rollback_step()? {}
-        if self.id().is_some() {
+        if self.id().is_some() && self.state.committed.is_none() {
             metrics::TRX_ROLLBACKS.increment();
             self.end_rolled_back();
             return Ok(());
         }
-        // Nothing was changed: ending is as cheap as a commit.
+        // Nothing was changed: ending is as cheap as a commit. Or it has committed, and nobody waits for that any more.
         self.commit().map(|_| ())
     }
 }

@@ -16,6 +16,10 @@
 //! linked*, and links. A reader whose tail is beyond the csn therefore finds the csn; one that finds COMMITTING has an
 //! older tail, and must not see the transaction: nobody ever waits.
 //!
+//! Whoever finds a version by a lock may open a snapshot next, or tell somebody who does, and that snapshot must not be
+//! older. So a transaction has ended for those who lock only when the tail has reached its csn, and keeps its locks until
+//! then: a moment, if somebody has reserved a part of the log before it and is still copying.
+//!
 //! # Recycling, without stalling
 //!
 //! Before ids of a block are given, the slots they will take are emptied. An old occupant that is still active stays:
@@ -268,14 +272,15 @@ impl Sequence {
         (slot.id.load(Ordering::Acquire) == id.0).then_some(csn)
     }
 
-    /// Whether `id`, which has written something the caller has seen, has ended.
+    /// Whether `id`, which has written something the caller has seen, has ended: every snapshot opened from now on knows
+    /// of it.
     #[inline]
-    pub fn outcome(&self, id: TrxId) -> Outcome {
+    pub fn outcome(&self, id: TrxId, tail: impl Fn() -> Lsn) -> Outcome {
         if id.0 < self.low_water.load(Ordering::Acquire) {
             return Outcome::Ended;
         }
         match self.csn(id) {
-            Some(csn) if csn >= COMMITTING => {
+            Some(csn) if !has_ended(csn, tail()) => {
                 Outcome::Active(SessionNo(self.slot(id.0).owner.load(Ordering::Acquire)))
             }
             _ => Outcome::Ended,
@@ -317,6 +322,11 @@ impl Sequence {
                 return Snapshot { lsn, limit, low_water };
             }
         }
+    }
+
+    /// Whether session `number` has an open snapshot.
+    pub(crate) fn has_snapshot(&self, number: SessionNo) -> bool {
+        self.cells.cell(number).lsn.load(Ordering::Acquire) != NO_SNAPSHOT
     }
 
     /// Closes the snapshot of session `number`.
@@ -494,7 +504,7 @@ mod loom_tests {
             assert!(!world.sequence.sees(session, &snapshot, id));
             recycler.join().unwrap();
             assert!(!world.sequence.sees(session, &snapshot, id));
-            assert_eq!(world.sequence.outcome(id), Outcome::Ended);
+            assert_eq!(world.sequence.outcome(id, || world.tail()), Outcome::Ended);
         });
     }
 
@@ -530,7 +540,7 @@ mod loom_tests {
             assert_ne!(mine, theirs);
             assert!(world.sequence.next() > mine && world.sequence.next() > theirs);
             for id in [mine, theirs] {
-                assert_eq!(world.sequence.outcome(id), Outcome::Active(SessionNo(9)));
+                assert_eq!(world.sequence.outcome(id, || world.tail()), Outcome::Active(SessionNo(9)));
             }
         });
     }

@@ -26,14 +26,16 @@ pub trait Trees: Send + Sync {
     fn space(&self, space: SpaceId) -> Option<Arc<Space>>;
 }
 
-/// An open transaction that has changed something.
+/// An open transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActiveTrx {
-    /// Its id.
-    pub id: TrxId,
+    /// Its id, if it has changed something.
+    pub id: Option<TrxId>,
     /// Its session.
     pub session: SessionNo,
-    /// When it first changed something, microseconds since 1970.
+    /// What [`Trx::set_owner`] said.
+    pub owner: u64,
+    /// When it began, or at least first changed something, microseconds since 1970; 0 if that is not known.
     pub started_us: i64,
     /// How many changes it has made.
     pub changes: u64,
@@ -146,10 +148,20 @@ impl TrxSystem {
 
     /// Transactions that have changed something and have not ended, in order of id.
     pub fn active(&self) -> Vec<ActiveTrx> {
-        let sessions = self.sequence.numbers.all();
-        let mut active: Vec<_> = sessions.filter_map(|session| self.locks.active(session)).collect();
+        let mut active = self.looked_at(|trx| trx.id.is_some());
         active.sort_by_key(|trx| trx.id);
         active
+    }
+
+    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have a snapshot.
+    pub fn all_open(&self) -> Vec<ActiveTrx> {
+        self.looked_at(|trx| {
+            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_snapshot(trx.session)
+        })
+    }
+
+    fn looked_at(&self, is_wanted: impl Fn(&ActiveTrx) -> bool) -> Vec<ActiveTrx> {
+        self.sequence.numbers.all().map(|session| self.locks.look(session)).filter(is_wanted).collect()
     }
 
     /// Moves the low-water mark and the purge horizon up. Called by purge; cheap.

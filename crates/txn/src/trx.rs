@@ -45,6 +45,10 @@ pub(crate) struct State {
     pub(crate) recovered: bool,
     /// What its Prepare record says, once it is prepared.
     pub(crate) prepared: Option<Box<[u8]>>,
+    /// Where its commit record ends, once there is one: it then waits for the log's tail to get there.
+    pub(crate) committed: Option<Lsn>,
+    /// When it was said to begin, or 0.
+    begun_us: i64,
     /// Whether what has changed since its snapshot is an error to lock.
     pub(crate) first_committer_wins: bool,
     /// An undo record being made or used.
@@ -76,6 +80,8 @@ impl Trx {
             locks: false,
             recovered: false,
             prepared: None,
+            committed: None,
+            begun_us: 0,
             first_committer_wins: false,
             record: Vec::new(),
             value: Vec::new(),
@@ -133,6 +139,17 @@ impl Trx {
     /// Whether it has anything that must be ended: changes, locks or a snapshot.
     pub fn is_open(&self) -> bool {
         self.id().is_some() || self.state.locks || self.state.snapshot.is_some()
+    }
+
+    /// Says whose it and those that follow in the same object are, for who looks at open transactions.
+    pub fn set_owner(&mut self, owner: u64) {
+        self.system.locks.set_owner(self.state.session, owner);
+    }
+
+    /// It begins now, for who looks at open transactions. Otherwise it begins with its first change.
+    pub fn note_begin(&mut self) {
+        self.state.begun_us = self.system.now_us();
+        self.system.locks.set_started(self.state.session, self.state.begun_us);
     }
 
     /// Opens its snapshot, if none is open.
@@ -206,24 +223,35 @@ impl Trx {
     }
 
     /// Commits. Gives the LSN at which the commit record ends: durable means that the log is durable up to there. `None`
-    /// if nothing had been changed. Waits for: log credit, the undo page to be read.
+    /// if nothing had been changed. Call again after waiting. Waits for: log credit, the undo page to be read, the log's tail.
     pub fn commit(&mut self) -> Attempt<Option<Lsn>> {
         if self.state.id == TrxId::NONE {
             self.end();
             return Ok(None);
         }
-        if self.state.last.is_none() {
-            self.end_rolled_back();
-            return Ok(None);
+        let lsn = match self.state.committed {
+            Some(lsn) => lsn,
+            None if self.state.last.is_none() => {
+                self.end_rolled_back();
+                return Ok(None);
+            }
+            None => {
+                let lsn = self.state.append_commit(&self.system)?;
+                metrics::TRX_RW_COMMITS.increment();
+                self.state.committed = Some(lsn);
+                lsn
+            }
+        };
+        if self.system.log.tail() < lsn {
+            // Its locks are kept until a snapshot of whoever gets them sees what they were for.
+            return Err(Blocked::Wait(self.system.log.tail_event(lsn)));
         }
-        let lsn = self.state.append_commit(&self.system)?;
-        metrics::TRX_RW_COMMITS.increment();
+        let id = self.state.id;
         self.end();
-        let id = lsn.1;
         if id.0.is_multiple_of(32) {
             self.system.sequence.advance_low_water(self.system.log.tail());
         }
-        Ok(Some(lsn.0))
+        Ok(Some(lsn))
     }
 
     /// Promises that it can be committed or rolled back, also after a crash, and that neither happens by itself: recovery
@@ -260,12 +288,17 @@ impl Trx {
             self.system.locks.release_all(state.session);
             state.locks = false;
         }
+        if state.begun_us != 0 {
+            self.system.locks.set_started(state.session, 0);
+            state.begun_us = 0;
+        }
         state.id = TrxId::NONE;
         state.last = UndoPtr::NONE;
         state.changes = 0;
         state.needs_purge = false;
         state.recovered = false;
         state.prepared = None;
+        state.committed = None;
     }
 }
 
@@ -274,6 +307,7 @@ impl Drop for Trx {
         self.close_snapshot();
         if self.state.id == TrxId::NONE {
             self.end();
+            self.system.locks.set_owner(self.state.session, 0);
             self.system.sequence.numbers.give_back(self.state.session);
         }
         // A transaction with changes that is dropped stays active, as after a crash: its rows stay locked, and the next
@@ -298,7 +332,8 @@ impl State {
                 None => system.prepare_ids()?,
             }
         };
-        system.locks.begin_writing(self.session, id, system.now_us());
+        let started_us = if self.begun_us == 0 { system.now_us() } else { self.begun_us };
+        system.locks.begin_writing(self.session, id, started_us);
         self.id = id;
         self.locks = true;
         Ok(())
@@ -336,7 +371,7 @@ impl State {
         Ok(range.end)
     }
 
-    fn append_commit(&mut self, system: &TrxSystem) -> Attempt<(Lsn, TrxId)> {
+    fn append_commit(&mut self, system: &TrxSystem) -> Attempt<Lsn> {
         let id = self.id;
         UndoRecord { writer: id, previous: self.last, undo: Undo::Commit }.encode(&mut self.record);
         let mut mtr = Mtr::begin(&system.log, MAX_APPEND_BYTES.min(RECORD_HEADER + 64 * OP_OVERHEAD))
@@ -350,6 +385,6 @@ impl State {
         let segment = self.segment.take().expect("a transaction with changes has a segment");
         segment.push_history(range.end, last, self.needs_purge);
         system.undo.give_back(segment);
-        Ok((range.end, id))
+        Ok(range.end)
     }
 }

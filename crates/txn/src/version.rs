@@ -192,7 +192,7 @@ impl Trx {
         if writer == self.state.id {
             return None;
         }
-        match self.system.sequence.outcome(writer) {
+        match self.system.sequence.outcome(writer, || self.system.log.tail()) {
             Outcome::Active(session) => Some(session),
             Outcome::Ended => None,
         }

@@ -80,7 +80,7 @@ impl Client {
     fn locks(&self) -> u64 {
         let own = self.tx.id();
         let active = self.tx.engine().active_transactions();
-        active.iter().find(|trx| Some(trx.id) == own).map_or(0, |trx| trx.row_locks)
+        active.iter().find(|trx| trx.id == own && own.is_some()).map_or(0, |trx| trx.row_locks)
     }
 }
 

@@ -570,10 +570,9 @@ impl Ddl<'_> {
         self.session.locks = locks;
         let plan = planned?;
         let (engine, host) = (self.engine, self.host);
-        let transaction = self
-            .session
-            .transaction
-            .get_or_insert_with(|| engine.begin(IsolationLevel::ReadCommitted, AccessMode::ReadOnly));
+        let session = &mut *self.session;
+        let transaction =
+            session.transaction_buffers(engine, IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
         transaction.restart(IsolationLevel::ReadCommitted, AccessMode::ReadOnly);
         transaction.hold_exclusive(lock);
         transaction.start_statement();

@@ -263,6 +263,16 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether the statement is to end: it was killed, or has run for too long.
+    pub fn is_interrupted(&self) -> bool {
+        self.session.kill.get() != Killed::No || self.check_deadline().is_err()
+    }
+
+    /// The next row that is handled is one at which interruptions are looked for.
+    pub fn look_at_next_row(&mut self) {
+        self.budget = 1;
+    }
+
     /// One more row was handled: fails if the statement was killed. True if it should yield.
     pub fn spend(&mut self) -> SqlResult<bool> {
         self.budget = self.budget.saturating_sub(1);

@@ -143,10 +143,15 @@ fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<V
 }
 
 /// SLEEP(seconds): asks to be called again after an event that never happens; the front door wakes the statement at
-/// [`Context::sleep_until`], or when it is killed.
+/// [`Context::sleep_until`], or when it is to end. An interrupted SLEEP answers 1, and leaves it to the next row to fail.
 fn sleep(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     let now = cx.host.unix_micros();
     if let Some(until) = cx.sleep_until {
+        if cx.is_interrupted() {
+            cx.sleep_until = None;
+            cx.look_at_next_row();
+            return Ok(Value::Int(1));
+        }
         if now < until {
             return Err(Blocked::Wait(Event::new()));
         }
@@ -161,6 +166,10 @@ fn sleep(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value
     }
     if seconds == 0.0 {
         return Ok(Value::Int(0));
+    }
+    if cx.is_interrupted() {
+        cx.look_at_next_row();
+        return Ok(Value::Int(1));
     }
     cx.sleep_until = Some(now.saturating_add((seconds * 1e6) as i64));
     Err(Blocked::Wait(Event::new()))

@@ -139,8 +139,10 @@ struct LockCell {
     writer: AtomicU64,
     /// What undoing it would cost.
     weight: AtomicU64,
-    /// When it began to write, microseconds since 1970.
+    /// When it began, or at least began to write, microseconds since 1970; 0 if that is not known.
     started_us: AtomicI64,
+    /// Whose session it is, in the words of those above; 0 for nobody's.
+    owner: AtomicU64,
     state: Mutex<CellState>,
 }
 
@@ -194,26 +196,37 @@ impl LockTable {
         assert!(self.on_deadlock.set(Box::new(report)).is_ok(), "deadlocks are reported to one");
     }
 
-    /// Session `session` now writes as `id`: its rows are locked by it.
-    pub fn begin_writing(&self, session: SessionNo, id: TrxId, now_us: i64) {
+    /// Session `session`, whose transaction began at `started_us`, now writes as `id`: its rows are locked by it.
+    pub fn begin_writing(&self, session: SessionNo, id: TrxId, started_us: i64) {
         let cell = self.cells.cell(session);
-        cell.started_us.store(now_us, Ordering::Relaxed);
+        cell.started_us.store(started_us, Ordering::Relaxed);
         cell.writer.store(id.0, Ordering::Release);
     }
 
-    /// The session's transaction, if it writes.
-    pub fn active(&self, session: SessionNo) -> Option<ActiveTrx> {
+    /// Says whose session it is, for who looks at open transactions.
+    pub(crate) fn set_owner(&self, session: SessionNo, owner: u64) {
+        self.cells.cell(session).owner.store(owner, Ordering::Relaxed);
+    }
+
+    /// Says when the session's transaction began, for who looks at open transactions; 0 if there is none.
+    pub(crate) fn set_started(&self, session: SessionNo, started_us: i64) {
+        self.cells.cell(session).started_us.store(started_us, Ordering::Relaxed);
+    }
+
+    /// The session's transaction, as far as the lock table knows of it.
+    pub(crate) fn look(&self, session: SessionNo) -> ActiveTrx {
         let cell = self.cells.cell(session);
         let id = TrxId(cell.writer.load(Ordering::Acquire));
         let (locks, waiting) = self.session_locks(session);
-        (id != TrxId::NONE).then(|| ActiveTrx {
-            id,
+        ActiveTrx {
+            id: (id != TrxId::NONE).then_some(id),
             session,
+            owner: cell.owner.load(Ordering::Relaxed),
             started_us: cell.started_us.load(Ordering::Relaxed),
             changes: cell.weight.load(Ordering::Relaxed),
             locks,
             waiting,
-        })
+        }
     }
 
     /// What undoing the session's transaction would cost: the number of its changes.
@@ -530,6 +543,7 @@ impl LockTable {
         ranges.into_iter().for_each(|index| self.ranges.release(session, index));
         cell.writer.store(0, Ordering::SeqCst);
         cell.weight.store(0, Ordering::Relaxed);
+        cell.started_us.store(0, Ordering::Relaxed);
         // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
         let mut state = cell.state.lock();
         if state.waiting_for.is_some() {

@@ -72,14 +72,14 @@ fn visibility_agrees_with_a_list_of_commits_however_often_slots_are_recycled() {
                     assert_eq!(horizon, oldest.unwrap_or(tail));
                 }
             }
-            check(&sequence, &all, &snapshots);
+            check(&sequence, tail, &all, &snapshots);
         }
     }
 }
 
-fn check(sequence: &Sequence, all: &HashMap<u64, State>, snapshots: &[(SessionNo, Snapshot)]) {
+fn check(sequence: &Sequence, tail: Lsn, all: &HashMap<u64, State>, snapshots: &[(SessionNo, Snapshot)]) {
     for (&id, &state) in all {
-        let outcome = sequence.outcome(TrxId(id));
+        let outcome = sequence.outcome(TrxId(id), || tail);
         assert_eq!(outcome == Outcome::Ended, state != State::Active, "{id} is {state:?}");
         for (session, snapshot) in snapshots {
             let expected = match state {

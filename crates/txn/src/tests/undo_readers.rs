@@ -1,15 +1,15 @@
-//! Readers that follow a roll pointer while the transaction behind it ends.
+//! Readers beside a transaction that ends, while the log's tail stands still.
 
 use std::sync::{Arc, mpsc};
 
-use palisade_base::Lsn;
 use palisade_base::event::retry_blocking;
+use palisade_base::{Blocked, Lsn};
 use palisade_btree::Mtr;
 use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
 use palisade_io::FaultFileSystem;
 
 use super::harness::Store;
-use crate::{ClusteredHeader, Gaps, RowChange, RowOutcome, Trx};
+use crate::{ClusteredHeader, Error, Gaps, LockWait, LockedRow, Locking, Mode, RowChange, RowOutcome, Trx};
 
 fn put(store: &Store, trx: &mut Trx, key: &[u8], row: &[u8]) {
     let mut seen = Vec::new();
@@ -77,4 +77,93 @@ fn the_undo_of_a_rollback_outlives_a_reader_that_has_seen_its_version_while_the_
         assert_eq!(store.system.history_length(), 0, "nobody can see it now, wherever the tail is");
         go_on.send(()).unwrap();
     });
+}
+
+/// Whoever finds a committed version by a lock must see it in every snapshot that is opened from then on, its own or
+/// another's, although the tail has not reached the commit record yet.
+#[test]
+fn what_a_locking_read_finds_is_seen_by_later_snapshots_while_the_tail_stands_still() {
+    const SHARED: Locking = Locking { mode: Mode::Shared, gaps: Gaps::Open, wait: LockWait::NoWait };
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let mut trx = store.system.begin();
+    put(&store, &mut trx, b"row", b"old");
+    retry_blocking(|| trx.commit()).unwrap();
+    let mut writer = store.system.begin();
+    put(&store, &mut writer, b"row", b"new");
+
+    std::thread::scope(|scope| {
+        let (reserved_tx, reserved) = mpsc::channel::<Lsn>();
+        let (go_on, wait) = mpsc::channel::<()>();
+        let (log, secondary) = (&store.log, &store.secondary);
+        let stalled = scope.spawn(move || {
+            let mut mtr = retry_blocking(|| Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES)).unwrap();
+            let position = retry_blocking(|| secondary.acquire(&mut mtr, b"entry", 10)).unwrap();
+            secondary.insert(&mut mtr, position, b"");
+            mtr.commit(|range| {
+                reserved_tx.send(range.start).unwrap();
+                wait.recv().unwrap();
+            });
+        });
+        reserved.recv().unwrap();
+        let early = writer.commit();
+        let mut row = Vec::new();
+        let mut locker = store.system.begin();
+        match locker.read_locked(&store.clustered, b"row", SHARED, &mut row) {
+            Ok(LockedRow::Row { .. }) => {
+                let locked = row.clone();
+                retry_blocking(|| locker.read_snapshot(&store.clustered, b"row", &mut row)).unwrap();
+                assert_eq!(row, locked, "the snapshot is older than what was locked before");
+            }
+            Ok(found) => panic!("{found:?}"),
+            Err(Blocked::Error(Error::NotAvailable)) => {}
+            Err(_) => panic!("the row is there"),
+        }
+        go_on.send(()).unwrap();
+        stalled.join().unwrap();
+        if let Err(Blocked::Wait(event)) = early {
+            assert!(event.is_complete(), "the tail has reached the commit record");
+            retry_blocking(|| writer.commit()).unwrap().expect("it has changed something");
+        }
+        let found =
+            retry_blocking(|| locker.read_locked(&store.clustered, b"row", SHARED, &mut row)).unwrap();
+        assert!(matches!(found, LockedRow::Row { .. }) && row == b"new", "{found:?}");
+        retry_blocking(|| locker.read_snapshot(&store.clustered, b"row", &mut row)).unwrap();
+        assert_eq!(row, b"new");
+    });
+}
+
+#[test]
+fn a_transaction_whose_commit_waits_for_the_tail_is_committed_even_if_it_is_then_rolled_back() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let mut writer = store.system.begin();
+    put(&store, &mut writer, b"row", b"new");
+    std::thread::scope(|scope| {
+        let (reserved_tx, reserved) = mpsc::channel::<Lsn>();
+        let (go_on, wait) = mpsc::channel::<()>();
+        let (log, secondary) = (&store.log, &store.secondary);
+        scope.spawn(move || {
+            let mut mtr = retry_blocking(|| Mtr::begin(log, MAX_ENTRY_CHANGE_BYTES)).unwrap();
+            let position = retry_blocking(|| secondary.acquire(&mut mtr, b"entry", 10)).unwrap();
+            secondary.insert(&mut mtr, position, b"");
+            mtr.commit(|range| {
+                reserved_tx.send(range.start).unwrap();
+                wait.recv().unwrap();
+            });
+        });
+        reserved.recv().unwrap();
+        assert!(matches!(writer.commit(), Err(Blocked::Wait(_))), "the tail stands still");
+        // as when the client of a session that waits for its commit has gone
+        assert!(matches!(writer.rollback(), Err(Blocked::Wait(_))));
+        go_on.send(()).unwrap();
+        retry_blocking(|| writer.rollback()).unwrap();
+    });
+    assert!(!writer.is_open());
+    let mut row = Vec::new();
+    let mut reader = store.system.begin();
+    retry_blocking(|| reader.read_snapshot(&store.clustered, b"row", &mut row))
+        .unwrap()
+        .expect("it is there");
+    assert_eq!(row, b"new");
 }

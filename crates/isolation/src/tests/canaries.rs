@@ -1,0 +1,251 @@
+//! Each anomaly, planted: found where it is proscribed, and not below.
+
+use std::collections::BTreeMap;
+
+use crate::history::{Access, Element, Fate, History, Key, Op, Transaction};
+use crate::{Kind, Level, check};
+
+const LEVELS: [Level; 5] = [
+    Level::ReadUncommitted,
+    Level::ReadCommitted,
+    Level::RepeatableRead,
+    Level::Snapshot,
+    Level::Serializable,
+];
+
+/// A history in the making. Transactions overlap unless said otherwise.
+#[derive(Default)]
+struct Book(History);
+
+fn append(key: Key, element: Element) -> Op {
+    Op::Append(key, element)
+}
+
+fn read(key: Key, list: &[Element]) -> Op {
+    Op::Read(key, Access::Plain, list.to_vec())
+}
+
+fn locked(key: Key, list: &[Element]) -> Op {
+    Op::Read(key, Access::Locking, list.to_vec())
+}
+
+impl Book {
+    fn with(self, ops: &[Op]) -> Book {
+        self.ended(Fate::Committed, ops)
+    }
+
+    fn ended(self, fate: Fate, ops: &[Op]) -> Book {
+        let number = self.0.transactions.len() as u64;
+        self.at(number, 1000 + number, fate, ops)
+    }
+
+    fn at(mut self, begin: u64, end: u64, fate: Fate, ops: &[Op]) -> Book {
+        let session = self.0.transactions.len() as u32;
+        let ops = ops.to_vec();
+        self.0.transactions.push(Transaction { session, begin, end, fate, ops, undone: Vec::new() });
+        self
+    }
+
+    fn last(mut self, lists: &[(Key, &[Element])]) -> Book {
+        self.0.last = lists.iter().map(|(key, list)| (*key, list.to_vec())).collect::<BTreeMap<_, _>>();
+        self
+    }
+
+    /// From `level` on the anomaly `kind` is reported, alone; below, nothing.
+    #[track_caller]
+    fn shows(self, kind: Kind, level: Level) {
+        for promised in LEVELS {
+            let found: Vec<Kind> = check(&self.0, promised).iter().map(|anomaly| anomaly.kind).collect();
+            let expected = if promised >= level { vec![kind] } else { vec![] };
+            assert_eq!(found, expected, "{promised:?}: {:#?}", check(&self.0, promised));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_found_in_what_is_serial() {
+    let book = Book::default()
+        .at(1, 2, Fate::Committed, &[append(1, 11), append(1, 12), read(1, &[11, 12])])
+        .at(3, 4, Fate::Aborted, &[read(1, &[11, 12]), append(1, 13), read(1, &[11, 12, 13])])
+        .at(5, 6, Fate::Committed, &[read(1, &[11, 12]), read(2, &[]), append(2, 21)])
+        .at(7, 8, Fate::Unknown, &[locked(2, &[21]), append(2, 22)])
+        .at(7, 9, Fate::Unknown, &[append(3, 31)])
+        .at(10, 11, Fate::Committed, &[read(2, &[21, 22]), read(3, &[])])
+        .last(&[(1, &[11, 12]), (2, &[21, 22])]);
+    assert_eq!(check(&book.0, Level::Serializable), []);
+}
+
+#[test]
+fn g0_dirty_writes_in_opposite_orders() {
+    let book = Book::default().with(&[append(1, 11), append(2, 12)]).with(&[append(1, 21), append(2, 22)]);
+    book.last(&[(1, &[11, 21]), (2, &[22, 12])]).shows(Kind::G0, Level::ReadUncommitted);
+}
+
+#[test]
+fn g0_an_append_between_two_of_another() {
+    let book = Book::default().with(&[append(1, 11), append(1, 12)]).with(&[append(1, 21)]);
+    book.last(&[(1, &[11, 21, 12])]).shows(Kind::G0, Level::ReadUncommitted);
+}
+
+#[test]
+fn g1a_a_read_of_what_was_rolled_back() {
+    let book = Book::default().ended(Fate::Aborted, &[append(1, 11)]).with(&[read(1, &[11])]);
+    book.last(&[]).shows(Kind::G1a, Level::ReadCommitted);
+}
+
+#[test]
+fn g1a_a_read_of_what_was_rolled_back_to_a_savepoint() {
+    let mut book = Book::default().with(&[append(2, 12)]).with(&[read(1, &[11])]);
+    book.0.transactions[0].undone.push((1, 11));
+    book.last(&[(2, &[12])]).shows(Kind::G1a, Level::ReadCommitted);
+}
+
+#[test]
+fn g1b_a_read_between_two_appends_of_one_transaction() {
+    // it also read before the writer's second append and after its first: a cycle of one anti-dependency
+    let book = Book::default().with(&[append(1, 11), append(1, 12)]).with(&[read(1, &[11])]);
+    let book = book.last(&[(1, &[11, 12])]);
+    let found = |level| check(&book.0, level).iter().map(|anomaly| anomaly.kind).collect::<Vec<_>>();
+    assert_eq!(found(Level::ReadUncommitted), []);
+    assert_eq!(found(Level::ReadCommitted), [Kind::G1b]);
+    assert_eq!(found(Level::RepeatableRead), [Kind::G1b, Kind::GSingle]);
+}
+
+#[test]
+fn g1c_each_reads_what_the_other_wrote() {
+    let book = Book::default().with(&[append(1, 11), read(2, &[22])]).with(&[append(2, 22), read(1, &[11])]);
+    book.last(&[(1, &[11]), (2, &[22])]).shows(Kind::G1c, Level::ReadCommitted);
+}
+
+#[test]
+fn g1c_a_read_of_what_began_after_its_end() {
+    let book = Book::default().at(1, 2, Fate::Committed, &[read(1, &[11])]).at(
+        3,
+        4,
+        Fate::Committed,
+        &[append(1, 11)],
+    );
+    book.last(&[(1, &[11])]).shows(Kind::G1c, Level::ReadCommitted);
+}
+
+#[test]
+fn g_single_a_reader_sees_half_of_a_transaction() {
+    let book = Book::default().with(&[append(1, 11), append(2, 12)]).with(&[read(1, &[11]), read(2, &[])]);
+    book.last(&[(1, &[11]), (2, &[12])]).shows(Kind::GSingle, Level::RepeatableRead);
+}
+
+#[test]
+fn g_single_a_plain_read_and_a_locking_one_see_two_states() {
+    let book = Book::default().with(&[append(1, 11)]).with(&[read(1, &[]), locked(1, &[11])]);
+    book.last(&[(1, &[11])]).shows(Kind::GSingle, Level::Snapshot);
+}
+
+#[test]
+fn g_single_a_stale_read_after_the_commit_was_acknowledged() {
+    let book = Book::default().at(1, 2, Fate::Committed, &[append(1, 11)]).at(
+        3,
+        4,
+        Fate::Committed,
+        &[read(1, &[])],
+    );
+    book.last(&[(1, &[11])]).shows(Kind::GSingle, Level::RepeatableRead);
+}
+
+#[test]
+fn lost_update_two_build_upon_one_version() {
+    let book = Book::default()
+        .with(&[append(1, 11)])
+        .with(&[read(1, &[11]), append(1, 21)])
+        .with(&[read(1, &[11]), append(1, 31)]);
+    book.last(&[(1, &[11, 21, 31])]).shows(Kind::LostUpdate, Level::Snapshot);
+}
+
+#[test]
+fn g_nonadjacent_a_long_fork_is_no_snapshot_isolation() {
+    // two readers see two independent appends in opposite orders
+    let book = Book::default()
+        .with(&[append(1, 11)])
+        .with(&[append(2, 21)])
+        .with(&[locked(1, &[11]), locked(2, &[])])
+        .with(&[locked(2, &[21]), locked(1, &[])]);
+    book.last(&[(1, &[11]), (2, &[21])]).shows(Kind::GNonadjacent, Level::Snapshot);
+}
+
+#[test]
+fn g2_write_skew_is_snapshot_isolation_and_not_serializable() {
+    let book = Book::default().with(&[read(1, &[]), read(2, &[]), append(1, 11)]).with(&[
+        read(1, &[]),
+        read(2, &[]),
+        append(2, 22),
+    ]);
+    book.last(&[(1, &[11]), (2, &[22])]).shows(Kind::G2, Level::Serializable);
+}
+
+#[test]
+fn g2_two_adjacent_edges_and_a_reader() {
+    // Fekete's read-only anomaly: the third sees the second and not the first, which did not see the second
+    let book = Book::default()
+        .with(&[read(1, &[]), read(2, &[]), append(1, 11)])
+        .at(1, 50, Fate::Committed, &[append(2, 22)])
+        .at(60, 61, Fate::Committed, &[read(1, &[]), read(2, &[22])]);
+    book.last(&[(1, &[11]), (2, &[22])]).shows(Kind::G2, Level::Serializable);
+}
+
+#[test]
+fn an_acknowledged_append_that_is_lost() {
+    let book = Book::default().with(&[append(1, 11)]).with(&[append(1, 21)]);
+    book.last(&[(1, &[11])]).shows(Kind::LostAppend, Level::ReadUncommitted);
+}
+
+#[test]
+fn an_unanswered_commit_that_is_there_in_part() {
+    let book = Book::default().ended(Fate::Unknown, &[append(1, 11), append(2, 12)]);
+    book.last(&[(1, &[11])]).shows(Kind::Torn, Level::ReadUncommitted);
+}
+
+#[test]
+fn a_version_built_on_what_was_rolled_back() {
+    let book = Book::default().ended(Fate::Aborted, &[append(1, 11)]).with(&[append(1, 21)]);
+    book.last(&[(1, &[11, 21])]).shows(Kind::DirtyUpdate, Level::ReadUncommitted);
+}
+
+#[test]
+fn an_element_that_is_there_twice() {
+    let book = Book::default().with(&[append(1, 11)]);
+    book.last(&[(1, &[11, 11])]).shows(Kind::Duplicate, Level::ReadUncommitted);
+}
+
+#[test]
+fn an_element_out_of_nowhere() {
+    Book::default().last(&[(1, &[99])]).shows(Kind::Garbage, Level::ReadUncommitted);
+}
+
+#[test]
+fn a_transaction_that_does_not_see_its_own_append() {
+    let book = Book::default().with(&[append(1, 11), read(1, &[])]);
+    book.last(&[(1, &[11])]).shows(Kind::Internal, Level::ReadUncommitted);
+}
+
+#[test]
+fn a_read_of_what_a_crash_took() {
+    let book = Book::default().ended(Fate::Unknown, &[append(1, 11)]).with(&[read(1, &[11])]);
+    book.last(&[]).shows(Kind::VanishedRead, Level::ReadCommitted);
+}
+
+#[test]
+fn reads_that_no_order_explains() {
+    let book = Book::default().with(&[append(1, 11)]).with(&[append(1, 21)]).with(&[read(1, &[21])]);
+    book.last(&[(1, &[11, 21])]).shows(Kind::IncompatibleOrder, Level::ReadCommitted);
+}
+
+#[test]
+fn the_report_names_the_transactions_of_the_cycle() {
+    let book = Book::default()
+        .with(&[read(1, &[]), read(2, &[]), append(1, 11)])
+        .with(&[read(1, &[]), read(2, &[]), append(2, 22)])
+        .last(&[(1, &[11]), (2, &[22])]);
+    let anomalies = check(&book.0, Level::Serializable);
+    let text = anomalies[0].to_string();
+    assert!(text.starts_with("G2: T0 -rw 2-> T1 -rw 1-> T0\n"), "{text}");
+    assert!(text.contains("T1 of session 1, acknowledged") && text.contains("Append(2, 22)"), "{text}");
+}

@@ -1,0 +1,2 @@
+mod canaries;
+mod model;

@@ -1,0 +1,198 @@
+//! A client of the MySQL protocol that can wait for an answer or look whether there is one.
+//!
+//! The command lines and connectors of the client matrix wait until a statement is through. A test that steps several
+//! sessions through a scenario must send a statement, see that it waits, and read its answer later: [`Client::send`],
+//! [`Client::is_answered`], [`Client::receive`]. Text protocol, user root without a password, no TLS.
+
+use std::fmt;
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// LONG_PASSWORD, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH, DEPRECATE_EOF.
+const CAPABILITIES: u32 = 0x1 | 0x200 | 0x2000 | 0x8000 | 0x8_0000 | 0x100_0000;
+/// How long an answer may take before the server is taken to hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The answer to a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done; so many rows changed.
+    Done(u64),
+    /// It failed: number, SQLSTATE, text.
+    Failed(u16, String, String),
+    /// Rows of a result.
+    Rows(Vec<Vec<Option<String>>>),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Done(0) => write!(f, "ok"),
+            Answer::Done(1) => write!(f, "1 row changed"),
+            Answer::Done(count) => write!(f, "{count} rows changed"),
+            Answer::Failed(number, state, text) => write!(f, "ERROR {number} ({state}): {text}"),
+            Answer::Rows(rows) if rows.is_empty() => write!(f, "no rows"),
+            Answer::Rows(rows) => {
+                let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".into());
+                let row = |row: &Vec<Option<String>>| row.iter().map(value).collect::<Vec<_>>().join("|");
+                write!(f, "{}", rows.iter().map(row).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// A connection, logged in.
+pub struct Client {
+    stream: TcpStream,
+    sequence: u8,
+    /// Its number on the server, as in SHOW PROCESSLIST.
+    pub id: u64,
+}
+
+impl Client {
+    /// Connects to a port of this machine and logs in.
+    pub fn connect(port: u16) -> Result<Client> {
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        let mut client = Client { stream, sequence: 0, id: 0 };
+        let greeting = client.read()?;
+        let version_end = greeting.iter().position(|byte| *byte == 0).ok_or_else(|| garbled(&greeting))?;
+        let id = greeting.get(version_end + 1..version_end + 5).ok_or_else(|| garbled(&greeting))?;
+        client.id = id.iter().rev().fold(0, |id, byte| id << 8 | u64::from(*byte));
+        let mut response = CAPABILITIES.to_le_bytes().to_vec();
+        response.extend_from_slice(&(1u32 << 30).to_le_bytes());
+        response.push(255);
+        response.extend_from_slice(&[0; 23]);
+        response.extend_from_slice(b"root\0\0caching_sha2_password\0");
+        client.write(&response)?;
+        match client.read()? {
+            packet if packet.first() == Some(&0) => Ok(client),
+            packet => Err(Error::new(ErrorKind::PermissionDenied, packet.escape_ascii().to_string())),
+        }
+    }
+
+    /// Executes a statement and waits for its answer.
+    pub fn query(&mut self, statement: &str) -> Result<Answer> {
+        self.send(statement)?;
+        self.receive()
+    }
+
+    /// Sends a statement.
+    pub fn send(&mut self, statement: &str) -> Result<()> {
+        self.sequence = 0;
+        self.write(&[b"\x03", statement.as_bytes()].concat())
+    }
+
+    /// Whether the answer to the statement sent has begun to arrive.
+    pub fn is_answered(&mut self) -> Result<bool> {
+        self.stream.set_nonblocking(true)?;
+        let looked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false)?;
+        match looked {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits for the answer to the statement sent.
+    pub fn receive(&mut self) -> Result<Answer> {
+        let first = self.read()?;
+        match *first.first().ok_or_else(|| garbled(&first))? {
+            0 => Ok(Answer::Done(length(&mut &first[1..]).ok_or_else(|| garbled(&first))?)),
+            0xff => failure(&first),
+            _ => {
+                let columns = length(&mut &first[..]).ok_or_else(|| garbled(&first))?;
+                for _ in 0..columns {
+                    self.read()?;
+                }
+                let mut rows = Vec::new();
+                loop {
+                    let packet = self.read()?;
+                    match packet.first() {
+                        Some(0xfe) if packet.len() < 0xff_ffff => return Ok(Answer::Rows(rows)),
+                        Some(0xff) => return failure(&packet),
+                        _ => rows.push(row(&packet).ok_or_else(|| garbled(&packet))?),
+                    }
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, payload: &[u8]) -> Result<()> {
+        assert!(payload.len() < 0xff_ffff, "a test's statement fits a packet");
+        let mut frame = (payload.len() as u32).to_le_bytes()[..3].to_vec();
+        frame.push(self.sequence);
+        frame.extend_from_slice(payload);
+        self.sequence = self.sequence.wrapping_add(1);
+        self.stream.write_all(&frame)
+    }
+
+    fn read(&mut self) -> Result<Vec<u8>> {
+        let mut payload = Vec::new();
+        loop {
+            let mut header = [0; 4];
+            self.stream.read_exact(&mut header)?;
+            if header[3] != self.sequence {
+                return Err(garbled(&header));
+            }
+            self.sequence = self.sequence.wrapping_add(1);
+            let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+            let start = payload.len();
+            payload.resize(start + length, 0);
+            self.stream.read_exact(&mut payload[start..])?;
+            if length < 0xff_ffff {
+                return Ok(payload);
+            }
+        }
+    }
+}
+
+fn garbled(packet: &[u8]) -> Error {
+    Error::new(ErrorKind::InvalidData, format!("not the protocol: {}", packet.escape_ascii()))
+}
+
+fn failure(packet: &[u8]) -> Result<Answer> {
+    let (Some(number), Some(state), Some(text)) = (packet.get(1..3), packet.get(4..9), packet.get(9..))
+    else {
+        return Err(garbled(packet));
+    };
+    let [state, text] = [state, text].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    Ok(Answer::Failed(u16::from_le_bytes([number[0], number[1]]), state, text))
+}
+
+/// Takes a length-encoded integer.
+fn length(rest: &mut &[u8]) -> Option<u64> {
+    let (first, after) = rest.split_first()?;
+    let bytes = match first {
+        0xfc => 2,
+        0xfd => 3,
+        0xfe => 8,
+        small => {
+            *rest = after;
+            return Some(u64::from(*small));
+        }
+    };
+    let (number, after) = after.split_at_checked(bytes)?;
+    *rest = after;
+    Some(number.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+fn row(packet: &[u8]) -> Option<Vec<Option<String>>> {
+    let mut rest = packet;
+    let mut row = Vec::new();
+    while let Some(first) = rest.first() {
+        if *first == 0xfb {
+            rest = &rest[1..];
+            row.push(None);
+            continue;
+        }
+        let length = usize::try_from(length(&mut rest)?).ok()?;
+        let (value, after) = rest.split_at_checked(length)?;
+        row.push(Some(String::from_utf8_lossy(value).into_owned()));
+        rest = after;
+    }
+    Some(row)
+}
