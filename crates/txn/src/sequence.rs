@@ -509,6 +509,91 @@ mod loom_tests {
     }
 
     #[test]
+    fn loom_recycling_a_slot_changes_nothing_for_a_snapshot_being_opened() {
+        loom::model(|| {
+            let world = World::new(8);
+            let session = world.sequence.numbers.take();
+            let id = world.allocate();
+            let recycler = {
+                let world = world.clone();
+                thread::spawn(move || {
+                    world.commit(id, 16);
+                    while world.sequence.next_block_end() < TrxId(7) {
+                        world.sequence.prepare(world.sequence.next_block_end(), || world.tail());
+                    }
+                })
+            };
+            let snapshot = world.sequence.open_snapshot(session, || world.tail());
+            assert_eq!(world.sequence.sees(session, &snapshot, id), snapshot.lsn >= Lsn(16));
+            recycler.join().unwrap();
+            assert_eq!(world.sequence.sees(session, &snapshot, id), snapshot.lsn >= Lsn(16));
+        });
+    }
+
+    #[test]
+    fn loom_the_low_water_mark_shows_a_snapshot_nothing_that_its_tail_does_not() {
+        loom::model(|| {
+            let world = World::new(8);
+            let session = world.sequence.numbers.take();
+            let id = world.allocate();
+            let writer = {
+                let world = world.clone();
+                thread::spawn(move || {
+                    world.commit(id, 16);
+                    world.sequence.advance_low_water(world.tail());
+                })
+            };
+            let snapshot = world.sequence.open_snapshot(session, || world.tail());
+            assert_eq!(world.sequence.sees(session, &snapshot, id), snapshot.lsn >= Lsn(16));
+            writer.join().unwrap();
+            assert_eq!(world.sequence.sees(session, &snapshot, id), snapshot.lsn >= Lsn(16));
+        });
+    }
+
+    /// The commit's csn is known a moment before the tail is there; who finds the writer ended may open a snapshot at once.
+    #[test]
+    fn loom_who_finds_a_writer_ended_sees_it_in_the_next_snapshot() {
+        loom::model(|| {
+            let world = World::new(8);
+            let session = world.sequence.numbers.take();
+            let id = world.allocate();
+            let writer = {
+                let world = world.clone();
+                thread::spawn(move || world.commit(id, 16))
+            };
+            let outcome = world.sequence.outcome(id, || world.tail());
+            let snapshot = world.sequence.open_snapshot(session, || world.tail());
+            if outcome == Outcome::Ended {
+                assert!(world.sequence.sees(session, &snapshot, id));
+            }
+            writer.join().unwrap();
+        });
+    }
+
+    /// What was rolled back is seen by nobody: not by who asks while that happens, nor once its slot is another's.
+    #[test]
+    fn loom_a_rolled_back_transaction_is_never_seen_by_who_was_there() {
+        loom::model(|| {
+            let world = World::new(8);
+            let session = world.sequence.numbers.take();
+            let id = world.allocate();
+            let snapshot = world.sequence.open_snapshot(session, || world.tail());
+            let writer = {
+                let world = world.clone();
+                thread::spawn(move || {
+                    world.sequence.set_rolled_back(id);
+                    while world.sequence.next_block_end() < TrxId(7) {
+                        world.sequence.prepare(world.sequence.next_block_end(), || world.tail());
+                    }
+                })
+            };
+            assert!(!world.sequence.sees(session, &snapshot, id));
+            writer.join().unwrap();
+            assert!(!world.sequence.sees(session, &snapshot, id));
+        });
+    }
+
+    #[test]
     fn loom_the_horizon_never_passes_a_snapshot_being_opened() {
         loom::model(|| {
             let world = World::new(8);
@@ -524,6 +609,29 @@ mod loom_tests {
             assert!(snapshot.lsn >= world.sequence.horizon());
             purge.join().unwrap();
             assert!(snapshot.lsn >= world.sequence.horizon());
+        });
+    }
+
+    /// Purge forgets what the horizon has passed; a reader that begins meanwhile must see all of that.
+    #[test]
+    fn loom_what_purge_may_forget_is_seen_by_every_reader() {
+        loom::model(|| {
+            let world = World::new(8);
+            let session = world.sequence.numbers.take();
+            let id = world.allocate();
+            let purge = {
+                let world = world.clone();
+                thread::spawn(move || {
+                    world.commit(id, 16);
+                    let horizon = world.sequence.advance_horizon(world.tail());
+                    // whether it forgets the versions before `id`'s
+                    Lsn(16) <= horizon
+                })
+            };
+            let snapshot = world.sequence.open_snapshot(session, || world.tail());
+            let sees = world.sequence.sees(session, &snapshot, id);
+            let forgets = purge.join().unwrap();
+            assert!(sees || !forgets, "a reader looks for a version that purge has forgotten");
         });
     }
 

@@ -4,6 +4,8 @@
 use loom::sync::Arc;
 use loom::thread;
 
+use palisade_base::TrxId;
+
 use super::{LockTable, Mode, Request};
 use crate::sessions::SessionNo;
 
@@ -101,5 +103,57 @@ fn loom_giving_up_a_wait_that_is_granted_leaves_nothing() {
         table.release_all(A);
         holder.join().unwrap();
         assert!(table.is_surely_free(1, b"k"), "nothing is left");
+    });
+}
+
+/// A holds a row by having written it. While B makes that lock explicit and begins to wait, A ends: B gets its turn, by the
+/// one or by asking again, and nothing of A is left behind.
+#[test]
+fn loom_a_writer_that_ends_while_its_lock_is_made_explicit_leaves_nothing() {
+    loom::model(|| {
+        let table = table();
+        table.begin_writing(A, TrxId(7), 0);
+        let writer = {
+            let table = table.clone();
+            thread::spawn(move || table.release_all(A))
+        };
+        let request = table.lock(B, 1, b"k", Mode::Exclusive, Some((A, TrxId(7))));
+        writer.join().unwrap();
+        match request {
+            Request::Granted => {}
+            Request::Wait(event) => assert!(event.is_complete(), "the writer has ended"),
+            Request::Deadlock => panic!("there is no cycle"),
+        }
+        assert_eq!(table.session_locks(A), (0, false));
+        assert_eq!(table.session_locks(B), (1, false));
+        drain(&table, &[b"k"]);
+    });
+}
+
+/// A waits for B already. B comes to wait for C and C for A at the same time: one of the three is told, and only one.
+#[test]
+fn loom_a_circle_of_three_closed_from_two_sides_has_one_victim() {
+    loom::model(|| {
+        let table = table();
+        for (session, key) in [(A, b"a"), (B, b"b"), (C, b"c")] {
+            assert!(matches!(lock(&table, session, key), Request::Granted));
+        }
+        let first = lock(&table, A, b"b");
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || lock(&table, C, b"a"))
+        };
+        let second = lock(&table, B, b"c");
+        let third = other.join().unwrap();
+        let told = |request: Request, session, key: &[u8]| match request {
+            Request::Wait(event) if event.is_complete() => {
+                matches!(lock(&table, session, key), Request::Deadlock)
+            }
+            Request::Deadlock => true,
+            _ => false,
+        };
+        let victims = [told(first, A, b"b"), told(second, B, b"c"), told(third, C, b"a")];
+        assert_eq!(victims.iter().filter(|victim| **victim).count(), 1, "{victims:?}");
+        drain(&table, &[b"a", b"b", b"c"]);
     });
 }

@@ -3,6 +3,7 @@
 mod format;
 mod harness;
 mod hot_row;
+mod implicit_locks;
 mod locks;
 mod model;
 mod prepared;
