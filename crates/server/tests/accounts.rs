@@ -225,6 +225,26 @@ fn what_is_not_granted_is_denied() {
     ] {
         assert_eq!(app.query(statement), Answer::Error(1142, text(command, table)), "{statement}");
     }
+    // who may write a table may not therefore read it
+    root.query("GRANT INSERT, UPDATE, DELETE ON d.u TO app");
+    root.query("GRANT FILE ON *.* TO app");
+    for statement in [
+        "UPDATE d.u SET id = id + 1",
+        "UPDATE d.u SET id = 3 WHERE id = 1",
+        "DELETE FROM d.u WHERE id = 1",
+        "INSERT INTO d.u (id) VALUES (1) ON DUPLICATE KEY UPDATE id = id + 1",
+    ] {
+        assert_eq!(app.query(statement), Answer::Error(1142, text("SELECT", "u")), "{statement}");
+    }
+    for statement in ["UPDATE d.u SET id = 3", "DELETE FROM d.u", "REPLACE INTO d.u (id) VALUES (1)"] {
+        assert!(matches!(app.query(statement), Answer::Ok(_)), "{statement}");
+    }
+    root.query("REVOKE DELETE ON d.u FROM app");
+    let load = "LOAD DATA INFILE '/nowhere' REPLACE INTO TABLE d.u";
+    assert_eq!(app.query(load), Answer::Error(1142, text("DELETE", "u")));
+    root.query("REVOKE ALL ON d.u FROM app");
+    root.query("REVOKE FILE ON *.* FROM app");
+    root.query("DELETE FROM d.u");
     for (statement, number_wanted) in [
         ("CREATE DATABASE x", 1044),
         ("DROP DATABASE d", 1044),

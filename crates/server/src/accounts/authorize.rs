@@ -10,7 +10,8 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
-    AlterAction, EngineInfo, ExplainTarget, MaintenanceKind, ObjectName, ShowWhat, Statement, Xa,
+    AlterAction, EngineInfo, ExplainTarget, LoadDuplicates, MaintenanceKind, ObjectName, ShowWhat, Statement,
+    Xa,
 };
 use palisade_sql::{Access, Session, SqlError, SqlResult};
 
@@ -200,7 +201,9 @@ impl<'a> Asker<'a> {
                 if !load.local {
                     self.require(Privileges::FILE)?;
                 }
-                self.on_table(&load.table, Privileges::INSERT)
+                let replaces = load.duplicates == Some(LoadDuplicates::Replace);
+                let deletes = if replaces { Privileges::DELETE } else { Privileges::NONE };
+                self.on_table(&load.table, Privileges::INSERT | deletes)
             }
             Statement::CreateTrigger(_)
             | Statement::CreateRoutine(_)

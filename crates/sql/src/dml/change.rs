@@ -79,7 +79,8 @@ impl Binder<'_> {
         }
         self.read_mode = ReadMode::Change;
         self.scopes.push(Scope::default());
-        self.blind = single && update.filter.is_none() && update.order_by.is_empty();
+        let blind = single && update.filter.is_none() && update.order_by.is_empty();
+        self.blind = blind;
         if let [TableReference::Table(factor)] = update.tables.as_slice() {
             let schema = self.schema_of(&factor.name)?;
             self.accesses(&schema, &factor.name.name, Access::Update)?;
@@ -124,14 +125,18 @@ impl Binder<'_> {
             let target = &mut targets[position];
             if let Cell::Expr(expr) = &value {
                 let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
-                let mut sequential = false;
+                let (mut reads, mut sequential) = (false, false);
                 expr.walk(&mut |expr| {
                     if let Node::Column { slot: read, column, .. } = &expr.node {
+                        reads |= *read == slot;
                         sequential |= *read == slot && assigned.contains(column);
                     }
                 });
                 // A subquery may read any of them.
                 target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
+                if reads && blind {
+                    self.accesses(&schema, &target.table.name, Access::Read)?;
+                }
             }
             target.assignments.push((column, value));
         }

@@ -166,6 +166,13 @@ impl Binder<'_> {
                 value => Cell::Expr(self.expr(value)?),
             };
             refuse_generated(&table, column, &value)?;
+            let mut reads = false;
+            if let Cell::Expr(expr) = &value {
+                expr.walk(&mut |expr| reads |= matches!(expr.node, Node::Column { .. }));
+            }
+            if reads {
+                self.accesses(&schema, &table.name, Access::Read)?;
+            }
             updates.push((column, value));
         }
         self.scopes.pop();
