@@ -46,8 +46,11 @@ impl Use {
     #[inline]
     pub(crate) fn of(mode: ReadMode) -> Use {
         match mode {
-            ReadMode::Snapshot | ReadMode::Locked(LockMode::Shared, _) => Use::Read,
-            ReadMode::Current | ReadMode::Change | ReadMode::Locked(LockMode::Exclusive, _) => Use::Current,
+            ReadMode::Snapshot | ReadMode::Source | ReadMode::Locked(LockMode::Shared, _) => Use::Read,
+            ReadMode::Current
+            | ReadMode::Change
+            | ReadMode::ChangeJoined
+            | ReadMode::Locked(LockMode::Exclusive, _) => Use::Current,
         }
     }
 }

@@ -68,8 +68,18 @@ pub enum ReadMode {
     Current,
     /// The latest version, which will be changed if a condition holds: locked as UPDATE and DELETE lock. From READ
     /// UNCOMMITTED to READ COMMITTED, and if one row is asked for by its primary key, as [`Current`](Self::Current):
-    /// changing it will lock it. Otherwise as `Locked`. Where there is no row, inserts are kept out as by `Locked`.
+    /// changing it will lock it. Otherwise as `Locked`. Where there is no row, inserts are kept out as by `Locked`. Where
+    /// rows are not locked, a scan of the clustered index does not wait for a row that somebody else is changing: it
+    /// gives the last committed version, which cannot be changed before the other has ended, and only if it is still
+    /// the latest then.
     Change,
+    /// As [`Change`](Self::Change), for rows of which nobody will ask again whether the condition holds: one that somebody else
+    /// is changing is waited for.
+    ChangeJoined,
+    /// What a statement reads that changes rows elsewhere (INSERT ... SELECT): from REPEATABLE READ on as
+    /// `Locked(Shared, Wait)`, so that the statement means the same at the moment of the commit; below as
+    /// [`Snapshot`](Self::Snapshot).
+    Source,
     /// The latest version, locked until the transaction ends; and the gaps, from REPEATABLE READ on.
     Locked(LockMode, LockWait),
 }
@@ -431,15 +441,19 @@ impl Transaction {
         let locked =
             |mode: LockMode, wait| How::Locked(Locking { mode: mode.into(), gaps: self.gaps(), wait });
         match (mode, self.isolation) {
-            (ReadMode::Snapshot, IsolationLevel::ReadUncommitted) => How::Latest,
+            (ReadMode::Snapshot | ReadMode::Source, IsolationLevel::ReadUncommitted) => How::Latest,
+            (ReadMode::Source, IsolationLevel::RepeatableRead | IsolationLevel::Serializable) => {
+                locked(LockMode::Shared, LockWait::Wait)
+            }
             (ReadMode::Snapshot, IsolationLevel::Serializable) if !self.single_statement => {
                 locked(LockMode::Shared, LockWait::Wait)
             }
-            (ReadMode::Snapshot, _) => How::Snapshot,
-            (ReadMode::Change, IsolationLevel::RepeatableRead | IsolationLevel::Serializable) => {
-                locked(LockMode::Exclusive, LockWait::Wait)
-            }
-            (ReadMode::Current | ReadMode::Change, _) => How::Current(Gaps::Open),
+            (ReadMode::Snapshot | ReadMode::Source, _) => How::Snapshot,
+            (
+                ReadMode::Change | ReadMode::ChangeJoined,
+                IsolationLevel::RepeatableRead | IsolationLevel::Serializable,
+            ) => locked(LockMode::Exclusive, LockWait::Wait),
+            (ReadMode::Current | ReadMode::Change | ReadMode::ChangeJoined, _) => How::Current(Gaps::Open),
             (ReadMode::Locked(mode, wait), _) => locked(mode, wait),
         }
     }
@@ -459,7 +473,7 @@ impl Transaction {
             return self.point_read_secondary(table, index, key, mode, out);
         }
         let how = match mode {
-            ReadMode::Change => How::Current(self.gaps()),
+            ReadMode::Change | ReadMode::ChangeJoined => How::Current(self.gaps()),
             _ => self.how(mode),
         };
         let found = RowStore::new(table.tree(0)).read(self.trx(), key, how, &mut out.row);

@@ -133,8 +133,18 @@ impl Trx {
     /// Goes back from the version `header`, `row` to the one that the open snapshot sees. False if it sees no row. To
     /// be called again with the same arguments after waiting. Waits for: undo pages.
     pub fn older_version(&self, header: &mut ClusteredHeader, row: &mut Vec<u8>) -> Attempt<bool> {
+        self.go_back(header, row, |writer| self.sees(writer))
+    }
+
+    /// Goes back to the version whose writer is `wanted`. False if that is no row.
+    fn go_back(
+        &self,
+        header: &mut ClusteredHeader,
+        row: &mut Vec<u8>,
+        wanted: impl Fn(TrxId) -> bool,
+    ) -> Attempt<bool> {
         let mut older = Vec::new();
-        while !self.sees(header.writer) {
+        while !wanted(header.writer) {
             let writer = header.writer;
             let previous = self.system.undo.read(header.roll, |record| {
                 if record.writer != writer {
@@ -166,6 +176,14 @@ impl Trx {
             }
         }
         Ok(!header.is_deleted())
+    }
+
+    /// Goes back from the version `header`, `row` to the last committed one, or this transaction's own. False if there is
+    /// none. A snapshot that was opened before the version was read must be open: it keeps the undo. To be called again
+    /// with the same arguments after waiting. Waits for: undo pages.
+    pub fn committed_version(&self, header: &mut ClusteredHeader, row: &mut Vec<u8>) -> Attempt<bool> {
+        assert!(self.state.snapshot.is_some(), "undo is kept for those who have a snapshot");
+        self.go_back(header, row, |writer| self.other_writer(writer).is_none())
     }
 
     /// Replaces the content of `out` by the latest version of the row at `key`, whoever wrote it, delete marks included.

@@ -6,7 +6,11 @@
 //! given back; below, each row has a lock of its own, and the caller may give back those that it does not want.
 //!
 //! A secondary index has no row locks. Its range keeps others from inserting; the rows are locked in the clustered index
-//! when they are looked up.
+//! when they are looked up. That may have to wait, so where gaps are locked one entry is visited at a time: while it waits
+//! nobody is kept from inserting beyond the row that is waited for.
+//!
+//! What is locked ahead of the caller grows with what he has taken, unless he said that he
+//! [may stop](Scan::that_may_stop): then nothing is.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -82,7 +86,10 @@ impl Scan {
             locking,
             end: &self.end,
             direction: self.direction,
-            most: self.rows_wanted.min(self.ahead),
+            most: match self.index > 0 && locking.gaps == Gaps::Locked {
+                true => 1,
+                false => self.rows_wanted.min(self.ahead),
+            },
             waited: waited.as_ref().map(|obstacle| &obstacle.key[..]),
             batch: &mut self.batch,
             pending: &mut self.pending,
@@ -112,7 +119,7 @@ impl Scan {
         if let (Some(key), Gaps::Open) = (gone, locking.gaps) {
             trx.unlock(tree.index_id(), &key);
         }
-        if locking.wait == LockWait::Wait {
+        if locking.wait == LockWait::Wait && !self.may_stop {
             self.ahead = (self.ahead * 2).min(MAX_AHEAD);
         }
         self.from = match stop {

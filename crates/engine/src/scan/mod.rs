@@ -5,6 +5,13 @@
 //! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up one by
 //! one; that may have to wait, and goes on where it was. Scans that lock are in `locking`.
 //!
+//! # Rows that somebody else is changing
+//!
+//! An UPDATE at READ COMMITTED that looks at every row would wait for each that is being changed, mostly to find that it does
+//! not match. It is given the last committed version instead: InnoDB's *semi-consistent read*. If that matches, changing
+//! it waits for the other transaction and succeeds if it is rolled back; if it commits, the version is no longer the
+//! latest, and the row is read again. By a secondary index a row that moves could be met twice so; there it is waited for.
+//!
 //! # Secondary entries
 //!
 //! An entry says who last changed it and whether that was a delete mark. If the snapshot sees that change, the entry is
@@ -80,6 +87,7 @@ pub struct Scan {
     obstacle: Option<Obstacle>,
     /// Locking: rows of the next batch at most.
     ahead: usize,
+    may_stop: bool,
 }
 
 /// Rows of the batch being made that need a second look.
@@ -116,6 +124,8 @@ enum Wanted {
     /// The row of which this version, whose bytes are in the batch, is the latest: it is off its leaf, or an older version
     /// is wanted.
     Version(ClusteredHeader),
+    /// The last committed version before this one, whose bytes are in the batch.
+    Committed(ClusteredHeader),
     /// The row that belongs to this secondary entry; whether it must be made sure that it does.
     Entry { verify: bool },
 }
@@ -154,7 +164,15 @@ impl Scan {
             buffers: Buffers::default(),
             obstacle: None,
             ahead: 1,
+            may_stop: false,
         }
+    }
+
+    /// The caller may have enough after any row: a scan that locks is not to lock rows that he will not see.
+    #[must_use]
+    pub fn that_may_stop(mut self) -> Self {
+        self.may_stop = true;
+        self
     }
 
     /// The caller will not want more than `rows` rows altogether: a batch need not hold more. A hint, which
@@ -302,8 +320,9 @@ impl Transaction {
     pub fn scan_next(&mut self, scan: &mut Scan, batch: &mut RowBatch) -> Attempt<bool> {
         self.use_table_for(&scan.table, Use::of(scan.mode))?;
         let how = self.how(scan.mode);
+        let peeks = scan.mode == ReadMode::Change && scan.index == 0 && matches!(how, How::Current(_));
         let trx = self.trx();
-        if how == How::Snapshot {
+        if how == How::Snapshot || peeks {
             trx.open_snapshot();
         }
         loop {
@@ -315,7 +334,7 @@ impl Transaction {
                 let table = &scan.table.clone();
                 let read = match how {
                     How::Locked(locking) => scan.read_leaf_locking(trx, locking),
-                    _ => scan.read_leaf(trx, how),
+                    _ => scan.read_leaf(trx, how, peeks),
                 };
                 read.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             }
@@ -344,6 +363,8 @@ struct Visit<'a> {
     table: &'a Table,
     index: usize,
     how: How,
+    /// Whether the last committed version of a row that is being changed is good enough.
+    peeks: bool,
     covering: bool,
     batch: &'a mut RowBatch,
     pending: &'a mut Pending,
@@ -352,7 +373,7 @@ struct Visit<'a> {
 
 impl Scan {
     /// Visits one leaf: fills the batch and the list of rows that need a second look.
-    fn read_leaf(&mut self, trx: &Trx, how: How) -> Attempt<()> {
+    fn read_leaf(&mut self, trx: &Trx, how: How, peeks: bool) -> Attempt<()> {
         let Some(from) = &self.from else { return Ok(()) };
         self.batch.clear();
         self.pending.clear();
@@ -364,6 +385,7 @@ impl Scan {
             table: &self.table,
             index: self.index,
             how,
+            peeks,
             covering: self.covering,
             batch: &mut self.batch,
             pending: &mut self.pending,
@@ -432,6 +454,19 @@ impl Scan {
                         _ => store.read(trx, key, how, bytes)?,
                     }
                 }
+                Wanted::Committed(mut header) => {
+                    bytes.clear();
+                    bytes.extend_from_slice(&batch.bytes[from as usize..to as usize]);
+                    match trx.committed_version(&mut header, bytes).map_err(Blocked::up)? {
+                        false => None,
+                        // The snapshot keeps the chain, too.
+                        true if header.flags & EXTERNAL != 0 => {
+                            store.fetch(key, How::Snapshot, &header, bytes)?;
+                            Some(FoundRow::unlocked(&header))
+                        }
+                        true => Some(FoundRow::unlocked(&header)),
+                    }
+                }
                 Wanted::Entry { verify } => {
                     buffers.key.clear();
                     key::clustered_key(table, *index, key, &mut buffers.key)
@@ -487,6 +522,9 @@ impl Visit<'_> {
         }
         match self.how {
             How::Snapshot | How::Latest => self.postpone(row, key, Wanted::Version(header)),
+            How::Current(_) if self.peeks && !is_final => {
+                self.postpone(row, key, Wanted::Committed(header));
+            }
             How::Current(_) | How::Locked(_) => self.postpone(&[], key, Wanted::Row),
         }
     }

@@ -40,6 +40,23 @@ pub enum Leaf {
     Working { slot: usize, table: usize, alias: String },
 }
 
+impl JoinTree {
+    /// Says how the tables of a join are read whose rows are changed if they are in one of `slots`.
+    pub(crate) fn change_joined(&mut self, slots: &[usize]) {
+        match self {
+            JoinTree::Leaf(Leaf::Table { slot, mode, .. }) => {
+                *mode = if slots.contains(slot) { ReadMode::ChangeJoined } else { ReadMode::Source };
+            }
+            JoinTree::Leaf(_) => {}
+            JoinTree::Inner(inputs, _) => inputs.iter_mut().for_each(|input| input.change_joined(slots)),
+            JoinTree::Left(left, right, _) => {
+                left.change_joined(slots);
+                right.change_joined(slots);
+            }
+        }
+    }
+}
+
 /// A recursive common table expression, as its own steps see it.
 #[derive(Debug)]
 pub struct WorkingTable {
@@ -290,6 +307,15 @@ impl Binder<'_> {
         Ok(JoinTree::Leaf(Leaf::Table { slot, table, alias, hints, mode }))
     }
 
+    /// How a query within this one reads: FOR UPDATE and FOR SHARE are about the tables beside them only; what a statement
+    /// reads that changes rows is read as its source, however deep.
+    pub(crate) fn nested_mode(&self) -> ReadMode {
+        match self.read_mode {
+            ReadMode::Change | ReadMode::ChangeJoined | ReadMode::Source => ReadMode::Source,
+            ReadMode::Snapshot | ReadMode::Current | ReadMode::Locked(..) => ReadMode::Snapshot,
+        }
+    }
+
     /// Adds a stored table to the innermost scope; gives its slot.
     pub fn add_table(&mut self, table: Arc<Table>, alias: String) -> SqlResult<usize> {
         let slot = self.new_slot();
@@ -356,7 +382,8 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, name));
         }
         let own = self.scopes.pop().expect("FROM is bound within a scope");
-        let mode = std::mem::replace(&mut self.read_mode, ReadMode::Snapshot);
+        let nested = self.nested_mode();
+        let mode = std::mem::replace(&mut self.read_mode, nested);
         let bound = self.recursion(common, first, seeds, terms);
         self.read_mode = mode;
         self.scopes.push(own);
@@ -450,7 +477,8 @@ impl Binder<'_> {
     fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
         let own = self.scopes.pop().expect("FROM is bound within a scope");
-        let mode = std::mem::replace(&mut self.read_mode, ReadMode::Snapshot);
+        let nested = self.nested_mode();
+        let mode = std::mem::replace(&mut self.read_mode, nested);
         let planned = self.query(query);
         self.read_mode = mode;
         self.scopes.push(own);

@@ -1,7 +1,7 @@
 //! UPDATE and DELETE.
 //!
 //! Rows are read in their latest version without locking them, changed by the version that was read, and read again
-//! if someone was faster. Where a change could move a row ahead of the scan that found it, all rows are found first.
+//! if someone was faster. What is joined with them or read in subqueries, and not changed, is read as the statement's source. Where a change could move a row ahead of the scan that found it, all rows are found first.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -227,7 +227,7 @@ impl Binder<'_> {
     #[allow(clippy::too_many_arguments)]
     fn finish_change(
         mut self,
-        tree: crate::bind::from::JoinTree,
+        mut tree: crate::bind::from::JoinTree,
         targets: Vec<Target>,
         filter: Option<&ast::Expr>,
         order_by: &[ast::OrderItem],
@@ -236,6 +236,10 @@ impl Binder<'_> {
         single: bool,
         is_update: bool,
     ) -> SqlResult<ChangePlan> {
+        if !single {
+            let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
+            tree.change_joined(&changed);
+        }
         self.scope().clause = Clause::Where;
         let condition = match filter {
             Some(filter) => Some(self.expr(filter)?),

@@ -8,7 +8,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{SqlType, Value, ValueRef, row};
-use palisade_engine::{Error as EngineError, Table};
+use palisade_engine::{Error as EngineError, ReadMode, Table};
 use palisade_parser::ast::{self, InsertSource};
 
 use self::existing::Replaced;
@@ -97,6 +97,7 @@ impl Binder<'_> {
         let table = self.stored_table(&schema, &insert.table.name, &insert.table.name)?;
         self.check_locks(&table, &table.name, true)?;
         let mut columns = insert_columns(&table, insert)?;
+        self.read_mode = ReadMode::Source;
         self.scopes.push(Scope::default());
         let existing = self.add_table(table.clone(), table.name.clone())?;
         let inserted = self.new_slot();
@@ -616,6 +617,9 @@ impl<'p> InsertRun<'p> {
                     }
                     false => continue,
                 }
+            }
+            if !Box::pin(self.hold_existing(cx, &values, index)).await? {
+                continue;
             }
             let error = duplicate_entry(table, index, |column| values[column].clone());
             if plan.ignore {

@@ -33,6 +33,12 @@ impl NestedLoopState {
         NestedLoopState { left, right, has_left: false, matched: false, pending: false }
     }
 
+    /// See [`State::hint_stop`].
+    pub fn hint_stop(&mut self) {
+        self.left.hint_stop();
+        self.right.hint_stop();
+    }
+
     /// Before the first row.
     pub fn reset(&mut self) {
         self.left.reset();

@@ -65,6 +65,16 @@ pub enum State {
 }
 
 impl State {
+    /// The caller may have enough after any row, and what finds the rows should not run ahead.
+    pub fn hint_stop(&mut self) {
+        match self {
+            State::Scan(scan) => scan.hint_stop(),
+            State::Filter { input, .. } | State::Project { input, .. } => input.hint_stop(),
+            State::NestedLoop(join) => join.hint_stop(),
+            _ => {}
+        }
+    }
+
     /// The state of `plan` before its first row.
     pub fn new(plan: &Operator) -> State {
         match plan {

@@ -30,6 +30,8 @@ pub struct ScanState {
     rows_wanted: Option<usize>,
     /// The open range has given a row.
     has_given: bool,
+    /// The caller may stop after any row.
+    may_stop: bool,
 }
 
 impl std::fmt::Debug for ScanState {
@@ -63,6 +65,11 @@ impl ScanState {
     /// At most so many rows will be wanted.
     pub fn hint_rows(&mut self, rows: usize) {
         self.rows_wanted = Some(rows);
+    }
+
+    /// The caller may have enough after any row.
+    pub fn hint_stop(&mut self) {
+        self.may_stop = true;
     }
 
     /// The next row that passes the filter.
@@ -114,7 +121,11 @@ impl ScanState {
         }
         let keeps_locks = cx.transaction().isolation() >= IsolationLevel::RepeatableRead;
         match &self.phase {
-            Phase::PointRead(_) if keeps_locks && mode == ReadMode::Change && access.index == 0 => {
+            Phase::PointRead(_)
+                if keeps_locks
+                    && matches!(mode, ReadMode::Change | ReadMode::ChangeJoined)
+                    && access.index == 0 =>
+            {
                 self.relock = true;
             }
             _ if keeps_locks => {}
@@ -202,6 +213,9 @@ impl ScanState {
                     Scan::new(table.clone(), access.index, range, direction, mode, access.covering);
                 if let Some(rows) = self.rows_wanted {
                     scan = scan.with_rows_wanted(rows);
+                }
+                if self.may_stop {
+                    scan = scan.that_may_stop();
                 }
                 self.scan = Some(scan);
                 self.has_given = false;

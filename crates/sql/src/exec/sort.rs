@@ -344,6 +344,7 @@ impl LimitState {
             Some(left) => left,
             None => {
                 let values = limit_values(limit, cx)?;
+                self.input.hint_stop();
                 if let State::Scan(scan) = &mut self.input {
                     let rows = values.0.saturating_add(values.1);
                     if let Operator::Scan { filter: None, .. } = input {

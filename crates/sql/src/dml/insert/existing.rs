@@ -1,4 +1,5 @@
-//! The row that an INSERT collides with: REPLACE removes it, ON DUPLICATE KEY UPDATE changes it.
+//! The row that an INSERT collides with: REPLACE removes it, ON DUPLICATE KEY UPDATE changes it, and otherwise it is kept
+//! from changing until the transaction ends.
 //!
 //! It is read again, locked, before anything is decided; it may have gone meanwhile, and the insert then begins anew.
 
@@ -31,6 +32,7 @@ impl InsertRun<'_> {
         cx: &mut Context<'_>,
         values: &[Value],
         index: usize,
+        strength: LockMode,
         found: &mut RowBuf,
     ) -> SqlResult<bool> {
         let table = &self.plan.table;
@@ -40,10 +42,21 @@ impl InsertRun<'_> {
         key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
         cx.session.work.add(Work::HandlerReadKey, 1);
         drive(cx, |cx| {
-            let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+            let mode = ReadMode::Locked(strength, LockWait::Wait);
             cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
         })
         .await
+    }
+
+    /// Locks the row that collides in `index` and stays, so that the answer holds until the transaction ends; false if it is
+    /// gone meanwhile.
+    pub(super) async fn hold_existing(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+    ) -> SqlResult<bool> {
+        self.read_existing(cx, values, index, LockMode::Shared, &mut RowBuf::new()).await
     }
 
     /// REPLACE: the row that collides in `index` goes. As in MySQL, one that collides in the last unique index alone and
@@ -58,7 +71,7 @@ impl InsertRun<'_> {
         let last = !table.indexes[index + 1..].iter().any(|index| index.unique);
         let mut found = RowBuf::new();
         loop {
-            if !self.read_existing(cx, values, index, &mut found).await? {
+            if !self.read_existing(cx, values, index, LockMode::Exclusive, &mut found).await? {
                 return Ok(Replaced::Gone);
             }
             if let Some(family) = self.plan.family.as_ref().filter(|family| family.has_children()) {
@@ -119,7 +132,7 @@ impl InsertRun<'_> {
         let table = &plan.table;
         let mut found = RowBuf::new();
         loop {
-            if !self.read_existing(cx, values, index, &mut found).await? {
+            if !self.read_existing(cx, values, index, LockMode::Exclusive, &mut found).await? {
                 return Ok(false);
             }
             let old = view(table, found.row())?.to_values();
