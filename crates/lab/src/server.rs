@@ -3,7 +3,7 @@
 //! What an experiment changes - global variables, a schema - is put back by [`Server::close`], which dropping calls as
 //! well. Refusing a variable is an [`Answer`], not an error: servers differ, and the report says how.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -78,8 +78,8 @@ pub struct Server {
     connection: Conn,
     spawned: Option<Spawned>,
     pid: Option<u32>,
-    /// Variables that were set.
-    changed: BTreeSet<String>,
+    /// Variables that were set, with the statement that did it last.
+    changed: BTreeMap<String, String>,
     /// Statements that undo what was done, the latest last.
     undo: Vec<String>,
     closed: bool,
@@ -163,7 +163,7 @@ impl Server {
             connection,
             spawned,
             pid,
-            changed: BTreeSet::new(),
+            changed: BTreeMap::new(),
             undo: Vec::new(),
             closed: false,
         })
@@ -208,12 +208,18 @@ impl Server {
             Err(Error::Statement { reason, .. }) => return Ok(Answer::Refused(reason)),
             Err(other) => return Err(other),
         };
-        let answer = self.execute(&set_statement(name, value))?;
+        let statement = set_statement(name, value);
+        let answer = self.execute(&statement)?;
         // of several changes the first one's undoing leads back to how the server was found
-        if answer == Answer::Done && self.changed.insert(name.to_owned()) {
+        if answer == Answer::Done && self.changed.insert(name.to_owned(), statement).is_none() {
             self.undo.push(set_statement(name, &before.unwrap_or_default()));
         }
         Ok(answer)
+    }
+
+    /// The statements by which its variables got the values that they have now.
+    pub fn set_statements(&self) -> Vec<String> {
+        self.changed.values().cloned().collect()
     }
 
     /// Executes a statement that a server may refuse.
