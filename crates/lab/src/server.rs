@@ -62,6 +62,16 @@ pub enum Answer {
     Refused(String),
 }
 
+/// A value as a statement has it. Servers refuse a quoted number and a word without quotes, and some values are words that
+/// look like numbers: a list of one processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Literal<'a> {
+    /// A number, not quoted.
+    Number(&'a str),
+    /// Quoted.
+    Text(&'a str),
+}
+
 /// A server that was started here.
 struct Spawned {
     child: Child,
@@ -201,7 +211,7 @@ impl Server {
     }
 
     /// Sets a global variable until [`Server::close`].
-    pub fn set(&mut self, name: &str, value: &str) -> Result<Answer> {
+    pub fn set(&mut self, name: &str, value: Literal) -> Result<Answer> {
         let statement = format!("SELECT @@GLOBAL.{name}");
         let before = match self.query(&statement) {
             Ok(rows) => rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten(),
@@ -212,7 +222,12 @@ impl Server {
         let answer = self.execute(&statement)?;
         // of several changes the first one's undoing leads back to how the server was found
         if answer == Answer::Done && self.changed.insert(name.to_owned(), statement).is_none() {
-            self.undo.push(set_statement(name, &before.unwrap_or_default()));
+            let before = before.unwrap_or_default();
+            let before = match value {
+                Literal::Number(_) => Literal::Number(&before),
+                Literal::Text(_) => Literal::Text(&before),
+            };
+            self.undo.push(set_statement(name, before));
         }
         Ok(answer)
     }
@@ -304,11 +319,11 @@ fn text(value: Value) -> Option<String> {
     }
 }
 
-fn set_statement(name: &str, value: &str) -> String {
-    // numbers must not be quoted, words must
-    let number = value.parse::<f64>().is_ok();
-    let value = if number { value.to_owned() } else { format!("'{}'", value.replace('\'', "''")) };
-    format!("SET GLOBAL {name} = {value}")
+fn set_statement(name: &str, value: Literal) -> String {
+    match value {
+        Literal::Number(number) => format!("SET GLOBAL {name} = {number}"),
+        Literal::Text(text) => format!("SET GLOBAL {name} = '{}'", text.replace('\'', "''")),
+    }
 }
 
 fn local(host: &str) -> bool {
@@ -401,11 +416,10 @@ mod tests {
 
     #[test]
     fn words_are_quoted_and_numbers_are_not() {
-        assert_eq!(set_statement("a", "67108864"), "SET GLOBAL a = 67108864");
-        assert_eq!(set_statement("a", "AUTO"), "SET GLOBAL a = 'AUTO'");
-        assert_eq!(set_statement("a", "0-1,3"), "SET GLOBAL a = '0-1,3'");
-        assert_eq!(set_statement("a", "it's"), "SET GLOBAL a = 'it''s'");
-        assert_eq!(set_statement("a", ""), "SET GLOBAL a = ''");
+        assert_eq!(set_statement("a", Literal::Number("67108864")), "SET GLOBAL a = 67108864");
+        assert_eq!(set_statement("a", Literal::Text("1")), "SET GLOBAL a = '1'");
+        assert_eq!(set_statement("a", Literal::Text("it's")), "SET GLOBAL a = 'it''s'");
+        assert_eq!(set_statement("a", Literal::Text("")), "SET GLOBAL a = ''");
     }
 
     #[test]

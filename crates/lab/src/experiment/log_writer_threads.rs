@@ -7,7 +7,7 @@ use crate::experiment::{
 };
 use crate::mysqlslap::{Load, PlainText};
 use crate::results::{Better, Description};
-use crate::server::{Answer, SLAP_DATABASE, Server};
+use crate::server::{Answer, Literal, SLAP_DATABASE, Server};
 use crate::tool::{MYSQLSLAP, Tool};
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ impl Experiment for LogWriterThreads {
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt> {
         let setting = levels[VARIABLE].as_str();
         if setting != AS_IT_IS {
-            if let Answer::Refused(reason) = server.set(VARIABLE, setting)? {
+            if let Answer::Refused(reason) = server.set(VARIABLE, Literal::Text(setting))? {
                 return Ok(Attempt::NotAvailable(reason));
             }
         }

@@ -12,7 +12,7 @@ use rustix::thread::CpuSet;
 
 use crate::error::{Error, Result};
 use crate::process::{self, Moved};
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Literal, Server};
 
 /// Where the log's writer may run.
 const WRITER: &str = "innodb_log_writer_affinity";
@@ -106,7 +106,7 @@ pub fn apply(server: &mut Server, placement: Placement) -> Result<std::result::R
         if has_variables {
             // a placement of an earlier run goes
             for variable in [WRITER, FLUSHER, WORKERS] {
-                if let Answer::Refused(reason) = server.set(variable, "")? {
+                if let Answer::Refused(reason) = server.set(variable, Literal::Text(""))? {
                     return Ok(Err(reason));
                 }
             }
@@ -122,7 +122,7 @@ pub fn apply(server: &mut Server, placement: Placement) -> Result<std::result::R
 
 fn by_variables(server: &mut Server, plan: &Plan) -> Result<std::result::Result<Applied, String>> {
     for (variable, cpus) in [(WRITER, &plan.writer), (FLUSHER, &plan.flusher), (WORKERS, &plan.others)] {
-        if let Answer::Refused(reason) = server.set(variable, &list(cpus))? {
+        if let Answer::Refused(reason) = server.set(variable, Literal::Text(&list(cpus)))? {
             return Ok(Err(reason));
         }
     }
