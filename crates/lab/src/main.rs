@@ -140,10 +140,11 @@ fn run(arguments: RunArguments) -> Result<bool> {
         scale,
         program: arguments.palisade_binary,
         work_dir: arguments.work_dir,
+        output: folder.clone(),
         arguments: command_line(),
     };
     let results = runner::run(experiment, &order).inspect_err(|_| {
-        // nothing was measured; a folder that was there before and holds something stays
+        // nothing was measured; a folder that holds something stays
         let _ = std::fs::remove_dir(&folder);
     })?;
     let json = folder.join("results.json");

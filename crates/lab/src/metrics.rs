@@ -50,11 +50,25 @@ pub const EXPECTED: &[&str] = &[
 /// A reading of all `log_*` counters: value, and whether it counts events.
 pub type Reading = BTreeMap<String, (f64, bool)>;
 
-/// Reads them. A server without the table has none.
+/// Whether a counter is on, as MySQL says it, and as MariaDB does.
+const ENABLED: [&str; 2] = ["STATUS = 'enabled'", "ENABLED = 1"];
+
+/// Names, values and kinds of the counters that are on or off. A server without the table has none.
+fn select(server: &mut Server, on: bool) -> Vec<Vec<Option<String>>> {
+    let not = if on { "" } else { "NOT " };
+    let asked = ENABLED.iter().find_map(|enabled| {
+        let statement = format!(
+            "SELECT NAME, COUNT, TYPE FROM information_schema.INNODB_METRICS \
+             WHERE NAME LIKE 'log\\_%' AND {not}({enabled}) ORDER BY NAME"
+        );
+        server.query(&statement).ok()
+    });
+    asked.unwrap_or_default()
+}
+
+/// Reads those that are on: the others show what was counted some other time, or 0.
 pub fn read(server: &mut Server) -> Reading {
-    let statement = "SELECT NAME, COUNT, TYPE FROM information_schema.INNODB_METRICS WHERE NAME LIKE 'log\\_%' ORDER BY NAME";
-    let rows = server.query(statement).unwrap_or_default();
-    let readings = rows.into_iter().filter_map(|row| {
+    let readings = select(server, true).into_iter().filter_map(|row| {
         let [Some(name), Some(value), kind] = <[Option<String>; 3]>::try_from(row).ok()? else { return None };
         let counts = kind.is_some_and(|kind| kind.contains("counter"));
         Some((name, (value.parse().ok()?, counts)))
@@ -76,19 +90,20 @@ pub fn absent(reading: &Reading) -> Vec<&'static str> {
     EXPECTED.iter().copied().filter(|name| !reading.contains_key(*name)).collect()
 }
 
-/// The position in the log after all that was written: the counter, or the status variable that other servers have.
+/// The end of the log: the status variable of MySQL or of MariaDB, or the counter, which lags behind in MySQL.
 pub fn lsn(server: &mut Server, reading: &Reading) -> Option<f64> {
-    if let Some((lsn, _)) = reading.get("log_lsn_current") {
-        return Some(*lsn);
-    }
-    let rows = server.query("SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").ok()?;
-    rows.first()?.get(1)?.as_ref()?.parse().ok()
+    let mut status = |name: &str| -> Option<f64> {
+        let rows = server.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).ok()?;
+        rows.first()?.get(1)?.as_ref()?.parse().ok()
+    };
+    status("Innodb_redo_log_current_lsn")
+        .or_else(|| status("Innodb_lsn_current"))
+        .or_else(|| reading.get("log_lsn_current").map(|(lsn, _)| *lsn))
 }
 
 /// Has the server count all of them until it is closed.
 pub fn enable(server: &mut Server) -> Result<Answer> {
-    let statement = "SELECT NAME FROM information_schema.INNODB_METRICS WHERE NAME LIKE 'log\\_%' AND STATUS = 'disabled'";
-    let off = server.query(statement).unwrap_or_default();
+    let off = select(server, false);
     for name in off.into_iter().filter_map(|row| row.into_iter().next().flatten()) {
         let answer = server.execute(&format!("SET GLOBAL innodb_monitor_enable = '{name}'"))?;
         if answer != Answer::Done {

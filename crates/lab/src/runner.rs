@@ -34,6 +34,8 @@ pub struct Order {
     pub program: Option<PathBuf>,
     /// Where servers have their data; the system's folder for temporary files when `None`.
     pub work_dir: Option<PathBuf>,
+    /// Where the scripts of loads go: beside the results, so that its commands can be typed.
+    pub output: PathBuf,
     /// The command line, for the report.
     pub arguments: Vec<String>,
 }
@@ -47,7 +49,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let machine = machine::describe(folder.path());
-    let bench = Bench { scale: &order.scale, folder: folder.path() };
+    let bench = Bench { scale: &order.scale, scripts: &order.output };
     let settings = experiment.settings();
     let nursery = Nursery { folder: folder.path(), program: order.program.as_deref(), settings: &settings };
 
@@ -236,7 +238,8 @@ impl Rounds<'_> {
         match self.experiment.run(server, &cell.levels, self.bench) {
             Ok(Attempt::Measured(measurement)) => {
                 self.say(&format!("{shown}: {}", self.headline(&measurement.values)));
-                cell.commands = measurement.commands;
+                cell.commands = server.set_statements();
+                cell.commands.extend(measurement.commands);
                 cell.runs.push(Run {
                     repeat,
                     order: self.order,

@@ -3,7 +3,7 @@
 //! What an experiment changes - global variables, a schema - is put back by [`Server::close`], which dropping calls as
 //! well. Refusing a variable is an [`Answer`], not an error: servers differ, and the report says how.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,16 @@ pub enum Answer {
     Refused(String),
 }
 
+/// A value as a statement has it. Servers refuse a quoted number and a word without quotes, and some values are words that
+/// look like numbers: a list of one processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Literal<'a> {
+    /// A number, not quoted.
+    Number(&'a str),
+    /// Quoted.
+    Text(&'a str),
+}
+
 /// A server that was started here.
 struct Spawned {
     child: Child,
@@ -78,8 +88,8 @@ pub struct Server {
     connection: Conn,
     spawned: Option<Spawned>,
     pid: Option<u32>,
-    /// Variables that were set.
-    changed: BTreeSet<String>,
+    /// Variables that were set, with the statement that did it last.
+    changed: BTreeMap<String, String>,
     /// Statements that undo what was done, the latest last.
     undo: Vec<String>,
     closed: bool,
@@ -163,7 +173,7 @@ impl Server {
             connection,
             spawned,
             pid,
-            changed: BTreeSet::new(),
+            changed: BTreeMap::new(),
             undo: Vec::new(),
             closed: false,
         })
@@ -201,19 +211,30 @@ impl Server {
     }
 
     /// Sets a global variable until [`Server::close`].
-    pub fn set(&mut self, name: &str, value: &str) -> Result<Answer> {
+    pub fn set(&mut self, name: &str, value: Literal) -> Result<Answer> {
         let statement = format!("SELECT @@GLOBAL.{name}");
         let before = match self.query(&statement) {
             Ok(rows) => rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten(),
             Err(Error::Statement { reason, .. }) => return Ok(Answer::Refused(reason)),
             Err(other) => return Err(other),
         };
-        let answer = self.execute(&set_statement(name, value))?;
+        let statement = set_statement(name, value);
+        let answer = self.execute(&statement)?;
         // of several changes the first one's undoing leads back to how the server was found
-        if answer == Answer::Done && self.changed.insert(name.to_owned()) {
-            self.undo.push(set_statement(name, &before.unwrap_or_default()));
+        if answer == Answer::Done && self.changed.insert(name.to_owned(), statement).is_none() {
+            let before = before.unwrap_or_default();
+            let before = match value {
+                Literal::Number(_) => Literal::Number(&before),
+                Literal::Text(_) => Literal::Text(&before),
+            };
+            self.undo.push(set_statement(name, before));
         }
         Ok(answer)
+    }
+
+    /// The statements by which its variables got the values that they have now.
+    pub fn set_statements(&self) -> Vec<String> {
+        self.changed.values().cloned().collect()
     }
 
     /// Executes a statement that a server may refuse.
@@ -298,11 +319,11 @@ fn text(value: Value) -> Option<String> {
     }
 }
 
-fn set_statement(name: &str, value: &str) -> String {
-    // numbers must not be quoted, words must
-    let number = value.parse::<f64>().is_ok();
-    let value = if number { value.to_owned() } else { format!("'{}'", value.replace('\'', "''")) };
-    format!("SET GLOBAL {name} = {value}")
+fn set_statement(name: &str, value: Literal) -> String {
+    match value {
+        Literal::Number(number) => format!("SET GLOBAL {name} = {number}"),
+        Literal::Text(text) => format!("SET GLOBAL {name} = '{}'", text.replace('\'', "''")),
+    }
 }
 
 fn local(host: &str) -> bool {
@@ -395,11 +416,10 @@ mod tests {
 
     #[test]
     fn words_are_quoted_and_numbers_are_not() {
-        assert_eq!(set_statement("a", "67108864"), "SET GLOBAL a = 67108864");
-        assert_eq!(set_statement("a", "AUTO"), "SET GLOBAL a = 'AUTO'");
-        assert_eq!(set_statement("a", "0-1,3"), "SET GLOBAL a = '0-1,3'");
-        assert_eq!(set_statement("a", "it's"), "SET GLOBAL a = 'it''s'");
-        assert_eq!(set_statement("a", ""), "SET GLOBAL a = ''");
+        assert_eq!(set_statement("a", Literal::Number("67108864")), "SET GLOBAL a = 67108864");
+        assert_eq!(set_statement("a", Literal::Text("1")), "SET GLOBAL a = '1'");
+        assert_eq!(set_statement("a", Literal::Text("it's")), "SET GLOBAL a = 'it''s'");
+        assert_eq!(set_statement("a", Literal::Text("")), "SET GLOBAL a = ''");
     }
 
     #[test]

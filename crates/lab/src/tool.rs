@@ -229,7 +229,8 @@ fn quoted(word: &str) -> String {
 pub fn script(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     std::fs::write(&path, text).map_err(|error| Error::file(&path, error))?;
-    Ok(path)
+    // sysbench takes a name without a folder for one of its own scripts
+    path.canonicalize().map_err(|error| Error::file(&path, error))
 }
 
 #[cfg(test)]

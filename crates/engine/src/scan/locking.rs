@@ -4,6 +4,8 @@
 //! gives what it has so far, waits with no latch held, and goes on with that very row. At REPEATABLE READ and above what
 //! has been passed over is locked as a range ([`palisade_txn::RangeGuard`]), rows and gaps alike, before the latch is
 //! given back; below, each row has a lock of its own, and the caller may give back those that it does not want.
+//! What lies before a row that SKIP LOCKED leaves out stays open, unless rows in it were taken: as in InnoDB, and a worker of
+//! a queue has one range however many rows the others have taken.
 //!
 //! A secondary index has no row locks. Its range keeps others from inserting; the rows are locked in the clustered index
 //! when they are looked up. That may have to wait, so where gaps are locked one entry is visited at a time: while it waits
@@ -60,8 +62,10 @@ struct Visit<'a, 't> {
     batch: &'a mut RowBatch,
     pending: &'a mut Pending,
     range: Option<RangeGuard<'t>>,
-    /// Up to here what was passed over is locked.
+    /// Up to here what was passed over is locked, or was left out.
     edge: Cut,
+    /// Rows or entries behind the edge that must be locked.
+    taken: usize,
     stop: Option<Stop>,
 }
 
@@ -98,6 +102,7 @@ impl Scan {
                 Direction::Forward => Cut::lower(from.as_ops()),
                 Direction::Backward => Cut::upper(from.as_ops()),
             },
+            taken: 0,
             stop: None,
         });
         let outcome = tree.scan_then(
@@ -192,6 +197,7 @@ impl<'t> Visit<'_, 't> {
         if header.flags & EXTERNAL != 0 {
             self.pending.push(self.batch.len(), key, Wanted::Version(header));
         }
+        self.taken += 1;
         self.batch.push_locked(row, header.stamp().into(), lock == TryLock::Newly || was_waited_for);
         ControlFlow::Continue(())
     }
@@ -200,6 +206,7 @@ impl<'t> Visit<'_, 't> {
         let Some((header, _)) = SecondaryHeader::split(value) else { return self.damaged() };
         if !header.is_deleted() || self.trx.other_writer(header.writer).is_some() {
             self.pending.push(self.batch.len(), key, Wanted::Entry { verify: true });
+            self.taken += 1;
             self.batch.push(&[], RowStamp::default());
         }
         ControlFlow::Continue(())
@@ -215,9 +222,13 @@ impl<'t> Visit<'_, 't> {
             LockWait::NoWait => self.stop(Stop::Failed(Error::LockNotAvailable)),
             LockWait::SkipLocked => {
                 let (before, after) = (Cut::before(key), Cut::after(key));
-                match self.direction {
-                    Direction::Forward => self.lock_to(before, after),
-                    Direction::Backward => self.lock_to(after, before),
+                let (cut, edge) = match self.direction {
+                    Direction::Forward => (before, after),
+                    Direction::Backward => (after, before),
+                };
+                match self.taken {
+                    0 => self.edge = edge,
+                    _ => self.lock_to(cut, edge),
                 }
                 ControlFlow::Continue(())
             }
@@ -232,6 +243,7 @@ impl<'t> Visit<'_, 't> {
     /// Locks from the edge to `cut`; `edge` is the next edge.
     fn lock_to(&mut self, cut: Cut, edge: Cut) {
         let from = std::mem::replace(&mut self.edge, edge);
+        self.taken = 0;
         if self.locking.gaps == Gaps::Locked {
             let (lower, upper) = match self.direction {
                 Direction::Forward => (from, cut),

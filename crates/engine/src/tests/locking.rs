@@ -200,6 +200,31 @@ fn nowait_fails_and_skip_locked_goes_on() {
     }
 }
 
+/// As in InnoDB, where a lock that is not taken does not cover the gap before its row either. Many workers of a queue would
+/// otherwise each hold a range for every row that the others have taken.
+#[test]
+fn the_gap_before_a_row_that_was_skipped_stays_open() {
+    for (direction, skipped, taken, open, locked) in [
+        (Direction::Forward, [10, 20, 30], 40, [5, 15, 25], 35),
+        (Direction::Backward, [90, 80, 70], 60, [95, 85, 75], 65),
+    ] {
+        let (engine, t) = world();
+        let [mut holder, mut worker, mut writer] = [(); 3].map(|()| Client::new(&engine, &t));
+        for id in skipped {
+            assert!(holder.read_as(id, FOR_UPDATE).unwrap().is_some());
+        }
+        let scan = Scan::new(t.clone(), 0, KeyRange::default(), direction, SKIP_LOCKED, false);
+        let (mut scan, mut batch) = (scan.with_rows_wanted(1), RowBatch::new());
+        assert!(palisade_base::event::retry_blocking(|| worker.tx.scan_next(&mut scan, &mut batch)).unwrap());
+        assert_eq!(Row::decode(&t, batch.row(0).row).id, taken);
+        for id in open {
+            assert!(!writer.waits_to_insert(&row(id)), "{id} {direction:?}");
+        }
+        assert!(writer.waits_to_insert(&row(locked)), "{direction:?}");
+        assert!(writer.waits_to_update(taken, |row| row.c = b"x".to_vec()), "{direction:?}");
+    }
+}
+
 #[test]
 fn serializable_reads_lock_unless_the_statement_is_alone() {
     let (engine, t) = world();

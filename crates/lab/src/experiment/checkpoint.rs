@@ -8,7 +8,7 @@ use crate::experiment::{
     factor, measure, oltp, sysbench_values, with_cpu,
 };
 use crate::results::{Better, Description};
-use crate::server::{Answer, DATABASE, Server};
+use crate::server::{Answer, DATABASE, Literal, Server};
 use crate::stats;
 use crate::tool::{self, SYSBENCH, Tool};
 
@@ -32,7 +32,7 @@ fn small_log(server: &mut Server) -> Result<std::result::Result<(), String>> {
         if server.variable(variable).as_deref() == Some(CAPACITY) {
             return Ok(Ok(()));
         }
-        match server.set(variable, CAPACITY)? {
+        match server.set(variable, Literal::Number(CAPACITY))? {
             Answer::Done => {
                 resized(server)?;
                 return Ok(Ok(()));

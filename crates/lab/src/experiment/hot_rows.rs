@@ -20,7 +20,7 @@ const SCRIPT: &str = include_str!("../../lua/hot_rows.lua");
 
 fn load(bench: &Bench, clients: u32) -> Result<Load> {
     Ok(Load {
-        script: tool::script(bench.folder, "hot_rows.lua", SCRIPT)?.display().to_string(),
+        script: tool::script(bench.scripts, "hot_rows.lua", SCRIPT)?.display().to_string(),
         database: DATABASE.to_owned(),
         options: vec![format!("rows={}", bench.scale.rows.unwrap_or(1))],
         clients,

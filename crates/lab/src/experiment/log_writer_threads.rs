@@ -7,7 +7,7 @@ use crate::experiment::{
 };
 use crate::mysqlslap::{Load, PlainText};
 use crate::results::{Better, Description};
-use crate::server::{Answer, SLAP_DATABASE, Server};
+use crate::server::{Answer, Literal, SLAP_DATABASE, Server};
 use crate::tool::{MYSQLSLAP, Tool};
 use std::time::Duration;
 
@@ -79,13 +79,11 @@ impl Experiment for LogWriterThreads {
     }
 
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt> {
-        let mut commands = Vec::new();
         let setting = levels[VARIABLE].as_str();
         if setting != AS_IT_IS {
-            if let Answer::Refused(reason) = server.set(VARIABLE, setting)? {
+            if let Answer::Refused(reason) = server.set(VARIABLE, Literal::Text(setting))? {
                 return Ok(Attempt::NotAvailable(reason));
             }
-            commands.push(format!("SET GLOBAL {VARIABLE} = '{setting}'"));
         }
         let load = Load {
             kind: "mixed".to_owned(),
@@ -96,7 +94,7 @@ impl Experiment for LogWriterThreads {
         };
         let plain_text = PlainText::detect()?;
         let (seconds, cpu_us) = with_cpu(server, |address| load.run(address, plain_text))?;
-        commands.push(load.invocation(&server.address, plain_text).shown());
+        let commands = vec![load.invocation(&server.address, plain_text).shown()];
         let mut measurement = Measurement { commands, ..Measurement::default() };
         measurement.values.insert("statements_per_s".to_owned(), load.total() / seconds);
         measurement.values.insert("seconds".to_owned(), seconds);

@@ -133,8 +133,8 @@ impl Scale {
 pub struct Bench<'a> {
     /// The sizes.
     pub scale: &'a Scale,
-    /// A folder for scripts.
-    pub folder: &'a Path,
+    /// Where the scripts of loads go.
+    pub scripts: &'a Path,
 }
 
 /// What came of a run.

@@ -12,7 +12,7 @@ use rustix::thread::CpuSet;
 
 use crate::error::{Error, Result};
 use crate::process::{self, Moved};
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Literal, Server};
 
 /// Where the log's writer may run.
 const WRITER: &str = "innodb_log_writer_affinity";
@@ -91,7 +91,7 @@ fn list(cpus: &[usize]) -> String {
 /// A placement in force.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// What was done, as one would type it.
+    /// What was done besides setting variables, as one would type it.
     pub commands: Vec<String>,
     /// Where the load tool may run.
     pub load_cpus: Option<CpuSet>,
@@ -106,7 +106,7 @@ pub fn apply(server: &mut Server, placement: Placement) -> Result<std::result::R
         if has_variables {
             // a placement of an earlier run goes
             for variable in [WRITER, FLUSHER, WORKERS] {
-                if let Answer::Refused(reason) = server.set(variable, "")? {
+                if let Answer::Refused(reason) = server.set(variable, Literal::Text(""))? {
                     return Ok(Err(reason));
                 }
             }
@@ -121,14 +121,12 @@ pub fn apply(server: &mut Server, placement: Placement) -> Result<std::result::R
 }
 
 fn by_variables(server: &mut Server, plan: &Plan) -> Result<std::result::Result<Applied, String>> {
-    let mut applied = Applied { load_cpus: Some(process::cpu_set(&plan.others)), ..Applied::default() };
     for (variable, cpus) in [(WRITER, &plan.writer), (FLUSHER, &plan.flusher), (WORKERS, &plan.others)] {
-        if let Answer::Refused(reason) = server.set(variable, &list(cpus))? {
+        if let Answer::Refused(reason) = server.set(variable, Literal::Text(&list(cpus)))? {
             return Ok(Err(reason));
         }
-        applied.commands.push(format!("SET GLOBAL {variable} = '{}'", list(cpus)));
     }
-    Ok(Ok(applied))
+    Ok(Ok(Applied { load_cpus: Some(process::cpu_set(&plan.others)), ..Applied::default() }))
 }
 
 fn from_outside(server: &mut Server, plan: &Plan) -> Result<std::result::Result<Applied, String>> {

@@ -22,7 +22,7 @@ const ISOLATION: &str = "isolation";
 
 fn load(bench: &Bench, clients: u32, isolation: &str) -> Result<Load> {
     Ok(Load {
-        script: tool::script(bench.folder, "queue.lua", SCRIPT)?.display().to_string(),
+        script: tool::script(bench.scripts, "queue.lua", SCRIPT)?.display().to_string(),
         database: DATABASE.to_owned(),
         options: vec![format!("jobs={}", bench.scale.rows.unwrap_or(1)), format!("isolation={isolation}")],
         clients,

@@ -11,7 +11,7 @@ use crate::experiment::{
 use crate::metrics;
 use crate::process;
 use crate::results::{Better, Description};
-use crate::server::{Answer, DATABASE, Server};
+use crate::server::{Answer, DATABASE, Literal, Server};
 use crate::tool::{SYSBENCH, Tool};
 
 /// See the module.
@@ -84,7 +84,7 @@ impl Experiment for RedoPipeline {
         let mut notes = Vec::new();
         server.database(DATABASE)?;
         oltp("oltp_write_only", bench.scale, 4).prepare(&server.address)?;
-        if let Answer::Refused(reason) = server.set("innodb_log_writer_threads", "ON")? {
+        if let Answer::Refused(reason) = server.set("innodb_log_writer_threads", Literal::Text("ON"))? {
             notes.push(format!("{}: dedicated log threads cannot be switched on: {reason}", server.name));
         }
         if let Answer::Refused(reason) = metrics::enable(server)? {

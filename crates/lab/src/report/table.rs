@@ -180,7 +180,7 @@ fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within:
     if body.is_empty() {
         return;
     }
-    page.element("h3", &format!("What {title} changes within each server"));
+    page.element("h3", &format!("Within each server, by {title}"));
     let heads = others.iter().map(|factor| format!("<th>{}</th>", escape(&factor.title))).collect::<String>();
     page.raw(&format!(
         "<table>\n<tr><th>server</th>{heads}<th>{}</th><th>ratio</th></tr>\n{body}</table>\n",
