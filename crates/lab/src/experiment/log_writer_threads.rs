@@ -80,10 +80,10 @@ impl Experiment for LogWriterThreads {
 
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt> {
         let setting = levels[VARIABLE].as_str();
-        if setting != AS_IT_IS {
-            if let Answer::Refused(reason) = server.set(VARIABLE, Literal::Text(setting))? {
-                return Ok(Attempt::NotAvailable(reason));
-            }
+        if setting != AS_IT_IS
+            && let Answer::Refused(reason) = server.set(VARIABLE, Literal::Text(setting))?
+        {
+            return Ok(Attempt::NotAvailable(reason));
         }
         let load = Load {
             kind: "mixed".to_owned(),
