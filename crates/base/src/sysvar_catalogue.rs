@@ -268,8 +268,8 @@ system_variables! {
     INNODB_LRU_SCAN_DEPTH = "innodb_lru_scan_depth", Global, dynamic, uint(1024, 100, u32::MAX as u64, Plain), "Frames that the cleaners keep free.";
     INNODB_MAX_DIRTY_PAGES_PCT = "innodb_max_dirty_pages_pct", Global, dynamic, double(90.0, 0.0, 99.999, Plain), "No effect: the age of the log decides when pages are written back.";
     INNODB_MAX_DIRTY_PAGES_PCT_LWM = "innodb_max_dirty_pages_pct_lwm", Global, dynamic, double(10.0, 0.0, 99.0, Plain), COMPATIBLE;
-    INNODB_MAX_PURGE_LAG = "innodb_max_purge_lag", Global, dynamic, uint(0, 0, u32::MAX as u64, Plain), "No effect.";
-    INNODB_MAX_PURGE_LAG_DELAY = "innodb_max_purge_lag_delay", Global, dynamic, uint(0, 0, 10000000, Plain), COMPATIBLE;
+    INNODB_MAX_PURGE_LAG = "innodb_max_purge_lag", Global, dynamic, uint(0, 0, u32::MAX as u64, Plain), "Committed transactions that may await purge before statements that change rows are held up; 0 for any number.";
+    INNODB_MAX_PURGE_LAG_DELAY = "innodb_max_purge_lag_delay", Global, dynamic, uint(0, 0, 10000000, Plain), "Longest time in microseconds for which such a statement is held up; with 0 none is.";
     INNODB_MAX_UNDO_LOG_SIZE = "innodb_max_undo_log_size", Global, dynamic, uint(1073741824, 10485760, u64::MAX, Bytes), COMPATIBLE;
     INNODB_MONITOR_DISABLE = "innodb_monitor_disable", Global, dynamic, text(""), "Counters of information_schema.INNODB_METRICS to switch off: a name, a module (module_log), all, or a name with %.";
     INNODB_MONITOR_ENABLE = "innodb_monitor_enable", Global, dynamic, text(""), "Counters of information_schema.INNODB_METRICS to switch on, named as in innodb_monitor_disable; all are on to begin with.";

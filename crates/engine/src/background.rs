@@ -62,7 +62,9 @@ impl Background {
     }
 
     /// Has a transaction rolled back.
-    pub(crate) fn abandon(&self, trx: Trx) {
+    pub(crate) fn abandon(&self, mut trx: Trx) {
+        trx.set_owner(0);
+        trx.note_rollback();
         self.shared.abandoned.lock().push(trx);
         self.shared.changed.notify_all();
     }

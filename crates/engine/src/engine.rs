@@ -26,6 +26,7 @@ use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
+use crate::purge_lag::PurgeLag;
 use crate::transaction::{AccessMode, IsolationLevel, Transaction};
 use crate::xa::XaTable;
 
@@ -55,20 +56,14 @@ pub struct ActiveTransaction {
     pub row_locks: u64,
     /// Whether it waits for a row lock.
     pub waiting: bool,
-}
-
-impl From<ActiveTrx> for ActiveTransaction {
-    fn from(trx: ActiveTrx) -> Self {
-        ActiveTransaction {
-            id: trx.id,
-            session: trx.session.0,
-            owner: trx.owner,
-            started_us: trx.started_us,
-            changes: trx.changes,
-            row_locks: trx.locks as u64,
-            waiting: trx.waiting,
-        }
-    }
+    /// Since when, microseconds since 1970, if that is known.
+    pub wait_started_us: Option<i64>,
+    /// Whether it is being rolled back, or is to be.
+    pub rolling_back: bool,
+    /// Tables that it uses.
+    pub tables: usize,
+    /// Its isolation level.
+    pub isolation: IsolationLevel,
 }
 
 /// The storage engine. One per data directory.
@@ -90,6 +85,7 @@ pub struct Engine {
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
     pub(crate) xa: XaTable,
+    pub(crate) purge_lag: PurgeLag,
     pub(crate) deadlocks: Deadlocks,
     pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.
@@ -249,12 +245,28 @@ impl Engine {
 
     /// Transactions that have changed something and have not ended, oldest first.
     pub fn active_transactions(&self) -> Vec<ActiveTransaction> {
-        self.trx.active().into_iter().map(ActiveTransaction::from).collect()
+        self.trx.active().into_iter().map(|trx| self.described(trx)).collect()
     }
 
     /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have a snapshot.
     pub fn open_transactions(&self) -> Vec<ActiveTransaction> {
-        self.trx.all_open().into_iter().map(ActiveTransaction::from).collect()
+        self.trx.all_open().into_iter().map(|trx| self.described(trx)).collect()
+    }
+
+    fn described(&self, trx: ActiveTrx) -> ActiveTransaction {
+        ActiveTransaction {
+            id: trx.id,
+            session: trx.session.0,
+            owner: trx.owner,
+            started_us: trx.started_us,
+            changes: trx.changes,
+            row_locks: trx.locks as u64,
+            waiting: trx.waiting,
+            wait_started_us: (trx.wait_started_us != 0).then_some(trx.wait_started_us),
+            rolling_back: trx.rolls_back,
+            tables: self.metadata.pinned(trx.session).tables.len(),
+            isolation: IsolationLevel::labelled(trx.label),
+        }
     }
 
     /// Committed transactions whose undo has not been purged: `trx_rseg_history_len`.

@@ -32,6 +32,7 @@ use crate::engine::{Engine, Finder, Registry, all_metrics, writer_threads};
 use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
+use crate::purge_lag::PurgeLag;
 use crate::store::RowStore;
 use crate::table::{Runtime, Table};
 use crate::xa::XaTable;
@@ -107,6 +108,7 @@ impl Engine {
             metadata,
             deadlocks: Deadlocks::default(),
             xa: XaTable::default(),
+            purge_lag: PurgeLag::default(),
             is_dictionary_doubtful: AtomicBool::new(false),
             _directory: directory,
         });

@@ -31,6 +31,24 @@ pub enum IsolationLevel {
     Serializable,
 }
 
+impl IsolationLevel {
+    /// What a transaction is told apart by among those that are open.
+    fn label(self) -> u32 {
+        self as u32 + 1
+    }
+
+    /// The level with that label; that of a transaction found after a crash, which had another process's, is not known.
+    pub(crate) fn labelled(label: u32) -> IsolationLevel {
+        let levels = [
+            IsolationLevel::ReadUncommitted,
+            IsolationLevel::ReadCommitted,
+            IsolationLevel::RepeatableRead,
+            IsolationLevel::Serializable,
+        ];
+        levels.into_iter().find(|level| level.label() == label).unwrap_or_default()
+    }
+}
+
 /// Whether a transaction may change anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AccessMode {
@@ -177,7 +195,9 @@ pub struct Transaction {
 
 impl Transaction {
     pub(crate) fn new(engine: Arc<Engine>, isolation: IsolationLevel, access: AccessMode) -> Self {
-        let trx = Some(engine.trx.begin());
+        let trx = engine.trx.begin();
+        trx.set_label(isolation.label());
+        let trx = Some(trx);
         Transaction {
             engine,
             trx,
@@ -218,6 +238,9 @@ impl Transaction {
     /// If it has not.
     pub fn restart(&mut self, isolation: IsolationLevel, access: AccessMode) {
         assert!(!self.trx_ref().is_open(), "a transaction is ended before the next one begins");
+        if isolation != self.isolation {
+            self.trx_ref().set_label(isolation.label());
+        }
         self.isolation = isolation;
         self.access = access;
         self.single_statement = false;
@@ -326,6 +349,7 @@ impl Transaction {
     pub async fn rollback(&mut self) -> Result<(), Error> {
         self.work.reset();
         self.trx().cancel_wait();
+        self.trx().note_rollback();
         roll_back_steps(self.trx()).await?;
         retry(|| self.try_rollback()).await
     }
@@ -528,8 +552,7 @@ impl Drop for Transaction {
         trx.cancel_wait();
         if trx.id().is_none() {
             self.end();
-        } else if let Some(mut trx) = self.trx.take() {
-            trx.set_owner(0);
+        } else if let Some(trx) = self.trx.take() {
             self.engine.background.abandon(trx);
         }
     }

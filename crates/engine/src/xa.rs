@@ -190,6 +190,7 @@ impl<'a> Ending<'a> {
         // The promise is taken back first, and then it may be rolled back by anybody.
         retry(|| self.trx().rollback_step().map_err(Blocked::up::<Error>)).await?;
         let lsn = self.engine.log.tail();
+        self.trx().note_rollback();
         roll_back_steps(self.trx()).await?;
         retry(|| self.trx().rollback().map_err(Blocked::up::<Error>)).await?;
         self.has_ended();
@@ -230,7 +231,9 @@ impl Transaction {
         let note = encode(branch.xid(), &engine.metadata.pinned(self.session()));
         let lsn = retry(|| self.trx().prepare(&note).map_err(Blocked::up::<Error>)).await?;
         // No wait between these two: it is either its session's or nobody's.
-        let entry = Entry { format: branch.xid.format, state: State::Prepared(Box::new(self.detach())) };
+        let mut trx = self.detach();
+        trx.set_owner(0);
+        let entry = Entry { format: branch.xid.format, state: State::Prepared(Box::new(trx)) };
         engine.xa.entries.lock().insert(branch.xid.key(), entry);
         drop(branch);
         engine.log.wait_durable(lsn).await?;

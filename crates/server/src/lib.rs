@@ -24,7 +24,7 @@
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
 //! | [`status`] | the counters of SHOW STATUS |
 //! | [`files`] | files that statements read
-//! | [`virtual_tables`], [`administration`] | tables about the server, and statements that are its business |
+//! | [`virtual_tables`], [`lock_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
 //! A session is one task and stays on its worker. It sleeps only in three places: for the client's next command, for a
 //! client that does not take its rows, and for an event of the engine; a thread never does. Between commands it holds
@@ -42,6 +42,7 @@ pub mod cursor;
 pub mod files;
 pub mod host;
 pub mod listener;
+pub mod lock_tables;
 pub mod login;
 pub mod option_file;
 pub mod options;

@@ -130,6 +130,8 @@ fn open_engine(file_system: Arc<dyn FileSystem>, settings: &Settings) -> Result<
         ..EngineConfig::default()
     };
     let engine = Engine::open(config, file_system).map_err(|error| error.to_string())?;
+    engine.set_max_purge_lag(settings.uint(sysvar::INNODB_MAX_PURGE_LAG));
+    engine.set_max_purge_lag_delay(settings.uint(sysvar::INNODB_MAX_PURGE_LAG_DELAY));
     engine.set_print_all_deadlocks(settings.bool(sysvar::INNODB_PRINT_ALL_DEADLOCKS));
     engine.set_flushing_avg_loops(settings.uint(sysvar::INNODB_FLUSHING_AVG_LOOPS));
     set_monitors(&engine, settings);

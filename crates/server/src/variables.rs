@@ -61,6 +61,12 @@ pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
         (sysvar::INNODB_FLUSHING_AVG_LOOPS, Setting::UInt(seconds)) => {
             engine.set_flushing_avg_loops(*seconds);
         }
+        (sysvar::INNODB_MAX_PURGE_LAG, Setting::UInt(transactions)) => {
+            engine.set_max_purge_lag(*transactions);
+        }
+        (sysvar::INNODB_MAX_PURGE_LAG_DELAY, Setting::UInt(most_us)) => {
+            engine.set_max_purge_lag_delay(*most_us);
+        }
         (sysvar::INNODB_IO_CAPACITY, Setting::UInt(pages)) => engine.set_io_capacity(*pages as u32),
         _ => {}
     }

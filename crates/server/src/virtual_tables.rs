@@ -9,10 +9,10 @@ use palisade_sql::{Host as _, Scope, Session, VirtualTable};
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Account, AccountName};
 use crate::host::ServerHost;
-use crate::session_variables;
+use crate::{lock_tables, session_variables};
 
-type Columns = Vec<(&'static str, SqlType)>;
-type Rows = Vec<Vec<Value>>;
+pub(crate) type Columns = Vec<(&'static str, SqlType)>;
+pub(crate) type Rows = Vec<Vec<Value>>;
 
 /// A table: where it is called what, its columns, and how its rows are made.
 struct Definition {
@@ -36,8 +36,20 @@ static TABLES: &[Definition] = &[
     Definition {
         schema: INFORMATION_SCHEMA,
         name: "INNODB_TRX",
-        columns: transaction_columns,
-        rows: |host, _| transactions(host),
+        columns: lock_tables::transaction_columns,
+        rows: |host, _| lock_tables::transactions(host),
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "data_locks",
+        columns: lock_tables::lock_columns,
+        rows: |host, _| lock_tables::locks(host),
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "data_lock_waits",
+        columns: lock_tables::wait_columns,
+        rows: |host, _| lock_tables::waits(host),
     },
     Definition { schema: PERFORMANCE_SCHEMA, name: "processlist", columns: process_columns, rows: processes },
     Definition {
@@ -234,11 +246,11 @@ pub fn names() -> Vec<(String, String)> {
     TABLES.iter().map(|table| (table.schema.to_owned(), table.name.to_owned())).collect()
 }
 
-fn text(length: u32) -> SqlType {
+pub(crate) fn text(length: u32) -> SqlType {
     SqlType::VarChar { length, collation: CollationId::UTF8MB3_GENERAL_CI }
 }
 
-const NUMBER: SqlType = SqlType::Int { width: IntWidth::Big, unsigned: true };
+pub(crate) const NUMBER: SqlType = SqlType::Int { width: IntWidth::Big, unsigned: true };
 
 fn process_columns() -> Columns {
     vec![
@@ -325,51 +337,6 @@ fn metrics(host: &ServerHost) -> Rows {
         values
     };
     host.engine.monitors().into_iter().map(line).collect()
-}
-
-fn transaction_columns() -> Columns {
-    vec![
-        ("trx_id", NUMBER),
-        ("trx_state", text(13)),
-        ("trx_started", SqlType::DateTime { fsp: 0 }),
-        ("trx_weight", NUMBER),
-        ("trx_mysql_thread_id", NUMBER),
-        ("trx_query", text(1024)),
-        ("trx_rows_locked", NUMBER),
-        ("trx_rows_modified", NUMBER),
-    ]
-}
-
-fn transactions(host: &ServerHost) -> Rows {
-    /// One that has no id of its own is shown with a number from here on, as in InnoDB.
-    const READERS: u64 = 1 << 48;
-    let processes = host.connections.processes();
-    let line = |transaction: palisade_engine::ActiveTransaction| {
-        let activity =
-            processes.iter().find(|process| process.id == transaction.owner).map(|process| &process.activity);
-        let state = if transaction.waiting { "LOCK WAIT" } else { "RUNNING" };
-        // A single statement's transaction began with it.
-        let started_us = match (transaction.started_us, activity) {
-            (0, Some(activity)) => {
-                let seconds = host.connections.now_seconds().saturating_sub(activity.since_seconds);
-                host.unix_micros() - seconds as i64 * 1_000_000
-            }
-            (started_us, _) => started_us,
-        };
-        let started = palisade_catalog::Timestamp(started_us).to_datetime(&palisade_catalog::Zone::UTC);
-        let query = activity.map(|activity| &activity.text).filter(|text| !text.is_empty());
-        vec![
-            Value::UInt(transaction.id.map_or(READERS + u64::from(transaction.session), |id| id.0)),
-            Value::bytes(state),
-            Value::DateTime(started),
-            Value::UInt(transaction.changes.saturating_add(transaction.row_locks)),
-            Value::UInt(transaction.owner),
-            query.map_or(Value::Null, |text| Value::bytes(&text[..text.len().min(1024)])),
-            Value::UInt(transaction.row_locks),
-            Value::UInt(transaction.changes),
-        ]
-    };
-    host.engine.open_transactions().into_iter().map(line).collect()
 }
 
 fn pair_columns() -> Columns {

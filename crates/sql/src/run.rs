@@ -144,6 +144,18 @@ impl Sql {
         Ok(transaction.start_statement())
     }
 
+    /// Holds up a statement that changes rows if purge cannot follow.
+    pub(crate) async fn wait_for_purge(&self, session: &Session) -> SqlResult<()> {
+        let delay = self.engine().purge_delay();
+        if delay.is_zero() {
+            return Ok(());
+        }
+        match self.host().wait(session.connection_id, Event::new(), Some(delay)).await {
+            WaitOutcome::Killed => Err(mysql_error!(ER_QUERY_INTERRUPTED)),
+            WaitOutcome::Happened | WaitOutcome::TimedOut => Ok(()),
+        }
+    }
+
     /// Ends a statement: commits what is not part of a larger transaction; on error goes back to where it began.
     pub async fn end_statement(
         &self,

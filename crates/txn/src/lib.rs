@@ -37,6 +37,7 @@ pub use change::{EntryChange, RowChange, RowOutcome};
 pub use entry::{ClusteredHeader, EXTERNAL, SecondaryHeader, Stamp, UndoPtr};
 pub use error::{Attempt, Error};
 pub use locks::deadlock::DeadlockMember;
+pub use locks::listing::{LockInfo, Locked};
 pub use locks::ranges::{Cut, RangeGuard};
 pub use locks::{Mode, TryLock};
 pub use metrics::METRICS;

@@ -27,6 +27,8 @@ palisade_base::metrics! {
     pub static PURGE_DEL_MARK_RECORDS: Counter = "purge_del_mark_records", "purge", "Number of delete-marked entries purged";
     /// Entries that purge left because their page is damaged.
     pub static PURGE_SKIPPED: Counter = "purge_skipped_corrupted", "purge", "Number of entries not purged because their page is corrupted";
+    /// How long statements that change rows are held up.
+    pub static PURGE_DML_DELAY_USEC: Gauge = "purge_dml_delay_usec", "purge", "Microseconds DML to be delayed due to purge lagging";
     /// Transactions purged.
     pub static PURGE_TRX: Counter = "purge_invoked", "purge", "Number of transactions purged";
 }

@@ -43,6 +43,12 @@ pub struct ActiveTrx {
     pub locks: usize,
     /// Whether it waits for a lock.
     pub waiting: bool,
+    /// Since when, microseconds since 1970, or 0.
+    pub wait_started_us: i64,
+    /// What its owner wants to be told of it; 0 if it has said nothing.
+    pub label: u32,
+    /// Whether it is being rolled back, or is to be.
+    pub rolls_back: bool,
 }
 
 /// Ids, undo, locks and what is known about them.

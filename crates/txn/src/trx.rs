@@ -111,6 +111,18 @@ impl Trx {
         Ok(trx)
     }
 
+    /// Says what is to be told of it, and of those that begin after it in the same object, to those who look.
+    pub fn set_label(&self, label: u32) {
+        self.system.locks.set_label(self.state.session, label);
+    }
+
+    /// Says that it is being rolled back, or is to be, for those who look; without changes and locks there is nothing to see.
+    pub fn note_rollback(&self) {
+        if self.state.locks {
+            self.system.locks.note_rollback(self.state.session);
+        }
+    }
+
     /// The system it belongs to.
     pub fn system(&self) -> &Arc<TrxSystem> {
         &self.system
@@ -307,7 +319,8 @@ impl Drop for Trx {
         self.close_snapshot();
         if self.state.id == TrxId::NONE {
             self.end();
-            self.system.locks.set_owner(self.state.session, 0);
+            self.set_owner(0);
+            self.set_label(0);
             self.system.sequence.numbers.give_back(self.state.session);
         }
         // A transaction with changes that is dropped stays active, as after a crash: its rows stay locked, and the next
@@ -351,7 +364,10 @@ impl State {
         self.locks = true;
         match system.locks.lock_heeding(self.session, index, key, mode, heed, writer) {
             Request::Granted => Ok(()),
-            Request::Wait(event) => Err(Blocked::Wait(event)),
+            Request::Wait(event) => {
+                system.locks.note_wait(self.session, system.now_us());
+                Err(Blocked::Wait(event))
+            }
             Request::Deadlock => Err(Error::Deadlock.into()),
         }
     }

@@ -161,3 +161,43 @@ fn a_full_disk_fails_the_statement_and_nothing_else() {
     while engine.purge_step().unwrap() {}
     check(&engine, &t);
 }
+
+#[test]
+fn a_long_transaction_in_flight_is_rolled_back_after_opening_and_nobody_waits_for_that() {
+    const ROWS: i64 = 4_000;
+    let (fs, engine, t) = new_engine();
+    let mut client = Client::new(&engine, &t);
+    client.insert(&Row::new(-1, 1, None, b"kept")).unwrap();
+    client.commit();
+    for id in 0..ROWS {
+        client.insert(&Row::new(id, id, None, b"x")).unwrap();
+    }
+    client.update(-1, |row| row.c = b"lost".to_vec()).unwrap();
+    drop(client);
+    engine.log.flush_blocking(engine.log.tail()).unwrap();
+    crash(engine);
+    drop(t);
+
+    let engine = open(&fs);
+    // It is open, and all of the work is still to be done.
+    let active = engine.active_transactions();
+    assert_eq!(active.len(), 1);
+    assert!(active[0].rolling_back && !active[0].waiting && active[0].owner == 0);
+    let t = table(&engine, "t");
+    let mut client = Client::new(&engine, &t);
+    assert_eq!(client.scan(0).len(), 1);
+    assert_eq!(client.read(-1).unwrap().c, b"kept");
+    client.insert(&Row::new(ROWS, 1, None, b"new")).unwrap();
+    client.commit();
+    let nowait = ReadMode::Locked(crate::LockMode::Exclusive, crate::LockWait::NoWait);
+    for id in [-1, 0, ROWS - 1] {
+        assert_eq!(client.read_as(id, nowait).unwrap_err(), Error::LockNotAvailable, "row {id}");
+    }
+    client.rollback();
+    assert_eq!(engine.rollback_step().unwrap(), 1);
+    assert!(engine.active_transactions().is_empty());
+    assert_eq!(client.scan(0).len(), 2);
+    drop(client);
+    while engine.purge_step().unwrap() {}
+    check(&engine, &t);
+}

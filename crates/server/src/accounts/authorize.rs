@@ -21,8 +21,8 @@ use super::table::{Account, AccountName, AccountTable};
 const INFORMATION_SCHEMA: &str = "information_schema";
 const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
-/// Tables of information_schema that tell what others do.
-const PROCESS_TABLES: &[&str] = &["INNODB_TRX", "INNODB_METRICS"];
+/// Tables that tell what others do, and keys of rows.
+const PROCESS_TABLES: &[&str] = &["INNODB_TRX", "INNODB_METRICS", "data_locks", "data_lock_waits"];
 
 /// A session and what its account may do.
 pub struct Asker<'a> {
@@ -106,9 +106,7 @@ impl<'a> Asker<'a> {
 
     /// Whether it may read or change a table's rows: 1142 if not.
     pub fn check_table(&self, database: &str, table: &str, access: Access) -> SqlResult<()> {
-        if database.eq_ignore_ascii_case(INFORMATION_SCHEMA)
-            && PROCESS_TABLES.iter().any(|name| name.eq_ignore_ascii_case(table))
-        {
+        if is_public(database) && PROCESS_TABLES.iter().any(|name| name.eq_ignore_ascii_case(table)) {
             return self.require(Privileges::PROCESS);
         }
         if is_public(database) {

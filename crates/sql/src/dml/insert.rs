@@ -265,6 +265,7 @@ impl Sql {
                 plan
             }
         };
+        self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
         let mut cx =
             Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));

@@ -105,6 +105,7 @@ impl Sql {
         for _ in 0..load.ignore_lines {
             lines.skip().await?;
         }
+        self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
         let mut cx = Context::new(session, &**self.host(), self.engine(), &[], Some(plan.shared()));
         cx.strict = cx.mode().is_strict() && !insert.ignore;

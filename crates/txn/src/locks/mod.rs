@@ -29,6 +29,7 @@
 //! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
 
 pub mod deadlock;
+pub mod listing;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod queue;
@@ -43,7 +44,7 @@ use palisade_base::{Event, TrxId};
 
 use crate::metrics;
 use crate::sessions::{SessionArray, SessionNo};
-use crate::sync::{AtomicI64, AtomicU64, AtomicUsize, Mutex};
+use crate::sync::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Mutex};
 use crate::system::ActiveTrx;
 use deadlock::{DeadlockMember, DeadlockReport, Wait};
 use queue::{Queue, Waiter};
@@ -143,6 +144,12 @@ struct LockCell {
     started_us: AtomicI64,
     /// Whose session it is, in the words of those above; 0 for nobody's.
     owner: AtomicU64,
+    /// When its present wait was first seen to be one, or 0.
+    wait_started_us: AtomicI64,
+    /// What its owner wants to be told of it.
+    label: AtomicU32,
+    /// Whether its transaction is being rolled back.
+    rolls_back: AtomicBool,
     state: Mutex<CellState>,
 }
 
@@ -226,7 +233,26 @@ impl LockTable {
             changes: cell.weight.load(Ordering::Relaxed),
             locks,
             waiting,
+            wait_started_us: if waiting { cell.wait_started_us.load(Ordering::Relaxed) } else { 0 },
+            label: cell.label.load(Ordering::Relaxed),
+            rolls_back: cell.rolls_back.load(Ordering::Relaxed),
         }
+    }
+
+    /// What is told of the session's transaction to those who look.
+    pub fn set_label(&self, session: SessionNo, label: u32) {
+        self.cells.cell(session).label.store(label, Ordering::Relaxed);
+    }
+
+    /// The session's transaction is being rolled back, or is to be.
+    pub fn note_rollback(&self, session: SessionNo) {
+        self.cells.cell(session).rolls_back.store(true, Ordering::Relaxed);
+    }
+
+    /// The session waits, and did not before `now_us`.
+    pub(crate) fn note_wait(&self, session: SessionNo, now_us: i64) {
+        let started = &self.cells.cell(session).wait_started_us;
+        let _ = started.compare_exchange(0, now_us, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// What undoing the session's transaction would cost: the number of its changes.
@@ -402,6 +428,7 @@ impl LockTable {
         }
         metrics::LOCK_REC_LOCK_WAITS.increment();
         let cell = self.cells.cell(session);
+        cell.wait_started_us.store(0, Ordering::Relaxed);
         let mut state = cell.state.lock();
         let previous = state.waiting_for.replace(key);
         assert!(previous.is_none(), "a session waits for one lock at a time");
@@ -544,6 +571,7 @@ impl LockTable {
         cell.writer.store(0, Ordering::SeqCst);
         cell.weight.store(0, Ordering::Relaxed);
         cell.started_us.store(0, Ordering::Relaxed);
+        cell.rolls_back.store(false, Ordering::Relaxed);
         // A waiter that has read the writer before the store above lists its lock under the mutex; it must be seen.
         let mut state = cell.state.lock();
         if state.waiting_for.is_some() {

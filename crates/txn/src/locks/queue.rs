@@ -73,13 +73,17 @@ impl Queue {
 
     /// Whom the request at `position` waits for: holders first.
     pub(super) fn blockers(&self, position: usize) -> Vec<SessionNo> {
+        self.in_the_way(position).map(|(owner, _)| owner).collect()
+    }
+
+    /// The same, and whether each has the lock.
+    pub(super) fn in_the_way(&self, position: usize) -> impl Iterator<Item = (SessionNo, bool)> {
         let waiter = &self.waiting[position];
-        let granted = self.granted.iter().copied();
-        let ahead = self.waiting.iter().take(position).map(|ahead| (ahead.session, ahead.mode));
+        let granted = self.granted.iter().map(|(owner, mode)| (*owner, *mode, true));
+        let ahead = self.waiting.iter().take(position).map(|ahead| (ahead.session, ahead.mode, false));
         granted
             .chain(ahead)
-            .filter(|(owner, mode)| *owner != waiter.session && waiter.mode.waits_for(*mode))
-            .map(|(owner, _)| owner)
-            .collect()
+            .filter(|(owner, mode, _)| *owner != waiter.session && waiter.mode.waits_for(*mode))
+            .map(|(owner, _, has_it)| (owner, has_it))
     }
 }

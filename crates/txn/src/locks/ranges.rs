@@ -29,7 +29,7 @@ use crate::sessions::SessionNo;
 const SHARDS: usize = 64;
 
 /// A place between keys.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cut {
     /// Just before a key, or just after it.
     At {
@@ -177,6 +177,20 @@ impl RangeTable {
 
     pub(super) fn read(&self, index: u64) -> RwLockReadGuard<'_, HashMap<u64, IndexRanges>> {
         self.shard(index).indexes.read()
+    }
+
+    /// Calls `visit` with each range.
+    pub(super) fn visit(&self, mut visit: impl FnMut(SessionNo, u64, Mode, &Cut, &Cut)) {
+        for shard in &self.shards {
+            for (index, ranges) in shard.indexes.read().iter() {
+                for (session, held) in &ranges.0 {
+                    let modes = [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)];
+                    for (mode, intervals) in modes {
+                        intervals.0.iter().for_each(|(from, to)| visit(*session, *index, mode, from, to));
+                    }
+                }
+            }
+        }
     }
 
     /// Forgets the session's ranges in an index.

@@ -7,6 +7,7 @@ mod implicit_locks;
 mod locks;
 mod model;
 mod prepared;
+mod purge;
 mod ranges;
 mod segments;
 mod sequence;

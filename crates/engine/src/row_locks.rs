@@ -1,0 +1,66 @@
+//! Row locks as others may look at them: performance_schema.data_locks.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use palisade_base::TrxId;
+use palisade_txn::{LockInfo, Locked, Mode, SessionNo};
+
+use crate::Table;
+use crate::engine::Engine;
+
+/// A row lock, or the wait for one.
+#[derive(Debug, Clone)]
+pub struct RowLock {
+    /// Number of its session: see [`ActiveTransaction::session`](crate::ActiveTransaction::session).
+    pub session: u32,
+    /// The transaction's id, if it has changed anything.
+    pub transaction: Option<TrxId>,
+    /// The table; `None` if it has gone, or is none of the dictionary's.
+    pub table: Option<Arc<Table>>,
+    /// Number of the index in the table.
+    pub index: usize,
+    /// What of it: the key of a row, or of an entry; or a range of them.
+    pub what: Locked,
+    /// How strong.
+    pub mode: Mode,
+    /// Whether the session has it.
+    pub granted: bool,
+    /// If not, the positions in the list of what is in its way.
+    pub waits_for: Vec<usize>,
+}
+
+impl Engine {
+    /// All row locks that the lock table knows of. A row that a transaction has changed is locked by that; it is listed
+    /// once another transaction waits for it.
+    pub fn row_locks(&self) -> Vec<RowLock> {
+        let list = self.trx.locks().list();
+        let place = |lock: &LockInfo| (lock.session, lock.index, lock.what.clone(), lock.granted);
+        let places: HashMap<_, _> = list.iter().enumerate().map(|(at, lock)| (place(lock), at)).collect();
+        let dictionary = self.dictionary();
+        let mut tables = HashMap::new();
+        for table in dictionary.all_tables() {
+            for (number, tree) in table.trees().iter().enumerate() {
+                tables.insert(tree.index_id(), (table.clone(), number));
+            }
+        }
+        list.iter()
+            .map(|lock| {
+                let known = tables.get(&lock.index);
+                let blocker = |(session, granted): &(SessionNo, bool)| {
+                    places.get(&(*session, lock.index, lock.what.clone(), *granted)).copied()
+                };
+                RowLock {
+                    session: lock.session.0,
+                    transaction: (lock.trx != TrxId::NONE).then_some(lock.trx),
+                    table: known.map(|(table, _)| table.clone()),
+                    index: known.map_or(0, |(_, number)| *number),
+                    what: lock.what.clone(),
+                    mode: lock.mode,
+                    granted: lock.granted,
+                    waits_for: lock.waits_for.iter().filter_map(blocker).collect(),
+                }
+            })
+            .collect()
+    }
+}

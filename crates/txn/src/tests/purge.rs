@@ -1,0 +1,100 @@
+//! Purge by several threads at once.
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use palisade_base::event::retry_blocking;
+use palisade_btree::{Direction, ScanEnd, verify};
+use palisade_io::FaultFileSystem;
+
+use super::harness::Store;
+use crate::{RowChange, RowOutcome, Trx};
+
+/// A transaction that inserts a row, and one that deletes it.
+fn come_and_go(store: &Store, trx: &mut Trx, key: &[u8]) {
+    let insert = RowChange::Insert { flags: 0, row: b"row" };
+    let outcome = retry_blocking(|| trx.change_row(&store.clustered, key, insert)).unwrap();
+    let RowOutcome::Done(expected) = outcome else { panic!("{outcome:?}") };
+    retry_blocking(|| trx.commit()).unwrap();
+    let delete = RowChange::Delete { expected, released: None };
+    let outcome = retry_blocking(|| trx.change_row(&store.clustered, key, delete)).unwrap();
+    assert!(matches!(outcome, RowOutcome::Done(_)));
+}
+
+fn entries(store: &Store) -> usize {
+    let (mut count, mut from) = (0, Bound::Unbounded);
+    loop {
+        let end = store.clustered.scan(from.as_ref().map(Vec::as_slice), Direction::Forward, |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        match end.unwrap_or_else(|error| panic!("{error:?}")) {
+            ScanEnd::Continue { separator, .. } => from = Bound::Included(separator.to_vec()),
+            ScanEnd::Exhausted | ScanEnd::Stopped => return count,
+        }
+    }
+}
+
+/// What one thread works at, the others leave alone, and they purge the rest.
+#[test]
+fn a_segment_being_purged_does_not_stop_the_others() {
+    let store = Store::create(&Arc::new(FaultFileSystem::new(1)));
+    let mut writers: Vec<Trx> = (0..4).map(|_| store.system.begin()).collect();
+    for (number, trx) in writers.iter_mut().enumerate() {
+        come_and_go(&store, trx, &[number as u8]);
+    }
+    // All four were open together, so each has a segment of its own.
+    for trx in &mut writers {
+        retry_blocking(|| trx.commit()).unwrap();
+    }
+    drop(writers);
+    store.flush();
+    let segments = store.system.undo().segments();
+    assert_eq!(segments.len(), 4);
+    let busy = segments[0].purged.lock();
+    let left = segments[0].history.lock().len();
+    assert!(left > 0);
+    while retry_blocking(|| store.system.purge_step()).unwrap() {}
+    assert_eq!(store.system.history_length(), left as u64);
+    assert_eq!(entries(&store), 1);
+    drop(busy);
+    while retry_blocking(|| store.system.purge_step()).unwrap() {}
+    assert_eq!((store.system.history_length(), entries(&store)), (0, 0));
+}
+
+#[test]
+fn threads_that_purge_while_others_write_leave_nothing_behind() {
+    let store = Store::create(&Arc::new(FaultFileSystem::new(1)));
+    let has_written = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !has_written.load(Ordering::Acquire) || store.system.history_length() > 0 {
+                    retry_blocking(|| store.system.purge_step()).unwrap();
+                    std::thread::yield_now();
+                }
+            });
+        }
+        let writers: Vec<_> = (0..3u8)
+            .map(|writer| {
+                let store = &store;
+                scope.spawn(move || {
+                    let mut trx = store.system.begin();
+                    for number in 0..200u8 {
+                        come_and_go(store, &mut trx, &[writer, number]);
+                        retry_blocking(|| trx.commit()).unwrap();
+                    }
+                })
+            })
+            .collect();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        store.flush();
+        has_written.store(true, Ordering::Release);
+    });
+    assert_eq!(entries(&store), 0);
+    let report = verify::verify_tree(&store.clustered).unwrap();
+    assert!(report.damage.is_empty(), "{:?}", report.damage);
+}
