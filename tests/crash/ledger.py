@@ -10,7 +10,7 @@
 Every transaction of writer W number N inserts entry (W, N), sets counter W to N, moves an amount between two accounts,
 and writes N into slot N mod 20 of W: by an update of an indexed column, or by deleting the row and inserting it again.
 Meanwhile one thread creates, alters, indexes and drops a table, and another changes, again and again, how the log is
-written (innodb_log_writer_threads, innodb_flush_log_at_trx_commit). So, whatever the moment of the crash:
+written (innodb_log_writer_threads, innodb_flush_log_at_trx_commit) and how large it is (innodb_redo_log_capacity). So, whatever the moment of the crash:
   * entries of W are exactly 1..M, and M is the last acknowledged number or the one that was in flight;
   * counter W is M (a transaction is there whole or not at all);
   * the accounts' sum is what it was at the start;
@@ -137,6 +137,8 @@ def switch(host, port, seed, flush):
         while True:
             cursor.execute("SET GLOBAL innodb_flush_log_at_trx_commit = %s", (prng.choice(flush),))
             cursor.execute("SET GLOBAL innodb_log_writer_threads = %s", (prng.choice(("ON", "OFF", "AUTO")),))
+            cursor.execute("SET GLOBAL innodb_redo_log_capacity = %s", (prng.choice((8, 16, 48)) << 20,))
+            cursor.execute("SET GLOBAL innodb_log_write_ahead_size = %s", (prng.choice((512, 4096, 16384)),))
             time.sleep(prng.uniform(0.01, 0.5))
     except (pymysql.err.MySQLError, OSError) as error:
         gone_or_exit("switch", error)

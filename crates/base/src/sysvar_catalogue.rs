@@ -246,9 +246,9 @@ system_variables! {
     INNODB_FAST_SHUTDOWN = "innodb_fast_shutdown", Global, dynamic, uint(1, 0, 2, Plain), COMPATIBLE;
     INNODB_FILE_PER_TABLE = "innodb_file_per_table", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FILL_FACTOR = "innodb_fill_factor", Global, dynamic, uint(100, 10, 100, Plain), COMPATIBLE;
-    INNODB_FLUSH_LOG_AT_TIMEOUT = "innodb_flush_log_at_timeout", Global, dynamic, uint(1, 1, 2700, Seconds), "No effect yet: the log is flushed every second where commits do not wait for it.";
+    INNODB_FLUSH_LOG_AT_TIMEOUT = "innodb_flush_log_at_timeout", Global, dynamic, uint(1, 1, 2700, Seconds), "How often the log is flushed where commits do not wait for it.";
     INNODB_FLUSH_LOG_AT_TRX_COMMIT = "innodb_flush_log_at_trx_commit", Global, dynamic, uint(1, 0, 2, Plain), "1: a commit is answered when durable; 2: when written, 0: when in memory, flushed every innodb_flush_log_at_timeout.";
-    INNODB_FLUSH_METHOD = "innodb_flush_method", Global, fixed, one_of(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"], 4), "How data files are opened: O_DIRECT and O_DIRECT_NO_FSYNC pass the page cache by, the others do not.";
+    INNODB_FLUSH_METHOD = "innodb_flush_method", Global, fixed, one_of(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"], 4), "How data and log files are opened: O_DIRECT and O_DIRECT_NO_FSYNC pass the page cache by, the others do not. With every value, what is written is synced before it counts as durable: O_DIRECT_NO_FSYNC, littlesync and nosync leave nothing out.";
     INNODB_FLUSH_NEIGHBORS = "innodb_flush_neighbors", Global, dynamic, uint(0, 0, 2, Plain), COMPATIBLE;
     INNODB_FLUSH_SYNC = "innodb_flush_sync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Seconds), "Time over which log_flush_avg_time, log_flush_max_time and log_flush_lsn_avg_rate look back.";
@@ -262,8 +262,12 @@ system_variables! {
     INNODB_LOG_BUFFER_SIZE = "innodb_log_buffer_size", Global, fixed, uint(64 << 20, 256 << 10, (4 << 30) - 1, Bytes), "Memory for log not yet written.";
     INNODB_LOG_CHECKSUMS = "innodb_log_checksums", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_LOG_COMPRESSED_PAGES = "innodb_log_compressed_pages", Global, dynamic, bool(true), COMPATIBLE;
+    INNODB_LOG_FILE_SIZE = "innodb_log_file_size", Global, fixed, uint(48 << 20, 4 << 20, 512 << 30, Bytes), "Deprecated: where it is given and innodb_redo_log_capacity is not, the capacity is this times innodb_log_files_in_group.";
+    INNODB_LOG_FILES_IN_GROUP = "innodb_log_files_in_group", Global, fixed, uint(2, 2, 100, Plain), "Deprecated; see innodb_log_file_size.";
+    INNODB_LOG_FLUSHER_AFFINITY = "innodb_log_flusher_affinity", Global, dynamic, text(""), "Processors that the log's flusher thread runs on, such as 0,2-3; empty for all.";
     INNODB_LOG_GROUP_HOME_DIR = "innodb_log_group_home_dir", Global, fixed, text("./"), COMPATIBLE;
-    INNODB_LOG_WRITE_AHEAD_SIZE = "innodb_log_write_ahead_size", Global, dynamic, uint(8192, 512, 16384, Plain), COMPATIBLE;
+    INNODB_LOG_WRITE_AHEAD_SIZE = "innodb_log_write_ahead_size", Global, dynamic, uint(4096, 512, 16384, Bytes), "Each write to the log ends at a multiple of it, a power of two; the rest is padding. MySQL's default is 8192, but it pads less often.";
+    INNODB_LOG_WRITER_AFFINITY = "innodb_log_writer_affinity", Global, dynamic, text(""), "Processors that the log's writer thread runs on, such as 0,2-3; empty for all.";
     INNODB_LOG_WRITER_THREADS = "innodb_log_writer_threads", Global, dynamic, one_of(&["OFF", "ON", "AUTO"], 2), "ON: threads write and flush the log; OFF: a committing worker does it for all who wait; AUTO: chosen per flush.";
     INNODB_LRU_SCAN_DEPTH = "innodb_lru_scan_depth", Global, dynamic, uint(1024, 100, u32::MAX as u64, Plain), "Frames that the cleaners keep free.";
     INNODB_MAX_DIRTY_PAGES_PCT = "innodb_max_dirty_pages_pct", Global, dynamic, double(90.0, 0.0, 99.999, Plain), "No effect: the age of the log decides when pages are written back.";
@@ -291,7 +295,7 @@ system_variables! {
     INNODB_READ_AHEAD_THRESHOLD = "innodb_read_ahead_threshold", Global, dynamic, uint(56, 0, 64, Plain), COMPATIBLE;
     INNODB_READ_IO_THREADS = "innodb_read_io_threads", Global, fixed, uint(4, 1, 64, Plain), "Threads that read pages.";
     INNODB_READ_ONLY = "innodb_read_only", Global, fixed, bool(false), COMPATIBLE;
-    INNODB_REDO_LOG_CAPACITY = "innodb_redo_log_capacity", Global, fixed, uint(100 << 20, 8 << 20, 512 << 30, Bytes), "Size of the redo log.";
+    INNODB_REDO_LOG_CAPACITY = "innodb_redo_log_capacity", Global, dynamic, uint(100 << 20, 8 << 20, 512 << 30, Bytes), "Size of the redo log. When it is changed, the files follow in the background.";
     INNODB_ROLLBACK_ON_TIMEOUT = "innodb_rollback_on_timeout", Global, fixed, bool(false), "Whether a lock wait timeout rolls back the transaction instead of the statement.";
     INNODB_ROLLBACK_SEGMENTS = "innodb_rollback_segments", Global, dynamic, uint(128, 1, 128, Plain), COMPATIBLE;
     INNODB_SNAPSHOT_ISOLATION = "innodb_snapshot_isolation", Both, dynamic, bool(false), "Whether locking a row that has changed since the snapshot is error 1020, which rolls the transaction back.";
@@ -320,6 +324,7 @@ system_variables! {
     INNODB_USE_NATIVE_AIO = "innodb_use_native_aio", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VALIDATE_TABLESPACE_PATHS = "innodb_validate_tablespace_paths", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VERSION = "innodb_version", Global, fixed, text("8.4.0"), "Version of the engine.";
+    INNODB_WORKER_AFFINITY = "innodb_worker_affinity", Global, dynamic, text(""), "Processors that the workers run on, such as 0,2-3; empty for all. Given at the start, worker_threads=0 is as many workers as it names.";
     INNODB_WRITE_IO_THREADS = "innodb_write_io_threads", Global, fixed, uint(4, 1, 64, Plain), COMPATIBLE;
     INSERT_ID = "insert_id", Session, dynamic, uint(0, 0, u64::MAX, Plain), "The next AUTO_INCREMENT value that the session is given.";
     INTERACTIVE_TIMEOUT = "interactive_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "wait_timeout of interactive clients.";

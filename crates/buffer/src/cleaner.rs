@@ -322,7 +322,7 @@ impl Coordinator {
         Ok(written)
     }
 
-    /// Writes a fuzzy checkpoint if one is due.
+    /// Writes a fuzzy checkpoint if one is due, and goes on with resizing the log.
     fn checkpoint(&mut self, core: &Core) -> Result<(), Error> {
         let now = core.clock.monotonic();
         let due = now.saturating_sub(self.last_checkpoint) >= CHECKPOINT_INTERVAL
@@ -331,7 +331,15 @@ impl Coordinator {
             self.last_checkpoint = now;
             write_checkpoint(core)?;
         }
-        Ok(())
+        match core.log.adjust_capacity() {
+            Ok(_) | Err(palisade_log::Error::NotRunning) => Ok(()),
+            Err(error @ palisade_log::Error::Io { .. }) => {
+                // It stays as large as it is.
+                eprintln!("palisade: the redo log cannot be resized: {error}");
+                Ok(())
+            }
+            Err(error) => Err(core.stop(&format!("the redo log cannot be resized: {error}"))),
+        }
     }
 }
 

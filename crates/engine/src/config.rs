@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
+use palisade_io::Placement;
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,10 +48,18 @@ pub struct EngineConfig {
     pub datadir: PathBuf,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,
-    /// `innodb_redo_log_capacity`, bytes.
+    /// `innodb_redo_log_capacity` to begin with, bytes; see [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
     pub redo_log_capacity: u64,
     /// `innodb_log_buffer_size`, bytes.
     pub log_buffer_size: u64,
+    /// `innodb_log_write_ahead_size` to begin with, bytes.
+    pub log_write_ahead_size: u64,
+    /// `innodb_flush_log_at_timeout` to begin with.
+    pub flush_log_at_timeout: Duration,
+    /// `innodb_log_writer_affinity`.
+    pub log_writer_placement: Placement,
+    /// `innodb_log_flusher_affinity`.
+    pub log_flusher_placement: Placement,
     /// `innodb_flush_log_at_trx_commit` to begin with; see [`Engine::set_flush_at_commit`](crate::Engine::set_flush_at_commit).
     pub flush_at_commit: FlushAtCommit,
     /// `innodb_log_writer_threads` to begin with.
@@ -90,6 +100,10 @@ impl Default for EngineConfig {
             buffer_pool_size: 128 << 20,
             redo_log_capacity: 100 << 20,
             log_buffer_size: 16 << 20,
+            log_write_ahead_size: 4096,
+            flush_log_at_timeout: Duration::from_secs(1),
+            log_writer_placement: Placement::default(),
+            log_flusher_placement: Placement::default(),
             flush_at_commit: FlushAtCommit::default(),
             log_writer_threads: LogWriterThreads::default(),
             doublewrite: true,

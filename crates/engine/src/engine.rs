@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
@@ -37,6 +38,17 @@ pub struct StatusValue {
     pub name: &'static str,
     /// Value.
     pub value: u64,
+}
+
+/// The redo log's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RedoLog {
+    /// Tells the log from others.
+    pub id: u64,
+    /// Bytes that the files take.
+    pub size: u64,
+    /// Bytes that they are to take.
+    pub capacity: u64,
 }
 
 /// An open transaction, for INNODB_TRX.
@@ -195,6 +207,27 @@ impl Engine {
     /// Sets `innodb_log_writer_threads`.
     pub fn set_log_writer_threads(&self, value: LogWriterThreads) {
         self.log.set_writer_threads(writer_threads(value));
+    }
+
+    /// Sets `innodb_redo_log_capacity`. Does not wait: the log's files follow, in the background.
+    pub fn resize_redo_log(&self, bytes: u64) {
+        self.log.resize(bytes);
+    }
+
+    /// Sets `innodb_log_write_ahead_size`, in bytes.
+    pub fn set_log_write_ahead_size(&self, bytes: u64) {
+        self.log.set_write_ahead(bytes as usize);
+    }
+
+    /// Sets `innodb_flush_log_at_timeout`.
+    pub fn set_flush_log_at_timeout(&self, timeout: Duration) {
+        self.log.set_background_flush_interval(timeout);
+    }
+
+    /// The redo log's files.
+    pub fn redo_log(&self) -> RedoLog {
+        let (size, capacity) = self.log.file_sizes();
+        RedoLog { id: self.log.id(), size, capacity }
     }
 
     /// Sets `innodb_io_capacity`.

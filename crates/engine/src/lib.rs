@@ -50,7 +50,7 @@ pub use check::TableCheck;
 pub use config::{EngineConfig, FlushAtCommit, LogWriterThreads};
 pub use ddl::RowMapper;
 pub use dictionary::Dictionary;
-pub use engine::{ActiveTransaction, Engine, StatusValue};
+pub use engine::{ActiveTransaction, Engine, RedoLog, StatusValue};
 pub use error::Error;
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_log::{OtherWork, WorkerInbox};

@@ -9,9 +9,11 @@
 //! | [`FaultFileSystem`] | tests that want trouble: crashes that keep, lose or tear what was not synced, errors at the n-th call, a full disk |
 //!
 //! [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
+//! [`Placement`] is which processors a thread may run on.
 //!
 //! Deliberately absent: any knowledge of pages or of the log.
 
+mod affinity;
 mod aligned;
 mod fault;
 mod file;
@@ -20,6 +22,7 @@ mod os;
 mod pool;
 mod sparse;
 
+pub use affinity::{CpuList, Placement, Stay};
 pub use aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
 pub use fault::{Call, CrashKeeps, Fault, FaultFileSystem};
 pub use file::{DirLock, File, FileSystem, OpenMode};

@@ -1,48 +1,153 @@
 //! How fast the log takes appends and answers commits.
 //!
 //! ```text
-//! cargo run --release -p palisade-log --example append_bench -- [threads] [payload bytes] [directory]
+//! cargo run --release -p palisade-log --example append_bench -- [payload bytes] [directory]
 //! ```
 //!
-//! Appends go to memory, so that the ring is measured and not the disk. With a directory, durable commits there
-//! follow, with each setting of `innodb_log_writer_threads`.
+//! Appends go to a disk that takes everything and keeps nothing, so that the log buffer is measured: by 1, 2, 4 and 8
+//! threads, of 200 bytes each unless told otherwise. With a directory, durable commits there follow, with each setting of
+//! `innodb_log_writer_threads`.
+//!
+//! Instructions of one append, its admission included (the profile wants symbols):
+//!
+//! ```text
+//! CARGO_PROFILE_RELEASE_DEBUG=1 cargo build --release -p palisade-log --example append_bench
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect='*one_append*' \
+//!     target/release/examples/append_bench count
+//! ```
+//!
+//! prints how many appends that were; the instructions are what valgrind collected.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use palisade_base::event::{retry, retry_blocking};
-use palisade_io::{FileSystem, MemFileSystem, OsFileSystem};
+use palisade_io::{DirLock, File, FileSystem, MemFileSystem, OpenMode, OsFileSystem};
 use palisade_log::{Log, LogConfig, Lsn, METRICS, OtherWork, WriterThreads};
 
 const SECONDS: u64 = 2;
+const PAYLOAD: usize = 200;
+/// Appends that are counted; fewer than the log buffer holds, so that nothing else is.
+const COUNTED: usize = 10_000;
+/// Workers for durable commits.
+const WORKERS: usize = 2;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut number = |default: usize| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
-    let (threads, payload) = (number(2), number(120));
-    let directory = arguments.next();
-
-    for threads in [1, threads] {
+    let first = arguments.next();
+    if first.as_deref() == Some("count") {
+        return count();
+    }
+    let payload = first.and_then(|text| text.parse().ok()).unwrap_or(PAYLOAD);
+    for threads in [1, 2, 4, 8] {
         appends(threads, payload);
     }
-    let Some(directory) = directory else { return };
+    let Some(directory) = arguments.next() else { return };
     for sessions in [1, 16, 128] {
         for writer_threads in [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto] {
-            commits(Path::new(&directory), writer_threads, threads, sessions, payload);
+            commits(Path::new(&directory), writer_threads, WORKERS, sessions, payload);
         }
     }
 }
 
+/// A disk whose segments take everything and keep nothing. The checkpoint file is in memory.
+struct Forgetful(MemFileSystem);
+
+struct ForgetfulFile(AtomicU64);
+
+impl FileSystem for Forgetful {
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+        let is_segment = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log."));
+        let file = self.0.open(path, mode)?;
+        Ok(if is_segment { Arc::new(ForgetfulFile(AtomicU64::new(0))) } else { file })
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.create_dir_all(path)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.0.exists(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(dir)
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.0.sync_dir(dir)
+    }
+    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
+        self.0.lock_dir(dir)
+    }
+}
+
+impl File for ForgetfulFile {
+    fn read_at(&self, buf: &mut [u8], _: u64) -> io::Result<()> {
+        buf.fill(0);
+        Ok(())
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.0.fetch_max(offset + bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.load(Ordering::Relaxed))
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.store(len, Ordering::Relaxed);
+        Ok(())
+    }
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.0.fetch_max(offset + len, Ordering::Relaxed);
+        Ok(())
+    }
+    fn punch_hole(&self, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn alignment(&self) -> usize {
+        1
+    }
+}
+
 fn create(fs: Arc<dyn FileSystem>, directory: &Path, writer_threads: WriterThreads) -> Arc<Log> {
-    let config = LogConfig { writer_threads, ..LogConfig::default() };
+    let config = LogConfig { writer_threads, capacity: 1 << 30, ..LogConfig::default() };
     Log::create(fs, directory, config, Lsn(8)).expect("the log can be created")
+}
+
+/// One admission and one append: what a mini-transaction does.
+#[inline(never)]
+fn one_append(log: &Log, bytes: &[u8]) -> bool {
+    let (mut credit, waited) = match log.admit(bytes.len()) {
+        Ok(credit) => (credit, false),
+        Err(_) => (retry_blocking(|| log.admit(bytes.len())).expect("the log runs"), true),
+    };
+    log.append(&mut credit, bytes, |_| {});
+    waited
+}
+
+/// Appends for a profiler to count.
+fn count() {
+    let log = create(Arc::new(Forgetful(MemFileSystem::new())), Path::new("redo"), WriterThreads::Auto);
+    let bytes = vec![7; PAYLOAD];
+    for _ in 0..COUNTED {
+        assert!(!one_append(&log, &bytes), "the log buffer has room");
+    }
+    println!("{COUNTED} appends of {PAYLOAD} bytes");
+    log.shutdown().expect("the log shuts down");
 }
 
 /// Appends from `threads` threads while another keeps the checkpoint moving.
 fn appends(threads: usize, payload: usize) {
-    let log = create(Arc::new(MemFileSystem::new()), Path::new("redo"), WriterThreads::Auto);
+    let log = create(Arc::new(Forgetful(MemFileSystem::new())), Path::new("redo"), WriterThreads::Auto);
     let (count, waits) = (AtomicU64::new(0), AtomicU64::new(0));
     let end = Instant::now() + Duration::from_secs(SECONDS);
     std::thread::scope(|scope| {
@@ -50,22 +155,15 @@ fn appends(threads: usize, payload: usize) {
             scope.spawn(|| {
                 let bytes = vec![7; payload];
                 while Instant::now() < end {
-                    for _ in 0..1000 {
-                        let mut credit = match log.admit(payload) {
-                            Ok(credit) => credit,
-                            Err(_) => {
-                                waits.fetch_add(1, Ordering::Relaxed);
-                                retry_blocking(|| log.admit(payload)).expect("the log runs")
-                            }
-                        };
-                        log.append(&mut credit, &bytes, |_| {});
-                    }
+                    let waited = (0..1000).filter(|_| one_append(&log, &bytes)).count();
+                    waits.fetch_add(waited as u64, Ordering::Relaxed);
                     count.fetch_add(1000, Ordering::Relaxed);
                 }
             });
         }
         scope.spawn(|| {
             while Instant::now() < end + Duration::from_millis(100) {
+                std::thread::sleep(Duration::from_millis(5));
                 log.write_checkpoint(log.tail()).expect("a checkpoint can be written");
             }
         });

@@ -10,11 +10,12 @@
 //! | 16 | 8 | log id |
 //! | 24 | 8 | sequence number of this record; the higher one counts |
 //! | 32 | 4 | epoch |
-//! | 36 | 4 | block size |
+//! | 36 | 4 | zero |
 //! | 40 | 8 | LSN at which reading starts, where a mini-transaction begins |
 //! | 48 | 8 | physical position of the group that begins there |
 //! | 56 | 8 | durable LSN when it was written |
-//! | 64 | 8 | segment size |
+//! | 64 | 8 | number of the segment that the position lies in |
+//! | 72 | 8 | position at which that segment begins |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,10 +26,11 @@ use palisade_base::codec::{Reader, Truncated};
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
 use crate::Error;
-use crate::group::FORMAT;
+use crate::group::{self, FORMAT};
+use crate::segments::{Place, UNIT};
 
 /// Bytes of a slot that mean something.
-pub(crate) const RECORD: usize = 72;
+pub(crate) const RECORD: usize = 80;
 /// Distance of the slots; more than any device writes at once.
 pub(crate) const SLOT: usize = 16384;
 const SLOTS: u64 = 2;
@@ -41,25 +43,25 @@ pub(crate) struct Checkpoint {
     pub(crate) log_id: u64,
     pub(crate) sequence: u64,
     pub(crate) epoch: u32,
-    pub(crate) block_size: u32,
     pub(crate) lsn: Lsn,
     pub(crate) position: u64,
     pub(crate) durable: Lsn,
-    pub(crate) segment_size: u64,
+    pub(crate) segment: Place,
 }
 
 impl Checkpoint {
     fn encode(&self, slot: &mut [u8]) {
-        slot[4..8].copy_from_slice(&FORMAT.to_le_bytes());
+        slot[4..8].copy_from_slice(&u32::from(FORMAT).to_le_bytes());
         slot[8..16].copy_from_slice(MAGIC);
         slot[16..24].copy_from_slice(&self.log_id.to_le_bytes());
         slot[24..32].copy_from_slice(&self.sequence.to_le_bytes());
         slot[32..36].copy_from_slice(&self.epoch.to_le_bytes());
-        slot[36..40].copy_from_slice(&self.block_size.to_le_bytes());
+        slot[36..40].fill(0);
         slot[40..48].copy_from_slice(&self.lsn.0.to_le_bytes());
         slot[48..56].copy_from_slice(&self.position.to_le_bytes());
         slot[56..64].copy_from_slice(&self.durable.0.to_le_bytes());
-        slot[64..72].copy_from_slice(&self.segment_size.to_le_bytes());
+        slot[64..72].copy_from_slice(&self.segment.number.to_le_bytes());
+        slot[72..80].copy_from_slice(&self.segment.start.to_le_bytes());
         let checksum = crc32c(&slot[4..RECORD]);
         slot[..4].copy_from_slice(&checksum.to_le_bytes());
     }
@@ -71,29 +73,27 @@ impl Checkpoint {
         if crc32c(Reader::new(reader.rest()).bytes(RECORD - 4)?) != checksum {
             return Ok(None);
         }
-        if reader.u32()? != FORMAT || reader.array()? != *MAGIC {
+        if reader.u32()? != u32::from(FORMAT) || reader.array()? != *MAGIC {
             return Ok(None);
         }
+        let (log_id, sequence, epoch) = (reader.u64()?, reader.u64()?, reader.u32()?);
+        let _zero = reader.u32()?;
         let record = Checkpoint {
-            log_id: reader.u64()?,
-            sequence: reader.u64()?,
-            epoch: reader.u32()?,
-            block_size: reader.u32()?,
+            log_id,
+            sequence,
+            epoch,
             lsn: Lsn(reader.u64()?),
             position: reader.u64()?,
             durable: Lsn(reader.u64()?),
-            segment_size: reader.u64()?,
+            segment: Place { number: reader.u64()?, start: reader.u64()? },
         };
         Ok(record.is_sound().then_some(record))
     }
 
     fn is_sound(&self) -> bool {
-        let block = u64::from(self.block_size);
-        (512..=16384).contains(&block)
-            && block.is_power_of_two()
-            && self.segment_size >= 2 * block
-            && self.segment_size.is_multiple_of(block)
-            && self.position.is_multiple_of(block)
+        self.segment.start.is_multiple_of(UNIT)
+            && self.position >= self.segment.start
+            && self.position.is_multiple_of(group::UNIT as u64)
             && self.lsn.0.is_multiple_of(8)
             && self.lsn.0 > 0
             && self.durable >= self.lsn
@@ -187,11 +187,10 @@ mod tests {
             log_id: 9,
             sequence: 1,
             epoch: 1,
-            block_size: 512,
             lsn: Lsn(8),
             position: 0,
             durable: Lsn(8),
-            segment_size: 65536,
+            segment: Place { number: 0, start: 0 },
         }
     }
 

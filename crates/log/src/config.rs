@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use palisade_base::clock::{Clock, SystemClock};
+use palisade_io::Placement;
 
 /// Who writes and flushes the log (`innodb_log_writer_threads`). Can be changed while the log runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,12 +29,11 @@ pub struct LogConfig {
     pub log_id: u64,
     /// `innodb_redo_log_capacity`: bytes on disk.
     pub capacity: u64,
-    /// Size of one segment file in bytes; 0 is a 32nd of the capacity. Fixed when the log is created.
+    /// Size of new segment files in bytes; 0 is a 32nd of the capacity.
     pub segment_size: u64,
     /// `innodb_log_buffer_size`: bytes of the ring; rounded to a power of two.
     pub buffer_size: usize,
-    /// `innodb_log_write_ahead_size`: every write starts and ends at a multiple of it: 512 to 16384, a power of two.
-    /// Fixed when the log is created.
+    /// `innodb_log_write_ahead_size`: every write ends at a multiple of it: 512 to 16384, a power of two.
     pub block_size: usize,
     /// Whether segment files bypass the page cache.
     pub direct: bool,
@@ -41,7 +41,12 @@ pub struct LogConfig {
     pub writer_threads: WriterThreads,
     /// Whether the log has threads at all. Without, every flush is done by its caller: for simulations.
     pub background: bool,
-    /// Milliseconds between background flushes of what no-one waits for.
+    /// Where the log's writer thread runs.
+    pub writer_placement: Placement,
+    /// Where the log's flusher thread runs.
+    pub flusher_placement: Placement,
+    /// Milliseconds between background flushes of what no-one waits for, to begin with; see
+    /// [`Log::set_background_flush_interval`](crate::Log::set_background_flush_interval).
     pub background_flush_interval_ms: u64,
     /// What to do when a log write or sync has failed: print and abort, unless a simulation wants to look.
     pub on_failure: FailureHook,
@@ -60,6 +65,8 @@ impl Default for LogConfig {
             direct: false,
             writer_threads: WriterThreads::Auto,
             background: true,
+            writer_placement: Placement::default(),
+            flusher_placement: Placement::default(),
             background_flush_interval_ms: 1000,
             on_failure: Arc::new(abort),
             clock: Arc::new(SystemClock::default()),

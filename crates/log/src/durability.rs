@@ -28,11 +28,10 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
-use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
-use std::time::Duration;
 
 use palisade_base::{Event, Lsn};
 use parking_lot::RwLock;
@@ -42,8 +41,9 @@ use crate::choice::Choice;
 use crate::log::State;
 use crate::metrics::WaitCounters;
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Ordering, load_ordered, store_ordered};
+use crate::threads::Caller;
 use crate::waits::{Inbox, WaitId, WaitList};
-use crate::{Error, Log, WriterThreads, metrics};
+use crate::{Error, Log, LogConfig, WriterThreads, metrics};
 
 /// Whether the caller's worker has something else to do than to wait for a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,21 +71,24 @@ pub(crate) struct Durability {
     writer_threads: AtomicU8,
     choice: Choice,
     pub(crate) averages: Averages,
+    /// Milliseconds between flushes of what nobody waits for.
+    pub(crate) background_interval_ms: std::sync::atomic::AtomicU64,
     inboxes: RwLock<Vec<Arc<Inbox>>>,
     /// For waits on threads that are no workers.
     others: Arc<Inbox>,
-    writer: Caller,
-    flusher: Caller,
+    pub(crate) writer: Caller,
+    pub(crate) flusher: Caller,
 }
 
 impl Durability {
-    pub(crate) fn new(writer_threads: WriterThreads, durable: Lsn) -> Durability {
+    pub(crate) fn new(config: &LogConfig, durable: Lsn) -> Durability {
         Durability {
             durable: CachePadded(AtomicU64::new(durable.0)),
             flushing: AtomicBool::new(false),
             wanted: CachePadded(AtomicU64::new(0)),
             asked: AtomicU64::new(0),
-            writer_threads: AtomicU8::new(writer_threads as u8),
+            writer_threads: AtomicU8::new(config.writer_threads as u8),
+            background_interval_ms: config.background_flush_interval_ms.into(),
             choice: Choice::new(),
             averages: Averages::new(AVERAGED_SECONDS),
             inboxes: RwLock::default(),
@@ -103,11 +106,11 @@ impl Durability {
         Lsn(load_ordered(&self.durable.0))
     }
 
-    fn wanted(&self) -> Lsn {
+    pub(crate) fn wanted(&self) -> Lsn {
         Lsn(load_ordered(&self.wanted.0))
     }
 
-    fn asked(&self) -> Lsn {
+    pub(crate) fn asked(&self) -> Lsn {
         Lsn(load_ordered(&self.asked))
     }
 
@@ -116,7 +119,7 @@ impl Durability {
     }
 
     /// Takes the right to flush, if nobody has it.
-    fn claim(&self) -> bool {
+    pub(crate) fn claim(&self) -> bool {
         !self.flushing.swap(true, Ordering::SeqCst)
     }
 
@@ -135,38 +138,6 @@ impl Durability {
             WriterThreads::Auto if self.choice.uses_threads() => WriterThreads::On,
             setting => setting,
         }
-    }
-}
-
-/// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
-#[derive(Default)]
-struct Caller {
-    called: std::sync::atomic::AtomicBool,
-    thread: OnceLock<Thread>,
-}
-
-impl Caller {
-    fn call(&self) {
-        if !self.called.load(Ordering::SeqCst)
-            && !self.called.swap(true, Ordering::SeqCst)
-            && let Some(thread) = self.thread.get()
-        {
-            metrics::THREAD_WAKEUPS.increment();
-            thread.unpark();
-        }
-    }
-
-    /// Sleeps until called, or for `limit`; whether it was called.
-    fn wait(&self, limit: Duration) -> bool {
-        if !self.called.load(Ordering::SeqCst) {
-            std::thread::park_timeout(limit);
-        }
-        self.called.load(Ordering::SeqCst)
-    }
-
-    /// Calls from now on are new ones.
-    fn listen(&self) {
-        self.called.store(false, Ordering::SeqCst);
     }
 }
 
@@ -318,7 +289,7 @@ impl Log {
     }
 
     /// Writes and syncs, holding the claim.
-    fn flush_claimed(&self) {
+    pub(crate) fn flush_claimed(&self) {
         if self.state() == State::Failed {
             return;
         }
@@ -365,7 +336,7 @@ impl Log {
     }
 
     /// Ends the claim and calls every worker that has something to do because of it, once; but not the caller's own.
-    fn release(&self, lead: Lead, caller: Option<&Inbox>) {
+    pub(crate) fn release(&self, lead: Lead, caller: Option<&Inbox>) {
         self.durability.flushing.store(false, Ordering::SeqCst);
         let durable = self.durable_lsn();
         let concerns = |waits: &WaitList| match waits.first() {
@@ -426,141 +397,11 @@ impl Log {
             }
         }
     }
-
-    pub(crate) fn start_threads(self: &Arc<Self>) -> std::io::Result<()> {
-        let spawn = |name: &str, run: fn(&Log)| {
-            let log = self.clone();
-            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&log))
-        };
-        let mut threads = self.threads.lock();
-        threads.push(spawn("log-writer", Log::run_writer)?);
-        threads.push(spawn("log-flusher", Log::run_flusher)?);
-        Ok(())
-    }
-
-    /// The writer thread: with `On`, writes while someone waits for more than is written.
-    fn run_writer(&self) {
-        let _ = self.durability.writer.thread.set(std::thread::current());
-        let mut sleeps = 0;
-        loop {
-            self.durability.writer.listen();
-            if !self.is_working() {
-                return;
-            }
-            let goal = self.durability.wanted().max(self.durability.asked());
-            if self.writer_threads() == WriterThreads::On && goal > self.written_lsn() {
-                if self.write_for_flusher() {
-                    WaitCounters::WRITER.count(std::mem::take(&mut sleeps));
-                } else {
-                    sleeps += 1;
-                    self.sleep_until_tail_moves(&self.durability.writer);
-                }
-                continue;
-            }
-            sleeps += 1;
-            self.durability.writer.wait(self.background_interval());
-        }
-    }
-
-    /// Writes what there is; whether there was anything.
-    fn write_for_flusher(&self) -> bool {
-        let mut writer = self.writer.lock();
-        match writer.write(&self.ring, self.durable_lsn()) {
-            Ok(false) => false,
-            Ok(true) => {
-                self.publish(&writer);
-                drop(writer);
-                self.durability.flusher.call();
-                true
-            }
-            Err(error) => {
-                drop(writer);
-                self.fail("write to the log", error);
-                true
-            }
-        }
-    }
-
-    /// The flusher thread: flushes what it was asked for, with `On` all that is written, and now and then what nobody
-    /// waits for.
-    fn run_flusher(&self) {
-        let _ = self.durability.flusher.thread.set(std::thread::current());
-        let mut is_due = false;
-        // After a flush that left those who are not covered to this thread.
-        let mut goes_on = false;
-        let mut sleeps = 0;
-        loop {
-            self.durability.flusher.listen();
-            if !self.is_working() {
-                return;
-            }
-            let durable = self.durable_lsn();
-            let mut goal = self.durability.asked();
-            if goes_on {
-                goal = goal.max(self.durability.wanted());
-            }
-            if self.writer_threads() == WriterThreads::On {
-                goal = goal.max(self.written_lsn());
-            }
-            let has_unflushed = self.tail() > durable;
-            if (goal > durable || is_due) && has_unflushed {
-                is_due = false;
-                let flushed = self.flush_as_thread();
-                goes_on = flushed == Some(Lead::Taken);
-                if flushed.is_some() {
-                    WaitCounters::FLUSHER.count(std::mem::take(&mut sleeps));
-                    continue;
-                }
-            } else if goal > durable {
-                sleeps += 1;
-                self.sleep_until_tail_moves(&self.durability.flusher);
-                continue;
-            }
-            sleeps += 1;
-            is_due = !self.durability.flusher.wait(self.background_interval());
-        }
-    }
-
-    /// Flushes if nobody else does (who does calls this thread afterwards if it is still needed); whether this thread
-    /// is to go on.
-    fn flush_as_thread(&self) -> Option<Lead> {
-        if !self.durability.claim() {
-            return None;
-        }
-        metrics::THREAD_FLUSHES.increment();
-        self.flush_claimed();
-        let lead = match self.writer_threads() {
-            WriterThreads::Off | WriterThreads::Auto => Lead::Sought,
-            WriterThreads::On => Lead::Taken,
-        };
-        self.release(lead, None);
-        Some(lead)
-    }
-
-    fn is_working(&self) -> bool {
-        matches!(self.state(), State::Running | State::Stopping)
-    }
-
-    fn background_interval(&self) -> Duration {
-        Duration::from_millis(self.config.background_flush_interval_ms)
-    }
-
-    /// Someone waits for an append behind one that is not linked yet: sleeps until it is, or until called.
-    fn sleep_until_tail_moves(&self, caller: &Caller) {
-        let tail = self.ring.tail_ordered();
-        let unpark = Waker::from(Arc::new(Unpark(std::thread::current())));
-        let lsn = tail.advance(1);
-        let id = self.tail_waits.register(lsn, &unpark);
-        if self.ring.tail_ordered() == tail {
-            caller.wait(self.background_interval());
-        }
-        self.tail_waits.cancel(lsn, id);
-    }
 }
 
 /// Whether someone among those who wait should flush next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lead {
+pub(crate) enum Lead {
     /// Those who are not covered see to it themselves.
     Sought,
     /// One of the log's threads goes on.
@@ -813,7 +654,7 @@ pub async fn yield_once() {
     .await;
 }
 
-struct Unpark(Thread);
+pub(crate) struct Unpark(pub(crate) Thread);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {

@@ -1,7 +1,8 @@
 //! What one write to the log's files looks like.
 //!
 //! A range of the log's byte stream is written as a *group*: this header, the range, and zeros up to the next block.
-//! Groups follow one another in the files without a gap; a durable block is never written again.
+//! Groups follow one another in the files without a gap; a durable block is never written again. How large a block is may
+//! change while the log runs, so each group says how far it goes.
 //!
 //! | at | bytes | field |
 //! |---|---|---|
@@ -9,7 +10,8 @@
 //! | 4 | 4 | length of the range |
 //! | 8 | 8 | log id |
 //! | 16 | 4 | epoch: how often the log was recovered |
-//! | 20 | 4 | format version |
+//! | 20 | 2 | format version |
+//! | 22 | 2 | length of header, range and zeros, in units of 512 bytes |
 //! | 24 | 8 | LSN of the range |
 //! | 32 | 8 | physical position of the group |
 //! | 40 | 8 | durable LSN when it was written |
@@ -25,7 +27,9 @@ use palisade_base::codec::{Reader, Truncated};
 /// Bytes before the range.
 pub(crate) const HEADER: usize = 48;
 /// Version of the log's format.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u16 = 2;
+/// Groups begin at multiples of this.
+pub(crate) const UNIT: usize = 512;
 
 /// A group's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,19 +37,26 @@ pub(crate) struct GroupHeader {
     pub(crate) len: u32,
     pub(crate) log_id: u64,
     pub(crate) epoch: u32,
+    pub(crate) units: u16,
     pub(crate) start: Lsn,
     pub(crate) position: u64,
     pub(crate) durable: Lsn,
 }
 
 impl GroupHeader {
+    /// Bytes of files that the group takes, padding included.
+    pub(crate) fn size(&self) -> u64 {
+        u64::from(self.units) * UNIT as u64
+    }
+
     /// Completes a group: `group` is room for the header, then the range of `self.len` bytes.
     pub(crate) fn seal(&self, group: &mut [u8]) {
         assert_eq!(group.len(), HEADER + self.len as usize, "the header tells the length of the range");
         group[4..8].copy_from_slice(&self.len.to_le_bytes());
         group[8..16].copy_from_slice(&self.log_id.to_le_bytes());
         group[16..20].copy_from_slice(&self.epoch.to_le_bytes());
-        group[20..24].copy_from_slice(&FORMAT.to_le_bytes());
+        group[20..22].copy_from_slice(&FORMAT.to_le_bytes());
+        group[22..24].copy_from_slice(&self.units.to_le_bytes());
         group[24..32].copy_from_slice(&self.start.0.to_le_bytes());
         group[32..40].copy_from_slice(&self.position.to_le_bytes());
         group[40..48].copy_from_slice(&self.durable.0.to_le_bytes());
@@ -60,11 +71,12 @@ impl GroupHeader {
         let len = reader.u32()?;
         let log_id = reader.u64()?;
         let epoch = reader.u32()?;
-        let format = reader.u32()?;
+        let format = reader.u16()?;
+        let units = reader.u16()?;
         let start = Lsn(reader.u64()?);
         let position = reader.u64()?;
         let durable = Lsn(reader.u64()?);
-        let header = GroupHeader { len, log_id, epoch, start, position, durable };
+        let header = GroupHeader { len, log_id, epoch, units, start, position, durable };
         Ok((format == FORMAT).then_some((header, checksum)))
     }
 }
@@ -84,6 +96,7 @@ mod tests {
             len: 24,
             log_id: 0x1122_3344_5566_7788,
             epoch: 3,
+            units: 1,
             start: Lsn(800),
             position: 4096,
             durable: Lsn(640),

@@ -17,7 +17,7 @@
 //! | `admission` | log credit, so that an append never waits |
 //! | `frame`, `group`, `checkpoint` | the three formats: an append, a write, where to start; docs/format-log.md shows them |
 //! | `writer`, `segments` | from the ring to the files |
-//! | `durability`, `waits` | who flushes, who waits, and who is woken |
+//! | `durability`, `threads`, `waits` | who flushes, who waits, and who is woken |
 //! | `choice` | how AUTO finds out which way of flushing comes further |
 //! | `metrics`, `averages` | what is counted, and what the last flushes were like |
 //! | `dirty` | from where on the log is needed |
@@ -47,6 +47,7 @@ mod reader;
 mod ring;
 mod segments;
 mod sync;
+mod threads;
 mod waits;
 mod writer;
 

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicU8;
 use std::thread::JoinHandle;
 
 use palisade_base::{Attempt, Blocked, Lsn};
-use palisade_io::{File, FileSystem};
+use palisade_io::FileSystem;
 
 use crate::admission::{Admission, Granted};
 use crate::checkpoint::{self, Checkpoint, CheckpointFile};
@@ -25,8 +25,8 @@ use crate::dirty::DirtyBuckets;
 use crate::durability::Durability;
 use crate::metrics::WaitCounters;
 use crate::ring::Ring;
-use crate::segments::Segments;
-use crate::sync::{AtomicU64, CachePadded, Mutex, Ordering, load_ordered, store_ordered};
+use crate::segments::{self, Directory, Place, Segment, Segments, Sizes};
+use crate::sync::{AtomicBool, AtomicU64, CachePadded, Mutex, Ordering, load_ordered, store_ordered};
 use crate::waits::WaitList;
 use crate::writer::{Start, Starts, Writer};
 use crate::{Error, LogConfig, LogReader, frame, metrics};
@@ -87,41 +87,33 @@ pub struct Log {
     /// Physical positions, to tell how full the files are.
     position: AtomicU64,
     oldest_position: AtomicU64,
-    /// Bytes that all segments hold, and how many segments that is.
-    capacity: u64,
-    segment_count: u64,
+    /// Bytes of segments that are counted on: those that there are, but not more than there are to be.
+    capacity: AtomicU64,
+    /// Whether the files may have to be made more or fewer.
+    is_resizing: AtomicBool,
     state: AtomicU8,
-}
-
-/// Sizes derived from what was asked for.
-struct Geometry {
-    block_size: usize,
-    segment_size: u64,
-    segment_count: u64,
-    ring_bytes: usize,
 }
 
 /// Fewest segments: the one being written, the one being prepared, the one being recycled.
 const MIN_SEGMENTS: u64 = 4;
 const DEFAULT_SEGMENTS: u64 = 32;
+/// Bytes of new segments that one [step](Log::adjust_capacity) makes, unless a single one is larger.
+const STEP: u64 = 16 << 20;
 
-impl Geometry {
-    fn of_new(config: &LogConfig) -> Geometry {
-        let block_size = config.block_size.next_power_of_two().clamp(512, 16384);
-        let wanted = match config.segment_size {
-            0 => config.capacity / DEFAULT_SEGMENTS,
-            size => size,
-        };
-        let segment_size = wanted.max(8192).next_multiple_of(block_size.max(4096) as u64);
-        Self::with(config, block_size, segment_size)
-    }
+/// How a capacity is divided into segments.
+fn sizes(config: &LogConfig, capacity: u64) -> Sizes {
+    let wanted = match config.segment_size {
+        0 => capacity / DEFAULT_SEGMENTS,
+        size => size,
+    };
+    let segment = wanted.max(segments::SMALLEST).next_multiple_of(segments::UNIT);
+    Sizes { capacity: capacity.max(MIN_SEGMENTS * segment), segment }
+}
 
-    fn with(config: &LogConfig, block_size: usize, segment_size: u64) -> Geometry {
-        let segment_count = (config.capacity / segment_size).max(MIN_SEGMENTS);
-        let largest = (segment_count * segment_size / 4 + 1).next_power_of_two() as usize / 2;
-        let ring_bytes = config.buffer_size.max(4096).next_power_of_two().min(largest).min(1 << 30);
-        Geometry { block_size, segment_size, segment_count, ring_bytes }
-    }
+/// The log buffer: a small part of the log's capacity at most.
+fn ring_bytes(config: &LogConfig, capacity: u64) -> usize {
+    let largest = (capacity / 4 + 1).next_power_of_two() as usize / 2;
+    config.buffer_size.max(4096).next_power_of_two().min(largest).min(1 << 30)
 }
 
 impl Log {
@@ -140,20 +132,19 @@ impl Log {
     ) -> Result<Arc<Log>, Error> {
         assert!(start > Lsn::ZERO, "LSN 0 is before every log");
         let start = Start { lsn: Lsn(start.0.next_multiple_of(frame::ALIGNMENT as u64)), position: 0 };
-        let Geometry { block_size, segment_size, segment_count, .. } = Geometry::of_new(&config);
+        let sizes = sizes(&config, config.capacity);
         let record = Checkpoint {
             log_id: config.log_id,
             sequence: 1,
             epoch: 1,
-            block_size: block_size as u32,
             lsn: start.lsn,
             position: start.position,
             durable: start.lsn,
-            segment_size,
+            segment: Place { number: 0, start: 0 },
         };
         let create = || {
             fs.create_dir_all(dir)?;
-            let segments = Segments::create(fs.clone(), dir, segment_size, config.direct, segment_count)?;
+            let segments = Segments::create(fs.clone(), dir, config.direct, sizes)?;
             Ok((segments, CheckpointFile::create(&*fs, dir, record)?))
         };
         let (segments, checkpoint) = create().map_err(Error::io("create the log"))?;
@@ -171,8 +162,8 @@ impl Log {
     ) -> Result<(Arc<Log>, LogReader), Error> {
         let checkpoint = CheckpointFile::open(&*fs, dir)?;
         let record = *checkpoint.current();
-        let first = record.position / record.segment_size;
-        let segments = Segments::open(fs, dir, record.segment_size, config.direct, first)
+        let sizes = sizes(&config, config.capacity);
+        let segments = Segments::open(fs, dir, config.direct, sizes, record.segment)
             .map_err(Error::io("open the segments"))?;
         let log = Self::assemble(config, segments, checkpoint);
         log.recovered_to(record.lsn);
@@ -182,15 +173,13 @@ impl Log {
 
     fn assemble(config: LogConfig, segments: Segments, checkpoint: CheckpointFile) -> Arc<Log> {
         let record = *checkpoint.current();
-        let geometry = Geometry::with(&config, record.block_size as usize, record.segment_size);
-        let ring = Ring::new(geometry.ring_bytes);
-        let capacity = geometry.segment_count * geometry.segment_size;
-        let oldest = record.position / record.segment_size * record.segment_size;
-        let on_disk = segments.end_position().saturating_sub(oldest);
+        let capacity = segments.sizes().capacity;
+        let ring = Ring::new(ring_bytes(&config, capacity));
+        let on_disk = segments.total();
         Arc::new(Log {
             admission: Admission::new(ring.capacity()),
-            writer: Mutex::new(Writer::new(segments, record.log_id, geometry.block_size)),
-            durability: Durability::new(config.writer_threads, record.lsn),
+            writer: Mutex::new(Writer::new(segments, record.log_id, config.block_size)),
+            durability: Durability::new(&config, record.lsn),
             tail_waits: WaitList::new(),
             threads: Mutex::new(Vec::new()),
             written: CachePadded(AtomicU64::new(record.lsn.0)),
@@ -199,9 +188,10 @@ impl Log {
             checkpoint: Mutex::new(checkpoint),
             checkpoint_lsn: AtomicU64::new(record.lsn.0),
             position: AtomicU64::new(record.position),
-            oldest_position: AtomicU64::new(oldest),
-            capacity,
-            segment_count: geometry.segment_count,
+            oldest_position: AtomicU64::new(record.segment.start),
+            capacity: AtomicU64::new(capacity),
+            // An earlier life may have been larger.
+            is_resizing: AtomicBool::new(true),
             state: AtomicU8::new(State::Recovering as u8),
             ring,
             config,
@@ -219,8 +209,7 @@ impl Log {
         // Both slots, so that no earlier epoch can be given out again even if one of them becomes unreadable.
         let written = file.write(next).and_then(|()| file.write(next));
         written.map_err(Error::io("write the checkpoint file"))?;
-        let first = record.position / record.segment_size;
-        let completed = self.writer.lock().segments.complete(first, self.segment_count);
+        let completed = self.writer.lock().segments.complete();
         completed.map_err(Error::io("complete the segments"))?;
         drop(file);
         self.run(epoch, recovered.end, recovered.starts)
@@ -248,8 +237,8 @@ impl Log {
         self.durability.reset(lsn);
     }
 
-    pub(crate) fn segment(&self, number: u64) -> Option<Arc<dyn File>> {
-        self.writer.lock().segments.file(number).cloned()
+    pub(crate) fn segment_at(&self, position: u64) -> Option<Segment> {
+        self.writer.lock().segments.at(position).cloned()
     }
 
     pub(crate) fn state(&self) -> State {
@@ -394,12 +383,16 @@ impl Log {
     fn record_checkpoint(&self, lsn: Lsn) -> Result<(), Error> {
         let mut file = self.checkpoint.lock();
         let record = *file.current();
-        let Some(start) = self.writer.lock().start_before(lsn) else { return Ok(()) };
+        let (start, segment) = {
+            let writer = self.writer.lock();
+            let Some(start) = writer.start_before(lsn) else { return Ok(()) };
+            (start, writer.segments.place_of(start.position))
+        };
         let durable = self.durable_lsn();
         if start.lsn < record.lsn || (start.lsn == record.lsn && durable == record.durable) {
             return Ok(());
         }
-        let next = Checkpoint { lsn: start.lsn, position: start.position, durable, ..record };
+        let next = Checkpoint { lsn: start.lsn, position: start.position, durable, segment, ..record };
         file.write(next).map_err(|error| self.fail("write the checkpoint file", error))?;
         self.checkpoint_lsn.store(start.lsn.0, Ordering::Release);
         metrics::CHECKPOINTS.increment();
@@ -410,17 +403,123 @@ impl Log {
     fn recycle(&self, start: Start) -> std::io::Result<()> {
         let mut writer = self.writer.lock();
         writer.forget_starts_before(start.lsn);
-        let first = start.position / writer.segments.size();
-        if writer.segments.recycle_before(first, self.segment_count)? {
-            let (fs, dir) = writer.segments.directory();
+        self.dirty.forget_before(start.lsn);
+        let position = writer.position();
+        if writer.segments.recycle_before(start.position, position)? {
+            let directory = writer.segments.directory();
             drop(writer);
-            fs.sync_dir(&dir)?;
+            directory.fs.sync_dir(&directory.path)?;
             writer = self.writer.lock();
             writer.segments.adopt();
         }
-        self.oldest_position.store(first * writer.segments.size(), Ordering::Relaxed);
+        let first = writer.segments.place_of(start.position);
+        self.oldest_position.store(first.start, Ordering::Relaxed);
+        if writer.segments.lacks_a_segment(position) {
+            self.is_resizing.store(true, Ordering::SeqCst);
+        }
         self.publish(&writer);
         Ok(())
+    }
+
+    /// Has the log's files hold `capacity` bytes from now on (`innodb_redo_log_capacity`). Does not wait:
+    /// [`Log::adjust_capacity`] makes what is missing, and what is too much goes as it becomes free. Appends go on
+    /// meanwhile, and a crash at any moment of it finds a log.
+    pub fn resize(&self, capacity: u64) {
+        let mut writer = self.writer.lock();
+        let sizes = sizes(&self.config, capacity);
+        let span = 2 * sizes.capacity.max(writer.segments.total());
+        // Nothing is written while the writer is held, so no append gets further than that.
+        let unreached = writer.written().advance(self.ring.capacity());
+        self.dirty.resize(span, sizes.capacity, unreached);
+        writer.segments.set_sizes(sizes);
+        self.is_resizing.store(true, Ordering::SeqCst);
+        self.publish(&writer);
+    }
+
+    /// One step towards the capacity asked for; whether there are more to come. Blocks. Called now and then by whoever
+    /// writes checkpoints. If the disk is full, the log stays as large as it is, and goes on.
+    pub fn adjust_capacity(&self) -> Result<bool, Error> {
+        self.refusal()?;
+        if !self.is_resizing.swap(false, Ordering::SeqCst) {
+            return Ok(false);
+        }
+        // One at a time, and none while segments are being recycled: what one has synced the other may not adopt.
+        let _file = self.checkpoint.lock();
+        let mut writer = self.writer.lock();
+        let sizes = writer.segments.sizes();
+        let position = writer.position();
+        let cut = (|| {
+            let mut any = false;
+            while writer.segments.cut_off(position, sizes.capacity / 4 * 3)? {
+                any = true;
+            }
+            Ok(any)
+        })();
+        let cut = cut.map_err(Error::io("remove a segment"))?;
+        let directory = writer.segments.directory();
+        self.publish(&writer);
+        drop(writer);
+        if cut {
+            self.sync_names(&directory)?;
+        }
+        let made = self.make_segments(&directory, sizes.segment)?;
+        let writer = self.writer.lock();
+        let lacks_more = writer.segments.lacks_a_segment(writer.position());
+        let is_too_large = writer.segments.total() > writer.segments.sizes().capacity;
+        if lacks_more || is_too_large {
+            self.is_resizing.store(true, Ordering::SeqCst);
+        }
+        Ok(made && lacks_more)
+    }
+
+    /// Makes some of the missing segments and takes them into use; whether there were any to make.
+    fn make_segments(&self, directory: &Directory, size: u64) -> Result<bool, Error> {
+        let mut made = 0;
+        while made < STEP {
+            let writer = self.writer.lock();
+            if !writer.segments.lacks_a_segment(writer.position()) {
+                break;
+            }
+            drop(writer);
+            let named = directory.make(size).and_then(|file| self.writer.lock().segments.name(file, size));
+            if let Err(error) = named {
+                // Not tried again until it is asked for again; a file that was half made is made anew then.
+                let mut writer = self.writer.lock();
+                let (total, sizes) = (writer.segments.total(), writer.segments.sizes());
+                writer.segments.set_sizes(Sizes { capacity: total.min(sizes.capacity), ..sizes });
+                self.publish(&writer);
+                return Err(Error::io("make a segment")(error));
+            }
+            made += size;
+        }
+        if made > 0 {
+            self.sync_names(directory)?;
+            let mut writer = self.writer.lock();
+            writer.segments.adopt();
+            self.publish(&writer);
+        }
+        Ok(made > 0)
+    }
+
+    fn sync_names(&self, directory: &Directory) -> Result<(), Error> {
+        let synced = directory.fs.sync_dir(&directory.path);
+        synced.map_err(|error| self.fail("sync the log's directory", error))
+    }
+
+    /// Writes to the log end at multiples of `bytes` from now on: `innodb_log_write_ahead_size`, 512 to 16384.
+    pub fn set_write_ahead(&self, bytes: usize) {
+        self.writer.lock().set_block_size(bytes);
+    }
+
+    /// What tells this log from others.
+    pub fn id(&self) -> u64 {
+        self.checkpoint.lock().current().log_id
+    }
+
+    /// Bytes of the log's files, and what they are to come to.
+    pub fn file_sizes(&self) -> (u64, u64) {
+        let writer = self.writer.lock();
+        (writer.segments.total(), writer.segments.sizes().capacity)
     }
 
     /// Age of the checkpoint as a part of what the log's files hold: at 1 appends wait for a checkpoint.
@@ -432,12 +531,16 @@ impl Log {
 
     /// Bytes of log files that may be used before appends wait for a checkpoint.
     pub fn usable_capacity(&self) -> u64 {
-        self.capacity - self.reserve()
+        self.capacity() - self.reserve()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity.load(Ordering::Relaxed)
     }
 
     /// What is kept free for what was admitted and is not written: the ring, and padding for some small groups.
     fn reserve(&self) -> u64 {
-        (self.ring.capacity() + (1 << 20)).min(self.capacity / 2)
+        (self.ring.capacity() + (1 << 20)).min(self.capacity() / 2)
     }
 
     /// Copies what the log knows into its gauges. Whoever shows them calls this first; nobody waits for it.
@@ -479,6 +582,8 @@ impl Log {
         let written = writer.written();
         store_ordered(&self.written.0, written.0);
         self.position.store(writer.position(), Ordering::Relaxed);
+        let capacity = writer.segments.total().min(writer.segments.sizes().capacity);
+        self.capacity.store(capacity, Ordering::Relaxed);
         let left = writer.segments.end_position().saturating_sub(writer.position());
         let open = self.state() == State::Running && left >= self.reserve();
         let until = if open { written.0 + Admission::lead(self.ring.capacity()) } else { 0 };

@@ -17,10 +17,11 @@ use palisade_io::AlignedBuf;
 
 use crate::group::{self, GroupHeader};
 use crate::log::Log;
+use crate::segments::{Segment, UNIT};
 use crate::writer::{Start, Starts};
 use crate::{Error, frame};
 
-/// Read from the files at once, in bytes.
+/// Half of what is read from the files at once, in bytes; no group is larger.
 const CHUNK: usize = 1 << 20;
 /// How far behind the end witnesses are looked for, in bytes: more than is ever written and not durable.
 const LOOK_AHEAD: u64 = 64 << 20;
@@ -41,7 +42,6 @@ pub struct LogReader {
     log: Arc<Log>,
     files: Files,
     log_id: u64,
-    block_size: u64,
     known_durable: Lsn,
     checkpoint: Start,
     epoch: u32,
@@ -69,10 +69,9 @@ impl LogReader {
     pub(crate) fn new(log: Arc<Log>, record: &crate::checkpoint::Checkpoint) -> LogReader {
         let checkpoint = Start { lsn: record.lsn, position: record.position };
         LogReader {
-            files: Files::new(log.clone(), record.segment_size),
+            files: Files::new(log.clone()),
             log,
             log_id: record.log_id,
-            block_size: u64::from(record.block_size),
             known_durable: record.durable,
             checkpoint,
             epoch: 0,
@@ -139,38 +138,50 @@ impl LogReader {
 
     /// Appends the next group's range to `bytes`; false at the end of the log.
     fn read_group(&mut self) -> Result<bool, Error> {
-        let found =
-            self.group_at(self.position)?.and_then(|header| self.place(&header).map(|from| (header, from)));
-        let Some((header, from)) = found else {
+        let Some(header) = self.next_group()? else {
             self.end()?;
             return Ok(false);
         };
+        let from = header.start;
         self.bytes.drain(..self.consumed);
         self.consumed = 0;
         self.bytes.truncate(from.since(self.lsn) as usize);
         if from == self.lsn {
-            self.starts.note(Start { lsn: from, position: self.position });
+            self.starts.note(Start { lsn: from, position: header.position });
         }
         self.bytes.extend_from_slice(self.files.range(group::HEADER, header.len as usize));
         self.epoch = header.epoch;
         self.expected = from.advance(u64::from(header.len));
-        self.position += (group::HEADER as u64 + u64::from(header.len)).next_multiple_of(self.block_size);
+        self.position = header.position + header.size();
         Ok(true)
     }
 
-    /// The LSN from which the group's range counts, if the log continues with it.
-    fn place(&self, header: &GroupHeader) -> Option<Lsn> {
-        let continues = header.epoch == self.epoch && header.start == self.expected;
-        let begins_epoch = header.epoch > self.epoch && header.start == self.lsn;
-        (continues || begins_epoch).then_some(header.start)
+    /// The group with which the log continues, left in `files`. An epoch may begin at the next whole unit instead; see
+    /// [`Writer::begin`](crate::writer::Writer::begin).
+    fn next_group(&mut self) -> Result<Option<GroupHeader>, Error> {
+        let here = self.group_at(self.position)?.filter(|header| self.continues(header));
+        if here.is_some() || self.position.is_multiple_of(UNIT) {
+            return Ok(here);
+        }
+        let there = self.group_at(self.position.next_multiple_of(UNIT))?;
+        Ok(there.filter(|header| self.begins_epoch(header)))
+    }
+
+    /// Whether the log continues with this group.
+    fn continues(&self, header: &GroupHeader) -> bool {
+        (header.epoch == self.epoch && header.start == self.expected) || self.begins_epoch(header)
+    }
+
+    fn begins_epoch(&self, header: &GroupHeader) -> bool {
+        header.epoch > self.epoch && header.start == self.lsn
     }
 
     /// The intact group of this log at `position`, left in `files`; `None` if there is none.
     fn group_at(&mut self, position: u64) -> Result<Option<GroupHeader>, Error> {
-        let room = self.files.room(position);
         if !self.files.load(position, group::HEADER)? {
             return Ok(None);
         }
+        let room = self.files.room(position);
         let Ok(Some((header, checksum))) = GroupHeader::parse(self.files.range(0, group::HEADER)) else {
             return Ok(None);
         };
@@ -179,7 +190,9 @@ impl LogReader {
             && header.position == position
             && len > 0
             && len.is_multiple_of(frame::ALIGNMENT as u64)
-            && group::HEADER as u64 + len <= room.min(self.files.buffer.len() as u64)
+            && group::HEADER as u64 + len <= header.size()
+            && group::HEADER as u64 + len <= CHUNK as u64
+            && header.size() <= room
             && header.start.0.checked_add(len).is_some();
         if !possible || !self.files.load(position, group::HEADER + header.len as usize)? {
             return Ok(None);
@@ -198,7 +211,7 @@ impl LogReader {
             if let Some(header) = self.group_at(position)? {
                 self.known_durable = self.known_durable.max(header.durable);
             }
-            position += self.block_size;
+            position += group::UNIT as u64;
         }
         if self.known_durable > self.lsn {
             let reason = format!("the log ends here, but was durable up to {}", self.known_durable);
@@ -211,9 +224,9 @@ impl LogReader {
 /// The segments as one sequence of positions, read through a buffer.
 struct Files {
     log: Arc<Log>,
-    segment_size: u64,
     buffer: AlignedBuf,
-    /// What is in the buffer.
+    /// What is in the buffer: the segment, and the part of it.
+    segment: Option<Segment>,
     start: u64,
     len: usize,
     /// The position last asked for, relative to `start`.
@@ -221,30 +234,34 @@ struct Files {
 }
 
 impl Files {
-    fn new(log: Arc<Log>, segment_size: u64) -> Files {
-        let buffer = AlignedBuf::zeroed(2 * CHUNK.min(segment_size as usize));
-        Files { log, segment_size, buffer, start: 0, len: 0, at: 0 }
+    fn new(log: Arc<Log>) -> Files {
+        Files { log, buffer: AlignedBuf::zeroed(2 * CHUNK), segment: None, start: 0, len: 0, at: 0 }
     }
 
-    /// Bytes from `position` to the end of its segment.
+    /// Bytes from `position`, which was just loaded, to the end of its segment.
     fn room(&self, position: u64) -> u64 {
-        self.segment_size - position % self.segment_size
+        self.segment.as_ref().map_or(0, |segment| segment.end().saturating_sub(position))
     }
 
     fn is_present(&self, position: u64) -> bool {
-        self.log.segment(position / self.segment_size).is_some()
+        self.log.segment_at(position).is_some()
     }
 
-    /// Brings `[position, position + len)`, within a segment, into the buffer; false if there is no such segment.
-    /// `position` is a multiple of the block size.
+    /// Brings `[position, position + len)` into the buffer; false if it does not lie within a segment. `len` is at most
+    /// [`CHUNK`].
     fn load(&mut self, position: u64, len: usize) -> Result<bool, Error> {
-        let buffered = self.start <= position && position + len as u64 <= self.start + self.len as u64;
-        if !buffered {
-            let Some(file) = self.log.segment(position / self.segment_size) else { return Ok(false) };
-            let len = (self.buffer.len() as u64).min(self.room(position)) as usize;
-            file.read_at(&mut self.buffer[..len], position % self.segment_size)
-                .map_err(Error::io("read a segment"))?;
-            (self.start, self.len) = (position, len);
+        let end = position + len as u64;
+        if !(self.start <= position && end <= self.start + self.len as u64) {
+            let Some(segment) = self.log.segment_at(position) else { return Ok(false) };
+            if end > segment.end() {
+                return Ok(false);
+            }
+            // What is read begins at a whole unit, as direct I/O wants it.
+            let start = position / UNIT * UNIT;
+            let len = (self.buffer.len() as u64).min(segment.end() - start) as usize;
+            let read = segment.file.read_at(&mut self.buffer[..len], start - segment.place.start);
+            read.map_err(Error::io("read a segment"))?;
+            (self.start, self.len, self.segment) = (start, len, Some(segment));
         }
         self.at = (position - self.start) as usize;
         Ok(true)

@@ -1,11 +1,21 @@
 //! The log's files.
 //!
-//! The physical log is one endless sequence of positions, cut into segments of equal size; segment `n` is the file
-//! `log.n`. Files are created zero-written, so that a flush changes no metadata, and a segment before the checkpoint
-//! is renamed to follow the last one. The log thus never needs space at a moment when it could be refused. What a
-//! renamed file still holds is told from the log by the position in every group.
+//! The physical log is one endless sequence of positions, cut into segments; segment `n` is the file `log.n`, and its
+//! length is how much of the sequence it covers. So segments need not be equal: a log that is resized goes on with
+//! segments of another size, and no moment of that is special.
+//!
+//! ```text
+//!   position   0        8M       16M      24M  26M  28M
+//!              |log.000 |log.001 |log.002 |.003|.004|      resized from 24 MiB to 6 MiB while in log.002:
+//!               free: removed     in use    new, smaller
+//! ```
+//!
+//! A file is made under another name, zero-written, so that a flush changes no metadata, and synced; then it gets its name
+//! in the sequence. A segment before the checkpoint is renamed to follow the last one. Either is used only after the
+//! directory was synced. The log thus never needs space at a moment when it could be refused. What a renamed file still
+//! holds is told from the log by the position in every group.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,172 +25,308 @@ use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 use crate::metrics;
 
 const PREFIX: &str = "log.";
+/// Names of files that are being made: at leisure, and because the writer needs one now.
+const IN_THE_MAKING: [&str; 2] = ["log.new", "log.next"];
 const ZEROS: usize = 1 << 20;
+/// Segments begin and end at multiples of this: nothing that a device wants aligned is larger.
+pub(crate) const UNIT: u64 = 4096;
+/// The smallest segment.
+pub(crate) const SMALLEST: u64 = 2 * UNIT;
 
-/// The segment files; `files` is kept without gaps.
+/// Where a segment is in the sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) number: u64,
+    /// Position of its first byte.
+    pub(crate) start: u64,
+}
+
+/// One file of the sequence.
+#[derive(Clone)]
+pub(crate) struct Segment {
+    pub(crate) place: Place,
+    pub(crate) size: u64,
+    pub(crate) file: Arc<dyn File>,
+}
+
+impl Segment {
+    pub(crate) fn end(&self) -> u64 {
+        self.place.start + self.size
+    }
+
+    fn following(&self) -> Place {
+        Place { number: self.place.number + 1, start: self.end() }
+    }
+}
+
+/// How large the log's files are to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// Bytes of all segments.
+    pub(crate) capacity: u64,
+    /// Bytes of a new segment.
+    pub(crate) segment: u64,
+}
+
+/// The segment files, without gaps.
 pub(crate) struct Segments {
     fs: Arc<dyn FileSystem>,
     dir: PathBuf,
-    size: u64,
     direct: bool,
-    files: BTreeMap<u64, Arc<dyn File>>,
-    /// Renamed to follow `files`, but not durably yet.
-    renamed: BTreeMap<u64, Arc<dyn File>>,
+    sizes: Sizes,
+    /// While the log shrinks: what it may not grow beyond meanwhile.
+    ceiling: u64,
+    files: VecDeque<Segment>,
+    /// In the sequence by name, after `files`, but not durably yet.
+    named: VecDeque<Segment>,
+    /// Where the sequence begins if there is no file.
+    first: Place,
+}
+
+/// The file system, the directory, and how files are opened: what is needed to make files without holding the segments.
+#[derive(Clone)]
+pub(crate) struct Directory {
+    pub(crate) fs: Arc<dyn FileSystem>,
+    pub(crate) path: PathBuf,
+    direct: bool,
+}
+
+impl Directory {
+    fn mode(&self, mode: OpenMode) -> OpenMode {
+        if self.direct { mode.direct() } else { mode }
+    }
+
+    /// Makes a file of `size` bytes, zero-written and synced, that is not yet part of the sequence.
+    pub(crate) fn make(&self, size: u64) -> io::Result<Arc<dyn File>> {
+        self.make_as(IN_THE_MAKING[0], size)
+    }
+
+    fn make_as(&self, name: &str, size: u64) -> io::Result<Arc<dyn File>> {
+        let path = self.path.join(name);
+        if self.fs.exists(&path)? {
+            self.fs.remove(&path)?;
+        }
+        let file = self.fs.open(&path, self.mode(OpenMode::CREATE))?;
+        file.allocate(0, size)?;
+        let zeros = AlignedBuf::zeroed(ZEROS.min(size as usize));
+        let mut offset = 0;
+        while offset < size {
+            let step = (size - offset).min(zeros.len() as u64);
+            file.write_at(&zeros[..step as usize], offset)?;
+            offset += step;
+        }
+        file.sync()?;
+        Ok(file)
+    }
 }
 
 impl Segments {
-    /// Creates the segments from 0 on, durably, in place of any that are there.
+    /// Creates the segments from position 0 on, durably, in place of any that are there.
     pub(crate) fn create(
         fs: Arc<dyn FileSystem>,
         dir: &Path,
-        size: u64,
         direct: bool,
-        count: u64,
+        sizes: Sizes,
     ) -> io::Result<Segments> {
         for (_, path) in list(&*fs, dir)? {
             fs.remove(&path)?;
         }
-        let mut segments = Segments::with(fs, dir, size, direct, BTreeMap::new());
-        for number in 0..count {
-            segments.add(number)?;
-        }
-        segments.fs.sync_dir(dir)?;
+        let mut segments = Segments::with(fs, dir, direct, sizes, Place { number: 0, start: 0 });
+        segments.fill_up()?;
         Ok(segments)
     }
 
-    /// Opens the segments that are there, from the one numbered `first` on, and makes their contents durable: what
-    /// recovery reads must not be lost later.
+    /// Opens the segments that are there, from `first` on, and makes their contents durable: what recovery reads must
+    /// not be lost later.
     pub(crate) fn open(
         fs: Arc<dyn FileSystem>,
         dir: &Path,
-        size: u64,
         direct: bool,
-        first: u64,
+        sizes: Sizes,
+        first: Place,
     ) -> io::Result<Segments> {
-        let mut files = BTreeMap::new();
-        for ((number, path), expected) in list(&*fs, dir)?.range(first..).zip(first..) {
-            if *number != expected {
+        let mut segments = Segments::with(fs, dir, direct, sizes, first);
+        let directory = segments.directory();
+        for (number, path) in list(&*segments.fs, dir)?.range(first.number..) {
+            let place = segments.next_place();
+            if *number != place.number {
                 break;
             }
-            let file = fs.open(path, Self::mode(OpenMode::EXISTING, direct))?;
-            if file.len()? < size {
+            let file = directory.fs.open(path, directory.mode(OpenMode::EXISTING))?;
+            let size = file.len()?;
+            if size < SMALLEST || !size.is_multiple_of(UNIT) {
                 break;
             }
             file.sync()?;
-            files.insert(*number, file);
+            segments.files.push_back(Segment { place, size, file });
         }
-        Ok(Segments::with(fs, dir, size, direct, files))
+        Ok(segments)
     }
 
-    fn with(
-        fs: Arc<dyn FileSystem>,
-        dir: &Path,
-        size: u64,
-        direct: bool,
-        files: BTreeMap<u64, Arc<dyn File>>,
-    ) -> Segments {
-        Segments { fs, dir: dir.to_owned(), size, direct, files, renamed: BTreeMap::new() }
-    }
-
-    fn mode(mode: OpenMode, direct: bool) -> OpenMode {
-        if direct { mode.direct() } else { mode }
+    fn with(fs: Arc<dyn FileSystem>, dir: &Path, direct: bool, sizes: Sizes, first: Place) -> Segments {
+        let (files, named) = (VecDeque::new(), VecDeque::new());
+        let ceiling = sizes.capacity;
+        Segments { fs, dir: dir.to_owned(), direct, sizes, ceiling, files, named, first }
     }
 
     fn path(&self, number: u64) -> PathBuf {
         self.dir.join(format!("{PREFIX}{number:012}"))
     }
 
-    /// Creates one segment, zero-written and synced; its name is not durable yet.
-    fn add(&mut self, number: u64) -> io::Result<()> {
-        let file = self.fs.open(&self.path(number), Self::mode(OpenMode::CREATE, self.direct))?;
-        file.allocate(0, self.size)?;
-        let zeros = AlignedBuf::zeroed(ZEROS.min(self.size as usize));
-        let mut offset = 0;
-        while offset < self.size {
-            let step = (self.size - offset).min(zeros.len() as u64);
-            file.write_at(&zeros[..step as usize], offset)?;
-            offset += step;
-        }
-        file.sync()?;
-        self.files.insert(number, file);
-        metrics::NEXT_FILE.increment();
-        Ok(())
+    /// The directory, so that files can be made and names synced without the segments being locked.
+    pub(crate) fn directory(&self) -> Directory {
+        Directory { fs: self.fs.clone(), path: self.dir.clone(), direct: self.direct }
     }
 
-    pub(crate) fn size(&self) -> u64 {
-        self.size
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
-    pub(crate) fn file(&self, number: u64) -> Option<&Arc<dyn File>> {
-        self.files.get(&number)
+    /// How large the log is to be from now on.
+    pub(crate) fn set_sizes(&mut self, sizes: Sizes) {
+        self.sizes = sizes;
+        self.ceiling = self.total().max(sizes.capacity);
     }
 
-    /// The position after the last segment.
+    /// Whether the writer at `position` has so little before it that a log that is to shrink had better not. Appends
+    /// are refused below half the capacity at the most.
+    fn is_short(&self, position: u64) -> bool {
+        let ahead = self.next_place().start.saturating_sub(position);
+        ahead < self.sizes.capacity / 2 + self.sizes.segment
+    }
+
+    /// The segment that `position` lies in.
+    pub(crate) fn at(&self, position: u64) -> Option<&Segment> {
+        let after = self.files.partition_point(|segment| segment.place.start <= position);
+        let segment = self.files.get(after.checked_sub(1)?)?;
+        (position < segment.end()).then_some(segment)
+    }
+
+    /// The segment that `position` lies in or would lie in, at the end of the sequence.
+    pub(crate) fn place_of(&self, position: u64) -> Place {
+        self.at(position).map_or_else(|| self.next_place(), |segment| segment.place)
+    }
+
+    /// The position after the last segment that can be used.
     pub(crate) fn end_position(&self) -> u64 {
-        self.files.last_key_value().map_or(0, |(number, _)| (number + 1) * self.size)
+        self.files.back().map_or(self.first.start, Segment::end)
     }
 
-    /// Renames the segments before the one numbered `first` to follow the sequence until there are `count`, and
-    /// removes the others. They are used after the directory was synced and [`Segments::adopt`]. Whether there is
-    /// anything to sync.
-    pub(crate) fn recycle_before(&mut self, first: u64, count: u64) -> io::Result<bool> {
-        let kept = self.files.split_off(&first);
-        let free = std::mem::replace(&mut self.files, kept);
-        let changed = !free.is_empty();
-        for (number, file) in free {
-            let next = self.next_number().max(first);
-            if ((self.files.len() + self.renamed.len()) as u64) < count {
-                self.fs.rename(&self.path(number), &self.path(next))?;
-                self.renamed.insert(next, file);
+    /// Bytes of all segments.
+    pub(crate) fn total(&self) -> u64 {
+        self.files.iter().chain(&self.named).map(|segment| segment.size).sum()
+    }
+
+    fn next_place(&self) -> Place {
+        self.named.back().or(self.files.back()).map_or(self.first, Segment::following)
+    }
+
+    /// Frees the segments before the one that `position` lies in: renames them to follow the sequence if they are not
+    /// larger than segments now are and the log is not too large with them, and removes the others. The writer is at
+    /// `writer`. Whether there is anything to sync before [`Segments::adopt`].
+    pub(crate) fn recycle_before(&mut self, position: u64, writer: u64) -> io::Result<bool> {
+        let mut changed = false;
+        while let Some(free) = self.files.front()
+            && free.end() <= position
+        {
+            let free = free.clone();
+            let next = self.next_place();
+            let path = self.path(free.place.number);
+            let is_wanted = self.total() <= self.sizes.capacity || self.is_short(writer);
+            let is_kept = free.size <= self.sizes.segment && is_wanted;
+            if is_kept {
+                self.fs.rename(&path, &self.path(next.number))?;
             } else {
-                self.fs.remove(&self.path(number))?;
+                self.fs.remove(&path)?;
             }
+            self.files.pop_front();
+            self.first = free.following();
+            if is_kept {
+                self.named.push_back(Segment { place: next, ..free });
+            }
+            changed = true;
+        }
+        if self.total() <= self.sizes.capacity {
+            self.ceiling = self.sizes.capacity;
         }
         Ok(changed)
     }
 
-    fn next_number(&self) -> u64 {
-        let last = self.renamed.last_key_value().or(self.files.last_key_value());
-        last.map_or(0, |(number, _)| number + 1)
+    /// Whether a segment is to be made: the log is smaller than it is to be by one at least, or is shrinking and the
+    /// writer at `position` is short of room.
+    pub(crate) fn lacks_a_segment(&self, position: u64) -> bool {
+        let larger = self.total() + self.sizes.segment;
+        larger <= self.sizes.capacity || (larger <= self.ceiling && self.is_short(position))
     }
 
-    /// Takes renamed segments into use, the directory having been synced.
+    /// Gives a file that [`Directory::make`] has made its place in the sequence; used after [`Segments::adopt`].
+    pub(crate) fn name(&mut self, file: Arc<dyn File>, size: u64) -> io::Result<()> {
+        self.name_from(IN_THE_MAKING[0], file, size)
+    }
+
+    fn name_from(&mut self, name: &str, file: Arc<dyn File>, size: u64) -> io::Result<()> {
+        let place = self.next_place();
+        self.fs.rename(&self.dir.join(name), &self.path(place.number))?;
+        self.named.push_back(Segment { place, size, file });
+        Ok(())
+    }
+
+    /// Removes the last segment if the log is larger than it is to be and nothing was ever written there, nor in the
+    /// `ahead` bytes before. The writer is at `position`. Whether there was one.
+    pub(crate) fn cut_off(&mut self, position: u64, ahead: u64) -> io::Result<bool> {
+        let Some(last) = self.files.back().filter(|_| self.named.is_empty()) else { return Ok(false) };
+        let is_spare = self.files.len() > 1 && last.place.start >= position + ahead;
+        if self.total() <= self.sizes.capacity || !is_spare {
+            return Ok(false);
+        }
+        self.fs.remove(&self.path(last.place.number))?;
+        self.files.pop_back();
+        Ok(true)
+    }
+
+    /// Takes named segments into use, the directory having been synced.
     pub(crate) fn adopt(&mut self) {
-        metrics::NEXT_FILE.add(self.renamed.len() as u64);
-        self.files.append(&mut self.renamed);
+        metrics::NEXT_FILE.add(self.named.len() as u64);
+        self.files.append(&mut self.named);
     }
 
-    /// Makes sure of the segment that `position` lies in, because the writer has come to the end of the sequence.
-    pub(crate) fn extend_to(&mut self, position: u64) -> io::Result<()> {
-        if self.renamed.is_empty() {
-            let number = position / self.size;
-            assert_eq!(number, self.next_number(), "positions are used in order");
-            self.add(number)?;
+    /// Makes sure of the segment at the end of the sequence, because the writer has come there.
+    pub(crate) fn extend(&mut self) -> io::Result<()> {
+        if self.named.is_empty() {
+            let file = self.directory().make_as(IN_THE_MAKING[1], self.sizes.segment)?;
+            self.name_from(IN_THE_MAKING[1], file, self.sizes.segment)?;
         }
         self.fs.sync_dir(&self.dir)?;
         self.adopt();
         Ok(())
     }
 
-    /// After recovery: removes files that are no part of the sequence and completes it to `count` segments, durably.
-    pub(crate) fn complete(&mut self, first: u64, count: u64) -> io::Result<()> {
-        self.files = self.files.split_off(&first);
+    /// After recovery: removes files that are no part of the sequence and completes it, durably.
+    pub(crate) fn complete(&mut self) -> io::Result<()> {
+        let known: Vec<u64> = self.files.iter().map(|segment| segment.place.number).collect();
         for (number, path) in list(&*self.fs, &self.dir)? {
-            if !self.files.contains_key(&number) {
+            if !known.contains(&number) {
                 self.fs.remove(&path)?;
             }
         }
-        let mut next = self.files.last_key_value().map_or(first, |(number, _)| number + 1);
-        while (self.files.len() as u64) < count {
-            self.add(next)?;
-            next += 1;
+        for name in IN_THE_MAKING {
+            let path = self.dir.join(name);
+            if self.fs.exists(&path)? {
+                self.fs.remove(&path)?;
+            }
         }
-        self.fs.sync_dir(&self.dir)
+        self.fill_up()
     }
 
-    /// The directory and how to sync it, so that this can be done without the segments being locked.
-    pub(crate) fn directory(&self) -> (Arc<dyn FileSystem>, PathBuf) {
-        (self.fs.clone(), self.dir.clone())
+    /// Makes segments until the log is as large as it is to be, durably.
+    fn fill_up(&mut self) -> io::Result<()> {
+        while self.total() + self.sizes.segment <= self.sizes.capacity {
+            let file = self.directory().make(self.sizes.segment)?;
+            self.name(file, self.sizes.segment)?;
+        }
+        self.fs.sync_dir(&self.dir)?;
+        self.adopt();
+        Ok(())
     }
 }
 

@@ -172,6 +172,88 @@ mod models {
         });
     }
 
+    /// The end of a flush, which calls every worker that it concerns; or, for the canary, forgets the last one.
+    fn two_workers_and_a_flush(forget_one: bool) {
+        loom::model(move || {
+            let inboxes = Arc::new([Inbox::new(), Inbox::new()]);
+            let durable = Arc::new(AtomicU64::new(0));
+            let flusher = {
+                let (inboxes, durable) = (inboxes.clone(), durable.clone());
+                loom::thread::spawn(move || {
+                    store_ordered(&durable, 8);
+                    for inbox in inboxes.iter().take(if forget_one { 1 } else { 2 }) {
+                        if inbox.waits.first() <= Lsn(8) {
+                            inbox.signal.raise();
+                        }
+                    }
+                })
+            };
+            let sleeps: Vec<bool> = inboxes
+                .iter()
+                .map(|inbox| {
+                    inbox.waits.register(Lsn(8), &loom_noop_waker());
+                    load_ordered(&durable) < 8
+                })
+                .collect();
+            flusher.join().unwrap();
+            let mut context = Context::from_waker(Waker::noop());
+            for (inbox, sleeps) in inboxes.iter().zip(sleeps) {
+                assert!(!sleeps || inbox.signal.poll(&mut context).is_ready(), "a wakeup was lost");
+            }
+        });
+    }
+
+    #[test]
+    fn loom_a_flush_calls_every_worker_that_it_covers() {
+        two_workers_and_a_flush(false);
+    }
+
+    /// The canary: one call left out is noticed.
+    #[test]
+    #[should_panic(expected = "a wakeup was lost")]
+    fn loom_canary_a_call_that_is_left_out_is_noticed() {
+        two_workers_and_a_flush(true);
+    }
+
+    /// `innodb_log_writer_threads` goes from ON to OFF while a session begins to wait. Whom the session relied on may not
+    /// feel responsible any more; so who changes the setting looks at what is wanted and asks the flusher for it.
+    fn session_and_change_of_mode(asks: bool) {
+        const ON: u64 = 1;
+        const OFF: u64 = 0;
+        loom::model(move || {
+            let mode = Arc::new(AtomicU64::new(ON));
+            let wanted = Arc::new(AtomicU64::new(0));
+            let asked = Arc::new(AtomicU64::new(0));
+            let change = {
+                let (mode, wanted, asked) = (mode.clone(), wanted.clone(), asked.clone());
+                loom::thread::spawn(move || {
+                    store_ordered(&mode, OFF);
+                    if asks {
+                        store_ordered(&asked, load_ordered(&wanted));
+                    }
+                })
+            };
+            wanted.fetch_max(8, Ordering::SeqCst);
+            loom::sync::atomic::fence(Ordering::SeqCst);
+            let relies_on_the_writer = load_ordered(&mode) == ON;
+            change.join().unwrap();
+            // The writer thread looks at the mode when it is called, and does nothing now; the flusher does what is asked.
+            let is_flushed = !relies_on_the_writer || load_ordered(&asked) >= 8;
+            assert!(is_flushed, "a session was forgotten");
+        });
+    }
+
+    #[test]
+    fn loom_a_change_of_mode_forgets_nobody() {
+        session_and_change_of_mode(true);
+    }
+
+    #[test]
+    #[should_panic(expected = "a session was forgotten")]
+    fn loom_canary_a_change_of_mode_that_does_not_ask_forgets_somebody() {
+        session_and_change_of_mode(false);
+    }
+
     fn loom_noop_waker() -> Waker {
         Waker::noop().clone()
     }

@@ -1,8 +1,8 @@
 //! From the ring to the files.
 //!
 //! Whoever holds the [`Writer`] copies `[written, tail)` into groups at the physical cursor. A write begins and ends
-//! at whole frames and at whole blocks; a write larger than the group buffer, or reaching a segment's end, is several
-//! groups. The writer also remembers where some of the writes begin, because that is where reading can start: a
+//! at whole frames and ends at a whole block (`innodb_log_write_ahead_size`); a write larger than the group buffer, or
+//! reaching a segment's end, is several groups. The writer also remembers where some of the writes begin, because that is where reading can start: a
 //! checkpoint is rounded down to such a place.
 
 use std::collections::VecDeque;
@@ -14,10 +14,12 @@ use palisade_io::{AlignedBuf, File};
 use crate::group::{self, GroupHeader};
 use crate::metrics;
 use crate::ring::Ring;
-use crate::segments::Segments;
+use crate::segments::{Segments, UNIT};
 
-/// Largest group, in bytes.
+/// Largest group without its padding, in bytes.
 const GROUP_LIMIT: usize = 1 << 20;
+/// The largest `innodb_log_write_ahead_size`.
+pub(crate) const LARGEST_BLOCK: usize = 16384;
 /// Log bytes between remembered beginnings, at least.
 const START_DISTANCE: u64 = 64 << 10;
 
@@ -67,7 +69,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(segments: Segments, log_id: u64, block_size: usize) -> Writer {
-        let buffer = AlignedBuf::zeroed(GROUP_LIMIT.min(segments.size() as usize));
+        let buffer = AlignedBuf::zeroed(GROUP_LIMIT + LARGEST_BLOCK);
         let (unsynced, starts) = (Vec::new(), Starts::default());
         Writer {
             segments,
@@ -82,12 +84,25 @@ impl Writer {
         }
     }
 
-    /// Goes on at a place where everything before is durable.
+    /// Goes on at a place where everything before is durable. A log that was written in smaller blocks than the files
+    /// now want goes on at the next whole unit; the reader looks there, too.
     pub(crate) fn begin(&mut self, epoch: u32, at: Start, starts: Starts) {
+        self.set_block_size(self.block_size);
         self.epoch = epoch;
-        self.position = at.position;
+        let is_aligned = at.position.is_multiple_of(self.alignment(at.position));
+        self.position = if is_aligned { at.position } else { at.position.next_multiple_of(UNIT) };
         self.written = at.lsn;
         self.starts = starts;
+    }
+
+    fn alignment(&self, position: u64) -> u64 {
+        self.segments.at(position).map_or(1, |segment| segment.file.alignment() as u64)
+    }
+
+    /// Writes end at multiples of `bytes` from now on, or of what the files want, if that is more.
+    pub(crate) fn set_block_size(&mut self, bytes: usize) {
+        let least = self.alignment(self.position).max(group::UNIT as u64) as usize;
+        self.block_size = bytes.next_power_of_two().clamp(least, LARGEST_BLOCK);
     }
 
     pub(crate) fn written(&self) -> Lsn {
@@ -118,32 +133,35 @@ impl Writer {
     /// Writes one group with as much of `[from, to)` as fits; where it ends.
     fn write_group(&mut self, ring: &Ring, from: Lsn, to: Lsn, durable: Lsn) -> std::io::Result<Lsn> {
         if self.position >= self.segments.end_position() {
-            self.segments.extend_to(self.position)?;
+            self.segments.extend()?;
         }
-        let (segment, offset) = (self.position / self.segments.size(), self.position % self.segments.size());
-        let room = (self.buffer.len() as u64).min(self.segments.size() - offset) as usize - group::HEADER;
-        let len = (to.since(from) as usize).min(room);
+        let segment = self.segments.at(self.position).expect("the writer stays within the segments");
+        let offset = self.position - segment.place.start;
+        let left = (segment.size - offset) as usize;
+        let len = (to.since(from) as usize).min(GROUP_LIMIT.min(left) - group::HEADER);
         let sealed = group::HEADER + len;
+        let end = (offset as usize + sealed).next_multiple_of(self.block_size) - offset as usize;
+        let padded = end.min(left);
         ring.copy_out(from, &mut self.buffer[group::HEADER..sealed]);
         let header = GroupHeader {
             len: len as u32,
             log_id: self.log_id,
             epoch: self.epoch,
+            units: (padded / group::UNIT) as u16,
             start: from,
             position: self.position,
             durable,
         };
         header.seal(&mut self.buffer[..sealed]);
-        let padded = sealed.next_multiple_of(self.block_size);
         self.buffer[sealed..padded].fill(0);
 
-        let file = self.segments.file(segment).expect("the writer stays within the segments");
+        let (number, file) = (segment.place.number, segment.file.clone());
         metrics::PENDING_WRITES.add(1);
         let written = file.write_at(&self.buffer[..padded], offset);
         metrics::PENDING_WRITES.subtract(1);
         written?;
-        if self.unsynced.last().is_none_or(|(last, _)| *last != segment) {
-            self.unsynced.push((segment, file.clone()));
+        if self.unsynced.last().is_none_or(|(last, _)| *last != number) {
+            self.unsynced.push((number, file));
         }
         self.position += padded as u64;
         metrics::WRITES.increment();

@@ -88,7 +88,7 @@ fn the_document_describes_the_bytes() {
     assert_eq!(group.number("crc"), u64::from(crc32c(&segment[512 + 4..512 + header + len])));
     assert_eq!(group.number("log id"), config.log_id);
     assert_eq!(group.number("epoch"), 1);
-    assert_eq!(group.number("format"), 1);
+    assert_eq!((group.number("format"), group.number("units")), (2, 1));
     assert_eq!(group.number("start lsn"), start.0 + 24);
     assert_eq!(group.number("position"), 512);
     assert_eq!(group.number("durable lsn"), start.0 + 24);
@@ -105,17 +105,17 @@ fn the_document_describes_the_bytes() {
     assert_eq!(file.len(), 2 * slot.parse::<usize>().unwrap(), "two slots of equal size");
     // Sequence number 2, the second record, lies in slot 0.
     let record = Fields { layout: table(&document, "Checkpoint record"), bytes: &file };
-    let end = record.layout["segment size"].0 + 8;
+    let end = record.layout["segment start"].0 + 8;
     record.check_no_gaps(end);
     assert_eq!(record.number("crc"), u64::from(crc32c(&file[4..end])));
-    assert_eq!(record.number("format"), 1);
+    assert_eq!(record.number("format"), 2);
     assert_eq!(&file[record.layout["magic"].0..][..8], b"PALISADE");
     assert_eq!(record.number("log id"), config.log_id);
     assert_eq!(record.number("sequence"), 2);
     assert_eq!(record.number("epoch"), 1);
-    assert_eq!(record.number("block size"), 512);
+    assert_eq!(record.number("zero"), 0);
     assert_eq!(record.number("lsn"), start.0 + 48);
     assert_eq!(record.number("position"), 1024);
     assert_eq!(record.number("durable lsn"), start.0 + 48);
-    assert_eq!(record.number("segment size"), (1 << 20) / 32);
+    assert_eq!((record.number("segment"), record.number("segment start")), (0, 0));
 }

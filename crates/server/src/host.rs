@@ -28,7 +28,7 @@ use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::connections::Connections;
 use crate::tls::Secrets;
-use crate::variables::{self, Globals};
+use crate::variables::{self, Globals, Placements};
 use crate::{administration, status, virtual_tables};
 
 /// The server as its sessions' statements see it.
@@ -58,10 +58,16 @@ pub struct ServerHost {
 
 impl ServerHost {
     /// The host over `engine`, with these global values. `seed` starts everything random.
-    pub fn new(engine: Arc<Engine>, settings: Settings, secrets: Secrets, seed: u64) -> Self {
+    pub fn new(
+        engine: Arc<Engine>,
+        settings: Settings,
+        placements: Placements,
+        secrets: Secrets,
+        seed: u64,
+    ) -> Self {
         let version = settings.text(sysvar::VERSION).unwrap_or_default().to_owned();
         ServerHost {
-            globals: Globals::new(settings),
+            globals: Globals::new(settings, placements),
             connections: Arc::default(),
             accounts: Accounts::default(),
             secrets: Arc::new(secrets),

@@ -88,6 +88,7 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
     for option in given {
         options.apply(&option).map_err(|problem| format!("{}: {problem}", option.origin))?;
     }
+    options.use_log_file_size();
     Ok(Action::Run(Box::new(options)))
 }
 
@@ -152,6 +153,33 @@ fn find(name: &str) -> Option<VariableId> {
 }
 
 impl Options {
+    /// `innodb_log_file_size` and `innodb_log_files_in_group`, as MySQL has done with them since 8.0.30.
+    fn use_log_file_size(&mut self) {
+        let old = [sysvar::INNODB_LOG_FILE_SIZE, sysvar::INNODB_LOG_FILES_IN_GROUP];
+        let given: Vec<VariableId> = old.into_iter().filter(|id| self.given.contains(id)).collect();
+        if self.given.contains(&sysvar::INNODB_REDO_LOG_CAPACITY) {
+            for id in given {
+                self.warnings.push(format!(
+                    "Ignored deprecated configuration parameter {}. Used innodb_redo_log_capacity instead.",
+                    id.declaration().name
+                ));
+            }
+        } else if !given.is_empty() {
+            let size = self.settings.uint(sysvar::INNODB_LOG_FILE_SIZE);
+            let total = size.saturating_mul(self.settings.uint(sysvar::INNODB_LOG_FILES_IN_GROUP));
+            let declared = sysvar::INNODB_REDO_LOG_CAPACITY.declaration();
+            let capacity = match declared.kind {
+                Kind::UInt { min, max, .. } => total.clamp(min, max),
+                _ => total,
+            };
+            self.settings.set(sysvar::INNODB_REDO_LOG_CAPACITY, Setting::UInt(capacity));
+            self.warnings.push(format!(
+                "Deprecated configuration parameters innodb_log_file_size and/or innodb_log_files_in_group have been \
+                 used to compute innodb_redo_log_capacity={capacity}. Please use innodb_redo_log_capacity instead."
+            ));
+        }
+    }
+
     fn apply(&mut self, option: &Given) -> Result<(), String> {
         let (name, loose) = match strip(&option.name, "loose") {
             Some(rest) => (rest, true),

@@ -22,6 +22,7 @@ pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::login::Peer;
 use crate::tls::Secrets;
+use crate::variables::Placements;
 use crate::worker::{Load, Workers};
 use crate::{session, session_variables, status, variables};
 
@@ -56,10 +57,11 @@ pub fn run_on(
         .build()
         .map_err(|error| format!("cannot start an event loop: {error}"))?;
     let bound = runtime.block_on(async { listener::bind(&settings) })?;
-    let engine = open_engine(file_system, &settings)?;
+    let placements = Placements::new(&settings).map_err(|error| error.message)?;
+    let engine = open_engine(file_system, &settings, &placements)?;
     let secrets = Secrets::open(&settings)?;
     let pid_file = write_pid_file(&settings)?;
-    let host = Arc::new(ServerHost::new(engine.clone(), settings, secrets, random_seed()));
+    let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, random_seed()));
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
     runtime
@@ -106,7 +108,11 @@ fn complete(settings: &mut Settings) {
     }
 }
 
-fn open_engine(file_system: Arc<dyn FileSystem>, settings: &Settings) -> Result<Arc<Engine>, String> {
+fn open_engine(
+    file_system: Arc<dyn FileSystem>,
+    settings: &Settings,
+    placements: &Placements,
+) -> Result<Arc<Engine>, String> {
     let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
     // O_DIRECT, O_DIRECT_NO_FSYNC
     let direct_io = settings.enumerated(sysvar::INNODB_FLUSH_METHOD) >= 4;
@@ -114,6 +120,10 @@ fn open_engine(file_system: Arc<dyn FileSystem>, settings: &Settings) -> Result<
         buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
         redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
         log_buffer_size: settings.uint(sysvar::INNODB_LOG_BUFFER_SIZE),
+        log_write_ahead_size: settings.uint(sysvar::INNODB_LOG_WRITE_AHEAD_SIZE),
+        flush_log_at_timeout: Duration::from_secs(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TIMEOUT)),
+        log_writer_placement: placements.log_writer.clone(),
+        log_flusher_placement: placements.log_flusher.clone(),
         flush_at_commit: FlushAtCommit::from_number(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TRX_COMMIT))
             .unwrap_or_default(),
         log_writer_threads: variables::log_writer_threads(
@@ -170,14 +180,20 @@ fn random_seed() -> u64 {
 
 fn start_workers(host: &Arc<ServerHost>) -> Result<Workers, String> {
     let count = match host.globals.uint(sysvar::WORKER_THREADS) {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => match worker_cpus(host).count() {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            count => count,
+        },
         count => count as usize,
     };
     host.set_worker_count(count);
+    let placement = host.globals.placements.worker.clone();
     let host = host.clone();
     let background = move |number, load: Arc<Load>| {
-        let host = host.clone();
+        let (host, placement) = (host.clone(), placement.clone());
         async move {
+            // Elsewhere it works as well: only slower, or faster.
+            let _stay = placement.enter();
             let inbox = host.engine.register_worker();
             let other_work = || if load.is_lively() { OtherWork::Runnable } else { OtherWork::None };
             let reaping = async {
@@ -189,6 +205,13 @@ fn start_workers(host: &Arc<ServerHost>) -> Result<Workers, String> {
         }
     };
     Workers::start(count, background).map_err(|error| format!("cannot start the workers: {error}"))
+}
+
+/// The processors of `innodb_worker_affinity`.
+fn worker_cpus(host: &ServerHost) -> palisade_io::CpuList {
+    let settings = host.globals.load();
+    let text = settings.text(sysvar::INNODB_WORKER_AFFINITY).unwrap_or_default();
+    variables::cpu_list(sysvar::INNODB_WORKER_AFFINITY.declaration(), text).unwrap_or_default()
 }
 
 /// Ends connections whose clients are silent for too long; looks once a second.

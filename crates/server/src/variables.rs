@@ -1,21 +1,69 @@
 //! The global values of the system variables, and what changing one does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use palisade_base::error_catalogue::{ER_NO_DEFAULT, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR};
+use palisade_base::error_catalogue::{
+    ER_NO_DEFAULT, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+};
 use palisade_base::monitor::{Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads};
+use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
 use crate::session_variables;
 
+/// Where the kinds of threads run: the `..._affinity` variables.
+#[derive(Clone, Default)]
+pub struct Placements {
+    /// `innodb_log_writer_affinity`.
+    pub log_writer: Placement,
+    /// `innodb_log_flusher_affinity`.
+    pub log_flusher: Placement,
+    /// `innodb_worker_affinity`.
+    pub worker: Placement,
+}
+
+impl Placements {
+    /// As the settings say. Call it before any of the threads is started.
+    pub fn new(settings: &Settings) -> Result<Self, MysqlError> {
+        let placement = |id: VariableId| {
+            let text = settings.text(id).unwrap_or_default();
+            cpu_list(id.declaration(), text).map(Placement::new)
+        };
+        Ok(Placements {
+            log_writer: placement(sysvar::INNODB_LOG_WRITER_AFFINITY)?,
+            log_flusher: placement(sysvar::INNODB_LOG_FLUSHER_AFFINITY)?,
+            worker: placement(sysvar::INNODB_WORKER_AFFINITY)?,
+        })
+    }
+
+    /// The placement that a variable sets.
+    fn of(&self, id: VariableId) -> Option<&Placement> {
+        Some(match id {
+            sysvar::INNODB_LOG_WRITER_AFFINITY => &self.log_writer,
+            sysvar::INNODB_LOG_FLUSHER_AFFINITY => &self.log_flusher,
+            sysvar::INNODB_WORKER_AFFINITY => &self.worker,
+            _ => return None,
+        })
+    }
+}
+
+/// The processors that `text` lists; 1231 if it is no list, or names one that the process may not use.
+pub fn cpu_list(variable: &Variable, text: &str) -> Result<CpuList, MysqlError> {
+    let list = CpuList::parse(text).filter(CpuList::is_available);
+    list.ok_or_else(|| mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, text))
+}
+
 /// The global values. Reading is one atomic load; a change publishes a new set.
 pub struct Globals {
+    /// Where threads run.
+    pub placements: Placements,
     current: ArcSwap<Settings>,
     /// Serialises changes.
     change: parking_lot::Mutex<()>,
@@ -23,8 +71,8 @@ pub struct Globals {
 
 impl Globals {
     /// Those the server starts with.
-    pub fn new(settings: Settings) -> Self {
-        Globals { current: ArcSwap::from_pointee(settings), change: parking_lot::Mutex::new(()) }
+    pub fn new(settings: Settings, placements: Placements) -> Self {
+        Globals { placements, current: ArcSwap::from_pointee(settings), change: parking_lot::Mutex::new(()) }
     }
 
     /// The values as of now.
@@ -53,6 +101,13 @@ pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
             if let Some(value) = FlushAtCommit::from_number(*number) {
                 engine.set_flush_at_commit(value);
             }
+        }
+        (sysvar::INNODB_FLUSH_LOG_AT_TIMEOUT, Setting::UInt(seconds)) => {
+            engine.set_flush_log_at_timeout(Duration::from_secs(*seconds));
+        }
+        (sysvar::INNODB_REDO_LOG_CAPACITY, Setting::UInt(bytes)) => engine.resize_redo_log(*bytes),
+        (sysvar::INNODB_LOG_WRITE_AHEAD_SIZE, Setting::UInt(bytes)) => {
+            engine.set_log_write_ahead_size(*bytes);
         }
         (sysvar::INNODB_LOG_WRITER_THREADS, Setting::Enum(position)) => {
             engine.set_log_writer_threads(log_writer_threads(*position));
@@ -200,8 +255,16 @@ pub fn assign(
                 Setting::Text(text) => {
                     Setting::Text(session_variables::check_text(variable.name, text)?.into())
                 }
+                Setting::UInt(bytes) if id == sysvar::INNODB_LOG_WRITE_AHEAD_SIZE => {
+                    Setting::UInt(power_of_two(variable, *bytes, session))
+                }
                 _ => setting,
             };
+            if let Some(placement) = globals.placements.of(id) {
+                let text = variable.shown(&setting);
+                let placed = placement.set(cpu_list(variable, &text)?);
+                placed.map_err(|_| mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, text))?;
+            }
             if let Some((other, follows)) = session_variables::coupled(id, &setting)? {
                 globals.set(other, follows);
             }
@@ -210,6 +273,18 @@ pub fn assign(
             Ok(())
         }
     }
+}
+
+/// The power of two at or below `bytes`; where that is another number, MySQL's warnings.
+fn power_of_two(variable: &Variable, bytes: u64, session: &mut Session) -> u64 {
+    let used = 1 << bytes.ilog2();
+    if used != bytes {
+        let warning = |text: String| MysqlError::with_message(&ER_WRONG_ARGUMENTS, text);
+        let name = variable.name;
+        session.warnings.warn(warning(format!("{name} should be set to power of 2, in range [512,16384]")));
+        session.warnings.warn(warning(format!("Setting {name} to {used}")));
+    }
+    used
 }
 
 /// What is done to the metrics that are named by giving this variable a value.

@@ -50,6 +50,8 @@ pub enum Mishap {
     None,
     /// The power is cut at a random one of the first so many changes.
     PowerCut(u64),
+    /// The same, while the redo log grows and shrinks.
+    PowerCutWhileResizing(u64),
     /// A random one of the first so many syncs fails.
     FailedSync(u64),
     /// A random one of the first so many writes fails.
@@ -132,7 +134,9 @@ impl History {
         let mut nth = |among: u64| self.random.below(among) + 1;
         match self.plan.mishap {
             Mishap::None => {}
-            Mishap::PowerCut(among) => self.disk.fail(Call::Change, nth(among), Fault::Crash),
+            Mishap::PowerCut(among) | Mishap::PowerCutWhileResizing(among) => {
+                self.disk.fail(Call::Change, nth(among), Fault::Crash)
+            }
             Mishap::FailedSync(among) => self.disk.fail(Call::Sync, nth(among), Fault::Io),
             Mishap::FailedWrite(among) => self.disk.fail(Call::Write, nth(among), Fault::Io),
         }
@@ -165,6 +169,12 @@ impl History {
         for _ in 0..self.random.below(self.plan.turns) + 1 {
             let number = self.random.below(SESSIONS as u64) as usize;
             self.turn(&engine, &table, &mut sessions, number)?;
+            if let Mishap::PowerCutWhileResizing(_) = self.plan.mishap {
+                if self.random.one_in(25) {
+                    engine.resize_redo_log((2 << 20) + self.random.below(10 << 20));
+                }
+                self.done(engine.clean_step())?;
+            }
             if self.is_fatal.load(Ordering::Relaxed) {
                 return Err(End::Mishap);
             }

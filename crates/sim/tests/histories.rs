@@ -39,6 +39,12 @@ fn a_power_cut_loses_no_acknowledged_commit_and_leaves_no_half_transaction() {
 }
 
 #[test]
+fn a_power_cut_while_the_log_is_resized_loses_no_acknowledged_commit() {
+    let tally = run(20, 500, plan(FlushAtCommit::Durable, Mishap::PowerCutWhileResizing(600)));
+    assert!(tally.mishaps > 20 && tally.commits > 500);
+}
+
+#[test]
 fn with_lazy_flushing_a_power_cut_leaves_a_state_that_was_committed_once() {
     let tally = run(10, 200, plan(FlushAtCommit::Lazy, Mishap::PowerCut(100)));
     assert!(tally.mishaps > 10 && tally.commits > 200);

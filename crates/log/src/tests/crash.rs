@@ -26,7 +26,10 @@ impl Model {
             match log.admit(bytes.len()) {
                 Ok(credit) => break credit,
                 Err(palisade_base::Blocked::Error(error)) => return Err(error),
-                Err(palisade_base::Blocked::Wait(_)) => self.checkpoint(log, log.tail())?,
+                Err(palisade_base::Blocked::Wait(_)) => {
+                    self.checkpoint(log, log.tail())?;
+                    log.adjust_capacity()?;
+                }
             }
         };
         let range = log.append(&mut credit, &bytes, |_| {});
@@ -42,10 +45,18 @@ impl Model {
         result
     }
 
-    /// Some appends, flushes and checkpoints, and at times a clean shutdown.
+    /// Some appends, flushes and checkpoints, changes of the log's size and of its blocks, and at times a clean shutdown.
     fn live(&mut self, log: &Log, random: &mut Prng) -> Result<(), Error> {
         for _ in 0..random.below(60) + 20 {
-            match random.below(12) {
+            match random.below(14) {
+                12 => log.resize((48 + random.below(200)) << 10),
+                13 => {
+                    if random.one_in(2) {
+                        log.adjust_capacity()?;
+                    } else {
+                        log.set_write_ahead(512 << random.below(4));
+                    }
+                }
                 0..2 => {
                     let back = random.below(4000);
                     let result = log.flush_blocking(Lsn(log.tail().0.saturating_sub(back)));
@@ -91,7 +102,7 @@ impl Model {
 }
 
 fn config() -> LogConfig {
-    LogConfig { capacity: 96 << 10, segment_size: 8 << 10, buffer_size: 16 << 10, ..quiet() }
+    LogConfig { capacity: 96 << 10, segment_size: 0, buffer_size: 16 << 10, ..quiet() }
 }
 
 /// What some lives of a log came to.

@@ -3,6 +3,8 @@
 mod checkpointing;
 mod corruption;
 mod crash;
+mod failing_disk;
+mod resizing;
 mod waiting;
 
 use std::path::Path;
@@ -106,7 +108,7 @@ mod round_trip {
         for direct in [false, true] {
             let place = tempfile::tempdir().unwrap();
             let fs = Arc::new(palisade_io::OsFileSystem);
-            let config = LogConfig { direct, ..threaded(WriterThreads::Auto) };
+            let config = LogConfig { direct, capacity: 1 << 20, ..threaded(WriterThreads::Auto) };
             let log = Log::create(fs.clone(), place.path(), config.clone(), Lsn(8)).unwrap();
             let ranges: Vec<LsnRange> = (0..50u8)
                 .map(|number| {

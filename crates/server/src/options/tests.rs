@@ -36,6 +36,20 @@ fn dashes_underscores_sizes_and_flags() {
 }
 
 #[test]
+fn the_size_of_log_files_gives_the_logs_capacity_unless_that_is_given() {
+    let capacity = |arguments: &[&str]| {
+        let options = run(arguments).unwrap();
+        (options.settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY) >> 20, options.warnings.len())
+    };
+    assert_eq!(capacity(&[]), (100, 0));
+    assert_eq!(capacity(&["--innodb-log-file-size=64M"]), (128, 1));
+    assert_eq!(capacity(&["--innodb-log-files-in-group=3"]), (144, 1));
+    assert_eq!(capacity(&["--innodb-log-file-size=1G", "--innodb-log-files-in-group=4"]), (4096, 1));
+    assert_eq!(capacity(&["--innodb-log-file-size=512G", "--innodb-log-files-in-group=100"]), (512 << 10, 1));
+    assert_eq!(capacity(&["--innodb-log-file-size=1G", "--innodb-redo-log-capacity=32M"]), (32, 1));
+}
+
+#[test]
 fn an_unknown_option_is_an_error_unless_loose() {
     assert_eq!(run(&["--nonsense=1"]).unwrap_err(), "command line: unknown variable 'nonsense=1'");
     assert_eq!(run(&["--nonsense"]).unwrap_err(), "command line: unknown option '--nonsense'");

@@ -1,0 +1,174 @@
+//! Disks that fail or are slow while threads append.
+
+use super::*;
+use palisade_base::prng::test_seed;
+use palisade_io::{Call, CrashKeeps, DirLock, Fault, FaultFileSystem, File, OpenMode};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// What threads were told is durable: end and payload's first byte.
+type Answered = Mutex<Vec<(LsnRange, u8)>>;
+
+/// Appends and waits for durability until the log fails or `most` have been answered.
+fn commit(log: &Log, thread: u8, most: usize, answered: &Answered) {
+    for number in 0..most {
+        let payload = vec![thread; 20 + number % 300];
+        let Ok(range) = append(log, &payload) else { return };
+        match log.flush_blocking(range.end) {
+            Ok(()) => answered.lock().unwrap().push((range, thread)),
+            Err(_) => return,
+        }
+    }
+}
+
+/// EIO at each sync in turn, in every mode: nobody is answered by a flush that failed or came later, the failure is
+/// reported (which ends a server), and whatever was answered is there after the power has failed, too.
+#[test]
+fn an_error_at_any_sync_is_answered_to_nobody_and_loses_nothing() {
+    let seed = test_seed(31);
+    let mut failures = 0;
+    for mode in [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto] {
+        for nth in 1..30 {
+            let fs = Arc::new(FaultFileSystem::new(seed + nth));
+            let reports = Arc::new(AtomicUsize::new(0));
+            let counted = reports.clone();
+            let on_failure = Arc::new(move |_: &str| {
+                counted.fetch_add(1, Ordering::SeqCst);
+            });
+            let log = create(&fs, LogConfig { on_failure, ..threaded(mode) });
+            fs.fail(Call::Sync, nth, Fault::Io);
+            let answered = Answered::default();
+            std::thread::scope(|scope| {
+                for thread in 0..3 {
+                    let (log, answered) = (&log, &answered);
+                    scope.spawn(move || commit(log, thread, 60, answered));
+                }
+            });
+            let durable = log.durable_lsn();
+            let has_failed = log.shutdown().is_err();
+            assert_eq!(reports.load(Ordering::SeqCst), usize::from(has_failed), "reported once");
+            failures += usize::from(has_failed);
+            let answered = answered.into_inner().unwrap();
+            for (range, _) in &answered {
+                assert!(
+                    range.end <= durable || !has_failed,
+                    "seed {}: answered beyond {durable:?}",
+                    seed + nth
+                );
+            }
+            fs.crash(CrashKeeps::Random);
+            let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+            let read = read_all(&mut reader).unwrap();
+            for (range, thread) in answered {
+                let found = read.iter().find(|(found, _)| *found == range);
+                let payload = found.map(|(_, payload)| payload[0]);
+                assert_eq!(payload, Some(thread), "seed {}, {mode:?}: {range:?} was answered", seed + nth);
+            }
+        }
+    }
+    assert!(failures > 30, "the disk failed in {failures} of the rounds only");
+}
+
+/// A disk that takes its time.
+struct SlowDisk(Arc<FaultFileSystem>);
+
+struct SlowFile(Arc<dyn File>);
+
+impl FileSystem for SlowDisk {
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(SlowFile(self.0.open(path, mode)?)))
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.create_dir_all(path)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.0.exists(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(dir)
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        std::thread::sleep(Duration::from_millis(3));
+        self.0.sync_dir(dir)
+    }
+    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
+        self.0.lock_dir(dir)
+    }
+}
+
+impl File for SlowFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_at(buf, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::thread::sleep(Duration::from_micros(200));
+        self.0.write_at(bytes, offset)
+    }
+    fn sync(&self) -> io::Result<()> {
+        std::thread::sleep(Duration::from_millis(3));
+        self.0.sync()
+    }
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.0.allocate(offset, len)
+    }
+    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.0.punch_hole(offset, len)
+    }
+    fn alignment(&self) -> usize {
+        self.0.alignment()
+    }
+}
+
+/// The log fills up again and again, because checkpoints come late: appends wait, none is lost or forgotten, and the log
+/// stays within its files.
+#[test]
+fn a_full_log_on_a_slow_disk_waits_and_goes_on() {
+    for mode in [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto] {
+        let disk = Arc::new(FaultFileSystem::new(1));
+        let config = LogConfig { capacity: 128 << 10, ..threaded(mode) };
+        let log = Log::create(Arc::new(SlowDisk(disk.clone())), dir(), config, Lsn(1000)).unwrap();
+        let (answered, done) = (Answered::default(), AtomicBool::new(false));
+        let waits = || crate::metrics::FILE_SPACE_WAITS.value();
+        let before = waits();
+        std::thread::scope(|scope| {
+            let committing: Vec<_> = (0..4)
+                .map(|thread| {
+                    let (log, answered) = (&log, &answered);
+                    scope.spawn(move || commit(log, thread, 150, answered))
+                })
+                .collect();
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // As late as it can be.
+                    if log.capacity_used() >= 0.95 {
+                        log.write_checkpoint(log.tail()).unwrap();
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            for thread in committing {
+                thread.join().unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(answered.into_inner().unwrap().len(), 4 * 150);
+        assert!(waits() > before, "the log was never full");
+        assert!(log.file_sizes().0 <= 128 << 10);
+        log.shutdown().unwrap();
+    }
+}

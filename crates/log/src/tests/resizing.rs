@@ -1,0 +1,224 @@
+//! The log's files grow and shrink while appends go on.
+
+use super::*;
+use palisade_base::Blocked;
+use palisade_base::prng::test_seed;
+use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, MemFileSystem};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A log whose segments are a 32nd of its capacity.
+fn resizable(capacity: u64) -> LogConfig {
+    LogConfig { capacity, segment_size: 0, buffer_size: 16 << 10, ..quiet() }
+}
+
+fn file_bytes(fs: &dyn FileSystem) -> u64 {
+    let files = fs.list(dir()).unwrap().into_iter().filter(|path| !path.ends_with("checkpoint"));
+    files.map(|path| fs.open(&path, palisade_io::OpenMode::EXISTING).unwrap().len().unwrap()).sum()
+}
+
+/// Appends, with checkpoints written when there is no room; how often that was.
+fn append_with_checkpoints(log: &Log, payload: &[u8]) -> u32 {
+    let mut refused = 0;
+    loop {
+        match log.admit(payload.len()) {
+            Ok(mut credit) => {
+                log.append(&mut credit, payload, |_| {});
+                return refused;
+            }
+            Err(Blocked::Error(error)) => panic!("{error}"),
+            Err(Blocked::Wait(_)) => {
+                refused += 1;
+                assert!(refused < 4, "a checkpoint makes room");
+                log.write_checkpoint(log.tail()).unwrap();
+                log.adjust_capacity().unwrap();
+            }
+        }
+    }
+}
+
+/// Appends `bytes` with a checkpoint close behind, as a pool that keeps up would have it.
+fn pass_through(log: &Log, bytes: u64, random: &mut Prng) {
+    let end = log.tail().advance(bytes);
+    while log.tail() < end {
+        append_with_checkpoints(log, &vec![7; random.below(900) as usize]);
+        if random.one_in(20) {
+            log.write_checkpoint(log.tail()).unwrap();
+            log.adjust_capacity().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_log_grows_at_once_and_shrinks_as_its_files_become_free() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, resizable(512 << 10));
+    let mut random = Prng::new(test_seed(1));
+    assert_eq!(log.file_sizes(), (512 << 10, 512 << 10));
+    for capacity in [4 << 20, 300 << 10, 40 << 20, 1 << 20, 64 << 10] {
+        log.resize(capacity);
+        assert_eq!(log.file_sizes().1, capacity);
+        while log.adjust_capacity().unwrap() {}
+        pass_through(&log, 3 << 20, &mut random);
+        log.write_checkpoint(log.tail()).unwrap();
+        while log.adjust_capacity().unwrap() {}
+        let (total, wanted) = log.file_sizes();
+        let segment = (capacity / 32).next_multiple_of(4096).max(8192);
+        assert!(total <= wanted && total + segment > wanted, "{total} bytes of {wanted}");
+        assert_eq!(file_bytes(&*fs), total, "there are no other files");
+        assert!(log.usable_capacity() < wanted && log.usable_capacity() > wanted / 3);
+    }
+    log.shutdown().unwrap();
+    let (_, mut reader) = Log::open(fs, dir(), resizable(512 << 10)).unwrap();
+    read_all(&mut reader).unwrap();
+}
+
+/// The log is nearly full when it is told to be a fourth as large: what is in it stays, and appends are not refused for
+/// longer than it takes to write a checkpoint.
+#[test]
+fn a_full_log_that_shrinks_keeps_what_is_needed() {
+    let fs = Arc::new(MemFileSystem::new());
+    let config = resizable(1 << 20);
+    let log = create(&fs, config.clone());
+    let mut appended = Vec::new();
+    while log.capacity_used() < 0.9 {
+        appended.push((append(&log, &[5; 700]).unwrap(), vec![5; 700]));
+        log.flush_blocking(log.tail()).unwrap();
+    }
+    log.resize(256 << 10);
+    log.adjust_capacity().unwrap();
+    assert!(log.capacity_used() > 1.0, "the pool is told to hurry");
+    drop(log);
+    let (log, mut reader) = Log::open(fs.clone(), dir(), resizable(256 << 10)).unwrap();
+    assert_eq!(read_all(&mut reader).unwrap(), appended);
+    log.start_after_recovery(reader).unwrap();
+    let refused: u32 = (0..2000).map(|_| append_with_checkpoints(&log, &[6; 700])).sum();
+    assert!(refused < 100, "appends were refused {refused} times");
+    log.write_checkpoint(log.tail()).unwrap();
+    while log.adjust_capacity().unwrap() {}
+    assert!(log.file_sizes().0 <= 256 << 10, "{:?}", log.file_sizes());
+}
+
+#[test]
+fn dirty_pages_of_before_a_resize_still_hold_the_checkpoint_back() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, LogConfig { buffer_size: 1 << 20, ..resizable(32 << 20) });
+    let mut dirty = Vec::new();
+    let change = |dirty: &mut Vec<Lsn>| {
+        let mut credit = log.admit(2000).expect("there is room for all of them");
+        log.append(&mut credit, &[1; 2000], |range| {
+            log.register_dirty(range.start);
+            dirty.push(range.start);
+        });
+        log.flush_blocking(log.tail()).unwrap();
+    };
+    for capacity in [32 << 20, 512 << 20, 16 << 20, 64 << 20] {
+        log.resize(capacity);
+        (0..1000).for_each(|_| change(&mut dirty));
+    }
+    let mut random = Prng::new(test_seed(3));
+    while !dirty.is_empty() {
+        let oldest = *dirty.iter().min().unwrap();
+        let candidate = log.checkpoint_candidate();
+        assert!(candidate <= oldest && oldest.since(candidate) <= 1 << 20, "{candidate:?}, {oldest:?}");
+        log.write_checkpoint(candidate).unwrap();
+        for _ in 0..50 {
+            if dirty.is_empty() {
+                break;
+            }
+            let page = dirty.swap_remove(random.below(dirty.len().min(200) as u64) as usize);
+            log.unregister_dirty(page);
+        }
+    }
+    assert_eq!(log.checkpoint_candidate(), log.tail());
+}
+
+/// Threads append and wait for durability, one resizes, one writes checkpoints; then the power fails, once for each number
+/// of changes to the disk that it can come after. Nothing that was answered is lost.
+#[test]
+fn a_power_cut_during_a_resize_under_load_loses_nothing_durable() {
+    let seed = test_seed(70);
+    for round in 0..40 {
+        let fs = Arc::new(FaultFileSystem::new(seed + round));
+        let config = LogConfig { background: true, ..resizable(256 << 10) };
+        let log = create(&fs, config);
+        let answered = AtomicU64::new(0);
+        let failed = AtomicBool::new(false);
+        fs.fail(Call::Change, 40 + round * 7, Fault::Crash);
+        std::thread::scope(|scope| {
+            for thread in 0..2 {
+                let (log, answered, failed) = (&log, &answered, &failed);
+                scope.spawn(move || {
+                    let mut random = Prng::new(seed + round * 10 + thread);
+                    while let Ok(range) = append(log, &vec![thread as u8; random.below(600) as usize]) {
+                        if log.flush_blocking(range.end).is_err() {
+                            break;
+                        }
+                        answered.fetch_max(range.end.0, Ordering::SeqCst);
+                    }
+                    failed.store(true, Ordering::SeqCst);
+                });
+            }
+            let mut random = Prng::new(seed + round);
+            while !failed.load(Ordering::SeqCst) {
+                if random.one_in(10) {
+                    log.resize((64 + random.below(1000)) << 10);
+                }
+                // After the cut everything fails; what is answered until then is what counts.
+                let _ = log.write_checkpoint(log.tail()).and_then(|()| log.adjust_capacity());
+            }
+        });
+        assert!(log.shutdown().is_err(), "the power did not fail");
+        fs.crash(CrashKeeps::Random);
+        let (log, mut reader) = Log::open(fs.clone(), dir(), resizable(256 << 10)).unwrap();
+        let records = read_all(&mut reader).unwrap_or_else(|error| panic!("seed {}: {error}", seed + round));
+        let end = records.last().map_or(reader.checkpoint_lsn(), |(range, _)| range.end);
+        let answered = Lsn(answered.into_inner());
+        assert!(end >= answered, "seed {}: the log ends at {end:?}, {answered:?} was answered", seed + round);
+        log.start_after_recovery(reader).unwrap();
+        append(&log, b"next life").unwrap();
+        log.write_checkpoint(log.tail()).unwrap();
+        log.shutdown().unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_the_log_as_large_as_it_is() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let log = create(&fs, resizable(256 << 10));
+    log.resize(1 << 20);
+    fs.fail(Call::Write, 5, Fault::NoSpace);
+    assert!(matches!(log.adjust_capacity(), Err(Error::Io { .. })));
+    let (total, wanted) = log.file_sizes();
+    assert!(total == wanted && total < 1 << 20, "{total} of {wanted}");
+    let mut random = Prng::new(test_seed(2));
+    pass_through(&log, 1 << 20, &mut random);
+    log.resize(1 << 20);
+    while log.adjust_capacity().unwrap() {}
+    assert_eq!(log.file_sizes(), (1 << 20, 1 << 20));
+}
+
+/// Writes end at multiples of a size that changes on the way, and what was written is read back.
+#[test]
+fn blocks_of_any_size_are_read_back() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let log = create(&fs, LogConfig { capacity: 4 << 20, ..quiet() });
+    let mut random = Prng::new(test_seed(6));
+    let mut appended = Vec::new();
+    for number in 0..200 {
+        let block = 512 << random.below(6);
+        log.set_write_ahead(block as usize);
+        fs.start_trace();
+        let bytes = payload(number, &mut random);
+        let range = append(&log, &bytes).unwrap();
+        appended.push((range, bytes));
+        log.flush_blocking(range.end).unwrap();
+        let trace = fs.take_trace();
+        let written = trace.lines().rfind(|line| line.starts_with("write")).unwrap();
+        let (at, len) = written.rsplit(' ').next().unwrap().split_once('+').unwrap();
+        let end = at.parse::<u64>().unwrap() + len.parse::<u64>().unwrap();
+        assert!(end.is_multiple_of(block.min(16384)), "{written} with blocks of {block}");
+    }
+    fs.crash(CrashKeeps::Synced);
+    let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+    assert_eq!(read_all(&mut reader).unwrap(), appended);
+}

@@ -1,0 +1,193 @@
+//! The log's own threads: a writer, used with [`WriterThreads::On`], and a flusher, which is also there for what is asked
+//! of it, and now and then for what nobody waits for.
+//!
+//! Neither waits for the other with a lock held, and neither is needed: who flushes is decided in
+//! [`durability`](crate::durability), flush by flush.
+
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+use std::thread::Thread;
+use std::time::Duration;
+
+use palisade_io::Placement;
+
+use crate::durability::{Lead, Unpark};
+use crate::log::State;
+use crate::metrics::WaitCounters;
+use crate::sync::Ordering;
+use crate::{Log, WriterThreads, metrics};
+
+/// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
+#[derive(Default)]
+pub(crate) struct Caller {
+    called: std::sync::atomic::AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Caller {
+    pub(crate) fn call(&self) {
+        if !self.called.load(Ordering::SeqCst)
+            && !self.called.swap(true, Ordering::SeqCst)
+            && let Some(thread) = self.thread.get()
+        {
+            metrics::THREAD_WAKEUPS.increment();
+            thread.unpark();
+        }
+    }
+
+    /// Sleeps until called, or for `limit`; whether it was called.
+    fn wait(&self, limit: Duration) -> bool {
+        if !self.called.load(Ordering::SeqCst) {
+            std::thread::park_timeout(limit);
+        }
+        self.called.load(Ordering::SeqCst)
+    }
+
+    /// Calls from now on are new ones.
+    fn listen(&self) {
+        self.called.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Log {
+    pub(crate) fn start_threads(self: &Arc<Self>) -> std::io::Result<()> {
+        let spawn = |name: &str, placement: &Placement, run: fn(&Log)| {
+            let (log, placement) = (self.clone(), placement.clone());
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+                // Elsewhere it works as well: only slower, or faster.
+                let _stay = placement.enter();
+                run(&log);
+            })
+        };
+        let mut threads = self.threads.lock();
+        threads.push(spawn("log-writer", &self.config.writer_placement, Log::run_writer)?);
+        threads.push(spawn("log-flusher", &self.config.flusher_placement, Log::run_flusher)?);
+        Ok(())
+    }
+
+    /// The writer thread: with `On`, writes while someone waits for more than is written.
+    fn run_writer(&self) {
+        let _ = self.durability.writer.thread.set(std::thread::current());
+        let mut sleeps = 0;
+        loop {
+            self.durability.writer.listen();
+            if !self.is_working() {
+                return;
+            }
+            let goal = self.durability.wanted().max(self.durability.asked());
+            if self.writer_threads() == WriterThreads::On && goal > self.written_lsn() {
+                if self.write_for_flusher() {
+                    WaitCounters::WRITER.count(std::mem::take(&mut sleeps));
+                } else {
+                    sleeps += 1;
+                    self.sleep_until_tail_moves(&self.durability.writer);
+                }
+                continue;
+            }
+            sleeps += 1;
+            self.durability.writer.wait(self.background_interval());
+        }
+    }
+
+    /// Writes what there is; whether there was anything.
+    fn write_for_flusher(&self) -> bool {
+        let mut writer = self.writer.lock();
+        match writer.write(&self.ring, self.durable_lsn()) {
+            Ok(false) => false,
+            Ok(true) => {
+                self.publish(&writer);
+                drop(writer);
+                self.durability.flusher.call();
+                true
+            }
+            Err(error) => {
+                drop(writer);
+                self.fail("write to the log", error);
+                true
+            }
+        }
+    }
+
+    /// The flusher thread: flushes what it was asked for, with `On` all that is written, and now and then what nobody
+    /// waits for.
+    fn run_flusher(&self) {
+        let _ = self.durability.flusher.thread.set(std::thread::current());
+        let mut is_due = false;
+        // After a flush that left those who are not covered to this thread.
+        let mut goes_on = false;
+        let mut sleeps = 0;
+        loop {
+            self.durability.flusher.listen();
+            if !self.is_working() {
+                return;
+            }
+            let durable = self.durable_lsn();
+            let mut goal = self.durability.asked();
+            if goes_on {
+                goal = goal.max(self.durability.wanted());
+            }
+            if self.writer_threads() == WriterThreads::On {
+                goal = goal.max(self.written_lsn());
+            }
+            let has_unflushed = self.tail() > durable;
+            if (goal > durable || is_due) && has_unflushed {
+                is_due = false;
+                let flushed = self.flush_as_thread();
+                goes_on = flushed == Some(Lead::Taken);
+                if flushed.is_some() {
+                    WaitCounters::FLUSHER.count(std::mem::take(&mut sleeps));
+                    continue;
+                }
+            } else if goal > durable {
+                sleeps += 1;
+                self.sleep_until_tail_moves(&self.durability.flusher);
+                continue;
+            }
+            sleeps += 1;
+            is_due = !self.durability.flusher.wait(self.background_interval());
+        }
+    }
+
+    /// Flushes if nobody else does (who does calls this thread afterwards if it is still needed); whether this thread
+    /// is to go on.
+    fn flush_as_thread(&self) -> Option<Lead> {
+        if !self.durability.claim() {
+            return None;
+        }
+        metrics::THREAD_FLUSHES.increment();
+        self.flush_claimed();
+        let lead = match self.writer_threads() {
+            WriterThreads::Off | WriterThreads::Auto => Lead::Sought,
+            WriterThreads::On => Lead::Taken,
+        };
+        self.release(lead, None);
+        Some(lead)
+    }
+
+    fn is_working(&self) -> bool {
+        matches!(self.state(), State::Running | State::Stopping)
+    }
+
+    fn background_interval(&self) -> Duration {
+        Duration::from_millis(self.durability.background_interval_ms.load(Ordering::Relaxed))
+    }
+
+    /// The time between flushes of what nobody waits for: `innodb_flush_log_at_timeout`.
+    pub fn set_background_flush_interval(&self, interval: Duration) {
+        self.durability.background_interval_ms.store(interval.as_millis() as u64, Ordering::Relaxed);
+        // A thread that sleeps for as long as it was before looks again.
+        self.call_threads();
+    }
+
+    /// Someone waits for an append behind one that is not linked yet: sleeps until it is, or until called.
+    fn sleep_until_tail_moves(&self, caller: &Caller) {
+        let tail = self.ring.tail_ordered();
+        let unpark = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let lsn = tail.advance(1);
+        let id = self.tail_waits.register(lsn, &unpark);
+        if self.ring.tail_ordered() == tail {
+            caller.wait(self.background_interval());
+        }
+        self.tail_waits.cancel(lsn, id);
+    }
+}

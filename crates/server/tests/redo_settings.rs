@@ -1,0 +1,132 @@
+//! The redo log's settings, changed while statements commit.
+
+mod client;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use client::{Answer, Client, TestServer};
+
+fn ok(client: &mut Client, statement: &str) {
+    let answer = client.query(statement);
+    assert!(matches!(answer, Answer::Ok(_)), "{statement}: {answer:?}");
+}
+
+fn status(client: &mut Client, name: &str) -> String {
+    let select = "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME";
+    client.value(&format!("{select} = '{name}'"))
+}
+
+/// Bytes of the files of the log.
+fn log_files(server: &TestServer) -> u64 {
+    let files = std::fs::read_dir(server.dir.path().join("data/#log")).unwrap().map(Result::unwrap);
+    let segments = files.filter(|file| file.file_name().to_string_lossy().starts_with("log."));
+    // A file may be renamed or removed between the listing and the look.
+    segments.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
+}
+
+#[test]
+fn everything_that_is_changed_under_load_leaves_commits_alone() {
+    let server = TestServer::start(&[("innodb_flush_method", "fsync")]);
+    let mut admin = server.connect();
+    ok(&mut admin, "CREATE DATABASE d");
+    ok(&mut admin, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(500))");
+    let done = AtomicBool::new(false);
+    let inserted: u64 = std::thread::scope(|scope| {
+        let sessions = (0..4).map(|_| {
+            scope.spawn(|| {
+                let mut client = server.connect();
+                let mut count = 0;
+                while !done.load(Ordering::Relaxed) {
+                    ok(&mut client, "INSERT INTO d.t (v) VALUES (REPEAT('x', 500))");
+                    count += 1;
+                }
+                count
+            })
+        });
+        let sessions: Vec<_> = sessions.collect();
+        let until = Instant::now() + Duration::from_secs(4);
+        let mut turn = 0;
+        while Instant::now() < until {
+            let one_of = |values: &[&'static str]| values[turn % values.len()];
+            for (name, value) in [
+                ("innodb_log_writer_threads", one_of(&["ON", "OFF", "AUTO"])),
+                ("innodb_redo_log_capacity", one_of(&["8388608", "67108864", "33554432"])),
+                ("innodb_log_write_ahead_size", one_of(&["512", "16384", "4096", "8192"])),
+                ("innodb_log_writer_affinity", one_of(&["'0'", "''"])),
+                ("innodb_log_flusher_affinity", one_of(&["'0-0'", "''"])),
+                ("innodb_worker_affinity", one_of(&["''", "'0'"])),
+                ("innodb_flush_log_at_timeout", one_of(&["1", "100"])),
+                ("innodb_flush_log_at_trx_commit", one_of(&["1", "2", "0"])),
+            ] {
+                ok(&mut admin, &format!("SET GLOBAL {name} = {value}"));
+            }
+            turn += 1;
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        done.store(true, Ordering::Relaxed);
+        sessions.into_iter().map(|session| session.join().unwrap()).sum()
+    });
+    assert!(inserted > 100);
+    assert_eq!(admin.value("SELECT COUNT(*) FROM d.t"), inserted.to_string());
+}
+
+#[test]
+fn the_log_grows_and_shrinks_to_what_is_asked_for() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    ok(&mut client, "CREATE DATABASE d");
+    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(4000))");
+    assert_eq!(status(&mut client, "Innodb_redo_log_resize_status"), "OK");
+    for capacity in [48 << 20, 8 << 20, 16 << 20] {
+        ok(&mut client, &format!("SET GLOBAL innodb_redo_log_capacity = {capacity}"));
+        assert_eq!(client.value("SELECT @@innodb_redo_log_capacity"), capacity.to_string());
+        let limit = Instant::now() + Duration::from_secs(30);
+        loop {
+            ok(&mut client, "INSERT INTO d.t (v) VALUES (REPEAT('x', 4000))");
+            let bytes = log_files(&server);
+            let is_there = bytes <= capacity && bytes > capacity / 16 * 15;
+            if is_there && status(&mut client, "Innodb_redo_log_resize_status") == "OK" {
+                break;
+            }
+            assert!(Instant::now() < limit, "{bytes} bytes instead of {capacity}");
+        }
+        let shown: u64 = status(&mut client, "Innodb_redo_log_physical_size").parse().unwrap();
+        assert!(shown <= capacity && shown > capacity / 16 * 14, "{shown} of {capacity}");
+    }
+}
+
+#[test]
+fn a_list_of_processors_that_is_none_is_refused() {
+    let server = TestServer::start(&[("innodb_log_writer_affinity", "0")]);
+    let mut client = server.connect();
+    assert_eq!(client.value("SELECT @@innodb_log_writer_affinity"), "0");
+    for name in ["innodb_log_writer_affinity", "innodb_log_flusher_affinity", "innodb_worker_affinity"] {
+        for wrong in ["a", "1-", "3-1", "0,,1", "1000"] {
+            let text = format!("Variable '{name}' can't be set to the value of '{wrong}'");
+            let answer = client.query(&format!("SET GLOBAL {name} = '{wrong}'"));
+            assert_eq!(answer, Answer::Error(1231, text));
+        }
+        ok(&mut client, &format!("SET GLOBAL {name} = '0'"));
+        assert_eq!(client.value(&format!("SELECT @@{name}")), "0");
+        ok(&mut client, &format!("SET GLOBAL {name} = DEFAULT"));
+    }
+    assert!(matches!(client.query("SET innodb_worker_affinity = '0'"), Answer::Error(1229, _)));
+}
+
+#[test]
+fn write_ahead_is_a_power_of_two() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    ok(&mut client, "SET GLOBAL innodb_log_write_ahead_size = 5000");
+    let Answer::Rows(warnings) = client.query("SHOW WARNINGS") else { panic!("no warnings") };
+    let texts: Vec<_> = warnings.iter().map(|row| row[2].clone().unwrap()).collect();
+    assert_eq!(
+        texts,
+        [
+            "innodb_log_write_ahead_size should be set to power of 2, in range [512,16384]",
+            "Setting innodb_log_write_ahead_size to 4096"
+        ]
+    );
+    assert_eq!(client.value("SELECT @@innodb_log_write_ahead_size"), "4096");
+}
