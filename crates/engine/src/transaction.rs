@@ -356,7 +356,9 @@ impl Transaction {
 
     /// What is below, which keeps its metadata locks. To be told apart from a transaction that is dropped.
     pub(crate) fn detach(mut self) -> Trx {
-        self.trx.take().expect("there until the transaction is dropped")
+        let mut trx = self.trx.take().expect("there until the transaction is dropped");
+        trx.set_owner(0);
+        trx
     }
 
     pub(crate) fn session(&self) -> SessionNo {

@@ -208,7 +208,7 @@ impl Drop for Ending<'_> {
     fn drop(&mut self) {
         let mut entries = self.engine.xa.entries.lock();
         match self.trx.take() {
-            Some(trx) if trx.prepared().is_some() => {
+            Some(trx) if trx.prepared().is_some() && !trx.has_committed() => {
                 let state = State::Prepared(trx);
                 entries.insert(self.xid.key(), Entry { format: self.xid.format, state });
             }

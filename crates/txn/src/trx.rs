@@ -148,6 +148,11 @@ impl Trx {
         self.state.prepared.as_deref()
     }
 
+    /// Whether its commit record is written, and it only waits for snapshots to see it: nothing undoes it any more.
+    pub fn has_committed(&self) -> bool {
+        self.state.committed.is_some()
+    }
+
     /// Whether it has anything that must be ended: changes, locks or a snapshot.
     pub fn is_open(&self) -> bool {
         self.id().is_some() || self.state.locks || self.state.snapshot.is_some()

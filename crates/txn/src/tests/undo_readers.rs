@@ -154,6 +154,7 @@ fn a_transaction_whose_commit_waits_for_the_tail_is_committed_even_if_it_is_then
         });
         reserved.recv().unwrap();
         assert!(matches!(writer.commit(), Err(Blocked::Wait(_))), "the tail stands still");
+        assert!(writer.has_committed());
         // as when the client of a session that waits for its commit has gone
         assert!(matches!(writer.rollback(), Err(Blocked::Wait(_))));
         go_on.send(()).unwrap();
