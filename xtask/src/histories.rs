@@ -1,9 +1,9 @@
 //! Random histories of list appends against the real server, searched for isolation anomalies.
 //!
-//! At each isolation level a few sessions run the transactions of [`workload`] for a while, while another kills statements
-//! and connections at random; in the middle the server is killed (SIGKILL) and started again. What every client did and
-//! saw is a [`History`], and [`check`] must find nothing in it that the level proscribes. A commit that got no answer may
-//! have happened or not; an acknowledged one must have.
+//! At each isolation level a few sessions run the transactions of [`workload`](palisade_isolation::workload) for a while,
+//! while another kills statements and connections at random; in the middle the server is killed (SIGKILL) and started
+//! again. What every client did and saw is a [`History`], and [`check`](palisade_isolation::check()) must find nothing in
+//! it that the level proscribes. A commit that got no answer may have happened or not; an acknowledged one must have.
 //!
 //! Beside the checker stands its canary: the history of each level, taken for one of the level above, must be refused. A
 //! seed gives the transactions again, not how they interleave; the history of a failure is kept in a file.
