@@ -91,8 +91,8 @@ pub enum ReadMode {
     /// gives the last committed version, which cannot be changed before the other has ended, and only if it is still
     /// the latest then.
     Change,
-    /// As [`Change`](Self::Change), for rows of which nobody will ask again whether the condition holds: one that somebody else
-    /// is changing is waited for.
+    /// As [`Change`](Self::Change), for a DELETE, and for rows of which nobody will ask again whether the condition holds: one
+    /// that somebody else is changing is waited for.
     ChangeJoined,
     /// What a statement reads that changes rows elsewhere (INSERT ... SELECT): from REPEATABLE READ on as
     /// `Locked(Shared, Wait)`, so that the statement means the same at the moment of the commit; below as

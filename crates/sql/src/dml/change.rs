@@ -157,7 +157,8 @@ impl Binder<'_> {
         if let Some(with) = &delete.with {
             self.common_tables.extend(CommonTable::all(with));
         }
-        self.read_mode = ReadMode::Change;
+        // Unlike an UPDATE, as in MySQL: it waits for rows that are being changed, and judges what they become.
+        self.read_mode = ReadMode::ChangeJoined;
         self.scopes.push(Scope::default());
         let (tree, names, single) = match &delete.target {
             DeleteTarget::Single(reference) => {
