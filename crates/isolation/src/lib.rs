@@ -9,7 +9,7 @@
 //! | [`history`] | what clients did and saw |
 //! | [`versions`] | the order of each list's versions, and what single reads and commits show |
 //! | [`graph`] | who depended on whom, and cycles of dependencies |
-//! | [`check`] | what each isolation level proscribes |
+//! | [`mod@check`] | what each isolation level proscribes |
 //! | [`workload`] | transactions at random, replayable from a seed |
 //!
 //! What a verdict means: every anomaly reported is one (the checker is sound, given that elements are used once). Silence

@@ -40,7 +40,10 @@ impl InsertRun<'_> {
         let refs: Vec<ValueRef<'_>> = parts.map(|part| values[usize::from(part.column)].as_ref()).collect();
         let mut search = Vec::new();
         key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
-        cx.session.work.add(Work::HandlerReadKey, 1);
+        if strength == LockMode::Exclusive {
+            // MySQL's engine finds and locks the row that stops an INSERT within the call that inserts
+            cx.session.work.add(Work::HandlerReadKey, 1);
+        }
         drive(cx, |cx| {
             let mode = ReadMode::Locked(strength, LockWait::Wait);
             cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
