@@ -152,6 +152,28 @@ fn every_access_path_finds_the_same_rows() {
 }
 
 #[test]
+fn a_range_of_the_primary_key_behind_a_value_of_a_secondary_one() {
+    let mut client = with_rows();
+    check(
+        &mut client,
+        "CREATE TABLE u (k INT, j INT, tag INT, v INT, PRIMARY KEY (k, j DESC), KEY (tag))",
+        "0 affected",
+    );
+    let rows = "(1,1,7,1), (2,1,7,2), (2,2,7,3), (3,1,7,4), (3,5,8,5), (4,1,7,6)";
+    check(&mut client, &format!("INSERT INTO u VALUES {rows}"), "6 affected");
+    for (filter, expected) in [
+        ("k BETWEEN 2 AND 3", "2; 3; 4"),
+        ("k > 2", "4; 6"),
+        ("k IN (1, 4)", "1; 6"),
+        ("k = 2 AND j > 1", "3"),
+        ("k = 2 AND j < 2", "2"),
+    ] {
+        let query = format!("SELECT v FROM u FORCE INDEX (tag) WHERE tag = 7 AND {filter} ORDER BY v");
+        check(&mut client, &query, expected);
+    }
+}
+
+#[test]
 fn a_statement_that_fails_leaves_nothing_behind() {
     let mut client = with_rows();
     let error = "ERROR 1062 (23000): Duplicate entry 'x' for key 't.b'";

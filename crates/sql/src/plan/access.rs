@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use palisade_catalog::collation::LikeRest;
 use palisade_catalog::types::IntWidth;
-use palisade_catalog::{Column, Decimal, SqlType, Value, ValueRef, key};
+use palisade_catalog::{Column, Decimal, IndexPart, SqlType, Value, ValueRef, key};
 use palisade_engine::{Bound, KeyRange, Table};
 
 use crate::SqlAttempt;
@@ -110,7 +110,9 @@ impl Access {
         if self.alternatives.is_empty() {
             return Ok(Ranges::Ranges(vec![prefix_range(prefix)]));
         }
-        let part = index.parts[self.equals.len()];
+        let Some(part) = index_parts(table, self.index).nth(self.equals.len()) else {
+            return Ok(Ranges::Ranges(vec![prefix_range(prefix)]));
+        };
         let column = &table.columns[usize::from(part.column)];
         let mut ranges = Vec::with_capacity(self.alternatives.len());
         for spec in &self.alternatives {
@@ -122,13 +124,16 @@ impl Access {
     }
 }
 
-/// Columns of an index's parts, and behind them those of the clustered key that are not among them.
-pub fn index_columns(table: &Table, index: usize) -> impl Iterator<Item = usize> + '_ {
+/// An index's parts, and behind them those of the clustered key whose columns are not among them.
+pub fn index_parts(table: &Table, index: usize) -> impl Iterator<Item = &IndexPart> {
     let own = &table.indexes[index].parts;
     let clustered = if index == 0 { &[][..] } else { &table.indexes[0].parts[..] };
-    own.iter()
-        .chain(clustered.iter().filter(|part| !own.iter().any(|known| known.column == part.column)))
-        .map(|part| usize::from(part.column))
+    own.iter().chain(clustered.iter().filter(|part| !own.iter().any(|known| known.column == part.column)))
+}
+
+/// Columns of [`index_parts`].
+pub fn index_columns(table: &Table, index: usize) -> impl Iterator<Item = usize> + '_ {
+    index_parts(table, index).map(|part| usize::from(part.column))
 }
 
 fn prefix_range(prefix: Vec<u8>) -> KeyRange {
