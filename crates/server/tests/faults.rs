@@ -2,7 +2,7 @@
 
 mod client;
 
-use client::{Answer, Client, TestServer};
+use client::{Answer, Client, TestServer, number};
 use palisade_io::{DirLock, File, FileSystem, OpenMode, OsFileSystem};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,6 @@ const INTERRUPTED: u16 = 1317;
 
 fn rows(list: &[&str]) -> Answer {
     Answer::Rows(list.iter().map(|text| vec![Some((*text).to_owned())]).collect())
-}
-
-fn number(answer: &Answer) -> u16 {
-    match answer {
-        Answer::Error(number, _) => *number,
-        _ => 0,
-    }
 }
 
 /// Rows 10, 20, 30, 40 with n = 0.

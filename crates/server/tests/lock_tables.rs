@@ -4,14 +4,7 @@ mod client;
 
 use std::time::{Duration, Instant};
 
-use client::{Answer, CAPABILITIES, Client, TestServer};
-
-fn run(client: &mut Client, statements: &[&str]) {
-    for statement in statements {
-        let answer = client.query(statement);
-        assert!(!matches!(answer, Answer::Error(..)), "{statement}: {answer:?}");
-    }
-}
+use client::{Answer, CAPABILITIES, Client, TestServer, run};
 
 fn list(client: &mut Client, text: &str) -> Vec<String> {
     let cell = |cell: Option<String>| cell.unwrap_or_else(|| "NULL".to_owned());

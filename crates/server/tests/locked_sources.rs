@@ -4,24 +4,10 @@ mod client;
 
 use std::time::Duration;
 
-use client::{Answer, Client, TestServer};
+use client::{Answer, Client, TestServer, number, run};
 
 const TIMEOUT: u16 = 1205;
 const DUPLICATE: u16 = 1062;
-
-fn number(answer: &Answer) -> u16 {
-    match answer {
-        Answer::Error(number, _) => *number,
-        _ => 0,
-    }
-}
-
-fn run(client: &mut Client, statements: &[&str]) {
-    for statement in statements {
-        let answer = client.query(statement);
-        assert!(!matches!(answer, Answer::Error(..)), "{statement}: {answer:?}");
-    }
-}
 
 /// t has rows 10, 20, 30, 40 with n = 1, 2, 3, 4 and u the same; o the same ids. Waiting for a lock takes a second at most.
 fn world() -> TestServer {

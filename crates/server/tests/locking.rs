@@ -2,7 +2,7 @@
 
 mod client;
 
-use client::{Answer, Client, TestServer};
+use client::{Answer, Client, TestServer, number};
 
 fn rows(list: &[&str]) -> Answer {
     Answer::Rows(list.iter().map(|text| vec![Some((*text).to_owned())]).collect())
@@ -11,13 +11,6 @@ fn rows(list: &[&str]) -> Answer {
 const TIMEOUT: u16 = 1205;
 const DEADLOCK: u16 = 1213;
 const CHANGED: u16 = 1020;
-
-fn number(answer: &Answer) -> u16 {
-    match answer {
-        Answer::Error(number, _) => *number,
-        _ => 0,
-    }
-}
 
 /// Rows 10, 20, 30, 40 with n = 1, 2, 3, 4. Waiting for a lock takes a second at most.
 fn with_rows(options: &[(&str, &str)]) -> TestServer {

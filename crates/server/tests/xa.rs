@@ -7,24 +7,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use client::{Answer, CAPABILITIES, Client, TestServer};
+use client::{Answer, CAPABILITIES, Client, TestServer, number, run};
 
 const TIMEOUT: u16 = 1205;
 const DEADLOCK: u16 = 1213;
-
-fn number(answer: &Answer) -> u16 {
-    match answer {
-        Answer::Error(number, _) => *number,
-        _ => 0,
-    }
-}
-
-fn run(client: &mut Client, statements: &[&str]) {
-    for statement in statements {
-        let answer = client.query(statement);
-        assert!(!matches!(answer, Answer::Error(..)), "{statement}: {answer:?}");
-    }
-}
 
 fn list(client: &mut Client, text: &str) -> Vec<String> {
     match client.query(text) {

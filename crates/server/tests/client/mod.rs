@@ -311,3 +311,19 @@ pub fn error(packet: &[u8]) -> Answer {
     let text = if packet[3] == b'#' { &packet[9..] } else { &packet[3..] };
     Answer::Error(u16::from_le_bytes([packet[1], packet[2]]), String::from_utf8_lossy(text).into_owned())
 }
+
+/// The number of an error; 0 for any other answer.
+pub fn number(answer: &Answer) -> u16 {
+    match answer {
+        Answer::Error(number, _) => *number,
+        _ => 0,
+    }
+}
+
+/// Sends statements that must succeed.
+pub fn run(client: &mut Client, statements: &[&str]) {
+    for statement in statements {
+        let answer = client.query(statement);
+        assert!(!matches!(answer, Answer::Error(..)), "{statement}: {answer:?}");
+    }
+}
