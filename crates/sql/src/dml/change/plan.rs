@@ -1,0 +1,304 @@
+//! Planning an UPDATE or DELETE: what finds its rows, what is assigned to them, and whether all must be found first.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_engine::{ReadMode, Table};
+use palisade_parser::ast::{self, DeleteTarget, TableReference};
+
+use super::{ChangePlan, Target};
+use crate::bind::scope::{Clause, Scope};
+use crate::bind::{Binder, CommonTable};
+use crate::dml::insert::{Cell, refuse_generated, target_column};
+use crate::expr::{Expr, Node};
+use crate::plan::join::{JoinPlanner, WantedOrder};
+use crate::plan::{Operator, Query};
+use crate::{Access, SqlResult};
+
+impl Binder<'_> {
+    /// Binds an UPDATE.
+    pub fn update(mut self, update: &ast::Update) -> SqlResult<ChangePlan> {
+        if let Some(with) = &update.with {
+            self.common_tables.extend(CommonTable::all(with));
+        }
+        let single = matches!(update.tables.as_slice(), [TableReference::Table(_)]);
+        if !single && (!update.order_by.is_empty() || update.limit.is_some()) {
+            return Err(mysql_error!(
+                ER_WRONG_USAGE,
+                "UPDATE",
+                if update.limit.is_some() { "LIMIT" } else { "ORDER BY" }
+            ));
+        }
+        self.read_mode = ReadMode::Change;
+        self.scopes.push(Scope::default());
+        let blind = single && update.filter.is_none() && update.order_by.is_empty();
+        self.blind = blind;
+        if let [TableReference::Table(factor)] = update.tables.as_slice() {
+            let schema = self.schema_of(&factor.name)?;
+            self.accesses(&schema, &factor.name.name, Access::Update)?;
+        }
+        let tree = self.from(&update.tables)?.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+        self.blind = false;
+        let mut targets: Vec<Target> = Vec::new();
+        for assignment in &update.assignments {
+            self.scope().clause = Clause::Fields;
+            let column = self.resolve(&assignment.column)?;
+            let Node::Column { slot, column, .. } = column.node else {
+                return Err(mysql_error!(ER_BAD_FIELD_ERROR, assignment.column.column, "field list"));
+            };
+            let source = self.scope().sources.iter().find(|source| source.slot == slot);
+            let schema = source.map(|source| source.schema.clone()).unwrap_or_default();
+            let Some(table) = source.and_then(|source| source.table.clone()) else {
+                return Err(mysql_error!(
+                    ER_NON_UPDATABLE_TABLE,
+                    assignment.column.table.clone().unwrap_or_default(),
+                    "UPDATE"
+                ));
+            };
+            target_column(
+                &table,
+                &ast::ColumnName { table: None, schema: None, ..assignment.column.clone() },
+            )?;
+            let value = match &assignment.value {
+                ast::Expr::Default => Cell::Default,
+                value => Cell::Expr(self.expr(value)?),
+            };
+            refuse_generated(&table, column, &value)?;
+            let position = match targets.iter().position(|target| target.slot == slot) {
+                Some(position) => position,
+                None => {
+                    if !single {
+                        self.accesses(&schema, &table.name, Access::Update)?;
+                    }
+                    targets.push(self.target(table, slot)?);
+                    targets.len() - 1
+                }
+            };
+            let target = &mut targets[position];
+            if let Cell::Expr(expr) = &value {
+                let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
+                let (mut reads, mut sequential) = (false, false);
+                expr.walk(&mut |expr| {
+                    if let Node::Column { slot: read, column, .. } = &expr.node {
+                        reads |= *read == slot;
+                        sequential |= *read == slot && assigned.contains(column);
+                    }
+                });
+                // A subquery may read any of them.
+                target.sequential |= sequential || has_subquery(expr) && !assigned.is_empty();
+                if reads && blind {
+                    self.accesses(&schema, &target.table.name, Access::Read)?;
+                }
+            }
+            target.assignments.push((column, value));
+        }
+        self.finish_change(
+            tree,
+            targets,
+            update.filter.as_ref(),
+            &update.order_by,
+            update.limit.as_ref(),
+            update.ignore,
+            single,
+            true,
+        )
+    }
+
+    /// Binds a DELETE.
+    pub fn delete(mut self, delete: &ast::Delete) -> SqlResult<ChangePlan> {
+        if let Some(with) = &delete.with {
+            self.common_tables.extend(CommonTable::all(with));
+        }
+        // Unlike an UPDATE, as in MySQL: it waits for rows that are being changed, and judges what they become.
+        self.read_mode = ReadMode::ChangeJoined;
+        self.scopes.push(Scope::default());
+        let (tree, names, single) = match &delete.target {
+            DeleteTarget::Single(reference) => {
+                self.blind = delete.filter.is_none() && delete.order_by.is_empty();
+                if let TableReference::Table(factor) = reference {
+                    let schema = self.schema_of(&factor.name)?;
+                    self.accesses(&schema, &factor.name.name, Access::Delete)?;
+                }
+                let tree = self.from(std::slice::from_ref(reference))?;
+                self.blind = false;
+                (tree, None, true)
+            }
+            DeleteTarget::Multi { targets, tables } => (self.from(tables)?, Some(targets), false),
+        };
+        let tree = tree.ok_or_else(|| mysql_error!(ER_NO_TABLES_USED))?;
+        let mut targets = Vec::new();
+        let sources = self.scope().sources.clone();
+        match names {
+            None => {
+                for source in &sources {
+                    let Some(table) = &source.table else {
+                        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
+                    };
+                    targets.push(self.target(table.clone(), source.slot)?);
+                }
+            }
+            Some(names) => {
+                for name in names {
+                    let found = sources.iter().find(|source| {
+                        source.alias == name.name
+                            && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
+                    });
+                    let Some(source) = found else {
+                        return Err(mysql_error!(ER_UNKNOWN_TABLE, name.name, "MULTI DELETE"));
+                    };
+                    let Some(table) = &source.table else {
+                        return Err(mysql_error!(ER_NON_UPDATABLE_TABLE, source.alias, "DELETE"));
+                    };
+                    self.accesses(&source.schema, &table.name, Access::Delete)?;
+                    targets.push(self.target(table.clone(), source.slot)?);
+                }
+            }
+        }
+        self.finish_change(
+            tree,
+            targets,
+            delete.filter.as_ref(),
+            &delete.order_by,
+            delete.limit.as_ref(),
+            delete.ignore,
+            single,
+            false,
+        )
+    }
+
+    fn target(&mut self, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
+        let outer = std::mem::take(self.scope());
+        let own: Vec<_> = outer.sources.iter().filter(|source| source.slot == slot).cloned().collect();
+        let locked = own.iter().try_for_each(|source| self.check_locks(&table, &source.alias, true));
+        *self.scope() = Scope { sources: own, ..Scope::default() };
+        let bound = locked.and_then(|()| self.rules(&table));
+        *self.scope() = outer;
+        let (rules, family) = (bound?, self.family(&table)?);
+        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules, family })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn finish_change(
+        mut self,
+        mut tree: crate::bind::from::JoinTree,
+        targets: Vec<Target>,
+        filter: Option<&ast::Expr>,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+        ignore: bool,
+        single: bool,
+        is_update: bool,
+    ) -> SqlResult<ChangePlan> {
+        if !single {
+            let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
+            tree.change_joined(&changed);
+        }
+        self.scope().clause = Clause::Where;
+        let condition = match filter {
+            Some(filter) => Some(self.expr(filter)?),
+            None => None,
+        };
+        self.scope().clause = Clause::Order;
+        let keys = self.order_keys(order_by)?;
+        let limit = self.limit(limit)?;
+        let mut conditions = Vec::new();
+        if let Some(condition) = condition.clone() {
+            condition.conjuncts(&mut conditions);
+        }
+        let scope = self.scopes.pop().expect("it was pushed when binding began");
+        let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
+        let order = match keys.first().map(|key| &key.expr.node) {
+            Some(Node::Column { slot, .. }) if single => {
+                let slot = *slot;
+                let columns = keys.iter().map(|key| match &key.expr.node {
+                    Node::Column { column, .. } => Some((*column, key.descending)),
+                    _ => None,
+                });
+                columns.collect::<Option<Vec<_>>>().map(|keys| WantedOrder { slot, keys, limit: None })
+            }
+            _ => None,
+        };
+        let used = local.iter().map(|slot| (*slot, None)).collect();
+        let wants_order = order.is_some();
+        let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
+        let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
+        let planned = planner.tree(&tree, pool, &[]);
+        if self.session.variables.sql_safe_updates && limit.is_none() {
+            for target in &targets {
+                if !by_key(&planned.operator, target.slot) {
+                    return Err(mysql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
+                }
+            }
+        }
+        let mut collect = !single || targets.iter().any(|target| moves(&planned.operator, target));
+        let mut root = planned.operator;
+        let in_order = planned.ordered && wants_order;
+        if !keys.is_empty() && !in_order {
+            let mut slots = Vec::new();
+            root.slots(&mut slots);
+            root =
+                Operator::Sort { input: Box::new(root), keys, slots, limit: limit.clone(), distinct: false };
+            collect = false;
+        }
+        if let Some(limit) = limit {
+            root = Operator::Limit { input: Box::new(root), limit };
+        }
+        collect |= self
+            .subqueries
+            .iter()
+            .flatten()
+            .any(|query| targets.iter().any(|target| reads(&query.root, &target.table)));
+        let query = Query {
+            root,
+            output: Vec::new(),
+            columns: Vec::new(),
+            rows: planned.rows,
+            outer_slots: Vec::new(),
+            counted_limit: None,
+        };
+        let plan = Arc::new(self.finish(Some(query)));
+        Ok(ChangePlan { plan, targets, condition: condition.filter(|_| single), ignore, collect, is_update })
+    }
+}
+
+/// Whether the rows of a slot are found by a key.
+fn by_key(operator: &Operator, slot: usize) -> bool {
+    match operator {
+        Operator::Scan { slot: own, access, .. } if *own == slot => {
+            access.unique || !access.equals.is_empty() || !access.alternatives.is_empty()
+        }
+        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+            by_key(left, slot) || by_key(right, slot)
+        }
+        Operator::Filter { input, .. } => by_key(input, slot),
+        _ => false,
+    }
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |expr| found |= matches!(expr.node, Node::Subquery(_)));
+    found
+}
+
+fn reads(operator: &Operator, table: &Arc<Table>) -> bool {
+    let mut tables = Vec::new();
+    operator.tables(&mut tables);
+    tables.iter().any(|known| Arc::ptr_eq(known, table))
+}
+
+/// Whether the assignments can move a row within the index that finds it.
+fn moves(operator: &Operator, target: &Target) -> bool {
+    match operator {
+        Operator::Scan { access, .. } => {
+            !access.unique
+                && crate::plan::access::index_columns(&target.table, access.index).any(|column| {
+                    target.table.columns[column].generated.is_some()
+                        || target.assignments.iter().any(|(assigned, _)| *assigned == column)
+                })
+        }
+        Operator::Filter { input, .. } => moves(input, target),
+        _ => true,
+    }
+}

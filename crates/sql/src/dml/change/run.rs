@@ -1,0 +1,401 @@
+//! Changing the rows that the plan finds, each by the version that was read.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::{RowView, Value, ValueRef, key, row};
+use palisade_engine::{
+    Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
+};
+
+use super::{ChangePlan, Target};
+use crate::dml::foreign::is_violation;
+use crate::dml::insert::{Cell, row_error};
+use crate::dml::store::{duplicate_entry, in_table};
+use crate::exec::State;
+use crate::expr::context::view;
+use crate::expr::{Context, Slot};
+use crate::run::drive;
+use crate::work::Work;
+use crate::{SqlAttempt, SqlResult};
+
+/// An UPDATE or DELETE while it runs.
+pub struct ChangeRun<'p> {
+    plan: &'p ChangePlan,
+    pub matched: u64,
+    pub changed: u64,
+    /// A row read again.
+    old: RowBuf,
+    /// The row being changed.
+    bytes: Vec<u8>,
+    new: Vec<u8>,
+}
+
+impl<'p> ChangeRun<'p> {
+    pub fn new(plan: &'p ChangePlan) -> ChangeRun<'p> {
+        ChangeRun { plan, matched: 0, changed: 0, old: RowBuf::new(), bytes: Vec::new(), new: Vec::new() }
+    }
+
+    /// Changes every row that the plan finds.
+    pub async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let query = plan.plan.query.as_ref().expect("a change has a query that finds its rows");
+        let mut state = State::new(&query.root);
+        if !plan.collect {
+            let target = &plan.targets[0];
+            while drive(cx, |cx| state.next(&query.root, cx)).await? {
+                self.one(cx, target).await?;
+            }
+            return Ok(());
+        }
+        // Each target's rows, and with each the rows of all tables that were in place: assignments read those.
+        let mut found: Vec<Vec<(Slot, Arc<[Slot]>)>> = plan.targets.iter().map(|_| Vec::new()).collect();
+        let mut seen: Vec<HashSet<Vec<u8>>> = plan.targets.iter().map(|_| HashSet::new()).collect();
+        let others: Vec<usize> = {
+            let mut slots = Vec::new();
+            query.root.slots(&mut slots);
+            slots
+        };
+        let keeps_others = plan.is_update && others.len() > 1;
+        let nothing: Arc<[Slot]> = Arc::new([]);
+        let mut bytes = 0;
+        while drive(cx, |cx| state.next(&query.root, cx)).await? {
+            let mut joined: Option<Arc<[Slot]>> = None;
+            for (position, target) in plan.targets.iter().enumerate() {
+                let Some((table, row, _)) = cx.frame.slots[target.slot].stored() else { continue };
+                let key = clustered_key(table, row)?;
+                if !seen[position].insert(key) {
+                    continue;
+                }
+                bytes += row.len() + 200;
+                let kept = match keeps_others {
+                    true => joined.get_or_insert_with(|| {
+                        others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
+                    }),
+                    false => &nothing,
+                };
+                bytes += kept.iter().map(Slot::size).sum::<usize>();
+                found[position].push((cx.frame.slots[target.slot].keep(), kept.clone()));
+                crate::exec::join::charge(bytes)?;
+            }
+        }
+        for (target, rows) in plan.targets.iter().zip(found) {
+            for (slot, kept) in rows {
+                for (other, row) in others.iter().zip(kept.iter()) {
+                    cx.frame.slots[*other] = row.clone();
+                }
+                cx.frame.slots[target.slot] = slot;
+                self.one(cx, target).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the row in the target's slot.
+    async fn one(&mut self, cx: &mut Context<'_>, target: &Target) -> SqlResult<()> {
+        let plan = self.plan;
+        let Some((table, row, mut stamp)) = cx.frame.slots[target.slot].stored() else { return Ok(()) };
+        let table = table.clone();
+        self.bytes.clear();
+        self.bytes.extend_from_slice(row);
+        self.matched += 1;
+        // A parent is locked before its children are looked for: it is read again for that.
+        let mut unlocked = target.family.as_ref().is_some_and(|family| family.has_children());
+        let mut locked = false;
+        let kin = target.family.is_some() && (plan.ignore || !plan.is_update);
+        // What the slot held before the row was read again: it is put back for the scan to go on.
+        let mut before = None;
+        loop {
+            let outcome = if std::mem::take(&mut unlocked) {
+                Ok(Some(UpdateOutcome::Changed))
+            } else if kin {
+                Box::pin(self.apply_with_kin(cx, target, &table, stamp)).await
+            } else if plan.is_update {
+                self.update(cx, target, &table, stamp).await
+            } else {
+                let bytes = &self.bytes;
+                let deleted =
+                    drive(cx, |cx| cx.transaction().delete(&table, stamp, bytes).map_err(Blocked::up));
+                deleted.await.map(Some)
+            };
+            if let Some(before) = before.take() {
+                cx.frame.slots[target.slot] = before;
+            }
+            match outcome? {
+                // Matched is locked, changed or not.
+                None if locked || self.hold(cx, &table, stamp).await? => return Ok(()),
+                None | Some(UpdateOutcome::Changed) => {}
+                Some(UpdateOutcome::Done) => {
+                    self.changed += 1;
+                    let work = if plan.is_update { Work::HandlerUpdate } else { Work::HandlerDelete };
+                    cx.session.work.add(work, 1);
+                    return Ok(());
+                }
+            }
+            // Someone was faster: look at the row again, and queue for it with all others that want it.
+            let key = clustered_key(&table, &self.bytes)?;
+            let mut again = std::mem::take(&mut self.old);
+            let found = read_locked(cx, &table, &key, &mut again).await?;
+            let newly_locked = again.is_newly_locked();
+            locked = true;
+            if !found {
+                self.matched -= 1;
+                return Ok(());
+            }
+            stamp = again.stamp();
+            self.bytes.clear();
+            self.bytes.extend_from_slice(again.row());
+            self.old = again;
+            let row = Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp };
+            let known = std::mem::replace(&mut cx.frame.slots[target.slot], row);
+            if let Some(condition) = &plan.condition
+                && drive(cx, |cx| condition.test(cx)).await? != Some(true)
+            {
+                self.matched -= 1;
+                cx.frame.slots[target.slot] = known;
+                if newly_locked {
+                    cx.transaction().unlock_row(&table, &key);
+                }
+                return Ok(());
+            }
+            before = Some(known);
+        }
+    }
+
+    /// Locks the row in `self.bytes`, which is not changed after all; false if it is no longer the version `stamp`.
+    async fn hold(&mut self, cx: &mut Context<'_>, table: &Arc<Table>, stamp: RowStamp) -> SqlResult<bool> {
+        let key = clustered_key(table, &self.bytes)?;
+        let found = read_locked(cx, table, &key, &mut self.old).await?;
+        Ok(found && self.old.stamp() == stamp)
+    }
+
+    /// Changes the row in `self.bytes` with all that depends on it; `None` if it needs no change or was skipped.
+    async fn apply_with_kin(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<Option<UpdateOutcome>> {
+        let before = cx.transaction().savepoint();
+        let outcome = match self.plan.is_update {
+            true => self.update(cx, target, table, stamp).await,
+            false => self.delete_with_kin(cx, target, table, stamp).await.map(Some),
+        };
+        match outcome {
+            Err(violation) if self.plan.ignore && is_violation(&violation) => {
+                drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
+                cx.session.warnings.warn(violation);
+                Ok(None)
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn delete_with_kin(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<UpdateOutcome> {
+        let bytes = &self.bytes;
+        let family = target.family.as_ref().filter(|family| family.has_children());
+        let Some(family) = family else {
+            return drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await;
+        };
+        let old = view(table, bytes)?.to_values();
+        family.check_delete(cx, &old).await?;
+        let outcome =
+            drive(cx, |cx| cx.transaction().delete(table, stamp, bytes).map_err(Blocked::up)).await?;
+        if outcome == UpdateOutcome::Done {
+            family.after_delete(cx, &old).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Updates the row in `self.bytes`; `None` if it needs no change or was skipped.
+    async fn update(
+        &mut self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        stamp: RowStamp,
+    ) -> SqlResult<Option<UpdateOutcome>> {
+        let number = self.matched;
+        let assigned = drive(cx, |cx| assigned_values(cx, target, &self.bytes, number)).await?;
+        let Some(mut assigned) = assigned else { return Ok(None) };
+        let old = view(table, &self.bytes)?;
+        if target.rules.generates() || target.rules.checks() {
+            let mut all: Vec<Value> = (0..table.columns.len())
+                .map(|column| new_value(&old, &assigned, column).to_owned())
+                .collect();
+            if !Box::pin(self.follow_rules(cx, target, table, &mut all)).await? {
+                return Ok(None);
+            }
+            for (column, value) in all.into_iter().enumerate() {
+                if table.columns[column].generated.is_some() {
+                    assigned.push((column, value));
+                }
+            }
+        }
+        let value = |column: usize| new_value(&old, &assigned, column);
+        let kept = match &target.family {
+            Some(family) => {
+                let all = |column| new_value(&old, &assigned, column).to_owned();
+                let new: Vec<Value> = (0..table.columns.len()).map(all).collect();
+                let old = old.to_values();
+                family.check_parents(cx, &new, Some(&old)).await?;
+                family.check_update(cx, &old, &new).await?;
+                Some((family, old, new))
+            }
+            None => None,
+        };
+        self.new.clear();
+        row::encode_with(table, value, &mut self.new).map_err(row_error)?;
+        let (bytes, new) = (&self.bytes, &self.new);
+        let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, bytes, new) {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),
+            Err(blocked) => Err(blocked.up()),
+        })
+        .await?;
+        match outcome {
+            Ok(UpdateOutcome::Done) => {
+                if let Some((family, old, new)) = &kept {
+                    family.after_update(cx, old, new).await?;
+                }
+                if let Some(column) = table.auto_increment_column()
+                    && let Some((_, value)) = assigned.iter().find(|(assigned, _)| *assigned == column)
+                    && let Value::Int(_) | Value::UInt(_) = value
+                {
+                    let wide = cx.to_integer(value.as_ref())?;
+                    if let Ok(value) = u64::try_from(wide) {
+                        drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+                    }
+                }
+                Ok(Some(UpdateOutcome::Done))
+            }
+            Ok(UpdateOutcome::Changed) => Ok(Some(UpdateOutcome::Changed)),
+            Err(index) => {
+                let error = duplicate_entry(table, index, |column| value(column).to_owned());
+                if !self.plan.ignore {
+                    return Err(error);
+                }
+                cx.session.warnings.warn(error);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl ChangeRun<'_> {
+    /// Computes the generated columns of a row and checks it; false if IGNORE skips it. Apart from `update`, whose rows
+    /// mostly have no rules, so that its future stays small.
+    async fn follow_rules(
+        &self,
+        cx: &mut Context<'_>,
+        target: &Target,
+        table: &Arc<Table>,
+        all: &mut [Value],
+    ) -> SqlResult<bool> {
+        let number = self.matched;
+        drive(cx, |cx| cx.generate(&target.rules, table, target.slot, all, number)).await?;
+        match drive(cx, |cx| cx.check_row(&target.rules, target.slot, all)).await {
+            Err(violation)
+                if self.plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+            {
+                cx.session.warnings.warn(violation);
+                Ok(false)
+            }
+            checked => checked.map(|()| true),
+        }
+    }
+}
+
+fn new_value<'v>(old: &RowView<'v>, assigned: &'v [(usize, Value)], column: usize) -> ValueRef<'v> {
+    match assigned.iter().rev().find(|(known, _)| *known == column) {
+        Some((_, value)) => value.as_ref(),
+        None => old.column(column),
+    }
+}
+
+/// The values assigned; `None` if they are those the row has already.
+fn assigned_values(
+    cx: &mut Context<'_>,
+    target: &Target,
+    bytes: &[u8],
+    number: u64,
+) -> SqlAttempt<Option<Vec<(usize, Value)>>> {
+    let table = &target.table;
+    let mut assigned: Vec<(usize, Value)> = Vec::with_capacity(target.assignments.len() + 1);
+    let mut kept = None;
+    let result = (|| -> SqlAttempt<()> {
+        for (column, cell) in &target.assignments {
+            let known = &table.columns[*column];
+            let value = match cell {
+                Cell::Default if known.generated.is_some() => continue,
+                Cell::Default => cx.default_value(&target.rules.defaults[*column], known, number)?,
+                Cell::Expr(expr) => {
+                    let value = expr.eval(cx)?;
+                    if value.is_null() && !known.nullable {
+                        let error = mysql_error!(ER_BAD_NULL_ERROR, known.name);
+                        cx.warn_or_fail(error)?;
+                        palisade_catalog::store::implicit_default(known)
+                    } else {
+                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        stored.map_err(|error| in_table(error, table, known))?
+                    }
+                }
+            };
+            assigned.push((*column, value));
+            if target.sequential {
+                // What follows reads the new values.
+                let old = view(table, bytes)?;
+                let values: Vec<Value> = (0..table.columns.len())
+                    .map(|column| new_value(&old, &assigned, column).to_owned())
+                    .collect();
+                let before = std::mem::replace(&mut cx.frame.slots[target.slot], Slot::Values(values.into()));
+                kept.get_or_insert(before);
+            }
+        }
+        Ok(())
+    })();
+    if let Some(before) = kept {
+        cx.frame.slots[target.slot] = before;
+    }
+    result?;
+    let old = view(table, bytes)?;
+    let changed =
+        assigned.iter().any(|(column, _)| new_value(&old, &assigned, *column) != old.column(*column));
+    if !changed {
+        return Ok(None);
+    }
+    for (column, known) in table.columns.iter().enumerate() {
+        if known.on_update_now && !assigned.iter().any(|(known, _)| *known == column) {
+            assigned.push((column, cx.store_now(known, number)?));
+        }
+    }
+    Ok(Some(assigned))
+}
+
+/// Reads a row by its clustered key, and locks it.
+async fn read_locked(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    key: &[u8],
+    row: &mut RowBuf,
+) -> SqlResult<bool> {
+    let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
+    drive(cx, |cx| cx.transaction().point_read(table, 0, key, mode, row).map_err(Blocked::up)).await
+}
+
+/// The clustered key of a row.
+pub(crate) fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
+    let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
+    let mut out = Vec::with_capacity(16);
+    key::entry_key(table, 0, &row, &mut out);
+    Ok(out)
+}
