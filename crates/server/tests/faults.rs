@@ -2,12 +2,12 @@
 
 mod client;
 
-use client::{Answer, Client, TestServer, number};
+use client::{Answer, Client, TestServer, number, until};
 use palisade_io::{DirLock, File, FileSystem, OpenMode, OsFileSystem};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TIMEOUT: u16 = 1205;
 const DEADLOCK: u16 = 1213;
@@ -44,20 +44,6 @@ fn id(client: &mut Client) -> String {
 fn send(client: &mut Client, statement: &str) {
     client.sequence = 0;
     client.write(&[b"\x03", statement.as_bytes()].concat());
-}
-
-/// Asks again and again until the answer is `expected`.
-#[track_caller]
-fn until(client: &mut Client, query: &str, expected: &Answer) {
-    let give_up = Instant::now() + Duration::from_secs(15);
-    loop {
-        let answer = client.query(query);
-        if answer == *expected {
-            return;
-        }
-        assert!(Instant::now() < give_up, "{query}: {answer:?}, not {expected:?}");
-        std::thread::sleep(Duration::from_millis(3));
-    }
 }
 
 /// Until connection `id` waits for a lock.

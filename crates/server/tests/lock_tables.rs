@@ -2,9 +2,7 @@
 
 mod client;
 
-use std::time::{Duration, Instant};
-
-use client::{Answer, CAPABILITIES, Client, TestServer, run};
+use client::{Answer, CAPABILITIES, Client, TestServer, run, until_somebody_waits};
 
 fn list(client: &mut Client, text: &str) -> Vec<String> {
     let cell = |cell: Option<String>| cell.unwrap_or_else(|| "NULL".to_owned());
@@ -32,15 +30,6 @@ fn world() -> (TestServer, Client) {
 
 const LOCKS: &str = "SELECT THREAD_ID, OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, LOCK_TYPE, LOCK_MODE, LOCK_STATUS, \
                      LOCK_DATA FROM performance_schema.data_locks ORDER BY LOCK_STATUS, LOCK_DATA, THREAD_ID";
-
-/// Waits until a statement of another connection waits for a row lock.
-fn until_somebody_waits(client: &mut Client) {
-    let begun = Instant::now();
-    let waiting = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
-    while client.value(waiting) == "0" {
-        assert!(begun.elapsed() < Duration::from_secs(20), "nobody waits");
-    }
-}
 
 #[test]
 fn a_waiter_and_the_row_that_its_blocker_has_changed() {

@@ -2,12 +2,11 @@
 
 mod client;
 
-use std::time::Duration;
-
-use client::{Answer, Client, TestServer, number, run};
+use client::{Answer, Client, TestServer, number, run, until_somebody_waits};
 
 const TIMEOUT: u16 = 1205;
 const DUPLICATE: u16 = 1062;
+const PATIENTLY: &str = "SET innodb_lock_wait_timeout = 1000";
 
 /// t has rows 10, 20, 30, 40 with n = 1, 2, 3, 4 and u the same; o the same ids. Waiting for a lock takes a second at most.
 fn world() -> TestServer {
@@ -65,9 +64,10 @@ fn at_read_committed_rows_that_do_not_match_are_not_waited_for() {
     // And the row as it is then, whether it is changed.
     let waiting = std::thread::spawn({
         let statement = format!("{statement} 2 OR n + 0 = 4");
+        run(&mut committed, &[PATIENTLY]);
         move || (committed.query(&statement), committed)
     });
-    std::thread::sleep(Duration::from_millis(300));
+    until_somebody_waits(&mut server.connect());
     run(&mut holder, &["COMMIT"]);
     let (answer, mut committed) = waiting.join().unwrap();
     assert_eq!(answer, Answer::Ok(0), "{statement}");
@@ -80,9 +80,10 @@ fn a_row_that_is_changed_in_vain_is_found_again_when_the_other_gives_up() {
     let mut holder = connect(&server, "REPEATABLE READ");
     run(&mut holder, &["BEGIN", "UPDATE t SET n = 9, v = REPEAT('z', 20) WHERE id = 20"]);
     let mut committed = connect(&server, "READ COMMITTED");
+    run(&mut committed, &[PATIENTLY]);
     let waiting =
         std::thread::spawn(move || (committed.query("UPDATE t SET n = n + 1 WHERE v = ''"), committed));
-    std::thread::sleep(Duration::from_millis(300));
+    until_somebody_waits(&mut server.connect());
     run(&mut holder, &["ROLLBACK"]);
     let (answer, mut committed) = waiting.join().unwrap();
     assert_eq!(answer, Answer::Ok(4));
@@ -198,12 +199,12 @@ fn a_scan_that_waits_for_a_row_keeps_nobody_from_inserting_behind_it() {
     let mut holder = connect(&server, "REPEATABLE READ");
     run(&mut holder, &["BEGIN", "SELECT * FROM t WHERE id = 20 FOR UPDATE"]);
     let mut scanning = connect(&server, "REPEATABLE READ");
-    run(&mut scanning, &["BEGIN"]);
+    run(&mut scanning, &[PATIENTLY, "BEGIN"]);
     let waiting = std::thread::spawn(move || {
         (scanning.query("UPDATE t FORCE INDEX (n) SET v = 'x' WHERE n BETWEEN 1 AND 4"), scanning)
     });
-    std::thread::sleep(Duration::from_millis(300));
     let mut other = connect(&server, "REPEATABLE READ");
+    until_somebody_waits(&mut other);
     assert_eq!(other.query("INSERT INTO t VALUES (25, 3, 9, '')"), Answer::Ok(1));
     run(&mut holder, &["COMMIT"]);
     let (answer, mut scanning) = waiting.join().unwrap();

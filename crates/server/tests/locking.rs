@@ -2,7 +2,7 @@
 
 mod client;
 
-use client::{Answer, Client, TestServer, number};
+use client::{Answer, Client, TestServer, number, until_somebody_waits};
 
 fn rows(list: &[&str]) -> Answer {
     Answer::Rows(list.iter().map(|text| vec![Some((*text).to_owned())]).collect())
@@ -176,10 +176,7 @@ fn of_two_in_a_deadlock_the_one_that_did_less_is_rolled_back_whole() {
         (answer, idle)
     });
     let mut watcher = server.connect();
-    let waits = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
-    while watcher.value(waits) != "1" {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    until_somebody_waits(&mut watcher);
     assert_eq!(busy.query("UPDATE t SET v = 'busy' WHERE id = 10"), Answer::Ok(1));
     let (answer, mut idle) = waiting.join().unwrap();
     assert_eq!(

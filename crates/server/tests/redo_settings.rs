@@ -5,7 +5,7 @@ mod client;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use client::{Answer, Client, TestServer};
+use client::{Answer, Client, PATIENCE, TestServer};
 
 fn ok(client: &mut Client, statement: &str) {
     let answer = client.query(statement);
@@ -100,7 +100,7 @@ fn the_log_grows_and_shrinks_to_what_is_asked_for() {
     for capacity in [48 << 20, 8 << 20, 16 << 20] {
         ok(&mut client, &format!("SET GLOBAL innodb_redo_log_capacity = {capacity}"));
         assert_eq!(client.value("SELECT @@innodb_redo_log_capacity"), capacity.to_string());
-        let limit = Instant::now() + Duration::from_secs(300);
+        let limit = Instant::now() + 3 * PATIENCE;
         loop {
             ok(
                 &mut client,

@@ -8,11 +8,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_base::Event;
 use palisade_base::sysvar::{Settings, VariableId};
 use palisade_io::{FileSystem, OsFileSystem};
+
+/// What is longer than this on the slowest machine hangs.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server in this process, with fresh data.
 pub struct TestServer {
@@ -125,7 +128,7 @@ pub enum Answer {
 impl Client {
     pub fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
         Client { stream, sequence: 0 }
     }
@@ -318,6 +321,27 @@ pub fn number(answer: &Answer) -> u16 {
         Answer::Error(number, _) => *number,
         _ => 0,
     }
+}
+
+/// Asks again and again until the answer is `expected`.
+#[track_caller]
+pub fn until(client: &mut Client, query: &str, expected: &Answer) {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        let answer = client.query(query);
+        if answer == *expected {
+            return;
+        }
+        assert!(Instant::now() < give_up, "{query}: {answer:?}, not {expected:?}");
+        std::thread::sleep(Duration::from_millis(3));
+    }
+}
+
+/// Waits until a statement of another connection waits for a row lock.
+#[track_caller]
+pub fn until_somebody_waits(watcher: &mut Client) {
+    let waiting = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
+    until(watcher, waiting, &Answer::Rows(vec![vec![Some("1".into())]]));
 }
 
 /// Sends statements that must succeed.
