@@ -46,6 +46,8 @@ pub const SQL_MODES: &[&str] = &[
 
 /// Bits of `sql_mode`.
 pub mod sql_mode {
+    /// REAL is FLOAT.
+    pub const REAL_AS_FLOAT: u64 = 1;
     /// `||` concatenates.
     pub const PIPES_AS_CONCAT: u64 = 1 << 1;
     /// `"` quotes identifiers.
@@ -57,7 +59,8 @@ pub mod sql_mode {
     /// A subtraction of unsigned numbers may be negative.
     pub const NO_UNSIGNED_SUBTRACTION: u64 = 1 << 6;
     /// The names that `ANSI` stands for, and itself.
-    pub const ANSI: u64 = 1 << 18 | 1 | PIPES_AS_CONCAT | ANSI_QUOTES | IGNORE_SPACE | ONLY_FULL_GROUP_BY;
+    pub const ANSI: u64 =
+        1 << 18 | REAL_AS_FLOAT | PIPES_AS_CONCAT | ANSI_QUOTES | IGNORE_SPACE | ONLY_FULL_GROUP_BY;
     /// Zero is a value for an AUTO_INCREMENT column.
     pub const NO_AUTO_VALUE_ON_ZERO: u64 = 1 << 19;
     /// A backslash in a string is a backslash.

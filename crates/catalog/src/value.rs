@@ -277,7 +277,8 @@ impl ValueRef<'_> {
 
 impl ValueRef<'_> {
     /// Appends the value, which is of type `sql_type`, as text: what the text protocol sends and string functions
-    /// see. A TIMESTAMP is shown in UTC (convert it first for a session's zone); NULL is nothing.
+    /// see. A TIMESTAMP is shown in UTC (convert it first for a session's zone); NULL is nothing; a DECIMAL that was
+    /// computed with more digits than its type has is rounded. ZEROFILL is the column's business, not the type's.
     pub fn append_text(&self, sql_type: &SqlType, out: &mut Vec<u8>) {
         let fsp = sql_type.fraction_digits();
         let fixed = match sql_type {
@@ -288,7 +289,12 @@ impl ValueRef<'_> {
             ValueRef::Null => {}
             ValueRef::Int(value) => number::format_i64(value, out),
             ValueRef::UInt(value) => number::format_u64(value, out),
-            ValueRef::Decimal(value) => value.format(out),
+            ValueRef::Decimal(value) => match sql_type {
+                SqlType::Decimal { scale, .. } if value.scale() > *scale => {
+                    value.round(i32::from(*scale)).unwrap_or(value).format(out);
+                }
+                _ => value.format(out),
+            },
             ValueRef::Float(value) => match fixed {
                 Some(scale) => number::format_fixed(f64::from(value), scale, out),
                 None => number::format_f32(value, out),

@@ -155,7 +155,7 @@ fn default_collation(name: Option<&str>) -> Option<CollationId> {
 pub fn derive(settings: &SessionSettings) -> SessionVariables {
     let seconds = |id| Duration::from_secs(settings.uint(id));
     SessionVariables {
-        sql_mode: SqlMode::from_bits(settings.flags(sysvar::SQL_MODE)).unwrap_or_default(),
+        sql_mode: SqlMode::of(settings.flags(sysvar::SQL_MODE)),
         autocommit: settings.bool(sysvar::AUTOCOMMIT),
         isolation: isolation(settings.enumerated(sysvar::TRANSACTION_ISOLATION)),
         read_only: settings.bool(sysvar::TRANSACTION_READ_ONLY),

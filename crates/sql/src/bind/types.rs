@@ -170,7 +170,7 @@ pub fn merge_types(left: &SqlType, right: &SqlType, connection: CollationId) -> 
         (l, r) if l.is_temporal() && r.is_temporal() => match (l, r) {
             (SqlType::Time { fsp: a }, SqlType::Time { fsp: b }) => SqlType::Time { fsp: *a.max(b) },
             (l, r) => {
-                let fsp = |ty: &SqlType| crate::expr::convert::fraction_digits(ty);
+                let fsp = SqlType::fraction_digits;
                 SqlType::DateTime { fsp: fsp(l).max(fsp(r)) }
             }
         },

@@ -10,7 +10,6 @@ use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
 use crate::bind::scope::{Scope, Source};
 use crate::bind::{Binder, not_supported};
-use crate::expr::convert::append_text;
 use crate::expr::{Context, Expr, Slot};
 use crate::mode::SqlMode;
 use crate::{SqlAttempt, SqlError, SqlResult};
@@ -200,7 +199,7 @@ impl Context<'_> {
     pub fn store_now(&mut self, column: &Column, row: u64) -> SqlResult<Value> {
         let now = ValueRef::DateTime(crate::expr::cast::cut_datetime(
             self.now(),
-            crate::expr::convert::fraction_digits(&column.sql_type),
+            column.sql_type.fraction_digits(),
         ));
         self.store(now, &SqlType::DateTime { fsp: 6 }, column, row)
     }
@@ -305,7 +304,7 @@ pub fn duplicate_entry(table: &TableDef, number: usize, value: impl Fn(usize) ->
         if value.is_null() {
             text.extend_from_slice(b"NULL");
         }
-        append_text(value.as_ref(), &table.columns[column].sql_type, &mut text);
+        value.as_ref().append_text(&table.columns[column].sql_type, &mut text);
         if let Some(prefix) = part.prefix {
             let charset = table.columns[column].sql_type.collation().get().charset;
             let length = charset.prefix_len(&text[start..], prefix as usize);

@@ -5,7 +5,7 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::charset::convert;
 use palisade_catalog::{Bytes, CollationId, Decimal, SqlType, Time, Value, ValueRef, json};
 
-use super::convert::{append_text, text_of};
+use super::convert::text_of;
 use super::{Context, Expr};
 use crate::SqlResult;
 
@@ -263,6 +263,6 @@ pub fn cut_datetime(datetime: palisade_catalog::DateTime, fsp: u8) -> palisade_c
 /// A value's text into a fresh vector.
 pub fn to_vec(value: ValueRef<'_>, ty: &SqlType) -> Vec<u8> {
     let mut out = Vec::new();
-    append_text(value, ty, &mut out);
+    value.append_text(ty, &mut out);
     out
 }

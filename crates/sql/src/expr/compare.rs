@@ -6,7 +6,6 @@ use palisade_base::error_catalogue::{ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGR
 use palisade_base::mysql_error;
 use palisade_catalog::{Charset, Collation, CollationId, SqlType, ValueRef};
 
-use super::convert::append_text;
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
 
@@ -275,8 +274,8 @@ fn compare_text(left: ValueRef<'_>, right: ValueRef<'_>, collation: &Collation) 
         (ValueRef::Bytes(l), ValueRef::Bytes(r)) => collation.compare(l, r),
         _ => {
             let (mut l, mut r) = (Vec::new(), Vec::new());
-            append_text(left, &SqlType::Null, &mut l);
-            append_text(right, &SqlType::Null, &mut r);
+            left.append_text(&SqlType::Null, &mut l);
+            right.append_text(&SqlType::Null, &mut r);
             collation.compare(&l, &r)
         }
     }

@@ -9,125 +9,13 @@ use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Value, Val
 use super::Context;
 use crate::SqlResult;
 
-/// Digits of the second's fraction that values of a type show.
-pub fn fraction_digits(ty: &SqlType) -> u8 {
-    match ty {
-        SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => *fsp,
-        _ => 0,
-    }
-}
-
-/// Appends `value`, which is of type `ty`, as text: what the text protocol sends and what string functions see.
-/// ZEROFILL is the column's business, not the type's.
-pub fn append_text(value: ValueRef<'_>, ty: &SqlType, out: &mut Vec<u8>) {
-    match value {
-        ValueRef::Null => {}
-        ValueRef::Int(v) => number::format_i64(v, out),
-        ValueRef::UInt(v) => number::format_u64(v, out),
-        ValueRef::Decimal(v) => match ty {
-            SqlType::Decimal { scale, .. } if v.scale() > *scale => {
-                append_display(out, v.round(i32::from(*scale)).unwrap_or(v));
-            }
-            _ => append_display(out, v),
-        },
-        ValueRef::Float(v) => match ty {
-            SqlType::Float { digits: Some((_, scale)), .. } => {
-                number::format_fixed(f64::from(v), *scale, out)
-            }
-            _ => number::format_f32(v, out),
-        },
-        ValueRef::Double(v) => match ty {
-            SqlType::Double { digits: Some((_, scale)), .. }
-            | SqlType::Float { digits: Some((_, scale)), .. } => {
-                number::format_fixed(v, *scale, out);
-            }
-            _ => number::format_f64(v, out),
-        },
-        ValueRef::Bytes(v) => out.extend_from_slice(v),
-        ValueRef::Date(v) => append_date(v, out),
-        ValueRef::Time(v) => append_time(v, fraction_digits(ty), out),
-        ValueRef::DateTime(v) => append_datetime(v, fraction_digits(ty), out),
-        ValueRef::Timestamp(v) => {
-            append_datetime(v.to_datetime(&palisade_catalog::Zone::UTC), fraction_digits(ty), out);
-        }
-        ValueRef::Year(v) => append_padded(u32::from(v), 4, out),
-        ValueRef::Bit { bits, width } => {
-            let bytes = usize::from(width).div_ceil(8);
-            out.extend_from_slice(&bits.to_be_bytes()[8 - bytes..]);
-        }
-        ValueRef::Enum { text, .. } => out.extend_from_slice(text),
-        ValueRef::Set { bits, text } => text.append_to(bits, out),
-    }
-}
-
-fn append_display(out: &mut Vec<u8>, value: impl std::fmt::Display) {
-    use std::io::Write;
-    write!(out, "{value}").expect("writing to a Vec does not fail");
-}
-
-fn append_padded(value: u32, width: usize, out: &mut Vec<u8>) {
-    let mut digits = [b'0'; 10];
-    let mut rest = value;
-    let mut start = digits.len();
-    while rest > 0 {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    out.extend_from_slice(&digits[start.min(digits.len() - width)..]);
-}
-
-/// Appends `YYYY-MM-DD`.
-pub fn append_date(date: Date, out: &mut Vec<u8>) {
-    append_padded(u32::from(date.year()), 4, out);
-    out.push(b'-');
-    append_padded(u32::from(date.month()), 2, out);
-    out.push(b'-');
-    append_padded(u32::from(date.day()), 2, out);
-}
-
-fn append_fraction(micros: u32, digits: u8, out: &mut Vec<u8>) {
-    if digits > 0 {
-        out.push(b'.');
-        let start = out.len();
-        append_padded(micros, 6, out);
-        out.truncate(start + usize::from(digits.min(6)));
-    }
-}
-
-/// Appends `[-]HH:MM:SS[.ffffff]`.
-pub fn append_time(time: Time, digits: u8, out: &mut Vec<u8>) {
-    let (negative, hours, minutes, seconds, micros) = time.parts();
-    if negative {
-        out.push(b'-');
-    }
-    append_padded(u32::from(hours), 2, out);
-    out.push(b':');
-    append_padded(u32::from(minutes), 2, out);
-    out.push(b':');
-    append_padded(u32::from(seconds), 2, out);
-    append_fraction(micros, digits, out);
-}
-
-/// Appends `YYYY-MM-DD HH:MM:SS[.ffffff]`.
-pub fn append_datetime(value: DateTime, digits: u8, out: &mut Vec<u8>) {
-    append_date(value.date(), out);
-    out.push(b' ');
-    append_padded(u32::from(value.hour()), 2, out);
-    out.push(b':');
-    append_padded(u32::from(value.minute()), 2, out);
-    out.push(b':');
-    append_padded(u32::from(value.second()), 2, out);
-    append_fraction(value.micros(), digits, out);
-}
-
 /// `value` as text, owned.
 pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
     match value {
         Value::Bytes(bytes) => bytes.clone(),
         _ => {
             let mut out = Vec::with_capacity(24);
-            append_text(value.as_ref(), ty, &mut out);
+            value.as_ref().append_text(ty, &mut out);
             out.into()
         }
     }
@@ -147,7 +35,7 @@ pub fn settled(value: Value, ty: &SqlType) -> Value {
 /// A lossy `String` for messages.
 pub fn display_text(value: ValueRef<'_>, ty: &SqlType) -> String {
     let mut out = Vec::new();
-    append_text(value, ty, &mut out);
+    value.append_text(ty, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 

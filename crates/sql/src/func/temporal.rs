@@ -12,7 +12,7 @@ use super::string::keyword;
 use super::unit::Unit;
 use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
 use crate::SqlResult;
-use crate::expr::convert::{fraction_digits, text_of};
+use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
 use Evaluation::Strict;
 
@@ -135,7 +135,7 @@ fn digits_of(argument: &Expr) -> u8 {
             }
             _ => 6,
         },
-        ty => fraction_digits(ty),
+        ty => ty.fraction_digits(),
     }
 }
 
@@ -308,7 +308,7 @@ fn curdate(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult
 
 /// Fractions beyond the result's digits are cut, not rounded: NOW() never lies in the future.
 fn cut_datetime(datetime: DateTime, call: &Expr) -> Value {
-    let unit = 10u32.pow(6 - u32::from(fraction_digits(&call.ty)));
+    let unit = 10u32.pow(6 - u32::from(call.ty.fraction_digits()));
     let micros = datetime.micros() / unit * unit;
     let cut = DateTime::new(datetime.date(), datetime.hour(), datetime.minute(), datetime.second(), micros);
     Value::DateTime(cut.unwrap_or(datetime))
