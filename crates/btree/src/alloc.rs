@@ -72,6 +72,13 @@ pub struct SpaceUsage {
     pub free: u32,
 }
 
+impl SpaceUsage {
+    /// Pages in use, but for those that say which are.
+    pub fn in_use(&self) -> u32 {
+        self.high_water - self.free - self.high_water.div_ceil(GROUP_PAGES)
+    }
+}
+
 /// How much of a space is in use. Waits for: its header to be read.
 pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
     let header = space.shared(HEADER).map_err(Blocked::up)?;

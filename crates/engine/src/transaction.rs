@@ -407,6 +407,11 @@ impl Transaction {
         std::mem::take(&mut self.waits_for_definition)
     }
 
+    /// Whether what the last operation gave to wait for is another transaction's row lock.
+    pub fn awaits_row_lock(&self) -> bool {
+        self.trx_ref().awaits_lock()
+    }
+
     /// Takes the metadata lock of `table` for reading, which the transaction keeps to its end. Every operation on a table
     /// takes the one it needs by itself. [`Error::TableChanged`] if `table` is not the current definition.
     #[inline]

@@ -20,11 +20,10 @@ use std::time::Duration;
 use palisade_protocol::compression::Compressor;
 use palisade_protocol::{Input, Output};
 use rustls::{ServerConfig, ServerConnection};
-use tokio::io::AsyncReadExt;
-use tokio::net::{TcpStream, UnixStream};
 
 use crate::connections::Connection;
 use crate::status::Own;
+use crate::stream::Stream;
 
 /// Room made before a read that begins a packet: a thousand idle clients should not cost much.
 const FIRST_ROOM: usize = 4 << 10;
@@ -35,17 +34,9 @@ const MORE_ROOM: usize = 64 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disconnected;
 
-/// A client's socket.
-pub enum Stream {
-    /// TCP.
-    Tcp(TcpStream),
-    /// Unix.
-    Unix(UnixStream),
-}
-
 /// A socket and the connection it belongs to.
 pub struct Transport {
-    stream: Stream,
+    stream: Arc<Stream>,
     tls: Option<Box<ServerConnection>>,
     compressor: Option<Box<Compressor>>,
     /// Bytes of the socket, where they are not those of the packets.
@@ -69,6 +60,8 @@ pub struct Channel {
 impl Channel {
     /// A channel over a fresh connection.
     pub fn new(stream: Stream, connection: Arc<Connection>) -> Self {
+        let stream = Arc::new(stream);
+        connection.set_stream(&stream);
         Channel {
             input: Input::default(),
             output: Output::default(),
@@ -98,7 +91,7 @@ impl Channel {
 impl Transport {
     /// Whether nobody on the way can read what is sent: TLS, or the Unix socket.
     pub fn is_private(&self) -> bool {
-        self.tls.is_some() || matches!(self.stream, Stream::Unix(_))
+        self.tls.is_some() || matches!(*self.stream, Stream::Unix(_))
     }
 
     /// The cipher and version of TLS.
@@ -151,7 +144,7 @@ impl Transport {
     pub async fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<(), Disconnected> {
         if self.tls.is_none() && self.compressor.is_none() {
             let room = if buffer.is_empty() { FIRST_ROOM } else { MORE_ROOM };
-            return receive(&mut self.stream, &self.connection, buffer, room).await;
+            return receive(&self.stream, &self.connection, buffer, room).await;
         }
         let before = buffer.len();
         while buffer.len() == before {
@@ -168,7 +161,7 @@ impl Transport {
     }
 
     async fn receive_raw(&mut self) -> Result<(), Disconnected> {
-        receive(&mut self.stream, &self.connection, &mut self.raw, FIRST_ROOM).await
+        receive(&self.stream, &self.connection, &mut self.raw, FIRST_ROOM).await
     }
 
     /// Decrypts what was received; inflates it where frames are compressed.
@@ -238,11 +231,7 @@ impl Transport {
     async fn send_raw(&self, bytes: &[u8]) -> Result<(), Disconnected> {
         let mut sent = 0;
         while sent < bytes.len() {
-            let written = match &self.stream {
-                Stream::Tcp(stream) => stream.try_write(&bytes[sent..]),
-                Stream::Unix(stream) => stream.try_write(&bytes[sent..]),
-            };
-            match written {
+            match self.stream.try_write(&bytes[sent..]) {
                 Ok(0) => return Err(Disconnected),
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable().await?,
@@ -256,13 +245,7 @@ impl Transport {
 
     /// Waits until the client has made room; this is the only place where a session has a timer of its own.
     async fn writable(&self) -> Result<(), Disconnected> {
-        let ready = async {
-            match &self.stream {
-                Stream::Tcp(stream) => stream.writable().await,
-                Stream::Unix(stream) => stream.writable().await,
-            }
-        };
-        let ready = pin!(tokio::time::timeout(self.write_timeout, ready));
+        let ready = pin!(tokio::time::timeout(self.write_timeout, self.stream.writable()));
         match unless_killed(&self.connection, ready).await {
             Some(Ok(Ok(()))) => Ok(()),
             _ => Err(Disconnected),
@@ -271,22 +254,26 @@ impl Transport {
 }
 
 async fn receive(
-    stream: &mut Stream,
+    stream: &Stream,
     connection: &Connection,
     buffer: &mut Vec<u8>,
     room: usize,
 ) -> Result<(), Disconnected> {
     buffer.reserve(room);
-    let count = match stream {
-        Stream::Tcp(stream) => unless_killed(connection, pin!(stream.read_buf(buffer))).await,
-        Stream::Unix(stream) => unless_killed(connection, pin!(stream.read_buf(buffer))).await,
-    };
-    match count {
-        Some(Ok(count)) if count > 0 => {
-            connection.counters.add(Own::BytesReceived, count as u64);
-            Ok(())
+    loop {
+        match unless_killed(connection, pin!(stream.readable())).await {
+            Some(Ok(())) => {}
+            _ => return Err(Disconnected),
         }
-        _ => Err(Disconnected),
+        match stream.try_read(buffer) {
+            Ok(0) => return Err(Disconnected),
+            Ok(count) => {
+                connection.counters.add(Own::BytesReceived, count as u64);
+                return Ok(());
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => return Err(Disconnected),
+        }
     }
 }
 

@@ -7,13 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Waker};
 
 use palisade_sql::session::{KillFlag, Killed};
 use parking_lot::Mutex;
 
 use crate::status::SessionCounters;
+use crate::stream::Stream;
 
 /// All connections of the server.
 #[derive(Default)]
@@ -45,6 +46,7 @@ pub struct Connection {
     /// What the client told of itself: `_client_name`, `program_name`, ...
     pub attributes: Mutex<Vec<(String, String)>>,
     waker: Mutex<Option<Waker>>,
+    stream: OnceLock<Weak<Stream>>,
     /// When the reaper ends the connection, on its clock; 0 for never.
     deadline_seconds: AtomicU64,
     /// The reaper ended it.
@@ -119,6 +121,7 @@ impl Connections {
             is_waiting: AtomicBool::new(false),
             attributes: Mutex::default(),
             waker: Mutex::new(None),
+            stream: OnceLock::new(),
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
             activity: Mutex::new(Activity {
@@ -197,6 +200,20 @@ impl Connection {
     /// The connection's task is the one being polled: interruptions wake it.
     pub fn attach(&self, context: &Context<'_>) {
         *self.waker.lock() = Some(context.waker().clone());
+    }
+
+    /// The client is at the other end of `stream`.
+    pub fn set_stream(&self, stream: &Arc<Stream>) {
+        let known = self.stream.set(Arc::downgrade(stream));
+        debug_assert!(known.is_ok(), "a connection has one socket");
+    }
+
+    /// Waits until the client has gone.
+    pub async fn hung_up(&self) {
+        match self.stream.get().and_then(Weak::upgrade) {
+            Some(stream) => stream.hung_up().await,
+            None => std::future::pending().await,
+        }
     }
 
     fn wake(&self) {

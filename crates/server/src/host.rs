@@ -20,7 +20,7 @@ use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    Access, BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, Sql, SqlResult,
+    Access, Awaited, BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, Sql, SqlResult,
     VirtualTable, WaitOutcome,
 };
 
@@ -230,12 +230,19 @@ impl Host for ServerHost {
         &'a self,
         connection_id: u64,
         event: Event,
+        awaited: Awaited,
         limit: Option<Duration>,
     ) -> BoxFuture<'a, WaitOutcome> {
         Box::pin(async move {
             let connection = self.connections.get(connection_id);
             let killed = || connection.as_ref().is_some_and(|connection| connection.kill.get() != Killed::No);
             let mut event = pin!(event);
+            let mut hung_up = pin!(async {
+                match &connection {
+                    Some(connection) if awaited == Awaited::Others => connection.hung_up().await,
+                    _ => std::future::pending().await,
+                }
+            });
             let mut time_is_up = pin!(async {
                 match limit {
                     Some(limit) => tokio::time::sleep(limit).await,
@@ -250,6 +257,13 @@ impl Host for ServerHost {
                     return Poll::Ready(WaitOutcome::Happened);
                 }
                 if killed() {
+                    return Poll::Ready(WaitOutcome::Killed);
+                }
+                if let Some(connection) = &connection
+                    && hung_up.as_mut().poll(context).is_ready()
+                {
+                    status::ABORTED_CLIENTS.increment();
+                    connection.kill_connection();
                     return Poll::Ready(WaitOutcome::Killed);
                 }
                 time_is_up.as_mut().poll(context).map(|()| WaitOutcome::TimedOut)

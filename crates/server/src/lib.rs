@@ -52,6 +52,7 @@ pub mod server;
 pub mod session;
 pub mod session_variables;
 pub mod status;
+pub mod stream;
 pub mod tls;
 pub mod variables;
 pub mod virtual_tables;

@@ -16,11 +16,12 @@ use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
 use tracing::{info, warn};
 
-use crate::channel::{Channel, Stream};
+use crate::channel::Channel;
 use crate::host::ServerHost;
 pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::login::Peer;
+use crate::stream::Stream;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Load, Workers};

@@ -24,13 +24,14 @@ use palisade_sql::mode::SqlMode;
 use palisade_sql::{Completion, Host as _, Session};
 
 use crate::accounts::privilege::Privileges;
-use crate::channel::{Channel, Disconnected, Stream, Transport};
+use crate::channel::{Channel, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
 use crate::login::{self, Login, Peer};
 use crate::prepared::Statement;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
 use crate::status::{self, Own, StatementKind};
+use crate::stream::Stream;
 use crate::worker::Share;
 use crate::{session_variables, variables};
 

@@ -71,17 +71,24 @@ enum End {
     Kill,
     KillQuery,
     Disconnect,
+    /// COM_QUIT, behind whatever has been sent, and nobody waits for the answer.
+    Farewell,
 }
 
 impl End {
-    const ALL: [End; 3] = [End::Kill, End::KillQuery, End::Disconnect];
+    const ALL: [End; 4] = [End::Kill, End::KillQuery, End::Disconnect, End::Farewell];
 
     /// Brings it about. Gives the client back if it is still there.
-    fn bring(self, victim: Client, id: &str, killer: &mut Client) -> Option<Client> {
+    fn bring(self, mut victim: Client, id: &str, killer: &mut Client) -> Option<Client> {
         match self {
             End::Kill => assert_eq!(killer.query(&format!("KILL {id}")), Answer::Ok(0)),
             End::KillQuery => assert_eq!(killer.query(&format!("KILL QUERY {id}")), Answer::Ok(0)),
             End::Disconnect => return None,
+            End::Farewell => {
+                victim.sequence = 0;
+                victim.write(b"\x01");
+                return None;
+            }
         }
         Some(victim)
     }
@@ -212,10 +219,9 @@ fn a_session_that_ends_while_it_waits_leaves_neither_its_locks_nor_its_place_in_
                 } else {
                     assert_eq!(victim.read(), None, "the connection is closed");
                 }
-                // while the holder still has what the victim waited for
-                until(&mut other, "SELECT n FROM t WHERE id = 20 FOR UPDATE SKIP LOCKED", &rows(&["0"]));
             }
-            // a client that has gone is noticed when its statement is through
+            // while the holder still has what the victim waited for
+            until(&mut other, "SELECT n FROM t WHERE id = 20 FOR UPDATE SKIP LOCKED", &rows(&["0"]));
             assert_eq!(holder.query("ROLLBACK"), Answer::Ok(0));
             until(&mut other, "SELECT COUNT(*) FROM t FOR UPDATE SKIP LOCKED", &rows(&["4"]));
             assert_eq!(other.value("SELECT SUM(n) FROM t"), "0", "{end:?}: {wait}");
@@ -356,7 +362,7 @@ fn a_session_that_ends_in_its_commit_has_committed_and_holds_nothing() {
         assert_eq!(other.value(&process), "1", "{end:?}: a commit is waited for");
         disk.stall(false);
         match (end, left) {
-            (End::Disconnect, None) => {}
+            (End::Disconnect | End::Farewell, None) => {}
             // acknowledged, or cut off without an error that would say that it has failed
             (End::Kill, Some(mut victim)) => {
                 if let Some(packet) = victim.read() {
@@ -462,4 +468,137 @@ fn sleep_answers_1_if_it_is_interrupted_and_the_next_row_fails() {
     assert_eq!(killer.query(&format!("KILL {number_of_it}")), Answer::Ok(0));
     assert_eq!(number(&gone.answer()), INTERRUPTED);
     assert_eq!(gone.read(), None);
+}
+
+/// A state that a session ends in.
+struct Station {
+    name: &'static str,
+    /// What another session does first, and keeps.
+    held: &'static [&'static str],
+    /// How the session gets there.
+    way: &'static [&'static str],
+    /// What it is waiting in, if it waits.
+    last: Option<&'static str>,
+}
+
+/// From each state the session's row 20, or its lock of the table, comes free while the other keeps what it has.
+const STATIONS: &[Station] = &[
+    Station {
+        name: "asleep",
+        held: &[],
+        way: &["BEGIN", "UPDATE t SET n = 7 WHERE id = 20"],
+        last: Some("SELECT SLEEP(10000)"),
+    },
+    Station {
+        name: "waiting for a table that another has locked",
+        held: &["LOCK TABLES u WRITE"],
+        way: &["BEGIN", "UPDATE t SET n = 7 WHERE id = 20"],
+        last: Some("SELECT id FROM u"),
+    },
+    Station {
+        name: "waiting in LOCK TABLES",
+        held: &["BEGIN", "SELECT id FROM u"],
+        way: &[],
+        last: Some("LOCK TABLES t WRITE, u WRITE"),
+    },
+    Station { name: "with locked tables", held: &[], way: &["LOCK TABLES t WRITE, u READ"], last: None },
+    Station {
+        name: "waiting in ALTER TABLE",
+        held: &["BEGIN", "SELECT id FROM u"],
+        way: &[],
+        last: Some("ALTER TABLE u ADD COLUMN n INT"),
+    },
+    Station {
+        name: "XA ACTIVE",
+        held: &[],
+        way: &["XA START 'x'", "UPDATE t SET n = 7 WHERE id = 20"],
+        last: None,
+    },
+    Station {
+        name: "XA ACTIVE, waiting for a row",
+        held: &["BEGIN", "UPDATE t SET n = 1 WHERE id = 30"],
+        way: &["XA START 'x'", "UPDATE t SET n = 7 WHERE id = 20"],
+        last: Some("DELETE FROM t WHERE id = 30"),
+    },
+    Station {
+        name: "XA IDLE",
+        held: &[],
+        way: &["XA START 'x'", "UPDATE t SET n = 7 WHERE id = 20", "XA END 'x'"],
+        last: None,
+    },
+    Station {
+        name: "autocommit, waiting for a row",
+        held: &["BEGIN", "UPDATE t SET n = 1 WHERE id = 30"],
+        way: &[],
+        last: Some("UPDATE t SET n = 7 WHERE id IN (20, 30)"),
+    },
+];
+
+#[test]
+fn a_session_that_ends_anywhere_leaves_nothing_that_others_wait_for() {
+    let server = with_rows(&[("innodb_lock_wait_timeout", "100000")]);
+    let mut other = connect(&server);
+    assert_eq!(other.query("CREATE TABLE u (id INT PRIMARY KEY)"), Answer::Ok(0));
+    for Station { name, held, way, last } in STATIONS {
+        for end in [End::Kill, End::Disconnect, End::Farewell] {
+            let mut holder = connect(&server);
+            client::run(&mut holder, held);
+            let mut victim = connect(&server);
+            let number_of_it = id(&mut victim);
+            client::run(&mut victim, way);
+            if let Some(last) = last {
+                send(&mut victim, last);
+                let state =
+                    format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
+                until(&mut other, &state, &rows(&["waiting"]));
+            }
+            let left = end.bring(victim, &number_of_it, &mut other);
+            // Waits for as long as there is something to wait for.
+            assert_eq!(other.query("UPDATE t SET n = n + 1 WHERE id = 20"), Answer::Ok(1), "{end:?}: {name}");
+            assert_eq!(other.value("SELECT n FROM t WHERE id = 20"), "1", "{end:?}: {name}");
+            drop((left, holder));
+            assert_eq!(number(&other.query("INSERT INTO u VALUES (1)")), 0, "{end:?}: {name}");
+            client::run(&mut other, &["DELETE FROM u", "UPDATE t SET n = 0"]);
+            let transactions = "SELECT COUNT(*) FROM information_schema.INNODB_TRX";
+            until(&mut other, transactions, &rows(&["0"]));
+        }
+    }
+}
+
+#[test]
+fn a_prepared_transaction_outlives_its_session_and_whoever_ends_it_frees_its_locks() {
+    let server = with_rows(&[]);
+    let mut other = connect(&server);
+    for end in [End::Kill, End::Disconnect, End::Farewell] {
+        let mut victim = connect(&server);
+        let number_of_it = id(&mut victim);
+        let way = ["XA START 'x'", "UPDATE t SET n = 7 WHERE id = 20", "XA END 'x'", "XA PREPARE 'x'"];
+        client::run(&mut victim, &way);
+        let left = end.bring(victim, &number_of_it, &mut other);
+        let process =
+            format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
+        until(&mut other, &process, &rows(&["0"]));
+        assert!(!is_free(&mut other, 20), "{end:?}");
+        assert_eq!(other.query("XA ROLLBACK 'x'"), Answer::Ok(0), "{end:?}");
+        assert!(is_free(&mut other, 20), "{end:?}");
+        assert_eq!(other.value("SELECT n FROM t WHERE id = 20"), "0", "{end:?}");
+        drop(left);
+    }
+}
+
+#[test]
+fn a_statement_that_runs_is_killed_and_its_transaction_with_the_connection() {
+    let server = with_rows(&[]);
+    let mut other = connect(&server);
+    let mut victim = connect(&server);
+    let number_of_it = id(&mut victim);
+    client::run(&mut victim, &["BEGIN", "UPDATE t SET n = 7 WHERE id = 20"]);
+    // 4 to the power of 20 rows.
+    let aliases: Vec<String> = (0..20).map(|number| format!("t AS t{number}")).collect();
+    send(&mut victim, &format!("SELECT SUM(t0.n + t19.n) FROM {}", aliases.join(", ")));
+    let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
+    until(&mut other, &state, &rows(&["executing"]));
+    assert_eq!(other.query(&format!("KILL {number_of_it}")), Answer::Ok(0));
+    assert_eq!(number(&victim.answer()), INTERRUPTED);
+    until(&mut other, "SELECT n FROM t WHERE id = 20 FOR UPDATE SKIP LOCKED", &rows(&["0"]));
 }

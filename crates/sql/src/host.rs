@@ -28,6 +28,15 @@ pub enum Access {
     Delete,
 }
 
+/// What a session waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// Other sessions, by a lock of theirs, or the time: for as long as they please.
+    Others,
+    /// The machine: a page to be read, the log to be written.
+    Machine,
+}
+
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitOutcome {
@@ -120,11 +129,13 @@ pub trait Host: Send + Sync {
         true
     }
 
-    /// Waits for `event`, at most `limit`, unless the session is killed.
+    /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its session waits for
+    /// others has killed it.
     fn wait<'a>(
         &'a self,
         connection_id: u64,
         event: Event,
+        awaited: Awaited,
         limit: Option<Duration>,
     ) -> BoxFuture<'a, WaitOutcome>;
 

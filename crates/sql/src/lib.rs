@@ -46,7 +46,7 @@ pub mod warning;
 pub mod work;
 pub mod xa;
 
-pub use host::{Access, FileSource, Host, Scope, VirtualTable, WaitOutcome};
+pub use host::{Access, Awaited, FileSource, Host, Scope, VirtualTable, WaitOutcome};
 pub use session::{Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};
 pub use sql::{Completion, Prepared, Sql};

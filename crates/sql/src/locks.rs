@@ -14,7 +14,7 @@ use palisade_parser::ast::{FlushTarget, ObjectName, TableLock};
 
 use crate::bind::Binder;
 use crate::sql::Sql;
-use crate::{Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
+use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
 
 /// What a session has locked.
 #[derive(Default)]
@@ -164,11 +164,13 @@ pub(crate) async fn acquire_metadata(
         match acquire() {
             Ok(()) => return Ok(()),
             Err(Blocked::Error(error)) => return Err(error.into()),
-            Err(Blocked::Wait(event)) => match host.wait(session.connection_id, event, limit).await {
-                WaitOutcome::Happened => {}
-                WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
-                WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
-            },
+            Err(Blocked::Wait(event)) => {
+                match host.wait(session.connection_id, event, Awaited::Others, limit).await {
+                    WaitOutcome::Happened => {}
+                    WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
+                    WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),
+                }
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::session::Killed;
 use crate::sink::ResultSink;
 use crate::sql::Sql;
 use crate::work::Work;
-use crate::{Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
+use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
 
 /// Lets other tasks of the worker run once.
 pub fn yield_now() -> impl Future<Output = ()> + Send {
@@ -95,17 +95,19 @@ pub async fn wait_for(
         yield_now().await;
         return Ok(());
     }
+    let (awaits_row, awaits_table) = match &mut session.transaction {
+        Some(transaction) => (transaction.awaits_row_lock(), transaction.takes_metadata_wait()),
+        None => (false, false),
+    };
     let limit = match until {
         Some(until) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
-        None => {
-            let transaction = session.transaction.as_mut();
-            match transaction.is_some_and(|transaction| transaction.takes_metadata_wait()) {
-                true => session.variables.metadata_lock_wait_timeout,
-                false => session.variables.lock_wait_timeout,
-            }
-        }
+        None if awaits_table => session.variables.metadata_lock_wait_timeout,
+        None => session.variables.lock_wait_timeout,
     };
-    match host.wait(session.connection_id, event, Some(limit)).await {
+    // What has a time to end by sleeps, or is a SELECT: nobody misses it.
+    let awaited =
+        if awaits_row || awaits_table || until.is_some() { Awaited::Others } else { Awaited::Machine };
+    match host.wait(session.connection_id, event, awaited, Some(limit)).await {
         WaitOutcome::Happened => Ok(()),
         WaitOutcome::TimedOut if until.is_some() => Ok(()),
         outcome => {
@@ -150,7 +152,7 @@ impl Sql {
         if delay.is_zero() {
             return Ok(());
         }
-        match self.host().wait(session.connection_id, Event::new(), Some(delay)).await {
+        match self.host().wait(session.connection_id, Event::new(), Awaited::Machine, Some(delay)).await {
             WaitOutcome::Killed => Err(mysql_error!(ER_QUERY_INTERRUPTED)),
             WaitOutcome::Happened | WaitOutcome::TimedOut => Ok(()),
         }

@@ -47,7 +47,13 @@ impl Host for Bench {
     ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
         Box::pin(async { None })
     }
-    fn wait<'a>(&'a self, _: u64, event: Event, _: Option<Duration>) -> BoxFuture<'a, WaitOutcome> {
+    fn wait<'a>(
+        &'a self,
+        _: u64,
+        event: Event,
+        _: Awaited,
+        _: Option<Duration>,
+    ) -> BoxFuture<'a, WaitOutcome> {
         Box::pin(async {
             event.await;
             WaitOutcome::Happened

@@ -18,8 +18,8 @@ use crate::error::{Attempt, Error};
 use crate::metrics;
 use crate::rollback::free_links;
 use crate::system::TrxSystem;
+use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::record::CHAIN_FIRST;
-use crate::undo::segment::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::{Undo, UndoRecord};
 
 /// What entry a record marked as deleted.
@@ -33,21 +33,22 @@ impl TrxSystem {
     /// nothing to do. Waits for: pages, log credit, if nothing else can be done meanwhile.
     ///
     /// A segment that has to wait for a page is left for the others: as many pages are read at once as there are segments,
-    /// which is as many as the sessions read that have filled them.
+    /// which is as many as the sessions read that have filled them. One that fails does not hold up the others either.
     pub fn purge_step(&self) -> Attempt<bool> {
         let horizon = self.advance();
         let mut worked = false;
-        let mut wait = None;
+        let (mut wait, mut failure) = (None, None);
         for segment in self.undo.segments() {
             let Some(mut purged) = segment.purged.try_lock() else { continue };
             match self.purge_segment(&segment, &mut purged, horizon, &mut worked) {
                 Ok(()) => {}
                 Err(Blocked::Wait(event)) => drop(wait.get_or_insert(event)),
-                Err(Blocked::Error(error)) => return Err(error.into()),
+                Err(Blocked::Error(error)) => drop(failure.get_or_insert(error)),
             }
         }
-        match wait {
-            Some(event) if !worked => Err(Blocked::Wait(event)),
+        match (failure, wait) {
+            (Some(error), _) if !worked => Err(error.into()),
+            (_, Some(event)) if !worked => Err(Blocked::Wait(event)),
             _ => Ok(worked),
         }
     }
@@ -62,6 +63,12 @@ impl TrxSystem {
     ) -> Attempt<()> {
         /// Transactions purged before the next segment gets its turn.
         const TURN: usize = 64;
+        /// Pages read of what a restart has left, before the next segment gets its turn.
+        const PAGES: usize = 64;
+        if !segment.read_on(&self.undo, purged, PAGES)? {
+            *worked = true;
+            return Ok(());
+        }
         let mut bytes = Vec::new();
         for _ in 0..TURN {
             let oldest = segment.history.lock().front().copied();

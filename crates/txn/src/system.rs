@@ -177,8 +177,9 @@ impl TrxSystem {
         self.sequence.advance_horizon(tail)
     }
 
-    /// Committed transactions whose undo is still there.
+    /// Committed transactions whose undo is still there. After a restart purge counts them first: a segment that it has not
+    /// read yet counts as one.
     pub fn history_length(&self) -> u64 {
-        self.undo.segments().iter().map(|segment| segment.history.lock().len() as u64).sum()
+        self.undo.segments().iter().map(|segment| segment.history_length()).sum()
     }
 }

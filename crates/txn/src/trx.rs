@@ -234,6 +234,11 @@ impl Trx {
         self.system.locks.unlock(self.state.session, index, key);
     }
 
+    /// Whether it waits for a lock.
+    pub fn awaits_lock(&self) -> bool {
+        self.state.locks && self.system.locks.session_locks(self.state.session).1
+    }
+
     /// Stops waiting for a lock: the operation that waited will not be called again.
     pub fn cancel_wait(&mut self) {
         self.system.locks.cancel_wait(self.state.session);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
+use palisade_btree::alloc;
 use palisade_io::{CrashKeeps, FaultFileSystem};
 
 use super::harness::Store;
-use crate::{RowChange, RowOutcome};
+use crate::{RowChange, RowOutcome, Trx};
 
 /// More writers than a page of the undo directory has room for, half of them committed when the power is cut.
 #[test]
@@ -52,4 +53,172 @@ fn every_one_of_many_writers_has_a_segment_and_is_found_again() {
             retry_blocking(|| reader.read_snapshot(&store.clustered, &key(number), &mut row)).unwrap();
         assert_eq!(found.is_some(), number % 2 == 0, "row {number}");
     }
+}
+
+/// Pages of undo.
+fn undo_pages(store: &Store) -> u32 {
+    let usage = retry_blocking(|| alloc::usage(store.system.undo().space())).unwrap();
+    usage.in_use() - crate::undo::page::DIRECTORY_PAGES
+}
+
+fn insert(store: &Store, trx: &mut Trx, key: &[u8]) -> crate::Stamp {
+    let change = RowChange::Insert { flags: 0, row: &[0; 1000] };
+    match retry_blocking(|| trx.change_row(&store.clustered, key, change)).unwrap() {
+        RowOutcome::Done(stamp) => stamp,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn delete(store: &Store, trx: &mut Trx, key: &[u8], expected: crate::Stamp) {
+    let change = RowChange::Delete { expected, released: None };
+    let outcome = retry_blocking(|| trx.change_row(&store.clustered, key, change)).unwrap();
+    assert!(matches!(outcome, RowOutcome::Done(_)), "{outcome:?}");
+}
+
+/// Changes a row so often that its undo takes more than `pages` pages.
+fn fill(store: &Store, trx: &mut Trx, key: &[u8], mut expected: crate::Stamp, pages: u32) {
+    let mut fill = 0;
+    while undo_pages(store) <= pages {
+        fill = 1 - fill;
+        let change = RowChange::Update { expected, flags: 0, row: &[1 + fill; 1000], released: None };
+        match retry_blocking(|| trx.change_row(&store.clustered, key, change)).unwrap() {
+            RowOutcome::Done(stamp) => expected = stamp,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn row(store: &Store, key: &[u8]) -> Option<u8> {
+    let (mut reader, mut row) = (store.system.begin(), Vec::new());
+    let found = retry_blocking(|| reader.read_snapshot(&store.clustered, key, &mut row)).unwrap();
+    found.map(|_| *row.last().unwrap())
+}
+
+fn exists(store: &Store, key: &[u8]) -> bool {
+    retry_blocking(|| store.clustered.get(key, |value| value.is_some())).unwrap()
+}
+
+fn purge_all(store: &Store) {
+    while retry_blocking(|| store.system.purge_step()).unwrap() {}
+    assert_eq!(store.system.history_length(), 0);
+}
+
+/// All pages are written, and the power is cut.
+fn crash(fs: &Arc<FaultFileSystem>, store: Store) -> (Store, Vec<Trx>) {
+    store.flush();
+    store.pool.checkpoint_sharply().unwrap();
+    drop(store);
+    fs.crash(CrashKeeps::Synced);
+    Store::recover(fs)
+}
+
+const PAGES: u32 = 100;
+
+/// One segment with a transaction that deleted a row, and behind it one in flight whose undo takes many pages.
+fn with_a_large_transaction(fs: &Arc<FaultFileSystem>) -> (Store, Trx) {
+    let store = Store::create(fs);
+    let mut trx = store.system.begin();
+    let stamps = [b"a", b"b"].map(|key| insert(&store, &mut trx, key));
+    retry_blocking(|| trx.commit()).unwrap();
+    delete(&store, &mut trx, b"a", stamps[0]);
+    retry_blocking(|| trx.commit()).unwrap();
+    fill(&store, &mut trx, b"b", stamps[1], PAGES);
+    (store, trx)
+}
+
+#[test]
+fn opening_reads_a_page_of_a_segment_however_large_the_transaction_in_flight() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (store, trx) = with_a_large_transaction(&fs);
+    drop(trx);
+    let (store, mut in_flight) = crash(&fs, store);
+    assert!(undo_pages(&store) > PAGES);
+    let read = store.pool.frames() - store.pool.free_frames();
+    assert!(read < 20, "{read} pages were read to open");
+    assert_eq!(store.system.history_length(), 1, "not counted yet");
+    assert_eq!((row(&store, b"b"), exists(&store, b"a")), (Some(0), true));
+    // Purge finds what was there before, and leaves the large transaction's pages to its rollback.
+    let before = store.pool.free_frames();
+    purge_all(&store);
+    assert!(!exists(&store, b"a"));
+    assert!(before - store.pool.free_frames() < 20);
+    assert!(undo_pages(&store) > PAGES);
+    retry_blocking(|| in_flight[0].rollback()).unwrap();
+    purge_all(&store);
+    assert_eq!((row(&store, b"b"), undo_pages(&store)), (Some(0), 1));
+}
+
+#[test]
+fn pages_of_a_transaction_rolled_back_before_a_crash_are_given_back() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (store, mut trx) = with_a_large_transaction(&fs);
+    retry_blocking(|| trx.rollback()).unwrap();
+    drop(trx);
+    let (store, in_flight) = crash(&fs, store);
+    assert!(in_flight.is_empty() && undo_pages(&store) > PAGES);
+    // Others write to the segment before purge gets there: twice in it, and on pages to come.
+    let mut trx = store.system.begin();
+    let stamp = insert(&store, &mut trx, b"c");
+    retry_blocking(|| trx.commit()).unwrap();
+    delete(&store, &mut trx, b"c", stamp);
+    retry_blocking(|| trx.commit()).unwrap();
+    assert_eq!(store.system.undo().segments().len(), 1);
+    assert_eq!(store.system.history_length(), 3);
+    purge_all(&store);
+    assert_eq!([b"a", b"b", b"c"].map(|key| exists(&store, key)), [false, true, false]);
+    assert_eq!((row(&store, b"b"), undo_pages(&store)), (Some(0), 1));
+}
+
+#[test]
+fn history_of_many_pages_is_counted_and_purged_after_a_restart_and_a_second_one() {
+    const ROWS: u16 = 3_000;
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let mut trx = store.system.begin();
+    let stamps: Vec<_> = (0..ROWS).map(|key| insert(&store, &mut trx, &key.to_be_bytes())).collect();
+    retry_blocking(|| trx.commit()).unwrap();
+    for (key, stamp) in stamps.into_iter().enumerate() {
+        delete(&store, &mut trx, &(key as u16).to_be_bytes(), stamp);
+        retry_blocking(|| trx.commit()).unwrap();
+    }
+    drop(trx);
+    let (store, _) = crash(&fs, store);
+    let pages = undo_pages(&store);
+    assert_eq!(store.system.history_length(), 1);
+    while store.system.history_length() <= u64::from(ROWS) {
+        assert!(retry_blocking(|| store.system.purge_step()).unwrap());
+    }
+    // Half of it is purged when the power goes again.
+    while store.system.history_length() > u64::from(ROWS) / 2 {
+        assert!(retry_blocking(|| store.system.purge_step()).unwrap());
+    }
+    let (store, _) = crash(&fs, store);
+    assert!(undo_pages(&store) < pages);
+    purge_all(&store);
+    assert!((0..ROWS).all(|key| !exists(&store, &key.to_be_bytes())));
+    assert_eq!(undo_pages(&store), 1);
+}
+
+#[test]
+fn a_segment_with_a_damaged_page_is_opened_and_does_not_hold_up_the_others() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (store, damaged) = with_a_large_transaction(&fs);
+    let mut other = store.system.begin();
+    let stamp = insert(&store, &mut other, b"x");
+    retry_blocking(|| other.commit()).unwrap();
+    delete(&store, &mut other, b"x", stamp);
+    retry_blocking(|| other.commit()).unwrap();
+    let head = store.system.undo().segments()[0].purged.lock().head;
+    drop((damaged, other));
+    store.flush();
+    store.pool.checkpoint_sharply().unwrap();
+    drop(store);
+    fs.flip_bit(std::path::Path::new("/d/1"), (u64::from(head.0) * 16_384 + 9_000) * 8);
+    fs.crash(CrashKeeps::Synced);
+    let (store, in_flight) = Store::recover(&fs);
+    assert_eq!(in_flight.len(), 1);
+    while retry_blocking(|| store.system.purge_step()).is_ok_and(|worked| worked) {}
+    let error = retry_blocking(|| store.system.purge_step()).unwrap_err();
+    assert!(error.to_string().contains("checksum"), "{error}");
+    assert_eq!([b"a", b"x"].map(|key| exists(&store, key)), [true, false]);
 }

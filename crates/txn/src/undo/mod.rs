@@ -20,6 +20,7 @@
 //! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a segment in
 //! order, and gives back pages from the head. See docs/format-undo.md for the bytes.
 
+pub(crate) mod history;
 pub mod page;
 pub mod record;
 pub mod segment;

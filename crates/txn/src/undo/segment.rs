@@ -1,6 +1,5 @@
 //! The undo space and its segments.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +16,7 @@ use crate::entry::UndoPtr;
 use crate::error::{Attempt, Error};
 use crate::metrics;
 use crate::sessions::thread_shard;
+use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
 use crate::undo::record::{MAX_RECORD, Undo, UndoRecord};
 
@@ -41,39 +41,6 @@ pub struct Segment {
     shared: Arc<SegmentShared>,
     tail: PageNo,
     used: u16,
-}
-
-/// What purge knows of a segment.
-pub(crate) struct SegmentShared {
-    pub(crate) number: u16,
-    /// Ended transactions whose undo is still there, oldest first.
-    pub(crate) history: Mutex<VecDeque<HistoryEntry>>,
-    /// Held by whoever purges the segment.
-    pub(crate) purged: Mutex<Purged>,
-}
-
-/// How far a segment has been purged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Purged {
-    /// First page of the chain.
-    pub(crate) head: PageNo,
-    /// The last Commit record that has been purged, if it is in the chain. What it leads to may not be.
-    pub(crate) last: UndoPtr,
-    /// The next record of the transaction being purged, whose newer ones have been dealt with.
-    pub(crate) under_way: Option<UndoPtr>,
-}
-
-/// A transaction that has ended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HistoryEntry {
-    /// Purge may go on when every snapshot sees this.
-    pub(crate) csn: Lsn,
-    /// Its newest record; none if it was rolled back.
-    pub(crate) last: UndoPtr,
-    /// The segment's tail when it ended: pages before are no longer needed.
-    pub(crate) end_page: PageNo,
-    /// Whether there is more to do than to give back pages.
-    pub(crate) needs_purge: bool,
 }
 
 /// Room for undo records of one mini-transaction, on a page that it holds.
@@ -127,7 +94,7 @@ impl UndoSpace {
         UndoSpace { log, space, id_limit: AtomicU64::new(id_limit), free, all: RwLock::default() }
     }
 
-    /// Opens the undo space after redo. Blocks.
+    /// Opens the undo space after redo. Reads the directory and a page of each segment, however much undo there is. Blocks.
     pub(crate) fn open(log: Arc<Log>, space: Arc<Space>) -> Result<(Self, Found), Error> {
         let directory = |page: PageNo| -> Attempt<_> {
             let page = space.shared(page).map_err(Blocked::up::<Error>)?;
@@ -158,6 +125,8 @@ impl UndoSpace {
         for (number, (purged, tail)) in chains.into_iter().enumerate() {
             this.open_segment(number as u16, purged, tail, &mut found)?;
         }
+        let usage = retry_blocking(|| alloc::usage(&this.space).map_err(Blocked::up::<Error>))?;
+        metrics::TRX_UNDO_PAGES.add(usage.in_use().saturating_sub(DIRECTORY_PAGES).into());
         Ok((this, found))
     }
 
@@ -169,30 +138,17 @@ impl UndoSpace {
         found: &mut Found,
     ) -> Result<(), Error> {
         let state = self.read_page(tail, |page| TailState::read(page, number))?;
-        let mut history = VecDeque::new();
-        let mut page_no = purged.head;
-        loop {
-            let next = self.read_page(page_no, |page| {
-                read_history(page, number, page_no, &mut history)?;
-                Ok(PageNo(page.u32_at(NEXT)))
-            })?;
-            metrics::TRX_UNDO_PAGES.increment();
-            if page_no == tail {
-                break;
-            }
-            if next == PageNo::NONE {
-                return Err(corrupted(self.page_id(page_no), "an undo segment ends before its tail"));
-            }
-            page_no = next;
+        let is_free = state.occupancy == Occupancy::Free;
+        let in_flight = if is_free { None } else { Some(state.writer) };
+        let shared = SegmentShared::found(number, purged, tail, &state, in_flight);
+        if purged.head == tail {
+            // It is in memory.
+            retry_blocking(|| shared.read_on(self, &purged, 1))?;
         }
-        let done = history.iter().position(|entry: &HistoryEntry| entry.last == purged.last);
-        history.drain(..done.map_or(0, |last| last + 1));
-        metrics::TRX_RSEG_HISTORY_LEN.add(history.len() as u64);
-        let shared =
-            Arc::new(SegmentShared { number, history: Mutex::new(history), purged: Mutex::new(purged) });
+        let shared = Arc::new(shared);
         self.all.write().push(shared.clone());
         let segment = Segment { shared, tail, used: state.used };
-        if state.occupancy == Occupancy::Free {
+        if is_free {
             self.free[usize::from(number) % self.free.len()].lock().push(segment);
         } else {
             let is_prepared = state.occupancy == Occupancy::Prepared;
@@ -276,9 +232,7 @@ impl UndoSpace {
         mtr.write(directory, SEGMENT_COUNT, &(u32::from(number) + 1).to_le_bytes());
         mtr.commit(|_| {});
         metrics::TRX_UNDO_PAGES.increment();
-        let purged = Purged { head: page, last: UndoPtr::NONE, under_way: None };
-        let shared =
-            Arc::new(SegmentShared { number, history: Mutex::default(), purged: Mutex::new(purged) });
+        let shared = Arc::new(SegmentShared::new(number, page));
         self.all.write().push(shared.clone());
         Ok(Segment { shared, tail: page, used })
     }
@@ -340,28 +294,8 @@ impl UndoSpace {
     }
 }
 
-fn corrupted(page: PageId, what: &'static str) -> Error {
+pub(crate) fn corrupted(page: PageId, what: &'static str) -> Error {
     Error::Corrupted { page, what }
-}
-
-/// Adds the committed transactions of a page to the history. Whoever has no Commit record was rolled back, or is active.
-fn read_history(
-    page: &Page,
-    number: u16,
-    page_no: PageNo,
-    history: &mut VecDeque<HistoryEntry>,
-) -> Result<(), &'static str> {
-    let used = usize::from(TailState::read(page, number)?.used);
-    let mut offset = RECORDS;
-    while offset < used {
-        let (record, len) = UndoRecord::read(page, offset).map_err(|_| "not an undo record")?;
-        if record.undo == Undo::Commit {
-            let last = UndoPtr::new(page_no, offset as u16);
-            history.push_back(HistoryEntry { csn: Lsn::ZERO, last, end_page: page_no, needs_purge: true });
-        }
-        offset += len;
-    }
-    Ok(())
 }
 
 impl Segment {
@@ -450,9 +384,7 @@ impl Segment {
 
     /// The transaction has ended.
     pub(crate) fn push_history(&self, csn: Lsn, last: UndoPtr, needs_purge: bool) {
-        let entry = HistoryEntry { csn, last, end_page: self.tail, needs_purge };
-        self.shared.history.lock().push_back(entry);
-        metrics::TRX_RSEG_HISTORY_LEN.increment();
+        self.shared.push(HistoryEntry { csn, last, end_page: self.tail, needs_purge });
     }
 }
 
