@@ -7,6 +7,7 @@
 //! | [`OsFileSystem`] | the server: positioned reads and writes, `fdatasync`, optionally `O_DIRECT` |
 //! | [`MemFileSystem`] | tests that want speed |
 //! | [`FaultFileSystem`] | tests that want trouble: crashes that keep, lose or tear what was not synced, errors at the n-th call, a full disk |
+//! | [`OverlayFileSystem`] | one of these that does a few calls otherwise: slowly, or not at all |
 //!
 //! [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
 //! [`Placement`] is which processors a thread may run on.
@@ -19,6 +20,7 @@ mod fault;
 mod file;
 mod mem;
 mod os;
+mod overlay;
 mod pool;
 mod sparse;
 
@@ -28,4 +30,5 @@ pub use fault::{Call, CrashKeeps, Fault, FaultFileSystem};
 pub use file::{DirLock, File, FileSystem, OpenMode};
 pub use mem::MemFileSystem;
 pub use os::OsFileSystem;
+pub use overlay::{Overlay, OverlayFileSystem};
 pub use pool::IoPool;
