@@ -28,7 +28,7 @@ use crate::build::free_loose_trees;
 use crate::config::EngineConfig;
 use crate::deadlocks::Deadlocks;
 use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind};
-use crate::engine::{Engine, Finder, Registry, all_metrics, writer_threads};
+use crate::engine::{Engine, Finder, Registry, all_metrics, log_buffer_bytes, writer_threads};
 use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
@@ -133,7 +133,7 @@ fn log_config(config: &EngineConfig) -> LogConfig {
         on_failure: config.on_fatal.clone().unwrap_or(default.on_failure.clone()),
         log_id: config.clock.unix_micros() as u64,
         capacity: config.redo_log_capacity,
-        buffer_size: config.log_buffer_size as usize,
+        buffer_size: log_buffer_bytes(config.log_buffer_size),
         block_size: config.log_write_ahead_size as usize,
         background_flush_interval_ms: config.flush_log_at_timeout.as_millis() as u64,
         writer_placement: config.log_writer_placement.clone(),
