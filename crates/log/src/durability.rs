@@ -34,6 +34,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
 use palisade_base::{Event, Lsn};
+use palisade_io::Syncing;
 use parking_lot::RwLock;
 
 use crate::averages::Averages;
@@ -307,8 +308,11 @@ impl Log {
                 }
             }
         }
-        let (written, unsynced) = (writer.written(), writer.take_unsynced());
+        let (written, mut unsynced) = (writer.written(), writer.take_unsynced());
         drop(writer);
+        if self.config.syncing != Syncing::OnRequest {
+            unsynced.clear();
+        }
         if written == durable {
             return;
         }

@@ -148,8 +148,8 @@ impl Log {
         };
         let create = || {
             fs.create_dir_all(dir)?;
-            let segments = Segments::create(fs.clone(), dir, config.direct, sizes)?;
-            Ok((segments, CheckpointFile::create(&*fs, dir, record)?))
+            let segments = Segments::create(fs.clone(), dir, config.access(), sizes)?;
+            Ok((segments, CheckpointFile::create(&*fs, dir, config.access(), record)?))
         };
         let (segments, checkpoint) = create().map_err(Error::io("create the log"))?;
         let log = Self::assemble(config, segments, checkpoint);
@@ -164,10 +164,10 @@ impl Log {
         dir: &Path,
         config: LogConfig,
     ) -> Result<(Arc<Log>, LogReader), Error> {
-        let checkpoint = CheckpointFile::open(&*fs, dir)?;
+        let checkpoint = CheckpointFile::open(&*fs, dir, config.access())?;
         let record = *checkpoint.current();
         let sizes = sizes(&config, config.capacity);
-        let segments = Segments::open(fs, dir, config.direct, sizes, record.segment)
+        let segments = Segments::open(fs, dir, config.access(), sizes, record.segment)
             .map_err(Error::io("open the segments"))?;
         let log = Self::assemble(config, segments, checkpoint);
         log.recovered_to(record.lsn);
@@ -399,7 +399,11 @@ impl Log {
             return Ok(());
         }
         let next = Checkpoint { lsn: start.lsn, position: start.position, durable, segment, ..record };
-        file.write(next).map_err(|error| self.fail("write the checkpoint file", error))?;
+        let written = match self.config.syncs_before_checkpoint {
+            true => file.sync().and_then(|()| file.write(next)),
+            false => file.write(next),
+        };
+        written.map_err(|error| self.fail("write the checkpoint file", error))?;
         self.checkpoint_lsn.store(start.lsn.0, Ordering::Release);
         metrics::CHECKPOINTS.increment();
         self.recycle(start).map_err(|error| self.fail("recycle a segment", error))
