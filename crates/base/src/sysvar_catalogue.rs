@@ -251,7 +251,7 @@ system_variables! {
     INNODB_FILL_FACTOR = "innodb_fill_factor", Global, dynamic, uint(100, 10, 100, Plain), COMPATIBLE;
     INNODB_FLUSH_LOG_AT_TIMEOUT = "innodb_flush_log_at_timeout", Global, dynamic, uint(1, 1, 2700, Seconds), "How often the log is flushed where commits do not wait for it.";
     INNODB_FLUSH_LOG_AT_TRX_COMMIT = "innodb_flush_log_at_trx_commit", Global, dynamic, uint(1, 0, 2, Plain), "1: a commit is answered when durable; 2: when written, 0: when in memory, flushed every innodb_flush_log_at_timeout.";
-    INNODB_FLUSH_METHOD = "innodb_flush_method", Global, fixed, one_of(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"], 4), "How data and log files are opened: O_DIRECT and O_DIRECT_NO_FSYNC pass the page cache by, the others do not. With every value, what is written is synced before it counts as durable: O_DIRECT_NO_FSYNC, littlesync and nosync leave nothing out.";
+    INNODB_FLUSH_METHOD = "innodb_flush_method", Global, fixed, one_of(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"], 4), "How data and log files are opened and synced. O_DIRECT and O_DIRECT_NO_FSYNC pass the page cache by, the others do not. fsync, O_DIRECT: everything is synced. O_DSYNC: each write to the log is durable when it returns, and the log is not synced. O_DIRECT_NO_FSYNC: data files are synced only where their length or space changes; safe if log and data are on one device. littlesync: data files are not synced. nosync: nothing is; both are for tests, a power failure may lose everything.";
     INNODB_FLUSH_NEIGHBORS = "innodb_flush_neighbors", Global, dynamic, uint(0, 0, 2, Plain), COMPATIBLE;
     INNODB_FLUSH_SYNC = "innodb_flush_sync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Seconds), "Time over which log_flush_avg_time, log_flush_max_time and log_flush_lsn_avg_rate look back.";
@@ -262,7 +262,7 @@ system_variables! {
     INNODB_IO_CAPACITY = "innodb_io_capacity", Global, dynamic, uint(10000, 100, u32::MAX as u64, Plain), "Pages per second to write back when in no hurry.";
     INNODB_IO_CAPACITY_MAX = "innodb_io_capacity_max", Global, dynamic, uint(20000, 100, u32::MAX as u64, Plain), "No effect: the age of the log decides how fast pages are written back at most.";
     INNODB_LOCK_WAIT_TIMEOUT = "innodb_lock_wait_timeout", Both, dynamic, uint(50, 1, 1073741824, Seconds), "How long a statement waits for a row lock.";
-    INNODB_LOG_BUFFER_SIZE = "innodb_log_buffer_size", Global, fixed, uint(64 << 20, 256 << 10, (4 << 30) - 1, Bytes), "Memory for log not yet written.";
+    INNODB_LOG_BUFFER_SIZE = "innodb_log_buffer_size", Global, dynamic, uint(64 << 20, 256 << 10, (4 << 30) - 1, Bytes), "Memory for log not yet written: the power of two that is not less, between 2 MiB and a quarter of innodb_redo_log_capacity. When it is changed, the memory follows in the background.";
     INNODB_LOG_CHECKSUMS = "innodb_log_checksums", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_LOG_COMPRESSED_PAGES = "innodb_log_compressed_pages", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_LOG_FILE_SIZE = "innodb_log_file_size", Global, fixed, uint(48 << 20, 4 << 20, 512 << 30, Bytes), "Deprecated: where it is given and innodb_redo_log_capacity is not, the capacity is this times innodb_log_files_in_group.";

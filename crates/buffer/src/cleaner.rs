@@ -322,7 +322,7 @@ impl Coordinator {
         Ok(written)
     }
 
-    /// Writes a fuzzy checkpoint if one is due, and goes on with resizing the log.
+    /// Writes a fuzzy checkpoint if one is due, and goes on with resizing the log and its buffer.
     fn checkpoint(&mut self, core: &Core) -> Result<(), Error> {
         let now = core.clock.monotonic();
         let due = now.saturating_sub(self.last_checkpoint) >= CHECKPOINT_INTERVAL
@@ -330,6 +330,10 @@ impl Coordinator {
         if due {
             self.last_checkpoint = now;
             write_checkpoint(core)?;
+        }
+        match core.log.adjust_buffer() {
+            Ok(_) | Err(palisade_log::Error::NotRunning) => {}
+            Err(error) => return Err(core.stop(&format!("the log buffer cannot be resized: {error}"))),
         }
         match core.log.adjust_capacity() {
             Ok(_) | Err(palisade_log::Error::NotRunning) => Ok(()),

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palisade_base::{Lsn, PageId};
-use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
+use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing};
 
 use crate::metrics;
 use crate::page::{self, PAGE_SIZE};
@@ -46,15 +46,17 @@ impl Doublewrite {
 
     /// Opens the doublewrite file in `directory`, making it if it is missing, with room for `lanes` cleaners and batches of
     /// `batch_pages` pages (`innodb_doublewrite_pages`). A file of another geometry is read all the same by
-    /// [`repair`](PageSink::repair), and grows as needed.
+    /// [`repair`](PageSink::repair), and grows as needed. With a `syncing` that leaves syncs out, a copy may be lost with the
+    /// power when the page in place is torn by it.
     pub fn open(
         fs: &Arc<dyn FileSystem>,
         directory: &Path,
         lanes: usize,
         batch_pages: usize,
+        syncing: Syncing,
     ) -> io::Result<Self> {
         assert!(lanes > 0 && batch_pages > 0, "a doublewrite file has room for a page");
-        let file = fs.open(&directory.join(Self::FILE_NAME), OpenMode::CREATE.direct())?;
+        let file = fs.open(&directory.join(Self::FILE_NAME), OpenMode::CREATE.direct().syncing(syncing))?;
         // Written rather than allocated: overwriting written blocks is no change of the file system's own structures.
         let zeros = AlignedBuf::zeroed(batch_pages * PAGE_SIZE);
         let (mut end, want) = (file.len()?, (lanes * zeros.len()) as u64);
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn a_lane_holds_sealed_copies_and_repair_takes_the_newest_beyond_the_checkpoint() {
         let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-        let sink = Doublewrite::open(&fs, Path::new("d"), 2, 3).unwrap();
+        let sink = Doublewrite::open(&fs, Path::new("d"), 2, 3, Syncing::OnRequest).unwrap();
         let copies = fs.open(Path::new("d/doublewrite"), OpenMode::EXISTING).unwrap();
         assert_eq!(copies.len().unwrap(), (2 * 3 * PAGE_SIZE) as u64);
         let file = fs.open(Path::new("d/space"), OpenMode::CREATE).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_io::Placement;
+use palisade_io::{Placement, Syncing};
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,6 +41,64 @@ pub enum LogWriterThreads {
     Off,
 }
 
+/// How files are opened, and what is synced: `innodb_flush_method`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FlushMethod {
+    /// Through the operating system's cache; everything is synced before it counts as durable.
+    #[default]
+    Fsync,
+    /// Each write to the log is durable when it returns (`O_DSYNC`), so the log is not synced; data files as with `Fsync`.
+    ODsync,
+    /// Data files are not synced; the log is.
+    Littlesync,
+    /// Nothing is synced: what is durable after a failure of the machine is up to the operating system.
+    Nosync,
+    /// Past the operating system's cache; everything is synced.
+    ODirect,
+    /// Past the operating system's cache; data files are synced only where their length or space changes.
+    ODirectNoFsync,
+}
+
+impl FlushMethod {
+    /// In the order of the variable's values.
+    const ALL: [FlushMethod; 6] = [
+        FlushMethod::Fsync,
+        FlushMethod::ODsync,
+        FlushMethod::Littlesync,
+        FlushMethod::Nosync,
+        FlushMethod::ODirect,
+        FlushMethod::ODirectNoFsync,
+    ];
+
+    /// The variable's value at a position of its list.
+    pub fn from_position(position: usize) -> Option<Self> {
+        Self::ALL.get(position).copied()
+    }
+
+    /// Whether files bypass the operating system's cache.
+    pub(crate) fn is_direct(self) -> bool {
+        matches!(self, FlushMethod::ODirect | FlushMethod::ODirectNoFsync)
+    }
+
+    /// How the log becomes durable.
+    pub(crate) fn log_syncing(self) -> Syncing {
+        match self {
+            FlushMethod::ODsync => Syncing::EachWrite,
+            FlushMethod::Nosync => Syncing::Never,
+            _ => Syncing::OnRequest,
+        }
+    }
+
+    /// How data files, the doublewrite file included, become durable.
+    pub(crate) fn data_syncing(self) -> Syncing {
+        match self {
+            FlushMethod::Fsync | FlushMethod::ODsync | FlushMethod::ODirect => Syncing::OnRequest,
+            FlushMethod::ODirectNoFsync => Syncing::Metadata,
+            FlushMethod::Littlesync | FlushMethod::Nosync => Syncing::Never,
+        }
+    }
+}
+
 /// How an engine is set up. `Default` is right for tests and small servers.
 #[derive(Clone)]
 pub struct EngineConfig {
@@ -66,8 +124,8 @@ pub struct EngineConfig {
     pub log_writer_threads: LogWriterThreads,
     /// `innodb_doublewrite`.
     pub doublewrite: bool,
-    /// Bypass the operating system's cache for data files (`innodb_flush_method=O_DIRECT`).
-    pub direct_io: bool,
+    /// `innodb_flush_method`.
+    pub flush_method: FlushMethod,
     /// `innodb_read_io_threads`.
     pub io_threads: usize,
     /// `innodb_page_cleaners`.
@@ -107,7 +165,7 @@ impl Default for EngineConfig {
             flush_at_commit: FlushAtCommit::default(),
             log_writer_threads: LogWriterThreads::default(),
             doublewrite: true,
-            direct_io: false,
+            flush_method: FlushMethod::default(),
             io_threads: 4,
             page_cleaners: 1,
             lru_scan_depth: 1024,

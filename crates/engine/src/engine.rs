@@ -219,6 +219,11 @@ impl Engine {
         self.log.set_write_ahead(bytes as usize);
     }
 
+    /// Sets `innodb_log_buffer_size`. Does not wait: the buffer is exchanged in the background.
+    pub fn resize_log_buffer(&self, bytes: u64) {
+        self.log.resize_buffer(log_buffer_bytes(bytes));
+    }
+
     /// Sets `innodb_flush_log_at_timeout`.
     pub fn set_flush_log_at_timeout(&self, timeout: Duration) {
         self.log.set_background_flush_interval(timeout);
@@ -328,6 +333,12 @@ pub(crate) fn all_metrics() -> impl Iterator<Item = &'static Metric> {
         palisade_txn::METRICS,
     ];
     lists.into_iter().flatten().copied()
+}
+
+/// The log buffer for a setting of `innodb_log_buffer_size`: large enough for every mini-transaction.
+pub(crate) fn log_buffer_bytes(setting: u64) -> usize {
+    const SMALLEST: usize = 2 << 20;
+    (setting as usize).max(SMALLEST)
 }
 
 pub(crate) fn writer_threads(value: LogWriterThreads) -> WriterThreads {

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use palisade_base::SpaceId;
 use palisade_io::{File, FileSystem, OpenMode};
 
+use crate::FlushMethod;
+
 /// The file that makes a directory a data directory.
 const MARKER: &str = "palisade.data";
 /// What is in it.
@@ -24,7 +26,7 @@ const MARKER_TEXT: &[u8] = b"Palisade data directory, format 1\n";
 pub(crate) struct Files {
     pub(crate) fs: Arc<dyn FileSystem>,
     pub(crate) datadir: PathBuf,
-    direct: bool,
+    method: FlushMethod,
 }
 
 /// What state a directory is in.
@@ -39,8 +41,8 @@ pub(crate) enum Found {
 }
 
 impl Files {
-    pub(crate) fn new(fs: Arc<dyn FileSystem>, datadir: &Path, direct: bool) -> Self {
-        Files { fs, datadir: datadir.to_owned(), direct }
+    pub(crate) fn new(fs: Arc<dyn FileSystem>, datadir: &Path, method: FlushMethod) -> Self {
+        Files { fs, datadir: datadir.to_owned(), method }
     }
 
     pub(crate) fn log_dir(&self) -> PathBuf {
@@ -101,7 +103,8 @@ impl Files {
     }
 
     fn mode(&self, mode: OpenMode) -> OpenMode {
-        if self.direct { mode.direct() } else { mode }
+        let mode = mode.syncing(self.method.data_syncing());
+        if self.method.is_direct() { mode.direct() } else { mode }
     }
 
     /// Creates a space's file, durably.

@@ -47,7 +47,7 @@ pub mod transaction;
 pub mod xa;
 
 pub use check::TableCheck;
-pub use config::{EngineConfig, FlushAtCommit, LogWriterThreads};
+pub use config::{EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads};
 pub use ddl::RowMapper;
 pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, RedoLog, StatusValue};

@@ -22,13 +22,12 @@ use palisade_log::{Log, LogConfig};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::{Trx, TrxSystem};
 
-use crate::Error;
 use crate::background::Background;
 use crate::build::free_loose_trees;
 use crate::config::EngineConfig;
 use crate::deadlocks::Deadlocks;
 use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind};
-use crate::engine::{Engine, Finder, Registry, all_metrics, writer_threads};
+use crate::engine::{Engine, Finder, Registry, all_metrics, log_buffer_bytes, writer_threads};
 use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
@@ -36,6 +35,7 @@ use crate::purge_lag::PurgeLag;
 use crate::store::RowStore;
 use crate::table::{Runtime, Table};
 use crate::xa::XaTable;
+use crate::{Error, FlushMethod};
 
 /// The space of the dictionary.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -65,7 +65,7 @@ impl Engine {
         let directory = fs.lock_dir(&config.datadir).map_err(|error| {
             Error::Unusable(format!("cannot use data directory {}: {error}", config.datadir.display()))
         })?;
-        let files = Files::new(fs, &config.datadir, config.direct_io);
+        let files = Files::new(fs, &config.datadir, config.flush_method);
         let (base, trx, in_flight) = match files.look()? {
             Found::Data => recover(config, files)?,
             Found::Nothing => {
@@ -133,12 +133,14 @@ fn log_config(config: &EngineConfig) -> LogConfig {
         on_failure: config.on_fatal.clone().unwrap_or(default.on_failure.clone()),
         log_id: config.clock.unix_micros() as u64,
         capacity: config.redo_log_capacity,
-        buffer_size: config.log_buffer_size as usize,
+        buffer_size: log_buffer_bytes(config.log_buffer_size),
         block_size: config.log_write_ahead_size as usize,
         background_flush_interval_ms: config.flush_log_at_timeout.as_millis() as u64,
         writer_placement: config.log_writer_placement.clone(),
         flusher_placement: config.log_flusher_placement.clone(),
-        direct: config.direct_io,
+        direct: config.flush_method.is_direct(),
+        syncing: config.flush_method.log_syncing(),
+        syncs_before_checkpoint: config.flush_method == FlushMethod::ODirectNoFsync,
         writer_threads: writer_threads(config.log_writer_threads),
         clock: config.clock.clone(),
         ..default
@@ -156,7 +158,10 @@ fn start_pool(
     });
     let cleaners = config.page_cleaners.max(1);
     let sink: Arc<dyn PageSink> = match config.doublewrite {
-        true => Arc::new(Doublewrite::open(&files.fs, &files.datadir, cleaners, DOUBLEWRITE_PAGES)?),
+        true => {
+            let syncing = config.flush_method.data_syncing();
+            Arc::new(Doublewrite::open(&files.fs, &files.datadir, cleaners, DOUBLEWRITE_PAGES, syncing)?)
+        }
         false => Arc::new(Off),
     };
     let frames = (config.buffer_pool_size / PAGE_SIZE as u64).max(64) as usize;

@@ -29,6 +29,7 @@ use parking_lot::Mutex;
 use crate::file::{Creation, DirLock, File, FileSystem, OpenMode, past_the_end};
 use crate::mem::{already_exists, lock_in, not_found};
 use crate::sparse::SparseBytes;
+use crate::syncing::SyncRule;
 
 /// What a disk writes atomically, in bytes.
 const SECTOR: u64 = 512;
@@ -413,7 +414,8 @@ impl FileSystem for FaultFileSystem {
         if state.down {
             return Err(power_cut());
         }
-        Ok(Arc::new(FaultFile { state: self.state.clone(), file, life }))
+        let rule = SyncRule::new(mode.when_synced());
+        Ok(Arc::new(FaultFile { state: self.state.clone(), file, life, rule }))
     }
 
     fn create_dir_all(&self, _path: &Path) -> io::Result<()> {
@@ -478,6 +480,7 @@ struct FaultFile {
     state: Arc<Mutex<State>>,
     file: FileId,
     life: u64,
+    rule: SyncRule,
 }
 
 impl FaultFile {
@@ -492,8 +495,34 @@ impl FaultFile {
         let name = state.name_of(self.file);
         let crash = state.enter(call, self.life, || describe(&name))?;
         state.check_space(self.file, grows_to)?;
-        state.images(self.file).change(change);
-        if crash { Err(power_cut()) } else { Ok(()) }
+        let images = state.images(self.file);
+        images.change(change);
+        if crash {
+            return Err(power_cut());
+        }
+        if call == Call::Write && self.rule.is_each_write() {
+            images.sync();
+        }
+        Ok(())
+    }
+
+    fn sync_now(&self) -> io::Result<()> {
+        let mut state = self.state.lock();
+        let name = state.name_of(self.file);
+        match state.enter(Call::Sync, self.life, || format!("sync {name}")) {
+            Ok(false) => {
+                state.images(self.file).sync();
+                Ok(())
+            }
+            Ok(true) => Err(power_cut()),
+            Err(error) => {
+                if !state.down && self.life == state.life {
+                    let State { files, random, .. } = &mut *state;
+                    files.get_mut(&self.file).expect("a live handle leads to a file").fail_sync(random);
+                }
+                Err(error)
+            }
+        }
     }
 }
 
@@ -514,26 +543,13 @@ impl File for FaultFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let change = Change::Write { offset, bytes: bytes.to_vec() };
         let len = bytes.len();
-        self.change(Call::Write, change, offset + len as u64, |path| format!("write {path} {offset}+{len}"))
+        self.change(Call::Write, change, offset + len as u64, |path| format!("write {path} {offset}+{len}"))?;
+        self.rule.wrote(offset, len as u64);
+        Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut state = self.state.lock();
-        let name = state.name_of(self.file);
-        match state.enter(Call::Sync, self.life, || format!("sync {name}")) {
-            Ok(false) => {
-                state.images(self.file).sync();
-                Ok(())
-            }
-            Ok(true) => Err(power_cut()),
-            Err(error) => {
-                if !state.down && self.life == state.life {
-                    let State { files, random, .. } = &mut *state;
-                    files.get_mut(&self.file).expect("a live handle leads to a file").fail_sync(random);
-                }
-                Err(error)
-            }
-        }
+        self.rule.sync(|| self.sync_now())
     }
 
     fn len(&self) -> io::Result<u64> {
@@ -545,20 +561,26 @@ impl File for FaultFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(Call::Resize, Change::SetLen { len }, len, |path| format!("set_len {path} {len}"))
+        self.change(Call::Resize, Change::SetLen { len }, len, |path| format!("set_len {path} {len}"))?;
+        self.rule.resized();
+        Ok(())
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
         let end = offset + len;
         self.change(Call::Resize, Change::ExtendTo { len: end }, end, |path| {
             format!("allocate {path} {offset}+{len}")
-        })
+        })?;
+        self.rule.resized();
+        Ok(())
     }
 
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
         self.change(Call::Resize, Change::PunchHole { offset, len }, 0, |path| {
             format!("punch_hole {path} {offset}+{len}")
-        })
+        })?;
+        self.rule.punched(offset, len);
+        Ok(())
     }
 
     fn alignment(&self) -> usize {

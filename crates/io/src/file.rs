@@ -5,11 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::syncing::Syncing;
+
 /// How a file is opened. Files are always opened for reading and writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenMode {
     creation: Creation,
     direct: bool,
+    syncing: Syncing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,12 +23,16 @@ pub(crate) enum Creation {
 }
 
 impl OpenMode {
+    const fn new(creation: Creation) -> OpenMode {
+        OpenMode { creation, direct: false, syncing: Syncing::OnRequest }
+    }
+
     /// The file must exist.
-    pub const EXISTING: OpenMode = OpenMode { creation: Creation::Existing, direct: false };
+    pub const EXISTING: OpenMode = OpenMode::new(Creation::Existing);
     /// The file is created if it does not exist.
-    pub const CREATE: OpenMode = OpenMode { creation: Creation::Create, direct: false };
+    pub const CREATE: OpenMode = OpenMode::new(Creation::Create);
     /// The file is created, and must not exist.
-    pub const CREATE_NEW: OpenMode = OpenMode { creation: Creation::CreateNew, direct: false };
+    pub const CREATE_NEW: OpenMode = OpenMode::new(Creation::CreateNew);
 
     /// The same, past the operating system's page cache where the file system can. Offsets, lengths and buffers
     /// must then be multiples of [`File::alignment`].
@@ -33,6 +40,17 @@ impl OpenMode {
     pub const fn direct(mut self) -> OpenMode {
         self.direct = true;
         self
+    }
+
+    /// The same, with what is written becoming durable at another time than by [`File::sync`].
+    #[must_use]
+    pub const fn syncing(mut self, syncing: Syncing) -> OpenMode {
+        self.syncing = syncing;
+        self
+    }
+
+    pub(crate) fn when_synced(self) -> Syncing {
+        self.syncing
     }
 
     pub(crate) fn creation(self) -> Creation {
@@ -52,8 +70,8 @@ pub trait File: Send + Sync {
     /// Writes all of `bytes` at `offset`, extending the file if it ends before. Not durable until [`File::sync`].
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Makes everything written before the call durable, and the length needed to read it (`fdatasync`). After an
-    /// error nothing is known about what was written: it must not be called again in the hope that it succeeds.
+    /// Makes everything written before the call durable, and the length needed to read it (`fdatasync`), as far as the
+    /// [`Syncing`] the file was opened with wants that. After an error nothing is known about what was written: it must not be called again in the hope that it succeeds.
     fn sync(&self) -> io::Result<()>;
 
     /// Length in bytes.

@@ -4,11 +4,12 @@
 //!
 //! | implementation | for |
 //! |---|---|
-//! | [`OsFileSystem`] | the server: positioned reads and writes, `fdatasync`, optionally `O_DIRECT` |
+//! | [`OsFileSystem`] | the server: positioned reads and writes, `fdatasync`, optionally `O_DIRECT` and `O_DSYNC` |
 //! | [`MemFileSystem`] | tests that want speed |
 //! | [`FaultFileSystem`] | tests that want trouble: crashes that keep, lose or tear what was not synced, errors at the n-th call, a full disk |
+//! | [`OverlayFileSystem`] | one of these that does a few calls otherwise: slowly, or not at all |
 //!
-//! [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
+//! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
 //! [`Placement`] is which processors a thread may run on.
 //!
 //! Deliberately absent: any knowledge of pages or of the log.
@@ -19,8 +20,10 @@ mod fault;
 mod file;
 mod mem;
 mod os;
+mod overlay;
 mod pool;
 mod sparse;
+mod syncing;
 
 pub use affinity::{CpuList, Placement, Stay};
 pub use aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
@@ -28,4 +31,6 @@ pub use fault::{Call, CrashKeeps, Fault, FaultFileSystem};
 pub use file::{DirLock, File, FileSystem, OpenMode};
 pub use mem::MemFileSystem;
 pub use os::OsFileSystem;
+pub use overlay::{Overlay, OverlayFileSystem};
 pub use pool::IoPool;
+pub use syncing::Syncing;

@@ -10,6 +10,7 @@ use rustix::fs::FallocateFlags;
 
 use crate::aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
 use crate::file::{Creation, DirLock, File, FileSystem, OpenMode, past_the_end};
+use crate::syncing::SyncRule;
 
 /// The file whose lock means "this directory has a server".
 const LOCK_FILE: &str = "palisade.lock";
@@ -128,14 +129,16 @@ fn open(path: &Path, mode: OpenMode, direct: bool) -> io::Result<OsFile> {
             options.create_new(true);
         }
     }
-    if direct {
-        options.custom_flags(libc::O_DIRECT);
-    }
+    let rule = SyncRule::new(mode.when_synced());
+    let direct_flag = if direct { libc::O_DIRECT } else { 0 };
+    let sync_flag = if rule.is_each_write() { libc::O_DSYNC } else { 0 };
+    options.custom_flags(direct_flag | sync_flag);
     match options.open(path) {
-        Ok(file) => Ok(OsFile { file, alignment: if direct { DIRECT_IO_ALIGNMENT } else { 1 } }),
+        Ok(file) => Ok(OsFile { file, rule, alignment: if direct { DIRECT_IO_ALIGNMENT } else { 1 } }),
         // A file system without direct I/O says EINVAL, after creating the file.
         Err(error) if direct && error.raw_os_error() == Some(libc::EINVAL) => {
-            let existing = if mode.creation() == Creation::CreateNew { OpenMode::CREATE } else { mode };
+            let is_new = mode.creation() == Creation::CreateNew;
+            let existing = if is_new { OpenMode::CREATE.syncing(mode.when_synced()) } else { mode };
             open(path, existing, false)
         }
         Err(error) => Err(error),
@@ -144,6 +147,7 @@ fn open(path: &Path, mode: OpenMode, direct: bool) -> io::Result<OsFile> {
 
 struct OsFile {
     file: fs::File,
+    rule: SyncRule,
     alignment: usize,
 }
 
@@ -174,13 +178,16 @@ impl File for OsFile {
         if self.is_misaligned(bytes) {
             let mut aligned = AlignedBuf::zeroed(bytes.len());
             aligned.copy_from_slice(bytes);
-            return self.file.write_all_at(&aligned, offset);
+            self.file.write_all_at(&aligned, offset)?;
+        } else {
+            self.file.write_all_at(bytes, offset)?;
         }
-        self.file.write_all_at(bytes, offset)
+        self.rule.wrote(offset, bytes.len() as u64);
+        Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.rule.sync(|| self.file.sync_data())
     }
 
     fn len(&self) -> io::Result<u64> {
@@ -188,7 +195,9 @@ impl File for OsFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
+        self.file.set_len(len)?;
+        self.rule.resized();
+        Ok(())
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
@@ -197,9 +206,11 @@ impl File for OsFile {
         }
         match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, len) {
             // Without fallocate, writing zeros past the end takes the space; what is there stays.
-            Err(rustix::io::Errno::OPNOTSUPP) => self.write_zeros_past_end(offset + len),
-            result => Ok(result?),
+            Err(rustix::io::Errno::OPNOTSUPP) => self.write_zeros_past_end(offset + len)?,
+            result => result?,
         }
+        self.rule.resized();
+        Ok(())
     }
 
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
@@ -207,7 +218,9 @@ impl File for OsFile {
             return Ok(());
         }
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        Ok(rustix::fs::fallocate(&self.file, flags, offset, len)?)
+        rustix::fs::fallocate(&self.file, flags, offset, len)?;
+        self.rule.punched(offset, len);
+        Ok(())
     }
 
     fn alignment(&self) -> usize {
@@ -231,6 +244,7 @@ impl OsFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Syncing;
 
     fn temporary() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
@@ -259,6 +273,34 @@ mod tests {
             assert!(OsFileSystem.open(&path, OpenMode::CREATE_NEW).is_err());
         }
         assert_eq!(OsFileSystem.list(dir.path()).unwrap().len(), 2);
+    }
+
+    /// The flags that the operating system has for an open file of this name.
+    fn open_flags(path: &Path) -> i32 {
+        let links = fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
+        let link =
+            links.into_iter().find(|link| fs::read_link(link.path()).is_ok_and(|target| target == path));
+        let number = link.expect("the file is open").file_name().into_string().unwrap();
+        let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap();
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
+        i32::from_str_radix(flags.trim(), 8).unwrap()
+    }
+
+    #[test]
+    fn the_operating_system_is_told_when_each_write_is_to_be_durable() {
+        let dir = temporary();
+        for (name, syncing, flag) in [
+            ("request", Syncing::OnRequest, 0),
+            ("each", Syncing::EachWrite, libc::O_DSYNC),
+            ("metadata", Syncing::Metadata, 0),
+            ("never", Syncing::Never, 0),
+        ] {
+            let path = dir.path().canonicalize().unwrap().join(name);
+            let file = OsFileSystem.open(&path, OpenMode::CREATE_NEW.syncing(syncing)).unwrap();
+            file.write_at(b"x", 0).unwrap();
+            file.sync().unwrap();
+            assert_eq!(open_flags(&path) & libc::O_DSYNC, flag, "{name}");
+        }
     }
 
     #[test]

@@ -19,13 +19,13 @@
 //! prints how many appends that were; the instructions are what valgrind collected.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use palisade_base::event::{retry, retry_blocking};
-use palisade_io::{DirLock, File, FileSystem, MemFileSystem, OpenMode, OsFileSystem};
+use palisade_io::{File, FileSystem, MemFileSystem, OsFileSystem, Overlay, OverlayFileSystem};
 use palisade_log::{Log, LogConfig, Lsn, METRICS, OtherWork, WriterThreads};
 
 const SECONDS: u64 = 2;
@@ -53,69 +53,22 @@ fn main() {
     }
 }
 
-/// A disk whose segments take everything and keep nothing. The checkpoint file is in memory.
-struct Forgetful(MemFileSystem);
+/// A disk whose segments take everything and keep nothing.
+struct Forgetful;
 
-struct ForgetfulFile(AtomicU64);
-
-impl FileSystem for Forgetful {
-    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+impl Overlay for Forgetful {
+    fn write_at(&self, path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
         let is_segment = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log."));
-        let file = self.0.open(path, mode)?;
-        Ok(if is_segment { Arc::new(ForgetfulFile(AtomicU64::new(0))) } else { file })
+        if is_segment { Ok(()) } else { file.write_at(bytes, offset) }
     }
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir_all(path)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.0.exists(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        self.0.list(dir)
-    }
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.0.sync_dir(dir)
-    }
-    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
-        self.0.lock_dir(dir)
+
+    fn sync(&self, _: &Path, _: &dyn File) -> io::Result<()> {
+        Ok(())
     }
 }
 
-impl File for ForgetfulFile {
-    fn read_at(&self, buf: &mut [u8], _: u64) -> io::Result<()> {
-        buf.fill(0);
-        Ok(())
-    }
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.0.fetch_max(offset + bytes.len() as u64, Ordering::Relaxed);
-        Ok(())
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.load(Ordering::Relaxed))
-    }
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.store(len, Ordering::Relaxed);
-        Ok(())
-    }
-    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.0.fetch_max(offset + len, Ordering::Relaxed);
-        Ok(())
-    }
-    fn punch_hole(&self, _: u64, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn alignment(&self) -> usize {
-        1
-    }
+fn forgetful() -> Arc<dyn FileSystem> {
+    Arc::new(OverlayFileSystem::new(Arc::new(MemFileSystem::new()), Forgetful))
 }
 
 fn create(fs: Arc<dyn FileSystem>, directory: &Path, writer_threads: WriterThreads) -> Arc<Log> {
@@ -136,7 +89,7 @@ fn one_append(log: &Log, bytes: &[u8]) -> bool {
 
 /// Appends for a profiler to count.
 fn count() {
-    let log = create(Arc::new(Forgetful(MemFileSystem::new())), Path::new("redo"), WriterThreads::Auto);
+    let log = create(forgetful(), Path::new("redo"), WriterThreads::Auto);
     let bytes = vec![7; PAYLOAD];
     for _ in 0..COUNTED {
         assert!(!one_append(&log, &bytes), "the log buffer has room");
@@ -147,7 +100,7 @@ fn count() {
 
 /// Appends from `threads` threads while another keeps the checkpoint moving.
 fn appends(threads: usize, payload: usize) {
-    let log = create(Arc::new(Forgetful(MemFileSystem::new())), Path::new("redo"), WriterThreads::Auto);
+    let log = create(forgetful(), Path::new("redo"), WriterThreads::Auto);
     let (count, waits) = (AtomicU64::new(0), AtomicU64::new(0));
     let end = Instant::now() + Duration::from_secs(SECONDS);
     std::thread::scope(|scope| {

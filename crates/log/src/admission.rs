@@ -5,7 +5,9 @@
 //! and credit is given only while `next <= until`, where `until` is at most `written` + half the ring. An append moves
 //! bytes from its shard to `next` - adding there first - so the sum never grows by it.
 //!
-//! `until` is also how the log's files say "full": it is then 0, and every admission waits for a checkpoint.
+//! `until` is also how the log's files say "full": it is then 0, and every admission waits for a checkpoint. And it is how
+//! the ring is emptied of appends to be exchanged for another. For that every credit keeps [`HELD`] bytes until it is given back,
+//! so that with nothing outstanding nobody is in the middle of an append.
 //!
 //! The one who waits registers and then tries again; the one who makes room publishes and then looks for those who
 //! wait; all in one total order, so nobody sleeps through it.
@@ -20,11 +22,17 @@ const SHARDS: usize = 8;
 
 pub(crate) struct Admission {
     shards: [CachePadded<AtomicU64>; SHARDS],
-    shard_limit: u64,
+    /// Credit of a shard at most.
+    shard_limit: AtomicU64,
     until: CachePadded<AtomicU64>,
     has_waiters: AtomicBool,
     waiters: Mutex<Option<Event>>,
 }
+
+/// What a credit keeps for as long as it lives, in bytes.
+pub(crate) const HELD: u64 = 8;
+/// How often [`Admission::becomes_idle`] lets others run.
+const PATIENCE: u32 = 1000;
 
 /// Credit in a shard.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +63,7 @@ impl Admission {
     pub(crate) fn new(capacity: u64) -> Admission {
         Admission {
             shards: std::array::from_fn(|_| CachePadded(AtomicU64::new(0))),
-            shard_limit: Self::limit(capacity),
+            shard_limit: AtomicU64::new(Self::limit(capacity)),
             until: CachePadded(AtomicU64::new(0)),
             has_waiters: AtomicBool::new(false),
             waiters: Mutex::new(None),
@@ -74,10 +82,10 @@ impl Admission {
 
     /// Takes `bytes` while `next`, read after the taking, is not beyond what is allowed.
     pub(crate) fn take(&self, bytes: u64, next: impl Fn() -> u64) -> Option<Granted> {
-        let own = own_shard();
+        let (own, limit) = (own_shard(), self.shard_limit.load(Ordering::Relaxed));
         let shard = (own..own + SHARDS).map(|shard| shard % SHARDS).find(|shard| {
             let counter = &self.shards[*shard].0;
-            let fits = counter.fetch_add(bytes, Ordering::SeqCst) + bytes <= self.shard_limit;
+            let fits = counter.fetch_add(bytes, Ordering::SeqCst) + bytes <= limit;
             if !fits {
                 counter.fetch_sub(bytes, Ordering::SeqCst);
             }
@@ -88,6 +96,11 @@ impl Admission {
         }
         self.shards[shard].0.fetch_sub(bytes, Ordering::SeqCst);
         None
+    }
+
+    /// Gives for a ring of `capacity` bytes from now on. There is no credit.
+    pub(crate) fn set_capacity(&self, capacity: u64) {
+        self.shard_limit.store(Self::limit(capacity), Ordering::SeqCst);
     }
 
     /// Moves `bytes` of the credit to an append, which has reserved them.
@@ -134,8 +147,19 @@ impl Admission {
         }
     }
 
-    #[cfg(test)]
+    /// No credit is given, because of [`Admission::allow_until`] 0: whether what was given before comes back soon. It may not,
+    /// where its holder waits for the caller.
+    pub(crate) fn becomes_idle(&self) -> bool {
+        for _ in 0..PATIENCE {
+            if self.outstanding() == 0 {
+                return true;
+            }
+            std::thread::yield_now();
+        }
+        false
+    }
+
     pub(crate) fn outstanding(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.0.load(Ordering::SeqCst)).sum()
+        self.shards.iter().map(|shard| load_ordered(&shard.0)).sum()
     }
 }

@@ -26,6 +26,7 @@ use palisade_base::codec::{Reader, Truncated};
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
 use crate::Error;
+use crate::config::Access;
 use crate::group::{self, FORMAT};
 use crate::segments::{Place, UNIT};
 
@@ -119,10 +120,11 @@ impl CheckpointFile {
     pub(crate) fn create(
         fs: &dyn FileSystem,
         dir: &Path,
+        access: Access,
         first: Checkpoint,
     ) -> std::io::Result<CheckpointFile> {
         let temporary = dir.join("checkpoint.new");
-        let file = fs.open(&temporary, OpenMode::CREATE)?;
+        let file = fs.open(&temporary, access.through_cache().mode(OpenMode::CREATE))?;
         let mut slots = AlignedBuf::zeroed(SLOT * SLOTS as usize);
         first.encode(&mut slots[slot_of(first.sequence) as usize..]);
         file.write_at(&slots, 0)?;
@@ -133,12 +135,12 @@ impl CheckpointFile {
     }
 
     /// Opens the file and finds the newest record.
-    pub(crate) fn open(fs: &dyn FileSystem, dir: &Path) -> Result<CheckpointFile, Error> {
+    pub(crate) fn open(fs: &dyn FileSystem, dir: &Path, access: Access) -> Result<CheckpointFile, Error> {
         if !exists(fs, dir).map_err(Error::io("look for the checkpoint file"))? {
             return Err(Error::Missing(dir.to_owned()));
         }
         let read = || {
-            let file = fs.open(&path(dir), OpenMode::EXISTING)?;
+            let file = fs.open(&path(dir), access.through_cache().mode(OpenMode::EXISTING))?;
             let mut slots = AlignedBuf::zeroed(SLOT * SLOTS as usize);
             let len = (file.len()?).min(slots.len() as u64);
             file.read_at(&mut slots[..len as usize], 0)?;
@@ -154,6 +156,11 @@ impl CheckpointFile {
             });
         };
         Ok(CheckpointFile { file, current })
+    }
+
+    /// Makes durable what was written to the device before, whoever wrote it.
+    pub(crate) fn sync(&self) -> std::io::Result<()> {
+        self.file.sync()
     }
 
     pub(crate) fn current(&self) -> &Checkpoint {
@@ -182,6 +189,10 @@ mod tests {
     use super::*;
     use palisade_io::{CrashKeeps, FaultFileSystem};
 
+    fn access() -> Access {
+        crate::LogConfig::default().access()
+    }
+
     fn first() -> Checkpoint {
         Checkpoint {
             log_id: 9,
@@ -199,12 +210,12 @@ mod tests {
         let dir = Path::new("log");
         for seed in 0..50 {
             let fs = FaultFileSystem::new(seed);
-            let mut file = CheckpointFile::create(&fs, dir, first()).unwrap();
+            let mut file = CheckpointFile::create(&fs, dir, access(), first()).unwrap();
             file.write(Checkpoint { lsn: Lsn(16), durable: Lsn(16), ..first() }).unwrap();
             fs.fail(palisade_io::Call::Sync, 1, palisade_io::Fault::Crash);
             assert!(file.write(Checkpoint { lsn: Lsn(24), durable: Lsn(24), ..first() }).is_err());
             fs.crash(CrashKeeps::Random);
-            let found = CheckpointFile::open(&fs, dir).unwrap().current;
+            let found = CheckpointFile::open(&fs, dir, access()).unwrap().current;
             assert!([Lsn(16), Lsn(24)].contains(&found.lsn));
         }
     }
@@ -213,12 +224,15 @@ mod tests {
     fn a_flipped_bit_falls_back_to_the_other_slot_and_two_are_corruption() {
         let dir = Path::new("log");
         let fs = FaultFileSystem::new(1);
-        let mut file = CheckpointFile::create(&fs, dir, first()).unwrap();
+        let mut file = CheckpointFile::create(&fs, dir, access(), first()).unwrap();
         file.write(Checkpoint { lsn: Lsn(16), durable: Lsn(16), ..first() }).unwrap();
         fs.flip_bit(&path(dir), 40 * 8 + 3);
-        assert_eq!(CheckpointFile::open(&fs, dir).unwrap().current.lsn, Lsn(8));
+        assert_eq!(CheckpointFile::open(&fs, dir, access()).unwrap().current.lsn, Lsn(8));
         fs.flip_bit(&path(dir), slot_of(1) * 8 + 300);
-        assert!(matches!(CheckpointFile::open(&fs, dir), Err(Error::Corrupted { .. })));
-        assert!(matches!(CheckpointFile::open(&fs, Path::new("elsewhere")), Err(Error::Missing(_))));
+        assert!(matches!(CheckpointFile::open(&fs, dir, access()), Err(Error::Corrupted { .. })));
+        assert!(matches!(
+            CheckpointFile::open(&fs, Path::new("elsewhere"), access()),
+            Err(Error::Missing(_))
+        ));
     }
 }

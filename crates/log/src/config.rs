@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_io::Placement;
+use palisade_io::{OpenMode, Placement, Syncing};
 
 /// Who writes and flushes the log (`innodb_log_writer_threads`). Can be changed while the log runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +37,11 @@ pub struct LogConfig {
     pub block_size: usize,
     /// Whether segment files bypass the page cache.
     pub direct: bool,
+    /// When what is written to the log becomes durable; with anything but [`Syncing::OnRequest`] a flush syncs nothing.
+    pub syncing: Syncing,
+    /// Whether a checkpoint empties the device's cache before it says from where on the log is needed: for data files that are
+    /// written without being synced. It helps those on the log's device.
+    pub syncs_before_checkpoint: bool,
     /// `innodb_log_writer_threads`.
     pub writer_threads: WriterThreads,
     /// Whether the log has threads at all. Without, every flush is done by its caller: for simulations.
@@ -63,6 +68,8 @@ impl Default for LogConfig {
             buffer_size: 16 << 20,
             block_size: 4096,
             direct: false,
+            syncing: Syncing::OnRequest,
+            syncs_before_checkpoint: false,
             writer_threads: WriterThreads::Auto,
             background: true,
             writer_placement: Placement::default(),
@@ -71,6 +78,32 @@ impl Default for LogConfig {
             on_failure: Arc::new(abort),
             clock: Arc::new(SystemClock::default()),
         }
+    }
+}
+
+impl LogConfig {
+    /// How segment files are opened.
+    pub(crate) fn access(&self) -> Access {
+        Access { direct: self.direct, syncing: self.syncing }
+    }
+}
+
+/// How the log's files are opened, whether they exist or not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Access {
+    direct: bool,
+    syncing: Syncing,
+}
+
+impl Access {
+    pub(crate) fn mode(self, mode: OpenMode) -> OpenMode {
+        let mode = mode.syncing(self.syncing);
+        if self.direct { mode.direct() } else { mode }
+    }
+
+    /// For records that are smaller than direct I/O permits.
+    pub(crate) fn through_cache(self) -> Access {
+        Access { direct: false, ..self }
     }
 }
 

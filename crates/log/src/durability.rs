@@ -17,9 +17,9 @@
 //!
 //! * `Off`: the pump of the worker that wants it (the *leader*), for everyone;
 //! * `On`: the log's writer and flusher threads, which overlap writing with syncing;
-//! * `Auto`: a pump whose worker has nothing else to do leads; one that has asks the flusher thread. Decided anew for
-//!   each flush, and nobody needs to know what was decided before. Where [trials](crate::choice) show that the
-//!   threads come further, they do as with `On`.
+//! * `Auto`: whichever way [trials](crate::choice) have shown to come furthest: as with `Off`; as with `On`; or a pump whose
+//!   worker has nothing else to do leads, and one that has asks the flusher thread. Looked at anew for each flush, and
+//!   nobody needs to know how the one before was done.
 //!
 //! A pump first lets the other tasks of its worker run, and again for as long as that brings commits: they are in the
 //! same flush then, and a flush costs more processor time than a commit. There is no timer and no delay: with nothing
@@ -34,10 +34,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
 use palisade_base::{Event, Lsn};
+use palisade_io::Syncing;
 use parking_lot::RwLock;
 
 use crate::averages::Averages;
-use crate::choice::Choice;
+use crate::choice::{Choice, Way};
 use crate::log::State;
 use crate::metrics::WaitCounters;
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Ordering, load_ordered, store_ordered};
@@ -114,7 +115,7 @@ impl Durability {
         Lsn(load_ordered(&self.asked))
     }
 
-    fn is_flushing(&self) -> bool {
+    pub(crate) fn is_flushing(&self) -> bool {
         self.flushing.load(Ordering::SeqCst)
     }
 
@@ -135,7 +136,7 @@ impl Durability {
     /// As it is done now.
     fn writer_threads(&self) -> WriterThreads {
         match self.setting() {
-            WriterThreads::Auto if self.choice.uses_threads() => WriterThreads::On,
+            WriterThreads::Auto if self.choice.way() == Way::Threads => WriterThreads::On,
             setting => setting,
         }
     }
@@ -307,8 +308,11 @@ impl Log {
                 }
             }
         }
-        let (written, unsynced) = (writer.written(), writer.take_unsynced());
+        let (written, mut unsynced) = (writer.written(), writer.take_unsynced());
         drop(writer);
+        if self.config.syncing != Syncing::OnRequest {
+            unsynced.clear();
+        }
         if written == durable {
             return;
         }
@@ -617,8 +621,10 @@ impl WorkerInbox {
         }
         match (writer_threads, other_work) {
             (WriterThreads::On, _) => log.durability.writer.call(),
-            (WriterThreads::Auto, OtherWork::Runnable) => log.ask(log.durability.wanted()),
-            (WriterThreads::Off, _) | (WriterThreads::Auto, OtherWork::None) => {
+            (WriterThreads::Auto, OtherWork::Runnable) if log.durability.choice.way() == Way::HandOver => {
+                log.ask(log.durability.wanted());
+            }
+            (WriterThreads::Off | WriterThreads::Auto, _) => {
                 log.lead(Some(&*self.inbox));
                 return true;
             }

@@ -19,12 +19,12 @@ use std::thread::JoinHandle;
 use palisade_base::{Attempt, Blocked, Lsn};
 use palisade_io::FileSystem;
 
-use crate::admission::{Admission, Granted};
+use crate::admission::{Admission, Granted, HELD};
 use crate::checkpoint::{self, Checkpoint, CheckpointFile};
 use crate::dirty::DirtyBuckets;
 use crate::durability::Durability;
 use crate::metrics::WaitCounters;
-use crate::ring::Ring;
+use crate::ring::{Ring, Words};
 use crate::segments::{self, Directory, Place, Segment, Segments, Sizes};
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Mutex, Ordering, load_ordered, store_ordered};
 use crate::waits::WaitList;
@@ -50,7 +50,7 @@ pub struct Credit<'a> {
 impl Credit<'_> {
     /// Bytes of log still covered, frame headers included.
     pub fn bytes(&self) -> u64 {
-        self.granted.bytes
+        self.granted.bytes - HELD
     }
 }
 
@@ -91,6 +91,10 @@ pub struct Log {
     capacity: AtomicU64,
     /// Whether the files may have to be made more or fewer.
     is_resizing: AtomicBool,
+    /// What the log buffer is to hold, as far as the capacity permits.
+    buffer_size: AtomicU64,
+    /// Whether appends are refused so that the log buffer can be exchanged.
+    is_exchanging: AtomicBool,
     state: AtomicU8,
 }
 
@@ -111,9 +115,9 @@ fn sizes(config: &LogConfig, capacity: u64) -> Sizes {
 }
 
 /// The log buffer: a small part of the log's capacity at most.
-fn ring_bytes(config: &LogConfig, capacity: u64) -> usize {
+fn ring_bytes(buffer_size: usize, capacity: u64) -> usize {
     let largest = (capacity / 4 + 1).next_power_of_two() as usize / 2;
-    config.buffer_size.max(4096).next_power_of_two().min(largest).min(1 << 30)
+    buffer_size.min(largest).clamp(4096, 1 << 30).next_power_of_two()
 }
 
 impl Log {
@@ -144,8 +148,8 @@ impl Log {
         };
         let create = || {
             fs.create_dir_all(dir)?;
-            let segments = Segments::create(fs.clone(), dir, config.direct, sizes)?;
-            Ok((segments, CheckpointFile::create(&*fs, dir, record)?))
+            let segments = Segments::create(fs.clone(), dir, config.access(), sizes)?;
+            Ok((segments, CheckpointFile::create(&*fs, dir, config.access(), record)?))
         };
         let (segments, checkpoint) = create().map_err(Error::io("create the log"))?;
         let log = Self::assemble(config, segments, checkpoint);
@@ -160,10 +164,10 @@ impl Log {
         dir: &Path,
         config: LogConfig,
     ) -> Result<(Arc<Log>, LogReader), Error> {
-        let checkpoint = CheckpointFile::open(&*fs, dir)?;
+        let checkpoint = CheckpointFile::open(&*fs, dir, config.access())?;
         let record = *checkpoint.current();
         let sizes = sizes(&config, config.capacity);
-        let segments = Segments::open(fs, dir, config.direct, sizes, record.segment)
+        let segments = Segments::open(fs, dir, config.access(), sizes, record.segment)
             .map_err(Error::io("open the segments"))?;
         let log = Self::assemble(config, segments, checkpoint);
         log.recovered_to(record.lsn);
@@ -174,7 +178,7 @@ impl Log {
     fn assemble(config: LogConfig, segments: Segments, checkpoint: CheckpointFile) -> Arc<Log> {
         let record = *checkpoint.current();
         let capacity = segments.sizes().capacity;
-        let ring = Ring::new(ring_bytes(&config, capacity));
+        let ring = Ring::new(ring_bytes(config.buffer_size, capacity));
         let on_disk = segments.total();
         Arc::new(Log {
             admission: Admission::new(ring.capacity()),
@@ -192,6 +196,8 @@ impl Log {
             capacity: AtomicU64::new(capacity),
             // An earlier life may have been larger.
             is_resizing: AtomicBool::new(true),
+            buffer_size: AtomicU64::new(config.buffer_size as u64),
+            is_exchanging: AtomicBool::new(false),
             state: AtomicU8::new(State::Recovering as u8),
             ring,
             config,
@@ -267,7 +273,7 @@ impl Log {
         if max_bytes > limit {
             return Err(Error::TooLarge { bytes: max_bytes, limit }.into());
         }
-        let bytes = frame::size(max_bytes);
+        let bytes = frame::size(max_bytes) + HELD;
         let next = || self.ring.next().0;
         if let Some(granted) = self.admission.take(bytes, next) {
             self.write_early();
@@ -275,7 +281,7 @@ impl Log {
         }
         self.refusal()?;
         // The files say "full" by allowing nothing.
-        let files_are_full = self.admission.until() == 0;
+        let files_are_full = self.admission.until() == 0 && !self.is_exchanging.load(Ordering::Relaxed);
         let scarce = if files_are_full { WaitCounters::FILE_SPACE } else { WaitCounters::BUFFER_SPACE };
         self.make_room();
         let event = self.admission.wait();
@@ -293,7 +299,7 @@ impl Log {
 
     /// The largest `max_bytes` that [`Log::admit`] accepts.
     pub fn max_payload(&self) -> usize {
-        Admission::limit(self.ring.capacity()) as usize - frame::HEADER
+        Admission::limit(self.ring.capacity()) as usize - frame::HEADER - HELD as usize
     }
 
     /// Appends one mini-transaction: reserves its range, copies it to the log buffer, calls `before_link` with the
@@ -308,7 +314,7 @@ impl Log {
     ) -> LsnRange {
         assert!(std::ptr::eq(credit.log, self), "credit is good for the log that gave it");
         let bytes = frame::size(payload.len());
-        assert!(bytes <= credit.granted.bytes, "an append stays within the credit it was admitted with");
+        assert!(bytes <= credit.bytes(), "an append stays within the credit it was admitted with");
         let start = self.ring.reserve(bytes);
         self.admission.spend(&mut credit.granted, bytes);
         let range = LsnRange { start, end: start.advance(bytes) };
@@ -393,7 +399,11 @@ impl Log {
             return Ok(());
         }
         let next = Checkpoint { lsn: start.lsn, position: start.position, durable, segment, ..record };
-        file.write(next).map_err(|error| self.fail("write the checkpoint file", error))?;
+        let written = match self.config.syncs_before_checkpoint {
+            true => file.sync().and_then(|()| file.write(next)),
+            false => file.write(next),
+        };
+        written.map_err(|error| self.fail("write the checkpoint file", error))?;
         self.checkpoint_lsn.store(start.lsn.0, Ordering::Release);
         metrics::CHECKPOINTS.increment();
         self.recycle(start).map_err(|error| self.fail("recycle a segment", error))
@@ -504,6 +514,45 @@ impl Log {
     fn sync_names(&self, directory: &Directory) -> Result<(), Error> {
         let synced = directory.fs.sync_dir(&directory.path);
         synced.map_err(|error| self.fail("sync the log's directory", error))
+    }
+
+    /// Has the log buffer hold `bytes` from now on (`innodb_log_buffer_size`), rounded up to a power of two, but not more than
+    /// the log's files permit. Does not wait: [`Log::adjust_buffer`] does it.
+    pub fn resize_buffer(&self, bytes: usize) {
+        self.buffer_size.store(bytes as u64, Ordering::SeqCst);
+    }
+
+    /// Gives the log buffer the size asked for; whether it has that now. Appends are refused for the moment in which those under
+    /// way end and what they left is written. Blocks. Called now and then by whoever writes checkpoints.
+    pub fn adjust_buffer(&self) -> Result<bool, Error> {
+        self.refusal()?;
+        let bytes = ring_bytes(self.buffer_size.load(Ordering::SeqCst) as usize, self.capacity());
+        if bytes as u64 == self.ring.capacity() {
+            return Ok(true);
+        }
+        let words = Words::new(bytes);
+        let mut writer = self.writer.lock();
+        self.is_exchanging.store(true, Ordering::SeqCst);
+        // Whoever allows more again needs the writer.
+        self.admission.allow_until(0);
+        let is_idle = self.admission.becomes_idle();
+        if is_idle {
+            let written = writer.write(&self.ring, self.durable_lsn());
+            if let Err(error) = written {
+                drop(writer);
+                return Err(self.fail("write to the log", error));
+            }
+            self.ring.replace(words);
+            self.admission.set_capacity(self.ring.capacity());
+        }
+        self.is_exchanging.store(false, Ordering::SeqCst);
+        self.publish(&writer);
+        Ok(is_idle)
+    }
+
+    /// Bytes of the log buffer.
+    pub fn buffer_size(&self) -> u64 {
+        self.ring.capacity()
     }
 
     /// Writes to the log end at multiples of `bytes` from now on: `innodb_log_write_ahead_size`, 512 to 16384.

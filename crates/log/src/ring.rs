@@ -21,9 +21,15 @@
 //! published, and [admission](crate::admission) keeps `next` strictly below `written` + capacity. A slow advancer may
 //! read a word that meanwhile belongs to the next lap, but then `tail` has moved and its exchange fails.
 //!
+//! The words are exchanged for others, more or fewer, by [`Ring::replace`], while no append is under way: then nothing is in
+//! them, and nobody who looks at them holds an LSN of theirs.
+//!
 //! Every word is an atomic, also those of payloads: that slow advancer's read would otherwise be a data race. A
 //! relaxed store costs what a store costs.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use palisade_base::Lsn;
 
 use crate::frame;
@@ -31,8 +37,32 @@ use crate::sync::{AtomicU64, CachePadded, Ordering, compare_exchange_ordered, lo
 
 const WORD: usize = 8;
 
+/// The memory of a ring: a power of two of words.
+pub(crate) struct Words(Box<[AtomicU64]>);
+
+impl Words {
+    /// `bytes`, a power of two, all zero and all touched.
+    pub(crate) fn new(bytes: usize) -> Words {
+        assert!(bytes.is_power_of_two() && bytes >= WORD, "the ring is addressed by masking");
+        Words((0..bytes / WORD).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn at(&self, lsn: u64) -> &AtomicU64 {
+        &self.0[(lsn / WORD as u64) as usize & (self.0.len() - 1)]
+    }
+
+    /// The words of `[lsn, lsn + count words)`: up to the end of the ring, and from its start.
+    fn span(&self, lsn: u64, count: usize) -> (&[AtomicU64], &[AtomicU64]) {
+        let first = (lsn / WORD as u64) as usize & (self.0.len() - 1);
+        let to_end = count.min(self.0.len() - first);
+        (&self.0[first..first + to_end], &self.0[..count - to_end])
+    }
+}
+
 pub(crate) struct Ring {
-    words: Box<[AtomicU64]>,
+    words: ArcSwap<Words>,
+    /// Bytes of the words.
+    capacity: AtomicU64,
     next: CachePadded<AtomicU64>,
     tail: CachePadded<AtomicU64>,
 }
@@ -40,12 +70,19 @@ pub(crate) struct Ring {
 impl Ring {
     /// A ring of `bytes`, a power of two, with all its memory touched.
     pub(crate) fn new(bytes: usize) -> Ring {
-        assert!(bytes.is_power_of_two() && bytes >= WORD, "the ring is addressed by masking");
         Ring {
-            words: (0..bytes / WORD).map(|_| AtomicU64::new(0)).collect(),
+            words: ArcSwap::from_pointee(Words::new(bytes)),
+            capacity: AtomicU64::new(bytes as u64),
             next: CachePadded(AtomicU64::new(0)),
             tail: CachePadded(AtomicU64::new(0)),
         }
+    }
+
+    /// Goes on in `words`. Everything appended has been written and cleared, and nobody appends meanwhile.
+    pub(crate) fn replace(&self, words: Words) {
+        assert!(self.next() == self.tail(), "an append is under way");
+        self.capacity.store((words.0.len() * WORD) as u64, Ordering::SeqCst);
+        self.words.store(Arc::new(words));
     }
 
     /// Starts the empty ring at `lsn`. Nobody appends meanwhile.
@@ -56,7 +93,7 @@ impl Ring {
     }
 
     pub(crate) fn capacity(&self) -> u64 {
-        (self.words.len() * WORD) as u64
+        self.capacity.load(Ordering::SeqCst)
     }
 
     /// Where the next frame will begin.
@@ -79,20 +116,10 @@ impl Ring {
         Lsn(self.next.0.fetch_add(bytes, Ordering::SeqCst))
     }
 
-    fn word(&self, lsn: u64) -> &AtomicU64 {
-        &self.words[(lsn / WORD as u64) as usize & (self.words.len() - 1)]
-    }
-
-    /// The words of `[lsn, lsn + count words)`: up to the end of the ring, and from its start.
-    fn span(&self, lsn: u64, count: usize) -> (&[AtomicU64], &[AtomicU64]) {
-        let first = (lsn / WORD as u64) as usize & (self.words.len() - 1);
-        let to_end = count.min(self.words.len() - first);
-        (&self.words[first..first + to_end], &self.words[..count - to_end])
-    }
-
     /// Copies the payload of the frame reserved at `start`.
     pub(crate) fn copy_in(&self, start: Lsn, payload: &[u8]) {
-        let (head, rest) = self.span(start.0 + frame::HEADER as u64, payload.len().div_ceil(WORD));
+        let all = self.words.load();
+        let (head, rest) = all.span(start.0 + frame::HEADER as u64, payload.len().div_ceil(WORD));
         let (for_head, for_rest) = payload.split_at(payload.len().min(head.len() * WORD));
         for (words, bytes) in [(head, for_head), (rest, for_rest)] {
             let mut chunks = bytes.chunks_exact(WORD);
@@ -113,15 +140,16 @@ impl Ring {
 
     /// Publishes the frame reserved at `start`, copied before.
     pub(crate) fn link(&self, start: Lsn, payload_len: usize) {
-        store_ordered(self.word(start.0), frame::header(start, payload_len));
+        store_ordered(self.words.load().at(start.0), frame::header(start, payload_len));
     }
 
     /// Advances the tail as far as it goes; whether it moved.
     pub(crate) fn advance_tail(&self) -> bool {
+        let words = self.words.load();
         let mut moved = false;
         loop {
             let tail = load_ordered(&self.tail.0);
-            let header = load_ordered(self.word(tail));
+            let header = load_ordered(words.at(tail));
             if header == 0 {
                 return moved;
             }
@@ -138,7 +166,8 @@ impl Ring {
     /// Copies `[from, from + out.len())`, below the tail and not cleared, out of the ring.
     pub(crate) fn copy_out(&self, from: Lsn, out: &mut [u8]) {
         assert!(out.len().is_multiple_of(WORD), "the log consists of whole words");
-        let (head, rest) = self.span(from.0, out.len() / WORD);
+        let words = self.words.load();
+        let (head, rest) = words.span(from.0, out.len() / WORD);
         for (chunk, word) in out.chunks_exact_mut(WORD).zip(head.iter().chain(rest)) {
             chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
         }
@@ -146,7 +175,8 @@ impl Ring {
 
     /// Zeroes `[from, to)`, which has been written, so that the next lap finds no links there.
     pub(crate) fn clear(&self, from: Lsn, to: Lsn) {
-        let (head, rest) = self.span(from.0, (to.since(from) as usize) / WORD);
+        let words = self.words.load();
+        let (head, rest) = words.span(from.0, (to.since(from) as usize) / WORD);
         for word in head.iter().chain(rest) {
             word.store(0, Ordering::Relaxed);
         }

@@ -121,6 +121,7 @@ mod sequential {
 #[cfg(loom)]
 mod models {
     use super::*;
+    use crate::admission::Admission;
     use loom::sync::Arc;
 
     fn append(ring: &Ring, payload: &[u8]) {
@@ -176,6 +177,53 @@ mod models {
         });
     }
 
+    /// Someone appends in whole while the memory of the ring is exchanged; whether the tail takes it along in the end. `held`
+    /// is what the credit keeps until the append has ended.
+    fn exchange(held: u64) {
+        loom::model(move || {
+            let shared = Arc::new((Ring::new(32), Admission::new(1024)));
+            shared.0.reset(Lsn(8));
+            shared.1.allow_until(8);
+            let appender = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || {
+                    let (ring, admission) = &*shared;
+                    let bytes = frame::size(8);
+                    let Some(mut granted) = admission.take(bytes + held, || ring.next().0) else { return 0 };
+                    let start = ring.reserve(bytes);
+                    admission.spend(&mut granted, bytes);
+                    ring.copy_in(start, &[7; 8]);
+                    ring.link(start, 8);
+                    ring.advance_tail();
+                    admission.give_back(granted);
+                    bytes
+                })
+            };
+            let (ring, admission) = &*shared;
+            admission.allow_until(0);
+            if admission.outstanding() == 0 {
+                let tail = ring.tail();
+                assert_eq!(ring.next(), tail, "an append was under way");
+                ring.clear(Lsn(8), tail);
+                ring.replace(Words::new(64));
+            }
+            let appended = appender.join().unwrap();
+            assert_eq!(ring.tail(), Lsn(8 + appended));
+        });
+    }
+
+    #[test]
+    fn loom_the_memory_is_exchanged_between_appends() {
+        exchange(crate::admission::HELD);
+    }
+
+    /// The canary: a credit that keeps nothing does not tell that its append goes on.
+    #[test]
+    #[should_panic(expected = "an append was under way")]
+    fn loom_canary_a_credit_that_keeps_nothing_lets_an_append_be_cut_off() {
+        exchange(0);
+    }
+
     /// The canary: with the order of link and look only acquire and release, a link is forgotten.
     #[test]
     #[should_panic(expected = "a link was forgotten")]
@@ -183,10 +231,10 @@ mod models {
         fn append_weakly(ring: &Ring, payload: &[u8]) {
             let start = ring.reserve(frame::size(payload.len()));
             ring.copy_in(start, payload);
-            ring.word(start.0).store(frame::header(start, payload.len()), Ordering::Release);
+            ring.words.load().at(start.0).store(frame::header(start, payload.len()), Ordering::Release);
             loop {
                 let tail = ring.tail.0.load(Ordering::Acquire);
-                let header = ring.word(tail).load(Ordering::Acquire);
+                let header = ring.words.load().at(tail).load(Ordering::Acquire);
                 if header == 0 {
                     return;
                 }

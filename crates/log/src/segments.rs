@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
+use crate::config::Access;
 use crate::metrics;
 
 const PREFIX: &str = "log.";
@@ -72,7 +73,7 @@ pub(crate) struct Sizes {
 pub(crate) struct Segments {
     fs: Arc<dyn FileSystem>,
     dir: PathBuf,
-    direct: bool,
+    access: Access,
     sizes: Sizes,
     /// While the log shrinks: what it may not grow beyond meanwhile.
     ceiling: u64,
@@ -88,14 +89,10 @@ pub(crate) struct Segments {
 pub(crate) struct Directory {
     pub(crate) fs: Arc<dyn FileSystem>,
     pub(crate) path: PathBuf,
-    direct: bool,
+    access: Access,
 }
 
 impl Directory {
-    fn mode(&self, mode: OpenMode) -> OpenMode {
-        if self.direct { mode.direct() } else { mode }
-    }
-
     /// Makes a file of `size` bytes, zero-written and synced, that is not yet part of the sequence.
     pub(crate) fn make(&self, size: u64) -> io::Result<Arc<dyn File>> {
         self.make_as(IN_THE_MAKING[0], size)
@@ -106,7 +103,7 @@ impl Directory {
         if self.fs.exists(&path)? {
             self.fs.remove(&path)?;
         }
-        let file = self.fs.open(&path, self.mode(OpenMode::CREATE))?;
+        let file = self.fs.open(&path, self.access.mode(OpenMode::CREATE))?;
         file.allocate(0, size)?;
         let zeros = AlignedBuf::zeroed(ZEROS.min(size as usize));
         let mut offset = 0;
@@ -125,13 +122,13 @@ impl Segments {
     pub(crate) fn create(
         fs: Arc<dyn FileSystem>,
         dir: &Path,
-        direct: bool,
+        access: Access,
         sizes: Sizes,
     ) -> io::Result<Segments> {
         for (_, path) in list(&*fs, dir)? {
             fs.remove(&path)?;
         }
-        let mut segments = Segments::with(fs, dir, direct, sizes, Place { number: 0, start: 0 });
+        let mut segments = Segments::with(fs, dir, access, sizes, Place { number: 0, start: 0 });
         segments.fill_up()?;
         Ok(segments)
     }
@@ -141,18 +138,18 @@ impl Segments {
     pub(crate) fn open(
         fs: Arc<dyn FileSystem>,
         dir: &Path,
-        direct: bool,
+        access: Access,
         sizes: Sizes,
         first: Place,
     ) -> io::Result<Segments> {
-        let mut segments = Segments::with(fs, dir, direct, sizes, first);
+        let mut segments = Segments::with(fs, dir, access, sizes, first);
         let directory = segments.directory();
         for (number, path) in list(&*segments.fs, dir)?.range(first.number..) {
             let place = segments.next_place();
             if *number != place.number {
                 break;
             }
-            let file = directory.fs.open(path, directory.mode(OpenMode::EXISTING))?;
+            let file = directory.fs.open(path, access.mode(OpenMode::EXISTING))?;
             let size = file.len()?;
             if size < SMALLEST || !size.is_multiple_of(UNIT) {
                 break;
@@ -163,10 +160,10 @@ impl Segments {
         Ok(segments)
     }
 
-    fn with(fs: Arc<dyn FileSystem>, dir: &Path, direct: bool, sizes: Sizes, first: Place) -> Segments {
+    fn with(fs: Arc<dyn FileSystem>, dir: &Path, access: Access, sizes: Sizes, first: Place) -> Segments {
         let (files, named) = (VecDeque::new(), VecDeque::new());
         let ceiling = sizes.capacity;
-        Segments { fs, dir: dir.to_owned(), direct, sizes, ceiling, files, named, first }
+        Segments { fs, dir: dir.to_owned(), access, sizes, ceiling, files, named, first }
     }
 
     fn path(&self, number: u64) -> PathBuf {
@@ -175,7 +172,7 @@ impl Segments {
 
     /// The directory, so that files can be made and names synced without the segments being locked.
     pub(crate) fn directory(&self) -> Directory {
-        Directory { fs: self.fs.clone(), path: self.dir.clone(), direct: self.direct }
+        Directory { fs: self.fs.clone(), path: self.dir.clone(), access: self.access }
     }
 
     pub(crate) fn sizes(&self) -> Sizes {

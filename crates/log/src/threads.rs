@@ -84,6 +84,11 @@ impl Log {
                 }
                 continue;
             }
+            let is_written = self.writer_threads() == WriterThreads::On && goal > self.durable_lsn();
+            if is_written && !self.durability.is_flushing() {
+                // Someone else has written it: a commit that does not wait for a sync, or an exchange of the buffer.
+                self.durability.flusher.call();
+            }
             sleeps += 1;
             self.durability.writer.wait(self.background_interval());
         }

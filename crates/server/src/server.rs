@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{Engine, EngineConfig, FlushAtCommit, OtherWork};
+use palisade_engine::{Engine, EngineConfig, FlushAtCommit, FlushMethod, OtherWork};
 use palisade_io::{FileSystem, OsFileSystem};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
@@ -115,8 +115,6 @@ fn open_engine(
     placements: &Placements,
 ) -> Result<Arc<Engine>, String> {
     let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
-    // O_DIRECT, O_DIRECT_NO_FSYNC
-    let direct_io = settings.enumerated(sysvar::INNODB_FLUSH_METHOD) >= 4;
     let config = EngineConfig {
         buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
         redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
@@ -131,7 +129,8 @@ fn open_engine(
             settings.enumerated(sysvar::INNODB_LOG_WRITER_THREADS),
         ),
         doublewrite: settings.enumerated(sysvar::INNODB_DOUBLEWRITE) != 0,
-        direct_io,
+        flush_method: FlushMethod::from_position(settings.enumerated(sysvar::INNODB_FLUSH_METHOD))
+            .unwrap_or_default(),
         io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,
         page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,

@@ -106,6 +106,7 @@ pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
             engine.set_flush_log_at_timeout(Duration::from_secs(*seconds));
         }
         (sysvar::INNODB_REDO_LOG_CAPACITY, Setting::UInt(bytes)) => engine.resize_redo_log(*bytes),
+        (sysvar::INNODB_LOG_BUFFER_SIZE, Setting::UInt(bytes)) => engine.resize_log_buffer(*bytes),
         (sysvar::INNODB_LOG_WRITE_AHEAD_SIZE, Setting::UInt(bytes)) => {
             engine.set_log_write_ahead_size(*bytes);
         }

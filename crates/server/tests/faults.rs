@@ -3,9 +3,9 @@
 mod client;
 
 use client::{Answer, Client, TestServer, number, until};
-use palisade_io::{DirLock, File, FileSystem, OpenMode, OsFileSystem};
+use palisade_io::{File, OsFileSystem, Overlay, OverlayFileSystem};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -262,85 +262,30 @@ fn a_session_that_ends_in_its_rollback_is_rolled_back_whole() {
     }
 }
 
-/// The operating system's files, whose syncs wait while the disk stalls.
+/// A disk whose syncs wait while it stalls.
 #[derive(Default)]
-struct StallingDisk {
-    disk: OsFileSystem,
-    is_stalled: Arc<(Mutex<bool>, Condvar)>,
+struct Stalling {
+    is_stalled: Mutex<bool>,
+    change: Condvar,
 }
 
-struct StallingFile {
-    file: Arc<dyn File>,
-    is_stalled: Arc<(Mutex<bool>, Condvar)>,
-}
-
-impl StallingDisk {
+impl Stalling {
     fn stall(&self, stalled: bool) {
-        *self.is_stalled.0.lock().unwrap() = stalled;
-        self.is_stalled.1.notify_all();
+        *self.is_stalled.lock().unwrap() = stalled;
+        self.change.notify_all();
     }
 }
 
-impl File for StallingFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file.read_at(buf, offset)
-    }
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.file.write_at(bytes, offset)
-    }
-    fn sync(&self) -> io::Result<()> {
-        let (lock, change) = &*self.is_stalled;
-        drop(change.wait_while(lock.lock().unwrap(), |stalled| *stalled).unwrap());
-        self.file.sync()
-    }
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.file.allocate(offset, len)
-    }
-    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.file.punch_hole(offset, len)
-    }
-    fn alignment(&self) -> usize {
-        self.file.alignment()
-    }
-}
-
-impl FileSystem for StallingDisk {
-    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
-        let file = self.disk.open(path, mode)?;
-        Ok(Arc::new(StallingFile { file, is_stalled: self.is_stalled.clone() }))
-    }
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.disk.create_dir_all(path)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.disk.remove(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.disk.exists(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        self.disk.list(dir)
-    }
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.disk.sync_dir(dir)
-    }
-    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
-        self.disk.lock_dir(dir)
+impl Overlay for Stalling {
+    fn sync(&self, _: &Path, file: &dyn File) -> io::Result<()> {
+        drop(self.change.wait_while(self.is_stalled.lock().unwrap(), |stalled| *stalled).unwrap());
+        file.sync()
     }
 }
 
 #[test]
 fn a_session_that_ends_in_its_commit_has_committed_and_holds_nothing() {
-    let disk = Arc::new(StallingDisk::default());
+    let disk = Arc::new(OverlayFileSystem::new(Arc::new(OsFileSystem), Stalling::default()));
     // threads of the log's own: a stalled disk stalls them, and no worker
     let server = TestServer::start_on(disk.clone(), &[("innodb_log_writer_threads", "ON")]);
     fill(&server);
@@ -351,7 +296,7 @@ fn a_session_that_ends_in_its_commit_has_committed_and_holds_nothing() {
         let n = (round + 1).to_string();
         assert_eq!(victim.query("BEGIN"), Answer::Ok(0));
         assert_eq!(victim.query(&format!("UPDATE t SET n = {n} WHERE id = 20")), Answer::Ok(1));
-        disk.stall(true);
+        disk.overlay().stall(true);
         send(&mut victim, "COMMIT");
         // its place in the log is taken: others see it, and its locks are gone
         until(&mut other, "SELECT n FROM t WHERE id = 20 FOR UPDATE SKIP LOCKED", &rows(&[&n]));
@@ -360,7 +305,7 @@ fn a_session_that_ends_in_its_commit_has_committed_and_holds_nothing() {
             format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(other.value(&process), "1", "{end:?}: a commit is waited for");
-        disk.stall(false);
+        disk.overlay().stall(false);
         match (end, left) {
             (End::Disconnect | End::Farewell, None) => {}
             // acknowledged, or cut off without an error that would say that it has failed

@@ -72,6 +72,7 @@ fn everything_that_is_changed_under_load_leaves_commits_alone() {
                 ("innodb_log_writer_threads", one_of(&["ON", "OFF", "AUTO"])),
                 ("innodb_redo_log_capacity", one_of(&["8388608", "67108864", "33554432"])),
                 ("innodb_log_write_ahead_size", one_of(&["512", "16384", "4096", "8192"])),
+                ("innodb_log_buffer_size", one_of(&["262144", "67108864", "8388608"])),
                 ("innodb_log_writer_affinity", one_of(&[&one, "''"])),
                 ("innodb_log_flusher_affinity", one_of(&[&range, "''"])),
                 ("innodb_worker_affinity", one_of(&["''", &one])),
@@ -116,6 +117,23 @@ fn the_log_grows_and_shrinks_to_what_is_asked_for() {
         let shown: u64 = status(&mut client, "Innodb_redo_log_physical_size").parse().unwrap();
         assert!(shown <= capacity && shown > capacity / 16 * 14, "{shown} of {capacity}");
     }
+}
+
+/// MySQL's least log buffer is smaller than what some mini-transactions append.
+#[test]
+fn pages_are_split_with_the_smallest_log_buffer_there_is() {
+    let server = TestServer::start(&[("innodb_log_buffer_size", "262144")]);
+    let mut client = server.connect();
+    assert_eq!(client.value("SELECT @@innodb_log_buffer_size"), "262144");
+    ok(&mut client, "CREATE DATABASE d");
+    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(8000))");
+    let values = vec!["(REPEAT('x', 7000))"; 100].join(", ");
+    for buffer in ["DEFAULT", "1048576"] {
+        ok(&mut client, &format!("INSERT INTO d.t (v) VALUES {values}"));
+        ok(&mut client, &format!("SET GLOBAL innodb_log_buffer_size = {buffer}"));
+    }
+    assert_eq!(client.value("SELECT COUNT(*) FROM d.t"), "200");
+    assert_eq!(client.value("SELECT @@innodb_log_buffer_size"), "1048576");
 }
 
 #[test]

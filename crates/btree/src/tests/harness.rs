@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
 use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
-use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode};
+use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig};
 
 use crate::recovery::Recovered;
@@ -34,7 +34,7 @@ pub(crate) fn log_config(background: bool) -> LogConfig {
 }
 
 fn pool(fs: &Arc<dyn FileSystem>, frames: usize, log: &Arc<Log>, io: IoPool) -> Arc<BufferPool> {
-    let sink = Doublewrite::open(fs, Path::new(DIR), 1, 16).expect("a doublewrite file");
+    let sink = Doublewrite::open(fs, Path::new(DIR), 1, 16, Syncing::OnRequest).expect("a doublewrite file");
     let mut config = BufferConfig::new(frames, Arc::new(sink));
     config.page_cleaners = 1;
     config.on_fatal = Arc::new(|_| {});

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use palisade_base::clock::Clock;
 use palisade_base::{Attempt, Blocked, Lsn, PageNo, SpaceId};
-use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode};
+use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 
 use crate::{
@@ -155,7 +155,7 @@ impl World {
         let directory: Arc<dyn FileSystem> = fs.clone();
         let sink: Arc<dyn PageSink> = match sink {
             Sink::Doublewrite => {
-                let opened = Doublewrite::open(&directory, Path::new("data"), 1, 4);
+                let opened = Doublewrite::open(&directory, Path::new("data"), 1, 4, Syncing::OnRequest);
                 Arc::new(opened.map_err(|error| Error::Doublewrite(Arc::new(error)))?)
             }
             Sink::Off => Arc::new(Off),

@@ -13,7 +13,7 @@ fn pool(fs: &Arc<FaultFileSystem>, frames: usize) -> (Arc<Log>, Arc<BufferPool>,
     let config = LogConfig { background: true, ..log_config() };
     let log = Log::create(fs.clone(), Path::new("data"), config, Lsn(4096)).unwrap();
     let directory: Arc<dyn FileSystem> = fs.clone();
-    let sink = Arc::new(Doublewrite::open(&directory, Path::new("data"), 2, 8).unwrap());
+    let sink = Arc::new(Doublewrite::open(&directory, Path::new("data"), 2, 8, Syncing::OnRequest).unwrap());
     let config = BufferConfig { page_cleaners: 2, ..BufferConfig::new(frames, sink) };
     let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::new(2).unwrap())).unwrap();
     pool.start().unwrap();

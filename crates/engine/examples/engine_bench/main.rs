@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use palisade_engine::{Engine, EngineConfig, FlushAtCommit, LogWriterThreads};
+use palisade_engine::{Engine, EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads};
 use palisade_io::OsFileSystem;
 
 /// The server's allocator.
@@ -68,7 +68,7 @@ impl Options {
             redo_log_capacity: self.get("log", 1024u64) << 20,
             flush_at_commit: self.flush(1),
             log_writer_threads: self.mode(),
-            direct_io: self.get("direct", false),
+            flush_method: if self.get("direct", false) { FlushMethod::ODirect } else { FlushMethod::Fsync },
             doublewrite: self.get("doublewrite", true),
             purge_threads: self.get("purge", 1),
             io_capacity: self.get("io_capacity", 10_000),

@@ -89,21 +89,8 @@ impl Experiment for Checkpoint {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale {
-            repeats: 1,
-            clients: vec![16],
-            seconds: Some(600),
-            statements: None,
-            tables: Some(8),
-            rows: Some(100_000),
-            pause: Duration::from_secs(5),
-        };
-        if quick {
-            let pause = Duration::ZERO;
-            Scale { seconds: Some(5), tables: Some(1), rows: Some(10_000), pause, ..full }
-        } else {
-            full
-        }
+        let full = Scale::new(1, &[16]).seconds(600).tables(8).rows(100_000).pause(Duration::from_secs(5));
+        if quick { full.quick(1).seconds(5).tables(1).rows(10_000) } else { full }
     }
 
     fn settings(&self) -> Vec<(&'static str, &'static str)> {

@@ -1,7 +1,5 @@
 //! Many clients, few rows: what does waiting for a row lock cost, and is the lock handed on at once?
 
-use std::time::Duration;
-
 use crate::error::{Error, Result};
 use crate::experiment::{
     Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor,
@@ -56,16 +54,8 @@ impl Experiment for HotRows {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale {
-            repeats: 5,
-            clients: vec![64],
-            seconds: Some(10),
-            statements: None,
-            tables: None,
-            rows: Some(10),
-            pause: Duration::from_secs(1),
-        };
-        if quick { Scale { repeats: 2, seconds: Some(1), pause: Duration::ZERO, ..full } } else { full }
+        let full = Scale::new(5, &[64]).seconds(10).rows(10);
+        if quick { full.quick(2).seconds(1) } else { full }
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {

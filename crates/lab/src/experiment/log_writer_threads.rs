@@ -9,18 +9,29 @@ use crate::mysqlslap::{Load, PlainText};
 use crate::results::{Better, Description};
 use crate::server::{Answer, Literal, SLAP_DATABASE, Server};
 use crate::tool::{MYSQLSLAP, Tool};
-use std::time::Duration;
-
 /// See the module.
 #[derive(Debug)]
 pub struct LogWriterThreads;
 
-const VARIABLE: &str = "innodb_log_writer_threads";
+pub(super) const VARIABLE: &str = "innodb_log_writer_threads";
 
 /// The level of servers that do not have the variable.
 const AS_IT_IS: &str = "(no such variable)";
 
-const LEVELS: &[&str] = &["ON", "OFF", "AUTO", AS_IT_IS];
+pub(super) const LEVELS: &[&str] = &["ON", "OFF", "AUTO", AS_IT_IS];
+
+/// Whether a server is asked for these levels: those without the variable are measured as they are.
+pub(super) fn concerns(server: &mut Server, levels: &Levels) -> bool {
+    levels[VARIABLE] != AS_IT_IS || server.variable(VARIABLE).is_none()
+}
+
+/// Gives the variable the value of these levels.
+pub(super) fn set(server: &mut Server, levels: &Levels) -> Result<Answer> {
+    match levels[VARIABLE].as_str() {
+        AS_IT_IS => Ok(Answer::Done),
+        setting => server.set(VARIABLE, Literal::Text(setting)),
+    }
+}
 
 impl Experiment for LogWriterThreads {
     fn description(&self) -> Description {
@@ -48,21 +59,8 @@ impl Experiment for LogWriterThreads {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale {
-            repeats: 3,
-            clients: vec![150, 300, 450, 600],
-            seconds: None,
-            statements: Some(200),
-            tables: None,
-            rows: Some(2000),
-            pause: Duration::from_secs(1),
-        };
-        if quick {
-            let pause = Duration::ZERO;
-            Scale { repeats: 2, clients: vec![20], statements: Some(100), rows: Some(200), pause, ..full }
-        } else {
-            full
-        }
+        let full = Scale::new(3, &[150, 300, 450, 600]).statements(200).rows(2000);
+        if quick { full.quick(2).clients(&[20]).statements(100).rows(200) } else { full }
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {
@@ -70,7 +68,7 @@ impl Experiment for LogWriterThreads {
     }
 
     fn concerns(&self, server: &mut Server, levels: &Levels) -> bool {
-        levels[VARIABLE] != AS_IT_IS || server.variable(VARIABLE).is_none()
+        concerns(server, levels)
     }
 
     fn prepare(&self, server: &mut Server, _bench: &Bench) -> Result<Vec<String>> {
@@ -79,10 +77,7 @@ impl Experiment for LogWriterThreads {
     }
 
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt> {
-        let setting = levels[VARIABLE].as_str();
-        if setting != AS_IT_IS
-            && let Answer::Refused(reason) = server.set(VARIABLE, Literal::Text(setting))?
-        {
+        if let Answer::Refused(reason) = set(server, levels)? {
             return Ok(Attempt::NotAvailable(reason));
         }
         let load = Load {

@@ -3,6 +3,7 @@
 //! | name | load | what varies |
 //! |---|---|---|
 //! | `log-writer-threads` | mysqlslap mixed | clients, `innodb_log_writer_threads` |
+//! | `log-writer-threads-oltp` | sysbench oltp_write_only | clients, `innodb_log_writer_threads` |
 //! | `redo-pipeline` | sysbench oltp_write_only | which processors the log's threads have to themselves |
 //! | `hot-rows` | `hot_rows.lua` | clients |
 //! | `queue` | `queue.lua` | clients, isolation level |
@@ -25,6 +26,7 @@ use crate::tool::Tool;
 mod checkpoint;
 mod hot_rows;
 mod log_writer_threads;
+mod log_writer_threads_oltp;
 mod placement;
 mod queue;
 mod redo_pipeline;
@@ -66,6 +68,7 @@ pub trait Experiment {
 /// All experiments.
 pub const ALL: &[&dyn Experiment] = &[
     &log_writer_threads::LogWriterThreads,
+    &log_writer_threads_oltp::LogWriterThreadsOltp,
     &redo_pipeline::RedoPipeline,
     &hot_rows::HotRows,
     &queue::Queue,
@@ -109,6 +112,48 @@ pub struct Scale {
 }
 
 impl Scale {
+    /// Has no sizes but these yet; runs are a second apart.
+    fn new(repeats: u32, clients: &[u32]) -> Scale {
+        Scale {
+            repeats,
+            clients: clients.to_vec(),
+            seconds: None,
+            statements: None,
+            tables: None,
+            rows: None,
+            pause: Duration::from_secs(1),
+        }
+    }
+
+    /// The short form: so many repeats, and no rest.
+    fn quick(self, repeats: u32) -> Scale {
+        Scale { repeats, pause: Duration::ZERO, ..self }
+    }
+
+    fn clients(self, clients: &[u32]) -> Scale {
+        Scale { clients: clients.to_vec(), ..self }
+    }
+
+    fn seconds(self, seconds: u32) -> Scale {
+        Scale { seconds: Some(seconds), ..self }
+    }
+
+    fn statements(self, statements: u32) -> Scale {
+        Scale { statements: Some(statements), ..self }
+    }
+
+    fn tables(self, tables: u32) -> Scale {
+        Scale { tables: Some(tables), ..self }
+    }
+
+    fn rows(self, rows: u32) -> Scale {
+        Scale { rows: Some(rows), ..self }
+    }
+
+    fn pause(self, pause: Duration) -> Scale {
+        Scale { pause, ..self }
+    }
+
     /// For the report.
     pub fn parameters(&self) -> BTreeMap<String, String> {
         let clients: Vec<String> = self.clients.iter().map(u32::to_string).collect();
@@ -276,7 +321,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, redo-pipeline, hot-rows, queue, checkpoint"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, redo-pipeline, hot-rows, queue, checkpoint"
         );
         assert!(find("hot-rows").is_ok());
     }

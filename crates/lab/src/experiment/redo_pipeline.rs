@@ -1,7 +1,5 @@
 //! The redo log's threads on processors of their own: what does isolating them bring?
 
-use std::time::Duration;
-
 use crate::error::{Error, Result};
 use crate::experiment::placement::{self, PLACEMENTS, Plan};
 use crate::experiment::{
@@ -50,29 +48,8 @@ impl Experiment for RedoPipeline {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale {
-            repeats: 3,
-            clients: vec![128],
-            seconds: Some(20),
-            statements: None,
-            tables: Some(25),
-            rows: Some(25_000),
-            pause: Duration::from_secs(1),
-        };
-        if quick {
-            let pause = Duration::ZERO;
-            Scale {
-                repeats: 2,
-                clients: vec![16],
-                seconds: Some(1),
-                tables: Some(2),
-                rows: Some(1000),
-                pause,
-                ..full
-            }
-        } else {
-            full
-        }
+        let full = Scale::new(3, &[128]).seconds(20).tables(25).rows(25_000);
+        if quick { full.quick(2).clients(&[16]).seconds(1).tables(2).rows(1000) } else { full }
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {

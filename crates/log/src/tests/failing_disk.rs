@@ -2,9 +2,8 @@
 
 use super::*;
 use palisade_base::prng::test_seed;
-use palisade_io::{Call, CrashKeeps, DirLock, Fault, FaultFileSystem, File, OpenMode};
+use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, File, Overlay, OverlayFileSystem};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -73,64 +72,22 @@ fn an_error_at_any_sync_is_answered_to_nobody_and_loses_nothing() {
 }
 
 /// A disk that takes its time.
-struct SlowDisk(Arc<FaultFileSystem>);
+struct Slow;
 
-struct SlowFile(Arc<dyn File>);
-
-impl FileSystem for SlowDisk {
-    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(SlowFile(self.0.open(path, mode)?)))
-    }
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir_all(path)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.0.exists(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        self.0.list(dir)
-    }
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        std::thread::sleep(Duration::from_millis(3));
-        self.0.sync_dir(dir)
-    }
-    fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
-        self.0.lock_dir(dir)
-    }
-}
-
-impl File for SlowFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.0.read_at(buf, offset)
-    }
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+impl Overlay for Slow {
+    fn write_at(&self, _: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
         std::thread::sleep(Duration::from_micros(200));
-        self.0.write_at(bytes, offset)
+        file.write_at(bytes, offset)
     }
-    fn sync(&self) -> io::Result<()> {
+
+    fn sync(&self, _: &Path, file: &dyn File) -> io::Result<()> {
         std::thread::sleep(Duration::from_millis(3));
-        self.0.sync()
+        file.sync()
     }
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.0.allocate(offset, len)
-    }
-    fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.0.punch_hole(offset, len)
-    }
-    fn alignment(&self) -> usize {
-        self.0.alignment()
+
+    fn sync_dir(&self, below: &dyn FileSystem, dir: &Path) -> io::Result<()> {
+        std::thread::sleep(Duration::from_millis(3));
+        below.sync_dir(dir)
     }
 }
 
@@ -139,9 +96,8 @@ impl File for SlowFile {
 #[test]
 fn a_full_log_on_a_slow_disk_waits_and_goes_on() {
     for mode in [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto] {
-        let disk = Arc::new(FaultFileSystem::new(1));
-        let config = LogConfig { capacity: 128 << 10, ..threaded(mode) };
-        let log = Log::create(Arc::new(SlowDisk(disk.clone())), dir(), config, Lsn(1000)).unwrap();
+        let disk = Arc::new(OverlayFileSystem::new(Arc::new(FaultFileSystem::new(1)), Slow));
+        let log = create(&disk, LogConfig { capacity: 128 << 10, ..threaded(mode) });
         let (answered, done) = (Answered::default(), AtomicBool::new(false));
         let waits = || crate::metrics::FILE_SPACE_WAITS.value();
         let before = waits();

@@ -222,3 +222,88 @@ fn blocks_of_any_size_are_read_back() {
     let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
     assert_eq!(read_all(&mut reader).unwrap(), appended);
 }
+
+#[test]
+fn the_buffer_is_exchanged_when_nobody_appends() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, LogConfig { capacity: 1 << 20, ..quiet() });
+    assert_eq!(log.buffer_size(), 32 << 10);
+    log.resize_buffer(100_000);
+    let mut credit = log.admit(2000).unwrap();
+    assert!(!log.adjust_buffer().unwrap(), "an append may be under way");
+    log.append(&mut credit, &[1; 2000], |_| {});
+    assert!(!log.adjust_buffer().unwrap(), "it may not have ended, though all its credit is spent");
+    drop(credit);
+    let most = log.max_payload();
+    append(&log, &vec![2; most]).unwrap();
+    assert!(log.adjust_buffer().unwrap());
+    assert_eq!(log.buffer_size(), 128 << 10);
+    assert_eq!(log.written_lsn(), log.tail(), "what was in it has been written");
+    append(&log, &vec![3; most * 4]).unwrap();
+    log.resize_buffer(usize::MAX);
+    assert!(log.adjust_buffer().unwrap());
+    assert_eq!(log.buffer_size(), 256 << 10, "a quarter of the log's files at the most");
+    log.resize_buffer(0);
+    assert!(log.adjust_buffer().unwrap());
+    assert_eq!(log.buffer_size(), 4096);
+    assert!(matches!(append(&log, &[4; 2000]), Err(Error::TooLarge { .. })));
+    append(&log, &[5; 100]).unwrap();
+    log.shutdown().unwrap();
+    assert!(matches!(log.adjust_buffer(), Err(Error::NotRunning)));
+    let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+    let lengths: Vec<usize> =
+        read_all(&mut reader).unwrap().iter().map(|(_, payload)| payload.len()).collect();
+    assert_eq!(lengths, [2000, most, most * 4, 100]);
+}
+
+/// Threads append and wait for durability while the buffer becomes larger and smaller all the time.
+#[test]
+fn an_exchange_of_the_buffer_loses_no_append_and_no_wait() {
+    const EXCHANGES: u64 = 40;
+    for mode in [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto] {
+        let fs = Arc::new(MemFileSystem::new());
+        let log = create(&fs, LogConfig { capacity: 4 << 20, ..threaded(mode) });
+        let exchanged = AtomicU64::new(0);
+        let mut appended = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3u64)
+                .map(|thread| {
+                    let (log, exchanged) = (&log, &exchanged);
+                    scope.spawn(move || {
+                        let mut random = Prng::new(thread);
+                        let (mut appended, mut number) = (Vec::new(), 0);
+                        while exchanged.load(Ordering::Relaxed) < EXCHANGES {
+                            let bytes = payload(number * 3 + thread, &mut random);
+                            let range = append(log, &bytes).unwrap();
+                            appended.push((range, bytes));
+                            number += 1;
+                            if random.one_in(4) {
+                                log.flush_blocking(range.end).unwrap();
+                            }
+                        }
+                        appended
+                    })
+                })
+                .collect();
+            scope.spawn(|| {
+                let mut random = Prng::new(9);
+                while exchanged.load(Ordering::Relaxed) < EXCHANGES {
+                    let bytes = (32 << 10) << random.below(5);
+                    if bytes as u64 != log.buffer_size() {
+                        log.resize_buffer(bytes);
+                        while !log.adjust_buffer().unwrap() {}
+                        exchanged.fetch_add(1, Ordering::Relaxed);
+                    }
+                    if log.capacity_used() > 0.5 {
+                        log.write_checkpoint(log.tail()).unwrap();
+                    }
+                }
+            });
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        appended.sort_by_key(|(range, _)| range.start);
+        log.shutdown().unwrap();
+        let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+        appended.retain(|(range, _)| range.start >= reader.checkpoint_lsn());
+        assert!(read_all(&mut reader).unwrap() == appended, "{mode:?}");
+    }
+}

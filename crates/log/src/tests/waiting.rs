@@ -192,6 +192,39 @@ fn a_full_buffer_is_written_without_being_asked() {
     }
 }
 
+/// Whoever writes takes along what others wait for; somebody must sync it.
+#[test]
+fn what_another_session_has_written_is_synced_for_those_who_wait_for_that() {
+    for mode in MODES {
+        let config = LogConfig { background_flush_interval_ms: 3_600_000, ..roomy(mode) };
+        let log = create(&Arc::new(MemFileSystem::new()), config);
+        let done = AtomicBool::new(false);
+        let limit = Instant::now() + Duration::from_secs(120);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let Ok(range) = append(&log, &[1; 40]) else { break };
+                    log.write_out(range.end).unwrap();
+                    if Instant::now() > limit {
+                        // Lets those who wait see that nobody syncs.
+                        log.fail("wait any longer", std::io::Error::other("nobody syncs"));
+                    }
+                }
+            });
+            for _ in 0..500 {
+                let range = append(&log, &[2; 40]).unwrap();
+                let waited = log.flush_blocking(range.end);
+                if waited.is_err() {
+                    done.store(true, Ordering::Relaxed);
+                }
+                waited.unwrap_or_else(|error| panic!("{mode:?}: {error}"));
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        log.shutdown().unwrap();
+    }
+}
+
 #[test]
 fn a_wait_that_is_given_up_hinders_nobody() {
     for mode in MODES {

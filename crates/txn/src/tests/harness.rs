@@ -9,7 +9,7 @@ use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::MAX_ALLOCATION_BYTES;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
 use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
-use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode};
+use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig};
 
 use crate::undo::segment::UNDO_SPACE;
@@ -54,7 +54,7 @@ fn log_config() -> LogConfig {
 }
 
 fn pool(fs: &Arc<dyn FileSystem>, log: &Arc<Log>) -> Arc<BufferPool> {
-    let sink = Doublewrite::open(fs, Path::new(DIR), 1, 16).unwrap();
+    let sink = Doublewrite::open(fs, Path::new(DIR), 1, 16, Syncing::OnRequest).unwrap();
     let mut config = BufferConfig::new(3000, Arc::new(sink));
     config.page_cleaners = 1;
     config.on_fatal = Arc::new(|_| {});
