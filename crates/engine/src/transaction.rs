@@ -137,6 +137,14 @@ impl RowBuf {
         Self::default()
     }
 
+    /// Gives back the memory of a row longer than `kept` bytes; that row is gone.
+    pub fn release(&mut self, kept: usize) {
+        if self.row.capacity() > kept {
+            self.row.clear();
+            self.row.shrink_to(kept);
+        }
+    }
+
     /// The row's bytes; see [`palisade_catalog::row`].
     pub fn row(&self) -> &[u8] {
         &self.row

@@ -15,18 +15,45 @@ use crate::sql::{Prepared, parse_options};
 
 /// Most statements kept.
 const CAPACITY: usize = 4096;
+/// Most bytes that the keys of all statements have: what is kept of a statement grows with its text.
+const MAX_BYTES: usize = 8 << 20;
 const SHARDS: usize = 16;
-
-type Shard = Mutex<HashMap<Box<[u8]>, Arc<Prepared>>>;
 
 /// The statements kept, by key.
 #[derive(Default)]
 pub(crate) struct TextCache {
-    shards: [Shard; SHARDS],
+    shards: [Mutex<Shard>; SHARDS],
+}
+
+#[derive(Default)]
+struct Shard {
+    statements: HashMap<Box<[u8]>, Arc<Prepared>>,
+    /// Of the keys.
+    bytes: usize,
+}
+
+impl Shard {
+    fn put(&mut self, key: &[u8], prepared: Arc<Prepared>) {
+        while self.statements.len() >= CAPACITY / SHARDS || self.bytes + key.len() > MAX_BYTES / SHARDS {
+            // Which ones go matters little: those in use come back at once.
+            let gone: Vec<Box<[u8]>> =
+                self.statements.keys().take(self.statements.len().div_ceil(4)).cloned().collect();
+            if gone.is_empty() {
+                break;
+            }
+            for key in gone {
+                self.statements.remove(&key);
+                self.bytes -= key.len();
+            }
+        }
+        if self.statements.insert(key.into(), prepared).is_none() {
+            self.bytes += key.len();
+        }
+    }
 }
 
 impl TextCache {
-    fn shard(&self, key: &[u8]) -> &Shard {
+    fn shard(&self, key: &[u8]) -> &Mutex<Shard> {
         // The key ends with its length; what stands before that tells statements apart well enough.
         let mix = key
             .iter()
@@ -38,19 +65,11 @@ impl TextCache {
     }
 
     fn get(&self, key: &[u8]) -> Option<Arc<Prepared>> {
-        self.shard(key).lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.shard(key).lock().unwrap_or_else(PoisonError::into_inner).statements.get(key).cloned()
     }
 
     fn put(&self, key: &[u8], prepared: Arc<Prepared>) {
-        let mut shard = self.shard(key).lock().unwrap_or_else(PoisonError::into_inner);
-        if shard.len() >= CAPACITY / SHARDS {
-            // Which ones go matters little: those in use come back at once.
-            let gone: Vec<Box<[u8]>> = shard.keys().take(CAPACITY / SHARDS / 4).cloned().collect();
-            for key in gone {
-                shard.remove(&key);
-            }
-        }
-        shard.insert(key.into(), prepared);
+        self.shard(key).lock().unwrap_or_else(PoisonError::into_inner).put(key, prepared);
     }
 
     /// The statement for a text, its parameters, and where the next statement begins; `None` if the text has to be
@@ -70,6 +89,7 @@ impl TextCache {
         }
         let mut key = std::mem::take(&mut session.plan_key);
         let found = self.find(&mut key, text, &options);
+        key.release();
         session.plan_key = key;
         found
     }
@@ -120,5 +140,35 @@ impl TextCache {
             }
         };
         Some((prepared, values, key.next_statement()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded_in_number_and_in_bytes() {
+        let (statement, _) = palisade_parser::parse_prepared(b"SELECT 1", ParseOptions::default()).unwrap();
+        let prepared = Arc::new(Prepared::of_text(statement, 0, b"SELECT 1"));
+        let cache = TextCache::default();
+        for length in [20, 40_000] {
+            for number in 0..2 * CAPACITY {
+                let mut key = number.to_le_bytes().to_vec();
+                key.resize(length, b'x');
+                key.extend_from_slice(format!("{number:024}").as_bytes());
+                key.extend_from_slice(&8_u64.to_le_bytes());
+                cache.put(&key, prepared.clone());
+                assert!(cache.get(&key).is_some(), "what was put last is there");
+                cache.put(&key, prepared.clone());
+            }
+            let shards = || cache.shards.iter().map(|shard| shard.lock().unwrap());
+            let count: usize = shards().map(|shard| shard.statements.len()).sum();
+            let bytes: usize =
+                shards().map(|shard| shard.statements.keys().map(|key| key.len()).sum::<usize>()).sum();
+            assert_eq!(bytes, shards().map(|shard| shard.bytes).sum::<usize>());
+            assert!((1..=CAPACITY).contains(&count), "{count} statements");
+            assert!(bytes <= MAX_BYTES, "{bytes} bytes");
+        }
     }
 }

@@ -24,6 +24,8 @@ const MAX_TEXT: usize = 64 << 10;
 const MAX_PARAMETERS: usize = 4096;
 /// Deeper parentheses than this keep their constants.
 const MAX_FRAMES: usize = 32;
+/// Memory that a key keeps for the next statement: bytes of text, and parameters.
+const KEPT: (usize, usize) = (4 << 10, 64);
 
 /// What kind of constant a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,6 +111,14 @@ impl PlanKey {
     /// An empty one.
     pub fn new() -> PlanKey {
         PlanKey::default()
+    }
+
+    /// Gives back the memory that a long statement has taken.
+    pub fn release(&mut self) {
+        self.bytes.truncate(KEPT.0);
+        self.bytes.shrink_to(KEPT.0);
+        self.parameters.truncate(KEPT.1);
+        self.parameters.shrink_to(KEPT.1);
     }
 
     /// Reads the first statement of `text`. False if it has no key: it is of another kind, is not well-formed, is
@@ -403,15 +413,21 @@ impl<'k, 't> Reader<'k, 't> {
         };
         let glued = self.after_parameter && matches!(token.kind, TokenKind::Word | TokenKind::Introducer);
         if self.frames[self.depth].names && gap.iter().all(|byte| is_space(*byte)) {
-            self.key.bytes.extend_from_slice(gap);
+            self.append(gap);
         } else if !gap.is_empty() || glued {
             self.key.bytes.push(b' ');
         }
-        self.key.bytes.extend_from_slice(bytes);
+        self.append(bytes);
         self.previous = token;
         self.previous_stayed = false;
         self.after_parameter = false;
         self.minus = None;
+    }
+
+    /// Appends to the key; of what makes it too long no more than tells so.
+    fn append(&mut self, bytes: &[u8]) {
+        let room = (MAX_TEXT + 1).saturating_sub(self.key.bytes.len());
+        self.key.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
     fn parameter(&mut self, kind: ParameterKind, token: Token, end: usize) {

@@ -48,6 +48,9 @@ enum KeyKind {
     Text,
 }
 
+/// Bytes that a session keeps for the next row.
+const KEPT: usize = 16 << 10;
+
 /// What a session keeps for the short path.
 #[derive(Debug, Default)]
 pub struct PointBuffers {
@@ -160,6 +163,7 @@ impl Sql {
         }
         let savepoint = self.begin_statement(session)?;
         let result = self.point_row(session, point, query, &mut buffers, sink).await;
+        buffers.row.release(KEPT);
         session.point_buffers = buffers;
         self.end_statement(session, savepoint, result.as_ref().err()).await?;
         session.found_rows = result?;
