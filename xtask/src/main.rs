@@ -11,7 +11,7 @@
 //! | `scenarios` | isolation scenarios of several sessions, at every isolation level |
 //! | `histories` | random histories at every isolation level, searched for anomalies |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
-//! | `crash` | kills a server under load again and again and checks it against a client-side ledger |
+//! | `crash` | kills a server under load again and again and checks it against a client-side ledger; then one that rolls back |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `soak` | the long forms: more kills, longer random tests; `--rounds N` |
@@ -31,6 +31,7 @@ mod install;
 mod lab;
 mod lint;
 mod process;
+mod rollback;
 mod scenarios;
 mod server;
 mod tidy;

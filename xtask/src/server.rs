@@ -64,6 +64,16 @@ impl Server {
         Ok(())
     }
 
+    /// Starts it again and kills it after a while, ready or not.
+    pub fn start_and_kill(&mut self, after: std::time::Duration) -> Result<(), String> {
+        let mut command = command(&self.program, &self.folder, self.port, &self.options);
+        let child = command.stderr(Stdio::null()).spawn();
+        self.child = child.map_err(|error| format!("{}: {error}", self.program.display()))?;
+        std::thread::sleep(after);
+        self.kill();
+        Ok(())
+    }
+
     /// Waits until it has ended by itself, as after a shutdown; fails if it ended badly.
     pub fn wait(&mut self) -> Result<(), String> {
         let status = self.child.wait().map_err(|error| error.to_string())?;
@@ -77,15 +87,21 @@ impl Drop for Server {
     }
 }
 
-fn spawn(program: &Path, folder: &Path, port: u16, options: &[String]) -> Result<Child, String> {
-    let log = folder.join("error.log");
-    let mut child = Command::new(program)
+fn command(program: &Path, folder: &Path, port: u16, options: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command
         .arg(format!("--datadir={}", folder.join("data").display()))
         .arg(format!("--socket={}", folder.join("mysql.sock").display()))
         .arg(format!("--port={port}"))
         .args(options)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::null());
+    command
+}
+
+fn spawn(program: &Path, folder: &Path, port: u16, options: &[String]) -> Result<Child, String> {
+    let log = folder.join("error.log");
+    let mut child = command(program, folder, port, options)
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("{}: {error}", program.display()))?;

@@ -3,6 +3,7 @@
 //! The threads hold the transaction system, not the engine: an engine that is dropped is gone, and its threads find out
 //! at their next step.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -21,6 +22,8 @@ use crate::metadata::MetadataLocks;
 const REST: Duration = Duration::from_millis(20);
 /// The longest rest, after nothing was found many times.
 const LONG_REST: Duration = Duration::from_millis(200);
+/// Changes of a transaction that are undone before the next one gets its turn.
+const TURN: usize = 1000;
 /// The rest after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
@@ -33,7 +36,7 @@ pub(crate) struct Background {
 struct Shared {
     stop: AtomicBool,
     /// Transactions to be rolled back. They keep their metadata locks until then.
-    abandoned: Mutex<Vec<Trx>>,
+    abandoned: Mutex<VecDeque<Trx>>,
     metadata: Arc<MetadataLocks>,
     changed: Condvar,
 }
@@ -65,7 +68,7 @@ impl Background {
     pub(crate) fn abandon(&self, mut trx: Trx) {
         trx.set_owner(0);
         trx.note_rollback();
-        self.shared.abandoned.lock().push(trx);
+        self.shared.abandoned.lock().push_back(trx);
         self.shared.changed.notify_all();
     }
 
@@ -130,33 +133,45 @@ impl Shared {
         self.stop.load(Ordering::Acquire)
     }
 
+    /// Rolls back what has been abandoned, in turn: nobody waits for a row of a small transaction until a large one has been
+    /// undone. Those that fail keep their rows locked until a later attempt succeeds, or until the next start.
     fn roll_back(&self, wait: Wait<'_>) -> Result<usize, Error> {
         let mut count = 0;
-        loop {
-            let next = self.abandoned.lock().pop();
-            let Some(mut trx) = next else { return Ok(count) };
-            let session = trx.session();
-            let mut outcome = Ok(true);
-            while let Ok(true) = outcome
-                && !self.is_ending()
-            {
-                outcome = wait(&mut || trx.rollback_step());
+        let (mut failed, mut failure) = (Vec::new(), None);
+        while !self.is_ending() {
+            let next = self.abandoned.lock().pop_front();
+            let Some(mut trx) = next else { break };
+            match self.undo_some(&mut trx, wait) {
+                Ok(true) => self.abandoned.lock().push_back(trx),
+                Ok(false) => {
+                    self.metadata.unpin_everything(trx.session());
+                    count += 1;
+                }
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    failed.push(trx);
+                }
             }
-            if let Ok(false) = outcome {
-                outcome = wait(&mut || trx.rollback().map(|()| false));
-            }
-            if !matches!(outcome, Ok(false)) {
-                // Its rows stay locked until a later attempt succeeds, or until the next start.
-                self.abandoned.lock().insert(0, trx);
-                return outcome.map(|_| count).map_err(Error::from);
-            }
-            self.metadata.unpin_everything(session);
-            count += 1;
         }
+        self.abandoned.lock().extend(failed);
+        failure.map_or(Ok(count), |error| Err(error.into()))
+    }
+
+    /// Says whether there is more to be undone.
+    fn undo_some(&self, trx: &mut Trx, wait: Wait<'_>) -> Result<bool, palisade_txn::Error> {
+        for _ in 0..TURN {
+            if self.is_ending() {
+                return Ok(true);
+            }
+            if !wait(&mut || trx.rollback_step())? {
+                return wait(&mut || trx.rollback().map(|()| false));
+            }
+        }
+        Ok(true)
     }
 
     /// Rests, at most for `time`, or until there is something to do. Says whether to go on.
-    fn rest(&self, time: Duration, until: impl Fn(&[Trx]) -> bool) -> bool {
+    fn rest(&self, time: Duration, until: impl Fn(&VecDeque<Trx>) -> bool) -> bool {
         let mut abandoned = self.abandoned.lock();
         if !self.is_ending() && !until(&abandoned) {
             self.changed.wait_for(&mut abandoned, time);

@@ -63,7 +63,7 @@ impl TrxSystem {
     ) -> Attempt<()> {
         /// Transactions purged before the next segment gets its turn.
         const TURN: usize = 64;
-        /// Pages read of what a restart has left, before the next segment gets its turn.
+        /// Pages read of what a restart has left, or of a run, before the next segment gets its turn.
         const PAGES: usize = 64;
         if !segment.read_on(&self.undo, purged, PAGES)? {
             *worked = true;
@@ -71,8 +71,13 @@ impl TrxSystem {
         }
         let mut bytes = Vec::new();
         for _ in 0..TURN {
-            let oldest = segment.history.lock().front().copied();
-            let Some(oldest) = oldest.filter(|entry| self.may_forget(entry, horizon)) else { return Ok(()) };
+            let oldest = segment.oldest().filter(|entry| self.may_forget(entry, horizon));
+            let Some(oldest) = oldest else { return Ok(()) };
+            if oldest.count > 1 && !oldest.last.is_none() {
+                segment.open_run(purged);
+                *worked = true;
+                return Ok(());
+            }
             if oldest.needs_purge {
                 self.purge_transaction(oldest, purged, &mut bytes)?;
             }
@@ -84,18 +89,18 @@ impl TrxSystem {
                 *purged = self.undo.free_head(segment, *purged)?;
             }
             purged.under_way = None;
-            segment.history.lock().pop_front();
-            metrics::TRX_RSEG_HISTORY_LEN.subtract(1);
-            metrics::PURGE_TRX.increment();
+            segment.pop();
+            metrics::PURGE_TRX.add(oldest.count.into());
             *worked = true;
         }
         Ok(())
     }
 
     /// Whether nobody will follow a roll pointer to the transaction's records. Of one that was rolled back somebody with a
-    /// snapshot as old as its end may have seen a version: the tail, which dates both, may have stood still.
+    /// snapshot as old as its end may have seen a version: the tail, which dates both, may have stood still. In a run there may be
+    /// one of those.
     fn may_forget(&self, trx: &HistoryEntry, horizon: Lsn) -> bool {
-        let was_rolled_back = trx.last.is_none();
+        let was_rolled_back = trx.last.is_none() || trx.count > 1;
         trx.csn < horizon
             || trx.csn == horizon && !(was_rolled_back && self.sequence.is_snapshot_open_at(trx.csn))
     }

@@ -7,10 +7,12 @@ pub use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicU
 pub use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, fence};
 
 #[cfg(not(loom))]
-pub use parking_lot::Mutex;
+pub use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(loom)]
-pub use self::model::Mutex;
+pub use self::model::{Mutex, RwLock};
+#[cfg(loom)]
+pub use loom::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(loom)]
 mod model {
@@ -29,6 +31,20 @@ mod model {
 
         pub fn try_lock(&self) -> Option<loom::sync::MutexGuard<'_, T>> {
             self.0.try_lock().ok()
+        }
+    }
+
+    /// loom's lock with parking_lot's interface.
+    #[derive(Debug, Default)]
+    pub struct RwLock<T>(loom::sync::RwLock<T>);
+
+    impl<T> RwLock<T> {
+        pub fn read(&self) -> loom::sync::RwLockReadGuard<'_, T> {
+            self.0.read().expect("not poisoned")
+        }
+
+        pub fn write(&self) -> loom::sync::RwLockWriteGuard<'_, T> {
+            self.0.write().expect("not poisoned")
         }
     }
 }

@@ -201,3 +201,35 @@ fn a_long_transaction_in_flight_is_rolled_back_after_opening_and_nobody_waits_fo
     while engine.purge_step().unwrap() {}
     check(&engine, &t);
 }
+
+#[test]
+fn small_transactions_in_flight_are_rolled_back_while_a_large_one_is() {
+    const ROWS: i64 = 10_000;
+    let (fs, engine, t) = new_engine();
+    let mut clients: Vec<_> = (0..3).map(|_| Client::new(&engine, &t)).collect();
+    clients[0].insert(&Row::new(-1, 1, None, b"x")).unwrap();
+    for id in 0..ROWS {
+        clients[1].insert(&Row::new(id, id, None, b"x")).unwrap();
+    }
+    clients[2].insert(&Row::new(-2, 1, None, b"x")).unwrap();
+    drop(clients);
+    engine.log.flush_blocking(engine.log.tail()).unwrap();
+    crash(engine);
+    drop(t);
+
+    let engine = open(&fs);
+    assert_eq!(engine.active_transactions().len(), 3);
+    let steps = std::cell::Cell::new(0);
+    let rolled_back = engine.background.roll_back(&|step| {
+        steps.set(steps.get() + 1);
+        if steps.get() == ROWS / 2 {
+            assert_eq!(engine.active_transactions().len(), 1, "only the large one is left");
+        }
+        engine.wait_for_step(step)
+    });
+    assert_eq!(rolled_back.unwrap(), 3);
+    assert!(steps.get() > ROWS);
+    assert!(engine.active_transactions().is_empty());
+    let t = table(&engine, "t");
+    assert!(Client::new(&engine, &t).scan(0).is_empty());
+}

@@ -6,7 +6,8 @@ use loom::thread;
 
 use palisade_base::TrxId;
 
-use super::{LockTable, Mode, Request};
+use super::ranges::Cut;
+use super::{Heed, LockTable, Mode, Request};
 use crate::sessions::SessionNo;
 
 const A: SessionNo = SessionNo(0);
@@ -155,5 +156,84 @@ fn loom_a_circle_of_three_closed_from_two_sides_has_one_victim() {
         let victims = [told(first, A, b"b"), told(second, B, b"c"), told(third, C, b"a")];
         assert_eq!(victims.iter().filter(|victim| **victim).count(), 1, "{victims:?}");
         drain(&table, &[b"a", b"b", b"c"]);
+    });
+}
+
+fn lock_range(table: &LockTable, session: SessionNo, mode: Mode) {
+    table.begin_range(session, 1, mode).add(Cut::before(b"a"), Cut::after(b"m"));
+}
+
+fn insert(table: &LockTable, session: SessionNo) -> Request {
+    table.lock_heeding(session, 1, b"k", Mode::Insert, Heed::Ranges, None)
+}
+
+/// B comes to wait for A's range, which makes it explicit, while A ends: B is woken, and nothing of A is left.
+#[test]
+fn loom_a_range_released_while_it_is_made_explicit_leaves_nobody_waiting() {
+    loom::model(|| {
+        let table = table();
+        lock_range(&table, A, Mode::Exclusive);
+        let holder = {
+            let table = table.clone();
+            thread::spawn(move || table.release_all(A))
+        };
+        let request = insert(&table, B);
+        holder.join().unwrap();
+        match request {
+            Request::Granted => {}
+            Request::Wait(event) => assert!(event.is_complete(), "the holder has ended"),
+            Request::Deadlock => panic!("there is no cycle"),
+        }
+        assert_eq!(table.session_locks(A), (0, false));
+        drain(&table, &[b"k"]);
+    });
+}
+
+/// Two that have locked the same gap insert into it at the same time: one of them gives way, and the other goes on then.
+#[test]
+fn loom_of_two_that_share_a_gap_and_insert_one_gives_way() {
+    loom::model(|| {
+        let table = table();
+        lock_range(&table, A, Mode::Exclusive);
+        lock_range(&table, B, Mode::Shared);
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || insert(&table, B))
+        };
+        let mine = insert(&table, A);
+        let theirs = other.join().unwrap();
+        let told = |request: Request, session| match request {
+            Request::Wait(event) if event.is_complete() => {
+                matches!(insert(&table, session), Request::Deadlock)
+            }
+            Request::Deadlock => true,
+            _ => false,
+        };
+        let victims = [told(mine, A), told(theirs, B)];
+        assert_eq!(victims.iter().filter(|victim| **victim).count(), 1, "{victims:?}");
+        let (victim, survivor) = if victims[0] { (A, B) } else { (B, A) };
+        table.release_all(victim);
+        assert!(matches!(insert(&table, survivor), Request::Granted));
+        drain(&table, &[b"k"]);
+    });
+}
+
+/// A scan extends its range while another session's ends, both of one index: the trees and the lists of sessions agree.
+#[test]
+fn loom_a_range_grows_while_another_goes() {
+    loom::model(|| {
+        let table = table();
+        lock_range(&table, A, Mode::Shared);
+        lock_range(&table, B, Mode::Exclusive);
+        let ending = {
+            let table = table.clone();
+            thread::spawn(move || table.release_all(A))
+        };
+        table.begin_range(B, 1, Mode::Exclusive).add(Cut::after(b"m"), Cut::End);
+        ending.join().unwrap();
+        assert!(!table.may_write(C, 1, b"z", Mode::Insert, Heed::Ranges));
+        assert!(!table.may_write(C, 1, b"k", Mode::Insert, Heed::Ranges));
+        assert!(table.may_write(B, 1, b"k", Mode::Insert, Heed::Ranges), "nobody else's is left");
+        drain(&table, &[b"k", b"z"]);
     });
 }

@@ -29,6 +29,7 @@
 //! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
 
 pub mod deadlock;
+mod interval_tree;
 pub mod listing;
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -273,7 +274,7 @@ impl LockTable {
         if heed == Heed::Ranges && !self.ranges.is_empty(index) {
             let indexes = self.ranges.read(index);
             let ranges = indexes.get(&index);
-            if ranges.is_some_and(|ranges| !ranges.in_the_way(session, key, mode).is_empty()) {
+            if ranges.is_some_and(|ranges| ranges.is_in_the_way(session, key, mode)) {
                 return false;
             }
         }
@@ -304,7 +305,7 @@ impl LockTable {
             if ranges.has(session, key, mode) {
                 return TryLock::Already;
             }
-            if !ranges.in_the_way(session, key, mode).is_empty() {
+            if ranges.is_in_the_way(session, key, mode) {
                 return TryLock::No;
             }
         }

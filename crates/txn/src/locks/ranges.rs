@@ -7,7 +7,12 @@
 //! ```text
 //! index ─► session ─► shared:    [cut, cut) [cut, cut) ...      disjoint, merged where they touch
 //!                     exclusive: [cut, cut) ...                 a cut lies just before or just after a key
+//!      ├─► shared ranges of all sessions      ordered: who lies over a key? (an interval tree)
+//!      └─► exclusive ranges of all sessions
 //! ```
+//!
+//! Whoever asks about a key asks the two trees, and not session by session: in a queue of which many take jobs, each passes over
+//! what all the others have taken.
 //!
 //! Ranges of two sessions may overlap, whatever their modes: what must not overlap is their rows, and these are looked at
 //! one by one while the leaf is latched ([`RangeGuard::may_lock`]). Nobody waits for a range. Whoever finds one in the way
@@ -18,23 +23,27 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-
+use super::interval_tree::IntervalTree;
 use super::{LockTable, Mode};
 use crate::metrics;
 use crate::sessions::SessionNo;
+use crate::sync::{AtomicUsize, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+#[cfg(not(loom))]
 const SHARDS: usize = 64;
+#[cfg(loom)]
+const SHARDS: usize = 1;
 
 /// A place between keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cut {
     /// Just before a key, or just after it.
     At {
-        /// The key.
-        key: Box<[u8]>,
+        /// The key. Shared by those who keep the cut.
+        key: Arc<[u8]>,
         /// After it.
         after: bool,
     },
@@ -51,6 +60,18 @@ impl Cut {
     /// Just after `key`.
     pub fn after(key: &[u8]) -> Cut {
         Cut::At { key: key.into(), after: true }
+    }
+
+    /// Whether it lies just before `key`, or further ahead.
+    pub(super) fn is_before(&self, key: &[u8]) -> bool {
+        match self {
+            Cut::At { key: at, after } => match (**at).cmp(key) {
+                std::cmp::Ordering::Less => true,
+                std::cmp::Ordering::Equal => !after,
+                std::cmp::Ordering::Greater => false,
+            },
+            Cut::End => false,
+        }
     }
 
     /// Before all keys.
@@ -82,20 +103,27 @@ impl Cut {
 struct Intervals(BTreeMap<Cut, Cut>);
 
 impl Intervals {
-    fn add(&mut self, mut from: Cut, mut to: Cut) {
+    /// Adds a range. Says `removed` where those began that are now part of it; and gives it as it is now, unless nothing has changed.
+    fn add(&mut self, mut from: Cut, mut to: Cut, mut removed: impl FnMut(&Cut)) -> Option<(Cut, Cut)> {
         if from >= to {
-            return;
+            return None;
         }
         let before = self.0.range(..&from).next_back().filter(|(_, end)| **end >= from);
         if let Some((start, end)) = before.map(|(start, end)| (start.clone(), end.clone())) {
+            if end >= to {
+                return None;
+            }
             self.0.remove(&start);
-            (from, to) = (start, to.max(end));
+            removed(&start);
+            from = start;
         }
         while let Some(start) = self.0.range(&from..=&to).next().map(|(start, _)| start.clone()) {
             let end = self.0.remove(&start).expect("it was just found");
+            removed(&start);
             to = to.max(end);
         }
-        self.0.insert(from, to);
+        self.0.insert(from.clone(), to.clone());
+        Some((from, to))
     }
 
     /// Whether the key just after `cut` is in one of them.
@@ -122,26 +150,61 @@ impl Held {
     }
 }
 
-/// The ranges of one index, by session.
+/// The ranges of one index.
 #[derive(Default)]
-pub(super) struct IndexRanges(Vec<(SessionNo, Held)>);
+pub(super) struct IndexRanges {
+    held: HashMap<SessionNo, Held>,
+    shared: IntervalTree,
+    exclusive: IntervalTree,
+}
 
 impl IndexRanges {
+    /// Whether a request of `session` for `key` must wait for another session's range.
+    pub(super) fn is_in_the_way(&self, session: SessionNo, key: &[u8], mode: Mode) -> bool {
+        mode.waits_for(Mode::Exclusive) && self.exclusive.has_other(session, key)
+            || mode.waits_for(Mode::Shared) && self.shared.has_other(session, key)
+    }
+
     /// Other sessions, each with the mode in which it has locked `key`, that a request of `session` must wait for.
     pub(super) fn in_the_way(&self, session: SessionNo, key: &[u8], mode: Mode) -> Vec<(SessionNo, Mode)> {
-        if self.0.iter().all(|(owner, _)| *owner == session) {
-            return Vec::new();
+        let mut owners = Vec::new();
+        if mode.waits_for(Mode::Exclusive) {
+            self.exclusive.others(session, key, &mut owners);
         }
-        let cut = Cut::before(key);
-        let others = self.0.iter().filter(|(owner, _)| *owner != session);
-        let modes = others.filter_map(|(owner, held)| Some((*owner, held.mode_at(&cut)?)));
-        modes.filter(|(_, held)| mode.waits_for(*held)).collect()
+        owners.sort_unstable();
+        let exclusive = owners.len();
+        if mode.waits_for(Mode::Shared) {
+            self.shared.others(session, key, &mut owners);
+        }
+        let (strong, weak) = owners.split_at(exclusive);
+        let weak = weak.iter().filter(|owner| strong.binary_search(owner).is_err());
+        let strong = strong.iter().map(|owner| (*owner, Mode::Exclusive));
+        strong.chain(weak.map(|owner| (*owner, Mode::Shared))).collect()
     }
 
     /// Whether `session` has locked `key` at least as `mode`.
     pub(super) fn has(&self, session: SessionNo, key: &[u8], mode: Mode) -> bool {
-        let own = self.0.iter().find(|(owner, _)| *owner == session);
-        own.and_then(|(_, held)| held.mode_at(&Cut::before(key))).is_some_and(|held| held >= mode)
+        let own = self.held.get(&session);
+        own.and_then(|held| held.mode_at(&Cut::before(key))).is_some_and(|held| held >= mode)
+    }
+
+    fn add(&mut self, session: SessionNo, mode: Mode, from: Cut, to: Cut) {
+        let held = self.held.entry(session).or_default();
+        let (intervals, tree) = match mode {
+            Mode::Exclusive => (&mut held.exclusive, &mut self.exclusive),
+            Mode::Shared | Mode::Insert => (&mut held.shared, &mut self.shared),
+        };
+        if let Some((from, to)) = intervals.add(from, to, |start| tree.remove(session, start)) {
+            tree.insert(session, from, to);
+        }
+    }
+
+    /// Whether there was anything to forget.
+    fn release(&mut self, session: SessionNo) -> bool {
+        let Some(held) = self.held.remove(&session) else { return false };
+        held.shared.0.keys().for_each(|from| self.shared.remove(session, from));
+        held.exclusive.0.keys().for_each(|from| self.exclusive.remove(session, from));
+        true
     }
 }
 
@@ -183,7 +246,7 @@ impl RangeTable {
     pub(super) fn visit(&self, mut visit: impl FnMut(SessionNo, u64, Mode, &Cut, &Cut)) {
         for shard in &self.shards {
             for (index, ranges) in shard.indexes.read().iter() {
-                for (session, held) in &ranges.0 {
+                for (session, held) in &ranges.held {
                     let modes = [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)];
                     for (mode, intervals) in modes {
                         intervals.0.iter().for_each(|(from, to)| visit(*session, *index, mode, from, to));
@@ -198,11 +261,10 @@ impl RangeTable {
         let shard = self.shard(index);
         let mut indexes = shard.indexes.write();
         let Some(ranges) = indexes.get_mut(&index) else { return };
-        if let Some(position) = ranges.0.iter().position(|(owner, _)| *owner == session) {
-            ranges.0.swap_remove(position);
+        if ranges.release(session) {
             shard.count.fetch_sub(1, Ordering::AcqRel);
         }
-        if ranges.0.is_empty() {
+        if ranges.held.is_empty() {
             indexes.remove(&index);
         }
     }
@@ -230,7 +292,7 @@ impl RangeGuard<'_> {
     /// Whether the row at `key` can be part of the range without waiting, as far as explicit locks and ranges go.
     pub fn may_lock(&self, key: &[u8]) -> bool {
         let ranges = self.indexes.get(&self.index);
-        if ranges.is_some_and(|ranges| !ranges.in_the_way(self.session, key, self.mode).is_empty()) {
+        if ranges.is_some_and(|ranges| ranges.is_in_the_way(self.session, key, self.mode)) {
             return false;
         }
         self.table.may_pass(self.session, self.index, key, self.mode)
@@ -242,21 +304,12 @@ impl RangeGuard<'_> {
             return;
         }
         let ranges = self.indexes.entry(self.index).or_default();
-        let position = match ranges.0.iter().position(|(owner, _)| *owner == self.session) {
-            Some(position) => position,
-            None => {
-                ranges.0.push((self.session, Held::default()));
-                self.shard.count.fetch_add(1, Ordering::AcqRel);
-                self.table.list_range(self.session, self.index);
-                metrics::LOCK_REC_LOCK_CREATED.increment();
-                ranges.0.len() - 1
-            }
-        };
-        let held = &mut ranges.0[position].1;
-        match self.mode {
-            Mode::Exclusive => held.exclusive.add(from, to),
-            Mode::Shared | Mode::Insert => held.shared.add(from, to),
+        if !ranges.held.contains_key(&self.session) {
+            self.shard.count.fetch_add(1, Ordering::AcqRel);
+            self.table.list_range(self.session, self.index);
+            metrics::LOCK_REC_LOCK_CREATED.increment();
         }
+        ranges.add(self.session, self.mode, from, to);
     }
 }
 
@@ -280,7 +333,17 @@ mod tests {
                     _ => Cut::after(&[place as u8 / 2]),
                 };
                 let (from, to) = (prng.below(34), prng.below(34));
-                intervals.add(cut(from), cut(to));
+                let starts: Vec<Cut> = intervals.0.keys().cloned().collect();
+                let mut removed = Vec::new();
+                let added = intervals.add(cut(from), cut(to), |start| removed.push(start.clone()));
+                let mut expected: Vec<_> =
+                    starts.into_iter().filter(|start| !removed.contains(start)).collect();
+                if let Some((from, to)) = added {
+                    assert_eq!(intervals.0.get(&from), Some(&to));
+                    expected.push(from);
+                    expected.sort();
+                }
+                assert!(intervals.0.keys().eq(&expected), "what it says has changed");
                 (from..to).for_each(|place| points[place as usize] = true);
                 for key in 0..16u8 {
                     let is_in = intervals.cover(&Cut::before(&[key]));

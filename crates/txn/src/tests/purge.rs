@@ -53,10 +53,10 @@ fn a_segment_being_purged_does_not_stop_the_others() {
     let segments = store.system.undo().segments();
     assert_eq!(segments.len(), 4);
     let busy = segments[0].purged.lock();
-    let left = segments[0].history.lock().len();
+    let left = segments[0].history_length();
     assert!(left > 0);
     while retry_blocking(|| store.system.purge_step()).unwrap() {}
-    assert_eq!(store.system.history_length(), left as u64);
+    assert_eq!(store.system.history_length(), left);
     assert_eq!(entries(&store), 1);
     drop(busy);
     while retry_blocking(|| store.system.purge_step()).unwrap() {}

@@ -7,6 +7,7 @@ use palisade_btree::alloc;
 use palisade_io::{CrashKeeps, FaultFileSystem};
 
 use super::harness::Store;
+use crate::undo::history::{RUN, SINGLES};
 use crate::{RowChange, RowOutcome, Trx};
 
 /// More writers than a page of the undo directory has room for, half of them committed when the power is cut.
@@ -89,7 +90,11 @@ fn fill(store: &Store, trx: &mut Trx, key: &[u8], mut expected: crate::Stamp, pa
 }
 
 fn row(store: &Store, key: &[u8]) -> Option<u8> {
-    let (mut reader, mut row) = (store.system.begin(), Vec::new());
+    row_seen(store, &mut store.system.begin(), key)
+}
+
+fn row_seen(store: &Store, reader: &mut Trx, key: &[u8]) -> Option<u8> {
+    let mut row = Vec::new();
     let found = retry_blocking(|| reader.read_snapshot(&store.clustered, key, &mut row)).unwrap();
     found.map(|_| *row.last().unwrap())
 }
@@ -221,4 +226,63 @@ fn a_segment_with_a_damaged_page_is_opened_and_does_not_hold_up_the_others() {
     let error = retry_blocking(|| store.system.purge_step()).unwrap_err();
     assert!(error.to_string().contains("checksum"), "{error}");
     assert_eq!([b"a", b"x"].map(|key| exists(&store, key)), [true, false]);
+}
+
+#[test]
+fn an_open_snapshot_holds_back_transactions_but_not_a_note_of_each() {
+    const TRANSACTIONS: u32 = 1_000;
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let (mut writer, mut reader) = (store.system.begin(), store.system.begin());
+    let mut high_water = 0;
+    for round in 0..3 {
+        let mut stamp = insert(&store, &mut writer, b"hot");
+        retry_blocking(|| writer.commit()).unwrap();
+        store.flush();
+        purge_all(&store);
+        reader.open_snapshot();
+        let mut kept = Vec::new();
+        for number in 0..TRANSACTIONS {
+            let key = number.to_be_bytes();
+            let gone = insert(&store, &mut writer, &key);
+            retry_blocking(|| writer.commit()).unwrap();
+            delete(&store, &mut writer, &key, gone);
+            let update = RowChange::Update { expected: stamp, flags: 0, row: &[1; 1000], released: None };
+            match retry_blocking(|| writer.change_row(&store.clustered, b"hot", update)).unwrap() {
+                RowOutcome::Done(next) if number % 4 > 0 => {
+                    stamp = next;
+                    retry_blocking(|| writer.commit()).unwrap();
+                }
+                RowOutcome::Done(_) => {
+                    retry_blocking(|| writer.rollback()).unwrap();
+                    kept.push((key, gone));
+                }
+                other => panic!("{other:?}"),
+            }
+            let _ = retry_blocking(|| store.system.purge_step()).unwrap();
+        }
+        store.flush();
+        assert_eq!(store.system.history_length(), u64::from(2 * TRANSACTIONS));
+        let notes: usize = store.system.undo().segments().iter().map(|segment| segment.notes()).sum();
+        assert!(notes <= SINGLES + (2 * TRANSACTIONS / RUN) as usize + 1, "{notes} notes");
+        assert_eq!(row_seen(&store, &mut reader, b"hot"), Some(0), "round {round}");
+        assert_eq!(row_seen(&store, &mut reader, &5u32.to_be_bytes()), None);
+        assert!(exists(&store, &5u32.to_be_bytes()));
+        reader.close_snapshot();
+        purge_all(&store);
+        let left = (0..TRANSACTIONS).filter(|number| exists(&store, &number.to_be_bytes()));
+        assert!(left.eq((0..TRANSACTIONS).step_by(4)), "only what was deleted is gone");
+        for (key, stamp) in kept {
+            delete(&store, &mut writer, &key, stamp);
+        }
+        delete(&store, &mut writer, b"hot", stamp);
+        retry_blocking(|| writer.commit()).unwrap();
+        store.flush();
+        purge_all(&store);
+        assert_eq!(undo_pages(&store), store.system.undo().segments().len() as u32);
+        let usage = retry_blocking(|| alloc::usage(store.system.undo().space())).unwrap();
+        assert!(round == 0 || usage.high_water == high_water, "undo pages are used again");
+        high_water = usage.high_water;
+        assert!(!exists(&store, b"hot"));
+    }
 }

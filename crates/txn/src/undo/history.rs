@@ -12,6 +12,10 @@
 //! A transaction that was in flight is the last in its segment, so reading ends at its first record: its pages are read
 //! by its rollback alone. If none was, the pages before the tail are given back when what is in them has been purged: the
 //! last may be those of a transaction that was rolled back, and nobody else would come for them.
+//!
+//! A snapshot that stays open for hours holds millions of transactions back. So when many wait in a segment, those that come
+//! are noted as *runs*: where the last one's Commit record is, and that all may go when it may. A run whose turn has come is
+//! read from the chain, too.
 
 use std::collections::VecDeque;
 
@@ -23,19 +27,36 @@ use crate::entry::UndoPtr;
 use crate::error::{Attempt, Error};
 use crate::metrics;
 use crate::undo::page::{NEXT, RECORDS, TailState};
+use crate::undo::record::RECORD_HEADER;
 use crate::undo::segment::{UndoSpace, corrupted};
 use crate::undo::{Undo, UndoRecord};
 
 /// What purge knows of a segment.
 pub(crate) struct SegmentShared {
     pub(crate) number: u16,
-    /// Ended transactions whose undo is still there, oldest first; those from before a restart once they have been read.
-    pub(crate) history: Mutex<VecDeque<HistoryEntry>>,
+    /// Ended transactions whose undo is still there; those from before a restart once they have been read.
+    history: Mutex<History>,
     /// Held by whoever purges the segment.
     pub(crate) purged: Mutex<Purged>,
-    /// What a restart has left, until it has been read. Latched before the history.
+    /// What is being read: what a restart has left, or a run. Latched before the history.
     unread: Mutex<Option<Unread>>,
 }
+
+/// Ended transactions.
+#[derive(Default)]
+struct History {
+    /// Oldest first.
+    entries: VecDeque<HistoryEntry>,
+    /// How many transactions these are.
+    transactions: u64,
+}
+
+/// Transactions of a segment that are noted one by one; the tests have few of them.
+pub(crate) const SINGLES: usize = if cfg!(test) { 3 } else { 1024 };
+/// Transactions in a run.
+pub(crate) const RUN: u32 = if cfg!(test) { 5 } else { 1024 };
+
+const _: () = assert!(SINGLES > 1, "what purge looks at is not what is added to");
 
 /// How far a segment has been purged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +69,14 @@ pub(crate) struct Purged {
     pub(crate) under_way: Option<UndoPtr>,
 }
 
-/// A transaction that has ended.
+/// A transaction that has ended, or a run of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HistoryEntry {
+    /// How many transactions.
+    pub(crate) count: u32,
     /// Purge may go on when every snapshot sees this.
     pub(crate) csn: Lsn,
-    /// Its newest record; none if it was rolled back.
+    /// Its newest record; none if it was rolled back. Of a run the last Commit record.
     pub(crate) last: UndoPtr,
     /// The segment's tail when it ended: pages before are no longer needed.
     pub(crate) end_page: PageNo,
@@ -61,16 +84,20 @@ pub(crate) struct HistoryEntry {
     pub(crate) needs_purge: bool,
 }
 
-/// The part of a chain that has not been read since the restart.
+/// A part of a chain in which the Commit records are to be found.
 struct Unread {
     /// Where to go on.
     page: PageNo,
     offset: usize,
-    /// The tail as it was found, and the end of the records on it.
+    /// Its last page, and the end of the records on it.
     tail: PageNo,
     used: usize,
     /// Who was in flight in the segment.
     in_flight: Option<TrxId>,
+    /// The pages before are no longer needed when all that is found has been purged.
+    end_page: PageNo,
+    /// Transactions that are known to be in it.
+    known: u64,
     found: VecDeque<HistoryEntry>,
 }
 
@@ -97,13 +124,7 @@ impl SegmentShared {
         state: &TailState,
         in_flight: Option<TrxId>,
     ) -> Self {
-        // What comes before the last purged Commit record has been purged, too.
-        let (page, offset) = match purged.last.is_none() {
-            true => (purged.head, RECORDS),
-            false => (purged.last.page(), purged.last.offset().into()),
-        };
-        let used = state.used.into();
-        let unread = Unread { page, offset, tail, used, in_flight, found: VecDeque::new() };
+        let unread = Unread::behind(&purged, tail, state.used.into(), in_flight);
         metrics::TRX_RSEG_HISTORY_LEN.increment();
         Self::with(number, purged, Some(unread))
     }
@@ -115,26 +136,59 @@ impl SegmentShared {
 
     /// The segment's user has ended a transaction.
     pub(crate) fn push(&self, entry: HistoryEntry) {
-        self.history.lock().push_back(entry);
+        self.history.lock().push(entry);
         metrics::TRX_RSEG_HISTORY_LEN.increment();
     }
 
-    /// Ended transactions whose undo is still there, as far as they are known; what has not been read counts as one.
-    pub(crate) fn history_length(&self) -> u64 {
-        let unread = self.unread.lock();
-        let before = unread.as_ref().map_or(0, |unread| 1 + unread.found.len());
-        (before + self.history.lock().len()) as u64
+    /// The oldest of those that have ended. A run is read first, and then is none.
+    pub(crate) fn oldest(&self) -> Option<HistoryEntry> {
+        self.history.lock().entries.front().copied()
     }
 
-    /// Reads up to `pages` pages of what a restart has left. Says whether all has been read. Waits for: a page to be read.
+    /// The oldest has been purged.
+    pub(crate) fn pop(&self) {
+        let mut history = self.history.lock();
+        let oldest = history.entries.pop_front().expect("what has been purged was the oldest");
+        history.transactions -= u64::from(oldest.count);
+        metrics::TRX_RSEG_HISTORY_LEN.subtract(oldest.count.into());
+    }
+
+    /// How many notes it takes to know of them.
+    #[cfg(test)]
+    pub(crate) fn notes(&self) -> usize {
+        self.history.lock().entries.len()
+    }
+
+    /// Begins to read the run that is the oldest.
+    pub(crate) fn open_run(&self, purged: &Purged) {
+        let mut unread = self.unread.lock();
+        let mut history = self.history.lock();
+        let run = history.entries.pop_front().expect("a run is there");
+        history.transactions -= u64::from(run.count);
+        let used = usize::from(run.last.offset()) + RECORD_HEADER;
+        let part = Unread::behind(purged, run.last.page(), used, None);
+        let part = Unread { end_page: run.end_page, known: run.count.into(), ..part };
+        assert!(unread.replace(part).is_none(), "the history is not touched while something is unread");
+    }
+
+    /// Ended transactions whose undo is still there, as far as they are known; what a restart has left unread counts as one.
+    pub(crate) fn history_length(&self) -> u64 {
+        let unread = self.unread.lock();
+        let before = unread.as_ref().map_or(0, Unread::length);
+        before + self.history.lock().transactions
+    }
+
+    /// Reads up to `pages` pages of what is unread. Says whether all has been read. Waits for: a page to be read.
     pub(crate) fn read_on(&self, undo: &UndoSpace, purged: &Purged, pages: usize) -> Attempt<bool> {
         let mut held = self.unread.lock();
         let Some(unread) = held.as_mut() else { return Ok(true) };
         for _ in 0..pages {
             let page = undo.space().shared(unread.page).map_err(Blocked::up::<Error>)?;
+            let before = unread.length();
             let end = unread.read_page(&page, self.number, purged.last);
             let end = end.map_err(|what| corrupted(undo.page_id(unread.page), what))?;
             drop(page);
+            metrics::TRX_RSEG_HISTORY_LEN.add(unread.length() - before);
             let ends_here = unread.page == unread.tail;
             let gives_pages_back = match end {
                 PageEnd::Next(PageNo::NONE) if !ends_here => {
@@ -145,20 +199,21 @@ impl SegmentShared {
                     (unread.page, unread.offset) = (next, RECORDS);
                     continue;
                 }
-                PageEnd::Next(_) => purged.head != unread.tail,
+                PageEnd::Next(_) => purged.head != unread.end_page,
                 PageEnd::InFlight => false,
             };
+            let counted = unread.length();
             let mut found = std::mem::take(&mut unread.found);
             if gives_pages_back {
-                // It takes the place of what counted as one.
-                let (csn, last, end_page) = (Lsn::ZERO, UndoPtr::NONE, unread.tail);
-                found.push_back(HistoryEntry { csn, last, end_page, needs_purge: false });
-            } else {
-                metrics::TRX_RSEG_HISTORY_LEN.subtract(1);
+                found.push_back(HistoryEntry::rolled_back(Lsn::ZERO, unread.end_page));
             }
             let mut history = self.history.lock();
-            found.append(&mut history);
-            *history = found;
+            let transactions = found.len() as u64;
+            metrics::TRX_RSEG_HISTORY_LEN.add(transactions);
+            metrics::TRX_RSEG_HISTORY_LEN.subtract(counted);
+            found.append(&mut history.entries);
+            history.entries = found;
+            history.transactions += transactions;
             *held = None;
             return Ok(true);
         }
@@ -166,7 +221,57 @@ impl SegmentShared {
     }
 }
 
+impl History {
+    fn push(&mut self, entry: HistoryEntry) {
+        self.transactions += u64::from(entry.count);
+        let is_long = self.entries.len() >= SINGLES;
+        match self.entries.back_mut() {
+            Some(run) if is_long && run.count < RUN => run.extend(&entry),
+            _ => self.entries.push_back(entry),
+        }
+    }
+}
+
+impl HistoryEntry {
+    /// A transaction that committed as `csn` with the Commit record `last`.
+    pub(crate) fn committed(csn: Lsn, last: UndoPtr, end_page: PageNo, needs_purge: bool) -> Self {
+        HistoryEntry { count: 1, csn, last, end_page, needs_purge }
+    }
+
+    /// A transaction that has been rolled back, whoever sees `csn` after its end; or pages without any.
+    pub(crate) fn rolled_back(csn: Lsn, end_page: PageNo) -> Self {
+        HistoryEntry { count: 1, csn, last: UndoPtr::NONE, end_page, needs_purge: false }
+    }
+
+    /// Adds the next one.
+    fn extend(&mut self, next: &HistoryEntry) {
+        self.count += next.count;
+        self.csn = self.csn.max(next.csn);
+        if !next.last.is_none() {
+            self.last = next.last;
+        }
+        self.end_page = next.end_page;
+        self.needs_purge |= next.needs_purge;
+    }
+}
+
 impl Unread {
+    /// What comes behind what has been purged, up to `used` on the page `tail`.
+    fn behind(purged: &Purged, tail: PageNo, used: usize, in_flight: Option<TrxId>) -> Self {
+        // What comes before the last purged Commit record has been purged, too.
+        let (page, offset) = match purged.last.is_none() {
+            true => (purged.head, RECORDS),
+            false => (purged.last.page(), purged.last.offset().into()),
+        };
+        let (end_page, known, found) = (tail, 1, VecDeque::new());
+        Unread { page, offset, tail, used, in_flight, end_page, known, found }
+    }
+
+    /// How many transactions it counts as.
+    fn length(&self) -> u64 {
+        self.known.max(self.found.len() as u64)
+    }
+
     /// Notes the committed transactions of the page. Whoever has no Commit record was rolled back, or is in flight.
     fn read_page(
         &mut self,
@@ -195,14 +300,9 @@ impl Unread {
             }
             offset += len;
         }
-        metrics::TRX_RSEG_HISTORY_LEN.add(found.len() as u64);
         let end_page = self.page;
-        self.found.extend(found.into_iter().map(|last| HistoryEntry {
-            csn: Lsn::ZERO,
-            last,
-            end_page,
-            needs_purge: true,
-        }));
+        let committed = |last| HistoryEntry::committed(Lsn::ZERO, last, end_page, true);
+        self.found.extend(found.into_iter().map(committed));
         Ok(end)
     }
 }

@@ -384,7 +384,10 @@ impl Segment {
 
     /// The transaction has ended.
     pub(crate) fn push_history(&self, csn: Lsn, last: UndoPtr, needs_purge: bool) {
-        self.shared.push(HistoryEntry { csn, last, end_page: self.tail, needs_purge });
+        self.shared.push(match last.is_none() {
+            true => HistoryEntry::rolled_back(csn, self.tail),
+            false => HistoryEntry::committed(csn, last, self.tail, needs_purge),
+        });
     }
 }
 
