@@ -13,8 +13,7 @@ pub enum WriterThreads {
     Off = 0,
     /// A dedicated writer and a dedicated flusher thread.
     On = 1,
-    /// Chosen per flush: a worker with nothing else to do flushes by itself, a busy one hands over to the log's
-    /// thread.
+    /// Whichever way of flushing comes furthest: tried from time to time.
     #[default]
     Auto = 2,
 }

@@ -16,7 +16,7 @@
 //! Who flushes, by [`WriterThreads`]:
 //!
 //! * `Off`: the pump of the worker that wants it (the *leader*), for everyone;
-//! * `On`: the log's writer and flusher threads, which overlap writing with syncing;
+//! * `On`: the log's writer and flusher threads, which a pump calls;
 //! * `Auto`: whichever way [trials](crate::choice) have shown to come furthest: as with `Off`; as with `On`; or a pump whose
 //!   worker has nothing else to do leads, and one that has asks the flusher thread. Looked at anew for each flush, and
 //!   nobody needs to know how the one before was done.
@@ -253,12 +253,13 @@ impl Log {
     fn want(&self, lsn: Lsn, inbox: &Inbox, leads: bool) {
         self.durability.wanted.0.fetch_max(lsn.0, Ordering::SeqCst);
         match self.writer_threads() {
-            WriterThreads::On => self.durability.writer.call(),
-            // The flush that is running ends by looking at the inboxes.
+            // The flush that is running ends by looking at the inboxes, or by calling the log's threads.
             _ if self.durability.is_flushing() => {}
+            // Others of this worker may be about to commit: a write of its own for each would be padding mostly.
             _ if inbox.has_pump.load(Ordering::SeqCst) => {
                 inbox.signal.raise();
             }
+            WriterThreads::On => self.durability.writer.call(),
             WriterThreads::Auto if !leads => self.ask(lsn),
             _ => {
                 self.lead(None);
