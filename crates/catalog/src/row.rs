@@ -253,6 +253,7 @@ pub struct RowView<'a> {
 
 impl<'a> RowView<'a> {
     /// Looks at `bytes` as a row of `table`. The structure is checked once, here.
+    #[inline]
     pub fn new(table: &'a Table, bytes: &'a [u8]) -> Result<RowView<'a>, RowError> {
         let [flags, low, high, ..] = *bytes else { return Err(RowError::Damaged) };
         let layout = table.layout();
@@ -277,13 +278,19 @@ impl<'a> RowView<'a> {
             offsets: offsets as u32,
             variable: variable as u32,
         };
-        let mut last = 0;
-        for number in 0..variable_count {
-            let end = view.end_offset(number);
-            if end < last {
-                return Err(RowError::Damaged);
-            }
+        let ends = &bytes[offsets..variable];
+        let (mut last, mut ascend) = (0, true);
+        let mut note = |end: usize| {
+            ascend &= end >= last;
             last = end;
+        };
+        if wide {
+            ends.as_chunks().0.iter().for_each(|end| note(u32::from_le_bytes(*end) as usize));
+        } else {
+            ends.as_chunks().0.iter().for_each(|end| note(u16::from_le_bytes(*end).into()));
+        }
+        if !ascend {
+            return Err(RowError::Damaged);
         }
         if variable + last != bytes.len() {
             return Err(RowError::Damaged);
@@ -301,22 +308,24 @@ impl<'a> RowView<'a> {
         self.bytes
     }
 
+    #[inline]
     fn end_offset(&self, number: usize) -> usize {
         let offsets = &self.bytes[self.offsets as usize..self.variable as usize];
         if self.wide {
-            let at = 4 * number;
-            u32::from_le_bytes([offsets[at], offsets[at + 1], offsets[at + 2], offsets[at + 3]]) as usize
+            u32::from_le_bytes(offsets.as_chunks().0[number]) as usize
         } else {
-            usize::from(u16::from_le_bytes([offsets[2 * number], offsets[2 * number + 1]]))
+            usize::from(u16::from_le_bytes(offsets.as_chunks().0[number]))
         }
     }
 
+    #[inline]
     fn is_null_at(&self, ordinal: u16) -> bool {
         self.bytes[HEADER + usize::from(ordinal / 8)] >> (ordinal % 8) & 1 == 1
     }
 
     /// The value of column `column` (in SQL order); NULL for a VIRTUAL column, and where the bytes are no value of
     /// the column's type (see [`check`](Self::check)).
+    #[inline]
     pub fn column(&self, column: usize) -> ValueRef<'a> {
         match self.field(column) {
             Field::Fixed(bytes) => decode_fixed(&self.table.columns[column].sql_type, bytes),
@@ -336,6 +345,7 @@ impl<'a> RowView<'a> {
     }
 
     /// The bytes of a column as they are in the row.
+    #[inline]
     pub(crate) fn field(&self, column: usize) -> Field<'a> {
         match self.table.layout().places[column] {
             Place::Virtual => Field::Null,

@@ -50,10 +50,14 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
 }
 
 /// Appends the payload of a text row. There must be one value per column.
-pub fn encode_text_row(columns: &[ColumnFormat], values: &[ValueRef<'_>], out: &mut Vec<u8>) {
+pub fn encode_text_row<'v>(
+    columns: &[ColumnFormat],
+    values: impl ExactSizeIterator<Item = ValueRef<'v>>,
+    out: &mut Vec<u8>,
+) {
     assert_eq!(columns.len(), values.len(), "a row has a value for each column");
     for (column, value) in columns.iter().zip(values) {
-        put_text_value(column, value, out);
+        put_text_value(column, &value, out);
     }
 }
 
@@ -148,7 +152,11 @@ fn put_digits(mut number: u32, count: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends the payload of a binary row. There must be one value per column.
-pub fn encode_binary_row(columns: &[ColumnFormat], values: &[ValueRef<'_>], out: &mut Vec<u8>) {
+pub fn encode_binary_row<'v>(
+    columns: &[ColumnFormat],
+    values: impl ExactSizeIterator<Item = ValueRef<'v>>,
+    out: &mut Vec<u8>,
+) {
     assert_eq!(columns.len(), values.len(), "a row has a value for each column");
     out.push(0);
     let bitmap = out.len();
@@ -157,7 +165,7 @@ pub fn encode_binary_row(columns: &[ColumnFormat], values: &[ValueRef<'_>], out:
         if value.is_null() {
             out[bitmap + (position + 2) / 8] |= 1 << ((position + 2) % 8);
         } else {
-            put_binary_value(column, value, out);
+            put_binary_value(column, &value, out);
         }
     }
 }

@@ -164,7 +164,7 @@ impl ResultSink for CursorSink<'_> {
     }
 
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
-        let length = self.spool.push(|out| encode_binary_row(self.formats, values, out));
+        let length = self.spool.push(|out| encode_binary_row(self.formats, values.iter().copied(), out));
         match length > self.style.max_packet {
             true => Err(mysql_error!(ER_NET_PACKET_TOO_LARGE)),
             false => Ok(()),

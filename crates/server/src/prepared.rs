@@ -1,6 +1,6 @@
 //! Prepared statements of the binary protocol: COM_STMT_PREPARE, EXECUTE, FETCH, RESET, CLOSE, SEND_LONG_DATA.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ pub(crate) struct Statement {
     kind: StatementKind,
     types: Vec<ParameterType>,
     /// What COM_STMT_SEND_LONG_DATA brought, by parameter.
-    long_data: HashMap<u16, Vec<u8>>,
+    long_data: BTreeMap<u16, Vec<u8>>,
     /// An error of COM_STMT_SEND_LONG_DATA, which has no answer of its own: told by the execution.
     long_data_error: Option<MysqlError>,
     /// Rows that wait to be fetched.
@@ -68,7 +68,7 @@ impl Conversation {
             kind: StatementKind::of(&prepared.text),
             prepared,
             types: Vec::new(),
-            long_data: HashMap::new(),
+            long_data: BTreeMap::new(),
             long_data_error: None,
             cursor: None,
         };
@@ -145,7 +145,9 @@ impl Conversation {
         match done {
             Ok(completion) => {
                 let extra = if spool.is_some() { Status::CURSOR_EXISTS } else { Status::default() };
-                if let Some(statement) = self.statements.get_mut(&id) {
+                if spool.is_some()
+                    && let Some(statement) = self.statements.get_mut(&id)
+                {
                     statement.cursor = spool;
                 }
                 self.complete(&completion, extra, output);

@@ -3,7 +3,7 @@
 use palisade_base::error_catalogue::{ER_NET_ERROR_ON_WRITE, ER_NET_PACKET_TOO_LARGE};
 use palisade_base::mysql_error;
 use palisade_catalog::types::flags;
-use palisade_catalog::{Charset, Collation, CollationId, SqlType, ValueRef};
+use palisade_catalog::{Charset, Collation, CollationId, RowView, SqlType, ValueRef};
 use palisade_protocol::response::{ColumnDefinition, encode_eof};
 use palisade_protocol::row::{ColumnFormat, encode_binary_row, encode_text_row};
 use palisade_protocol::wire::put_lenenc_int;
@@ -62,6 +62,24 @@ impl<'a> PacketSink<'a> {
     /// Rows so far.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    #[inline]
+    fn put_row<'v>(&mut self, values: impl ExactSizeIterator<Item = ValueRef<'v>>) -> SqlResult<()> {
+        let (formats, style) = (&*self.formats, self.style);
+        self.output.try_packet(|out| {
+            let start = out.len();
+            match style.protocol {
+                Protocol::Text => encode_text_row(formats, values, out),
+                Protocol::Binary => encode_binary_row(formats, values, out),
+            }
+            if out.len() - start > style.max_packet {
+                return Err(mysql_error!(ER_NET_PACKET_TOO_LARGE));
+            }
+            Ok(())
+        })?;
+        self.rows += 1;
+        Ok(())
     }
 }
 
@@ -140,20 +158,11 @@ impl ResultSink for PacketSink<'_> {
     }
 
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
-        let (formats, style) = (&*self.formats, self.style);
-        self.output.try_packet(|out| {
-            let start = out.len();
-            match style.protocol {
-                Protocol::Text => encode_text_row(formats, values, out),
-                Protocol::Binary => encode_binary_row(formats, values, out),
-            }
-            if out.len() - start > style.max_packet {
-                return Err(mysql_error!(ER_NET_PACKET_TOO_LARGE));
-            }
-            Ok(())
-        })?;
-        self.rows += 1;
-        Ok(())
+        self.put_row(values.iter().copied())
+    }
+
+    fn stored_row(&mut self, stored: &RowView<'_>, columns: &[usize]) -> SqlResult<()> {
+        self.put_row(columns.iter().map(|column| stored.column(*column)))
     }
 
     fn wants_flush(&self) -> bool {

@@ -11,8 +11,10 @@ use palisade_base::error_catalogue::{
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
 use palisade_engine::{AccessMode, Savepoint};
+use smallvec::SmallVec;
 
 use crate::exec::State;
+use crate::expr::context::view;
 use crate::expr::{Context, Expr};
 use crate::plan::Query;
 use crate::session::Killed;
@@ -290,15 +292,19 @@ pub struct RowMaker {
     computed: Vec<palisade_catalog::Value>,
     /// Everything is at hand in every row.
     plain: bool,
+    /// The rows are columns of what is in this slot.
+    columns: Option<(usize, SmallVec<[usize; 16]>)>,
 }
 
 impl RowMaker {
     /// For rows of these values.
     pub fn new(output: &[Expr]) -> RowMaker {
-        RowMaker { computed: Vec::new(), plain: output.iter().all(Expr::is_at_hand) }
+        let plain = output.iter().all(Expr::is_at_hand);
+        RowMaker { computed: Vec::new(), plain, columns: columns_of_one_slot(output) }
     }
 
     /// Computes what cannot be borrowed; may wait.
+    #[inline]
     pub fn compute(&mut self, output: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<()> {
         if self.plain {
             return Ok(());
@@ -316,8 +322,18 @@ impl RowMaker {
     }
 
     /// Sends the row that was computed.
+    #[inline]
     pub fn send(&self, output: &[Expr], cx: &Context<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        let mut values = smallvec::SmallVec::<[ValueRef<'_>; 12]>::with_capacity(output.len());
+        if let Some((slot, columns)) = &self.columns
+            && let Some((table, row, _)) = cx.frame.slots[*slot].stored()
+        {
+            return sink.stored_row(&view(table, row)?, columns);
+        }
+        self.send_values(output, cx, sink)
+    }
+
+    fn send_values(&self, output: &[Expr], cx: &Context<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let mut values = SmallVec::<[ValueRef<'_>; 12]>::with_capacity(output.len());
         let mut computed = self.computed.iter();
         for expr in output {
             values.push(match expr.borrow(cx) {
@@ -327,4 +343,12 @@ impl RowMaker {
         }
         sink.row(&values)
     }
+}
+
+/// The columns that `output` consists of, if they are all of one slot and go out as they are.
+fn columns_of_one_slot(output: &[Expr]) -> Option<(usize, SmallVec<[usize; 16]>)> {
+    let (slot, _) = output.first()?.as_plain_column()?;
+    let columns = output.iter().map(|expr| expr.as_plain_column().filter(|(of, _)| *of == slot));
+    let columns = columns.map(|place| place.map(|(_, column)| column)).collect::<Option<_>>()?;
+    Some((slot, columns))
 }

@@ -1,6 +1,6 @@
 //! Where result rows go: straight into the server's packet buffer.
 
-use palisade_catalog::{SqlType, ValueRef};
+use palisade_catalog::{RowView, SqlType, ValueRef};
 
 use crate::{BoxFuture, SqlResult};
 
@@ -50,6 +50,12 @@ pub trait ResultSink: Send {
 
     /// One row.
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()>;
+
+    /// One row whose values are these columns of a stored one, no TIMESTAMP among them.
+    fn stored_row(&mut self, stored: &RowView<'_>, columns: &[usize]) -> SqlResult<()> {
+        let values: Vec<_> = columns.iter().map(|column| stored.column(*column)).collect();
+        self.row(&values)
+    }
 
     /// Whether so much is buffered that [`flush`](Self::flush) should be awaited before more rows come.
     fn wants_flush(&self) -> bool {

@@ -279,8 +279,13 @@ impl<'p> NodeView<'p, Page> {
         if index >= self.slot_count() {
             return None;
         }
-        let slot = self.slot(index);
-        self.page.get(slot.value()..slot.value() + self.value_len(&slot))
+        self.value_of(&self.slot(index))
+    }
+
+    /// The value of the entry that `slot` refers to, if it lies within the page; then its key does, too.
+    #[inline]
+    pub fn value_of(&self, slot: &Slot) -> Option<&'p [u8]> {
+        self.page.get(slot.value()..slot.value() + self.value_len(slot))
     }
 
     /// The part of the key in slot `index` that is in the heap.

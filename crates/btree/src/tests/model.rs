@@ -127,7 +127,54 @@ pub(crate) fn change(
     }
 }
 
+/// Compares a random range, read to its end, with the model's.
+fn check_range(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &mut Prng, step: u64) {
+    let keys = [shape.key(prng, step), shape.key(prng, step)];
+    let [lower, upper] = keys.each_ref().map(|key| {
+        let key = match prng.one_in(2) {
+            true => key,
+            // One that is there, as a rule.
+            false => model.range(key.clone()..).next().map_or(key, |entry| entry.0),
+        };
+        *prng.pick(&[Bound::Included(&key[..]), Bound::Excluded(&key[..]), Bound::Unbounded])
+    });
+    let direction = *prng.pick(&[Direction::Forward, Direction::Backward]);
+    let (mut from, until) = match direction {
+        Direction::Forward => (lower.map(<[u8]>::to_vec), upper),
+        Direction::Backward => (upper.map(<[u8]>::to_vec), lower),
+    };
+    let mut seen = Vec::new();
+    loop {
+        let leaf = store.run(|| {
+            let mut leaf = Vec::new();
+            let from = from.as_ref().map(Vec::as_slice);
+            let end = tree.scan_range(from, until, direction, |mut entry| {
+                let value = entry.value().to_vec();
+                leaf.push((entry.key().to_vec(), value, entry.ahead()));
+                std::ops::ControlFlow::Continue(())
+            })?;
+            Ok((leaf, end))
+        });
+        let (leaf, end) = leaf.unwrap();
+        assert!(leaf.iter().rev().map(|(.., ahead)| *ahead).eq(0..leaf.len()), "each says how many follow");
+        seen.extend(leaf.into_iter().map(|(key, value, _)| (key, value)));
+        match end.next_bound() {
+            Some(bound) => from = bound.map(<[u8]>::to_vec),
+            None => break,
+        }
+    }
+    if direction == Direction::Backward {
+        seen.reverse();
+    }
+    let is_in = |key: &[u8]| std::ops::RangeBounds::contains(&(lower, upper), key);
+    let expected = model.iter().filter(|(key, _)| is_in(key));
+    assert!(seen.iter().map(|(k, v)| (k, v)).eq(expected), "{lower:?} to {upper:?}, {direction:?}");
+}
+
 fn check_reads(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &mut Prng, step: u64) {
+    if step.is_multiple_of(16) {
+        check_range(store, tree, model, shape, prng, step);
+    }
     let key = shape.key(prng, step);
     assert_eq!(store.get(tree, &key), model.get(&key).cloned());
     let bounds = [Bound::Included(&key[..]), Bound::Excluded(&key[..])];

@@ -3,6 +3,9 @@
 //! A scan does not hold its place by a latch. Each call descends to a leaf, visits its entries under a shared latch, and
 //! says where the next call should start: at the separator next to the leaf, which the descent has read on its way. So
 //! whatever splits and merges happen between two calls, no entry is missed and none is visited twice.
+//!
+//! Which slots of a leaf belong to a range is found by searching for its two ends. So the visitor compares no keys, and as
+//! most visitors look at values only, a key is put together when it is asked for.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -12,6 +15,7 @@ use super::Tree;
 use super::descent::{Fence, Restarts, Seek};
 use crate::error::Attempt;
 use crate::layout::node::HEAD_SIZE;
+use crate::node::view::Slot;
 use crate::node::{Key, NodeView};
 
 /// Which way to scan.
@@ -54,9 +58,10 @@ impl ScanEnd {
     }
 }
 
-/// Entries of a latched leaf, their keys put together in one buffer.
+/// Entries of a latched leaf.
 struct Entries<'p> {
     node: NodeView<'p, Page>,
+    /// The leaf's prefix, and behind it what the last key that was asked for has of its own.
     key: Key,
     prefix_len: usize,
 }
@@ -67,14 +72,36 @@ impl<'p> Entries<'p> {
         let (key, prefix_len) = (Key::from_slice(node.prefix()), node.prefix_len());
         Entries { node, key, prefix_len }
     }
+}
 
+/// An entry that is visited while its leaf is latched.
+pub struct Entry<'e, 'p> {
+    entries: &'e mut Entries<'p>,
+    slot: Slot,
+    value: &'p [u8],
+    ahead: usize,
+}
+
+impl<'p> Entry<'_, 'p> {
+    /// Its value.
     #[inline]
-    fn entry(&mut self, index: usize) -> Option<(&[u8], &'p [u8])> {
-        let slot = self.node.slot(index);
-        self.key.truncate(self.prefix_len);
-        self.key.extend_from_slice(&slot.head.to_be_bytes()[..slot.key_len.min(HEAD_SIZE)]);
-        self.key.extend_from_slice(self.node.tail(&slot)?);
-        Some((&self.key, self.node.value(index)?))
+    pub fn value(&self) -> &'p [u8] {
+        self.value
+    }
+
+    /// Its key, put together.
+    pub fn key(&mut self) -> &[u8] {
+        let Entries { node, key, prefix_len } = &mut *self.entries;
+        key.truncate(*prefix_len);
+        key.extend_from_slice(&self.slot.head.to_be_bytes()[..self.slot.key_len.min(HEAD_SIZE)]);
+        key.extend_from_slice(node.tail(&self.slot).expect("it lies before the value, which is on the page"));
+        key
+    }
+
+    /// How many more entries of the range the leaf has.
+    #[inline]
+    pub fn ahead(&self) -> usize {
+        self.ahead
     }
 }
 
@@ -99,6 +126,33 @@ impl Tree {
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         then: impl FnOnce(&ScanEnd),
     ) -> Attempt<ScanEnd> {
+        let visit = |mut entry: Entry<'_, '_>| {
+            let value = entry.value();
+            visit(entry.key(), value)
+        };
+        self.visit_leaf((from, Bound::Unbounded), direction, visit, then)
+    }
+
+    /// As [`scan`](Tree::scan), up to `until` in `direction`: beyond it nothing is visited, and once nothing is left before
+    /// it the scan is exhausted.
+    pub fn scan_range(
+        &self,
+        from: Bound<&[u8]>,
+        until: Bound<&[u8]>,
+        direction: Direction,
+        visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
+    ) -> Attempt<ScanEnd> {
+        self.visit_leaf((from, until), direction, visit, |_| {})
+    }
+
+    #[inline]
+    fn visit_leaf(
+        &self,
+        (from, until): (Bound<&[u8]>, Bound<&[u8]>),
+        direction: Direction,
+        mut visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
+        then: impl FnOnce(&ScanEnd),
+    ) -> Attempt<ScanEnd> {
         let seek = match (from, direction) {
             (Bound::Unbounded, Direction::Forward) => Seek::First,
             (Bound::Unbounded, Direction::Backward) => Seek::Last,
@@ -115,50 +169,85 @@ impl Tree {
             }
         };
         let mut entries = Entries::new(&leaf);
-        let mut slots = slots_from(&entries.node, from, direction);
+        let mut slots = Slots::between(&entries.node, (from, until), direction);
         while let Some(index) = slots.next(direction) {
-            let Some((key, value)) = entries.entry(index) else {
+            let slot = entries.node.slot(index);
+            let Some(value) = entries.node.value_of(&slot) else {
                 return Err(self.corrupted(leaf.id().page, "entry outside the page"));
             };
-            if visit(key, value).is_break() {
+            let entry = Entry { entries: &mut entries, slot, value, ahead: slots.visited.len() };
+            if visit(entry).is_break() {
                 then(&ScanEnd::Stopped);
                 return Ok(ScanEnd::Stopped);
             }
         }
         let end = match fence.key() {
-            Some(separator) => ScanEnd::Continue { separator, direction },
-            None => ScanEnd::Exhausted,
+            Some(separator) if !slots.end_reached && !is_beyond(&separator, until, direction) => {
+                ScanEnd::Continue { separator, direction }
+            }
+            _ => ScanEnd::Exhausted,
         };
         then(&end);
         Ok(end)
     }
 }
 
-/// Slots still to visit.
-struct Slots(std::ops::Range<usize>);
-
-impl Slots {
-    #[inline]
-    fn next(&mut self, direction: Direction) -> Option<usize> {
-        match direction {
-            Direction::Forward => self.0.next(),
-            Direction::Backward => self.0.next_back(),
-        }
+/// Whether nothing before `until` lies on the other side of a leaf's edge.
+fn is_beyond(separator: &[u8], until: Bound<&[u8]>, direction: Direction) -> bool {
+    match (until, direction) {
+        (Bound::Unbounded, _) => false,
+        (Bound::Included(end), Direction::Forward) => separator > end,
+        (Bound::Excluded(end), Direction::Forward) => separator >= end,
+        // What follows is below the separator.
+        (Bound::Included(end) | Bound::Excluded(end), Direction::Backward) => separator <= end,
     }
 }
 
-fn slots_from(node: &NodeView<'_, Page>, from: Bound<&[u8]>, direction: Direction) -> Slots {
-    let count = node.slot_count();
-    let (before, after) = match from {
-        Bound::Unbounded => return Slots(0..count),
-        Bound::Included(key) | Bound::Excluded(key) => {
+/// Slots still to visit.
+struct Slots {
+    visited: std::ops::Range<usize>,
+    /// The range ends before the leaf does.
+    end_reached: bool,
+}
+
+impl Slots {
+    fn between(
+        node: &NodeView<'_, Page>,
+        (from, until): (Bound<&[u8]>, Bound<&[u8]>),
+        direction: Direction,
+    ) -> Slots {
+        let count = node.slot_count();
+        // Slots before `key`, and it with them if wanted.
+        let below = |key: &[u8], with_key: bool| {
             let at = node.search(key);
-            (at.slot, at.slot + usize::from(at.found))
+            at.slot + usize::from(at.found && with_key)
+        };
+        let (lower, upper) = match direction {
+            Direction::Forward => (from, until),
+            Direction::Backward => (until, from),
+        };
+        let first = match lower {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => below(key, false),
+            Bound::Excluded(key) => below(key, true),
+        };
+        let end = match upper {
+            Bound::Unbounded => count,
+            Bound::Included(key) => below(key, true),
+            Bound::Excluded(key) => below(key, false),
+        };
+        let end_reached = match direction {
+            Direction::Forward => end < count,
+            Direction::Backward => first > 0,
+        };
+        Slots { visited: first..end.max(first), end_reached }
+    }
+
+    #[inline]
+    fn next(&mut self, direction: Direction) -> Option<usize> {
+        match direction {
+            Direction::Forward => self.visited.next(),
+            Direction::Backward => self.visited.next_back(),
         }
-    };
-    let included = matches!(from, Bound::Included(_));
-    Slots(match direction {
-        Direction::Forward => (if included { before } else { after })..count,
-        Direction::Backward => 0..(if included { after } else { before }),
-    })
+    }
 }

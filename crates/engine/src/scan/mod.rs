@@ -24,7 +24,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
-use palisade_btree::{ScanEnd, Tree};
+use palisade_btree::{Entry, ScanEnd, Tree};
 use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
@@ -134,6 +134,9 @@ use locking::Obstacle;
 
 /// Rows of a batch at most.
 const MAX_ROWS: usize = 1024;
+
+/// No leaf has more bytes of rows.
+const LEAF_ROOM: usize = palisade_buffer::PAGE_SIZE;
 
 impl Scan {
     /// A scan of index `index` before its first row. With `covering` the rows of a secondary index are made from its
@@ -258,6 +261,13 @@ impl RowBatch {
         self.rows.clear();
     }
 
+    /// Makes room for `rows` rows of about `len` bytes.
+    fn reserve(&mut self, rows: usize, len: usize) {
+        let rows = rows.min(MAX_ROWS);
+        self.rows.reserve(rows);
+        self.bytes.reserve((rows * len).min(LEAF_ROOM));
+    }
+
     #[inline]
     fn push(&mut self, row: &[u8], stamp: RowStamp) {
         self.push_locked(row, stamp, false);
@@ -340,8 +350,8 @@ impl Transaction {
             }
             let table = &scan.table.clone();
             scan.resolve(trx, how).map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
-            scan.pending.clear();
-            if scan.batch.rows.iter().any(|row| row.from == GONE) {
+            if !scan.pending.rows.is_empty() {
+                scan.pending.clear();
                 scan.batch.rows.retain(|row| row.from != GONE);
             }
             if !scan.batch.is_empty() {
@@ -391,22 +401,17 @@ impl Scan {
             pending: &mut self.pending,
             damaged: false,
         };
-        let mut passed_end = false;
         let mut stopped_at = Vec::new();
-        let outcome = tree.scan(from.as_ops(), direction.into(), |key, value| {
-            if end.is_passed_by(key, direction) {
-                passed_end = true;
-                return ControlFlow::Break(());
-            }
+        let outcome = tree.scan_range(from.as_ops(), end.as_ops(), direction.into(), |mut entry| {
             match visit.index {
-                0 => visit.row(key, value),
-                _ => visit.entry(key, value),
+                0 => visit.row(&mut entry),
+                _ => visit.entry(&mut entry),
             }
             if visit.damaged {
                 return ControlFlow::Break(());
             }
             if visit.batch.len() >= most {
-                stopped_at = key.to_vec();
+                stopped_at = entry.key().to_vec();
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
@@ -415,7 +420,6 @@ impl Scan {
             return Err(damaged(tree).into());
         }
         self.from = match outcome.map_err(Blocked::up)? {
-            ScanEnd::Stopped if passed_end => None,
             ScanEnd::Stopped => Some(Bound::Excluded(stopped_at)),
             end => self.after_leaf(end),
         };
@@ -500,8 +504,8 @@ impl Scan {
 impl Visit<'_> {
     /// An entry of the clustered index.
     #[inline]
-    fn row(&mut self, key: &[u8], value: &[u8]) {
-        let Some((header, row)) = ClusteredHeader::split(value) else {
+    fn row(&mut self, entry: &mut Entry<'_, '_>) {
+        let Some((header, row)) = ClusteredHeader::split(entry.value()) else {
             self.damaged = true;
             return;
         };
@@ -516,10 +520,14 @@ impl Visit<'_> {
                 return;
             }
             if header.flags & EXTERNAL == 0 {
+                if self.batch.is_empty() {
+                    self.batch.reserve(1 + entry.ahead(), row.len());
+                }
                 self.batch.push(row, header.stamp().into());
                 return;
             }
         }
+        let key = entry.key();
         match self.how {
             How::Snapshot | How::Latest => self.postpone(row, key, Wanted::Version(header)),
             How::Current(_) if self.peeks && !is_final => {
@@ -530,8 +538,8 @@ impl Visit<'_> {
     }
 
     /// An entry of a secondary index.
-    fn entry(&mut self, key: &[u8], value: &[u8]) {
-        let Some((header, payload)) = SecondaryHeader::split(value) else {
+    fn entry(&mut self, entry: &mut Entry<'_, '_>) {
+        let Some((header, payload)) = SecondaryHeader::split(entry.value()) else {
             self.damaged = true;
             return;
         };
@@ -544,6 +552,7 @@ impl Visit<'_> {
             return;
         }
         let reads_only = matches!(self.how, How::Snapshot | How::Latest);
+        let key = entry.key();
         if !(is_final && self.covering && reads_only) {
             let verify = !(is_final && self.how == How::Snapshot);
             self.postpone(&[], key, Wanted::Entry { verify });

@@ -8,13 +8,13 @@ fn format(ty: SqlType) -> ColumnFormat {
 
 fn text(ty: SqlType, value: ValueRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    encode_text_row(&[format(ty)], &[value], &mut out);
+    encode_text_row(&[format(ty)], [value].into_iter(), &mut out);
     out
 }
 
 fn binary(ty: SqlType, value: ValueRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    encode_binary_row(&[format(ty)], &[value], &mut out);
+    encode_binary_row(&[format(ty)], [value].into_iter(), &mut out);
     assert_eq!(out[..2], [0, 0]);
     out.split_off(2)
 }
@@ -68,7 +68,7 @@ fn zerofill_pads_with_zeros() {
     let ty = SqlType::Int { width: IntWidth::Int, unsigned: true };
     let column = ColumnFormat::new(&ty, ty.wire_flags() | flags::ZEROFILL, 6, None);
     let mut out = Vec::new();
-    encode_text_row(&[column], &[ValueRef::UInt(42)], &mut out);
+    encode_text_row(&[column], [ValueRef::UInt(42)].into_iter(), &mut out);
     assert_eq!(out, b"\x06000042");
 }
 
@@ -103,6 +103,6 @@ fn nulls_in_binary_are_bits_from_the_third_on() {
     values[0] = ValueRef::Null;
     values[7] = ValueRef::Null;
     let mut out = Vec::new();
-    encode_binary_row(&columns, &values, &mut out);
+    encode_binary_row(&columns, values.iter().copied(), &mut out);
     assert_eq!(out, [0, 0b100, 0b10, 1, 1, 1, 1, 1, 1]);
 }

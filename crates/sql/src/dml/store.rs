@@ -155,14 +155,14 @@ impl Context<'_> {
         column: &Column,
         row: u64,
     ) -> SqlResult<Value> {
-        let temporal = self.storing_mode();
+        let (temporal, today) = (self.storing_mode(), self.now().date());
         let session = &mut *self.session;
         let context = StoreContext {
             strict: self.strict,
             temporal,
             zone: &session.variables.time_zone,
             source: ty,
-            today: self.now_date,
+            today,
         };
         let warnings = &mut session.warnings;
         let mut warn = |warning: store::Warning| {

@@ -149,20 +149,7 @@ impl AggregateState {
             self.pending = false;
             let lowest = if plan.rollup { 0 } else { plan.group.len() };
             for level in lowest..=plan.group.len() {
-                self.key.clear();
-                self.key.push(level as u8);
-                for (value, expr) in values[..level].iter().zip(plan.group) {
-                    append_hash_key(value, &expr.ty, &mut self.key);
-                }
-                let position = match self.index.number(&self.key) {
-                    Numbered::Known(position) => position,
-                    Numbered::New(position) => {
-                        let mut own = values.clone();
-                        own[level..].fill(Value::Null);
-                        self.add_group(cx, plan, own, level);
-                        position
-                    }
-                };
+                let position = self.group_of(cx, plan, &values, level);
                 charge(self.bytes + self.index.size())?;
                 let mut rest = &self.arguments[..];
                 for (accumulator, spec) in self.groups[position].accumulators.iter_mut().zip(plan.aggregates)
@@ -172,6 +159,28 @@ impl AggregateState {
                     self.bytes += accumulator.add(cx, spec, values, keys)?;
                     rest = after;
                 }
+            }
+        }
+    }
+
+    /// The number of the group of `values` on a level, a new one if there is none yet.
+    #[inline]
+    fn group_of(&mut self, cx: &Context<'_>, plan: &Grouping<'_>, values: &[Value], level: usize) -> usize {
+        if plan.group.is_empty() && !self.groups.is_empty() {
+            return 0;
+        }
+        self.key.clear();
+        self.key.push(level as u8);
+        for (value, expr) in values[..level].iter().zip(plan.group) {
+            append_hash_key(value, &expr.ty, &mut self.key);
+        }
+        match self.index.number(&self.key) {
+            Numbered::Known(position) => position,
+            Numbered::New(position) => {
+                let mut own = values.to_vec();
+                own[level..].fill(Value::Null);
+                self.add_group(cx, plan, own, level);
+                position
             }
         }
     }

@@ -146,7 +146,22 @@ impl State {
     }
 
     /// Places the next row in the frame; false at the end.
+    #[inline]
     pub fn next(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlAttempt<bool> {
+        if self.step(plan, cx) { Ok(true) } else { self.find_next(plan, cx) }
+    }
+
+    /// Places the next row in the frame if it lies ready; false says nothing.
+    #[inline]
+    fn step(&mut self, plan: &Operator, cx: &mut Context<'_>) -> bool {
+        match (self, plan) {
+            (State::Scan(scan), _) => scan.step(cx),
+            (State::Sort(sort), Operator::Sort { slots, .. }) => sort.step(cx, slots),
+            _ => false,
+        }
+    }
+
+    fn find_next(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlAttempt<bool> {
         match (self, plan) {
             (State::Dual { done }, Operator::Dual) => Ok(!std::mem::replace(done, true)),
             (State::Nothing, Operator::Nothing) => Ok(false),

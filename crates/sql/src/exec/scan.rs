@@ -32,6 +32,8 @@ pub struct ScanState {
     has_given: bool,
     /// The caller may stop after any row.
     may_stop: bool,
+    /// Once there is a batch, if its rows are not tested: the slot that has it, and what a step in it is counted as.
+    untested: Option<(usize, Work)>,
 }
 
 impl std::fmt::Debug for ScanState {
@@ -72,6 +74,22 @@ impl ScanState {
         self.may_stop = true;
     }
 
+    /// Goes to the next row if it is in the batch and passes without being looked at: what most calls of
+    /// [`next`](Self::next) come down to.
+    #[inline]
+    pub fn step(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some((slot, work)) = self.untested else { return false };
+        let Slot::Batch { batch, position, .. } = &mut cx.frame.slots[slot] else { return false };
+        let is_last = *position + 1 >= batch.len();
+        if is_last || self.pending || self.scan.is_none() || cx.budget < 2 {
+            return false;
+        }
+        *position += 1;
+        cx.budget -= 1;
+        cx.session.work.add(work, 1);
+        true
+    }
+
     /// The next row that passes the filter.
     pub fn next(
         &mut self,
@@ -96,7 +114,10 @@ impl ScanState {
             }
             let passes = match filter {
                 Some(filter) => filter.test(cx)? == Some(true),
-                None => true,
+                None => {
+                    self.untested = Some((slot, step(access)));
+                    true
+                }
             };
             self.pending = false;
             if passes {

@@ -1,4 +1,8 @@
 //! Sorting, limits, removing duplicates.
+//!
+//! A sort sets its rows aside ([`KeptRows`](super::kept::KeptRows)) and orders pairs of a number and a row: the number is
+//! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
+//! row that is kept anyway, when two beginnings are alike.
 
 use std::cmp::Ordering;
 
@@ -8,133 +12,111 @@ use super::join::charge;
 use super::kept::KeptRows;
 use super::keys::KeyIndex;
 use super::{State, append_hash_key, limit_values};
-use crate::SqlAttempt;
 use crate::expr::compare::compare_typed;
-use crate::expr::{Context, Expr, Slot};
+use crate::expr::{Context, Slot};
 use crate::plan::{Limit, Operator, SortKey};
 use crate::work::Work;
+use crate::{SqlAttempt, SqlResult};
 
-/// One key of a row. Bytes lie with those of the other rows.
-#[derive(Debug)]
-enum Key {
-    Value(Value),
-    Bytes { start: usize, len: usize },
-}
+/// What of a row's first key decides most comparisons: where it differs, the rows are in its order. Among equal ones, and
+/// where some row has none, the keys themselves decide.
+type Prefix = u64;
 
-/// The keys of the rows to be sorted, as many for each.
-#[derive(Debug, Default)]
-struct Keys {
-    keys: Vec<Key>,
-    bytes: Vec<u8>,
-    /// Each row's beginning of its first key: where they differ, the rows compare as they do. Not kept once a value came
-    /// that has none.
-    prefixes: Vec<Prefix>,
-    without_prefixes: bool,
-}
-
-/// NULL comes first.
-type Prefix = Option<u64>;
-
-/// What of a value decides most comparisons; `None` where nothing is known that would.
+/// The prefix of a value; `None` where nothing is known that would do. NULL comes first.
 fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
-    let of_signed = |value: i64| Some(Some((value as u64) ^ (1 << 63)));
+    let of_signed = |value: i64| Some((value as u64) ^ (1 << 63));
     match value {
-        ValueRef::Null => Some(None),
+        ValueRef::Null => Some(0),
         ValueRef::Int(value) if matches!(ty, SqlType::Int { .. }) => of_signed(value),
         ValueRef::UInt(value) if matches!(ty, SqlType::Int { .. }) => {
             of_signed(i64::try_from(value).unwrap_or(i64::MAX))
         }
-        ValueRef::Bytes(text) if ty.is_string() => Some(Some(ty.collation().get().order_prefix(text))),
+        ValueRef::Bytes(text) if ty.is_string() => Some(ty.collation().get().order_prefix(text)),
         _ => None,
     }
 }
 
+/// Where the keys of the rows to be sorted are.
+#[derive(Debug, Default)]
+struct Keys {
+    places: Vec<Place>,
+    /// The computed keys, row by row.
+    computed: Vec<Value>,
+    /// How many of them a row has.
+    width: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// A column of what is kept of a slot.
+    Kept { number: usize, column: usize },
+    /// The computed key with this number.
+    Computed(usize),
+}
+
 impl Keys {
-    /// Adds the keys of the current row. May ask to wait, and has then added nothing.
-    fn push(&mut self, cx: &mut Context<'_>, specs: &[SortKey]) -> SqlAttempt<()> {
-        let (count, bytes) = (self.keys.len(), self.bytes.len());
+    /// For rows of which `slots` are kept.
+    fn new(specs: &[SortKey], slots: &[usize]) -> Keys {
+        let mut keys = Keys::default();
         for spec in specs {
-            match self.evaluate(cx, &spec.expr) {
-                Ok(key) => self.keys.push(key),
-                Err(blocked) => {
-                    self.keys.truncate(count);
-                    self.bytes.truncate(bytes);
-                    return Err(blocked);
-                }
-            }
+            let kept = spec.expr.as_plain_column().and_then(|(of, column)| {
+                let number = slots.iter().position(|slot| *slot == of)?;
+                Some(Place::Kept { number, column })
+            });
+            keys.places.push(kept.unwrap_or(Place::Computed(keys.width)));
+            keys.width += usize::from(kept.is_none());
         }
-        if !self.without_prefixes {
-            match prefix(self.get(count), &specs[0].expr.ty) {
-                Some(prefix) => self.prefixes.push(prefix),
-                None => self.without_prefixes = true,
+        keys
+    }
+
+    /// Computes what there is to be computed of the current row. May ask to wait, and has then added nothing.
+    fn push(&mut self, cx: &mut Context<'_>, specs: &[SortKey]) -> SqlAttempt<()> {
+        if self.width == 0 {
+            return Ok(());
+        }
+        let count = self.computed.len();
+        for (spec, place) in specs.iter().zip(&self.places) {
+            if let Place::Computed(_) = place {
+                match spec.expr.eval(cx) {
+                    Ok(key) => self.computed.push(key),
+                    Err(blocked) => {
+                        self.computed.truncate(count);
+                        return Err(blocked);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn evaluate(&mut self, cx: &mut Context<'_>, expr: &Expr) -> SqlAttempt<Key> {
-        Ok(match expr.borrow(cx) {
-            Some(value) => match value? {
-                ValueRef::Bytes(text) => {
-                    let start = self.bytes.len();
-                    self.bytes.extend_from_slice(text);
-                    Key::Bytes { start, len: text.len() }
-                }
-                value => Key::Value(value.to_owned()),
-            },
-            None => Key::Value(expr.eval(cx)?),
-        })
-    }
-
-    fn get(&self, position: usize) -> ValueRef<'_> {
-        match &self.keys[position] {
-            Key::Value(value) => value.as_ref(),
-            Key::Bytes { start, len } => ValueRef::Bytes(&self.bytes[*start..*start + *len]),
+    fn get<'k>(&'k self, rows: &'k KeptRows, row: usize, key: usize) -> SqlResult<ValueRef<'k>> {
+        match self.places[key] {
+            Place::Kept { number, column } => rows.value(row, number, column),
+            Place::Computed(number) => Ok(self.computed[row * self.width + number].as_ref()),
         }
-    }
-
-    /// Compares two rows.
-    fn compare(&self, left: usize, right: usize, specs: &[SortKey]) -> Ordering {
-        if !self.without_prefixes {
-            let ordering = self.prefixes[left].cmp(&self.prefixes[right]);
-            if ordering != Ordering::Equal {
-                return if specs[0].descending { ordering.reverse() } else { ordering };
-            }
-        }
-        let (left, right) = (left * specs.len(), right * specs.len());
-        for (position, spec) in specs.iter().enumerate() {
-            let ordering = spec.compare(self.get(left + position), self.get(right + position));
-            if ordering != Ordering::Equal {
-                return ordering;
-            }
-        }
-        Ordering::Equal
     }
 
     /// Keeps only the keys of these rows, in this order.
-    fn select(&mut self, rows: &[usize], width: usize) {
-        let mut selected = Keys { without_prefixes: self.without_prefixes, ..Keys::default() };
+    fn select(&mut self, rows: impl Iterator<Item = usize>) {
+        let mut selected = Vec::with_capacity(self.computed.len());
         for row in rows {
-            if !self.without_prefixes {
-                selected.prefixes.push(self.prefixes[*row]);
-            }
-            for key in &mut self.keys[row * width..(row + 1) * width] {
-                selected.keys.push(match key {
-                    Key::Value(value) => Key::Value(std::mem::take(value)),
-                    Key::Bytes { start, len } => {
-                        let moved = selected.bytes.len();
-                        selected.bytes.extend_from_slice(&self.bytes[*start..*start + *len]);
-                        Key::Bytes { start: moved, len: *len }
-                    }
-                });
-            }
+            let keys = &mut self.computed[row * self.width..(row + 1) * self.width];
+            selected.extend(keys.iter_mut().map(std::mem::take));
         }
-        *self = selected;
+        self.computed = selected;
     }
 
     fn size(&self) -> usize {
-        self.bytes.len() + self.keys.len() * size_of::<Key>() + self.prefixes.len() * size_of::<Prefix>()
+        self.computed.len() * size_of::<Value>()
     }
+}
+
+/// A row in the order.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    /// With the bits turned over if the first key descends.
+    prefix: Prefix,
+    row: usize,
 }
 
 /// A sort's plan, taken apart.
@@ -153,14 +135,15 @@ pub struct Sorting<'p> {
 pub struct SortState {
     input: State,
     rows: KeptRows,
-    keys: Keys,
-    /// Rows held.
-    count: usize,
+    keys: Option<Keys>,
+    /// The rows held, in order once all are here.
+    ranked: Vec<Ranked>,
+    /// Some row has no prefix.
+    without_prefixes: bool,
     /// How many rows are wanted; asked once.
     wanted: Option<usize>,
     pending: bool,
-    /// The rows in order, once all are here.
-    order: Option<Vec<usize>>,
+    complete: bool,
     next: usize,
 }
 
@@ -170,11 +153,12 @@ impl SortState {
         SortState {
             input,
             rows: KeptRows::default(),
-            keys: Keys::default(),
-            count: 0,
+            keys: None,
+            ranked: Vec::new(),
+            without_prefixes: false,
             wanted: None,
             pending: false,
-            order: None,
+            complete: false,
             next: 0,
         }
     }
@@ -186,15 +170,26 @@ impl SortState {
         self.input.reset();
     }
 
+    /// The next row in order, if the rows are in order and there is one more.
+    #[inline]
+    pub fn step(&mut self, cx: &mut Context<'_>, slots: &[usize]) -> bool {
+        let ranked = match self.complete {
+            true => self.ranked.get(self.next),
+            false => None,
+        };
+        let Some(Ranked { row, .. }) = ranked else { return false };
+        self.next += 1;
+        self.rows.restore(*row, slots, &mut cx.frame);
+        true
+    }
+
     /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
     pub fn next(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
-        if self.order.is_none() {
+        if !self.complete {
             self.consume(cx, plan)?;
+            self.complete = true;
         }
-        let Some(&row) = self.order.as_ref().and_then(|order| order.get(self.next)) else { return Ok(false) };
-        self.next += 1;
-        self.rows.restore(row, plan.slots, &mut cx.frame);
-        Ok(true)
+        Ok(self.step(cx, plan.slots))
     }
 
     fn consume(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
@@ -211,36 +206,78 @@ impl SortState {
                 }
                 self.pending = true;
             }
-            self.keys.push(cx, plan.keys)?;
+            self.keep(cx, plan)?;
             self.pending = false;
-            self.rows.push(&cx.frame, plan.slots);
-            self.count += 1;
-            if self.count >= bound {
-                let best = self.ordered(plan, wanted);
-                self.rows.select(&best);
-                self.keys.select(&best, plan.keys.len());
-                self.count = best.len();
+            if self.ranked.len() >= bound {
+                self.put_in_order(plan, wanted)?;
+                self.rows.select(self.ranked.iter().map(|ranked| ranked.row));
+                if let Some(keys) = &mut self.keys {
+                    keys.select(self.ranked.iter().map(|ranked| ranked.row));
+                }
+                for (row, ranked) in self.ranked.iter_mut().enumerate() {
+                    ranked.row = row;
+                }
             }
-            charge(self.rows.size() + self.keys.size())?;
+            let keys = self.keys.as_ref().map_or(0, Keys::size);
+            charge(self.rows.size() + keys + self.ranked.len() * size_of::<Ranked>())?;
         }
-        let order = self.ordered(plan, wanted);
+        self.put_in_order(plan, wanted)?;
         cx.session.work.add(Work::SortScan, 1);
-        cx.session.work.add(Work::SortRows, order.len() as u64);
-        self.order = Some(order);
+        cx.session.work.add(Work::SortRows, self.ranked.len() as u64);
         Ok(())
     }
 
-    /// The first `wanted` rows in order; of equal ones, which stay in the order in which they came, the first if there
-    /// are to be no duplicates.
-    fn ordered(&self, plan: &Sorting<'_>, wanted: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.count).collect();
-        order.sort_by(|left, right| self.keys.compare(*left, *right, plan.keys));
-        if plan.distinct {
-            order.dedup_by(|next, kept| self.keys.compare(*kept, *next, plan.keys) == Ordering::Equal);
-        }
-        order.truncate(wanted);
-        order
+    /// Keeps the current row.
+    fn keep(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+        let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
+        keys.push(cx, plan.keys)?;
+        let row = self.ranked.len();
+        self.rows.push(&cx.frame, plan.slots);
+        let first = keys.get(&self.rows, row, 0)?;
+        let prefix = prefix(first, &plan.keys[0].expr.ty);
+        self.without_prefixes |= prefix.is_none();
+        let prefix = prefix.unwrap_or_default();
+        self.ranked.push(Ranked { prefix: if plan.keys[0].descending { !prefix } else { prefix }, row });
+        Ok(())
     }
+
+    /// Leaves the first `wanted` rows, in order; of equal ones, which stay in the order in which they came, the first if
+    /// there are to be no duplicates.
+    fn put_in_order(&mut self, plan: &Sorting<'_>, wanted: usize) -> SqlResult<()> {
+        let mut failed = None;
+        let (rows, Some(keys)) = (&self.rows, &self.keys) else { return Ok(()) };
+        let mut compare = |left: &Ranked, right: &Ranked| {
+            if left.prefix != right.prefix && !self.without_prefixes {
+                return left.prefix.cmp(&right.prefix);
+            }
+            compare_kept(rows, keys, plan.keys, (left.row, right.row)).unwrap_or_else(|error| {
+                failed = Some(error);
+                Ordering::Equal
+            })
+        };
+        self.ranked.sort_by(&mut compare);
+        if plan.distinct {
+            self.ranked.dedup_by(|next, kept| compare(kept, next) == Ordering::Equal);
+        }
+        self.ranked.truncate(wanted);
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Compares two rows by their keys.
+fn compare_kept(
+    rows: &KeptRows,
+    keys: &Keys,
+    specs: &[SortKey],
+    (left, right): (usize, usize),
+) -> SqlResult<Ordering> {
+    for (number, spec) in specs.iter().enumerate() {
+        let ordering = spec.compare(keys.get(rows, left, number)?, keys.get(rows, right, number)?);
+        if ordering != Ordering::Equal {
+            return Ok(ordering);
+        }
+    }
+    Ok(Ordering::Equal)
 }
 
 fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<usize> {

@@ -4,12 +4,13 @@
 //! that reads a table places its row there; expressions find it by slot and column. So a join copies nothing, and a
 //! correlated subquery sees outer rows like its own.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
 use palisade_base::mysql_error;
 use palisade_catalog::temporal::TemporalMode;
-use palisade_catalog::{Date, DateTime, RowView, Timestamp, Value, ValueRef, Zone};
+use palisade_catalog::{DateTime, RowView, Timestamp, Value, ValueRef, Zone};
 use palisade_engine::{Engine, RowBatch, RowBuf, RowStamp, Table, Transaction};
 
 use crate::exec::SubqueryState;
@@ -169,9 +170,8 @@ pub struct Context<'a> {
     /// Generators of RAND(seed), by address of their expression.
     pub seeded: Vec<(usize, (u64, u64))>,
     now_micros: i64,
-    now: DateTime,
-    /// The day of `now`.
-    pub now_date: Date,
+    /// `now_micros` in the session's zone, once somebody has asked: most statements never do.
+    now: OnceCell<DateTime>,
 }
 
 /// Rows handled between yields.
@@ -187,7 +187,6 @@ impl<'a> Context<'a> {
         plan: Option<Arc<Plan>>,
     ) -> Self {
         let now_micros = session.variables.timestamp_micros.unwrap_or_else(|| host.unix_micros());
-        let now = Timestamp(now_micros).to_datetime(&session.variables.time_zone);
         let slots = plan.as_ref().map_or(0, |plan| plan.slots);
         let subqueries = plan.as_ref().map_or(0, |plan| plan.subqueries.len());
         Context {
@@ -205,8 +204,7 @@ impl<'a> Context<'a> {
             deadline: None,
             seeded: Vec::new(),
             now_micros,
-            now,
-            now_date: now.date(),
+            now: OnceCell::new(),
         }
     }
 
@@ -217,7 +215,7 @@ impl<'a> Context<'a> {
 
     /// When the statement began, in the session's zone: NOW(6).
     pub fn now(&self) -> DateTime {
-        self.now
+        *self.now.get_or_init(|| Timestamp(self.now_micros).to_datetime(self.zone()))
     }
 
     /// When the statement began, microseconds since 1970.

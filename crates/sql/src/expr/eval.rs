@@ -27,8 +27,17 @@ impl Expr {
     pub fn is_at_hand(&self) -> bool {
         match self.node {
             Node::Literal(_) | Node::Parameter(_) => true,
-            Node::Column { .. } => !matches!(self.ty, SqlType::Timestamp { .. }),
-            _ => false,
+            _ => self.as_plain_column().is_some(),
+        }
+    }
+
+    /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to be converted.
+    pub fn as_plain_column(&self) -> Option<(usize, usize)> {
+        match self.node {
+            Node::Column { slot, column, .. } if !matches!(self.ty, SqlType::Timestamp { .. }) => {
+                Some((slot, column))
+            }
+            _ => None,
         }
     }
 

@@ -76,13 +76,8 @@ impl PointPlan {
         }
         let mut columns = Vec::with_capacity(query.output.len());
         for expr in &query.output {
-            match &expr.node {
-                // A TIMESTAMP has to be converted on its way out.
-                Node::Column { slot: from, column, .. }
-                    if from == slot && !matches!(expr.ty, SqlType::Timestamp { .. }) =>
-                {
-                    columns.push(*column);
-                }
+            match expr.as_plain_column() {
+                Some((from, column)) if from == *slot => columns.push(column),
                 _ => return None,
             }
         }
@@ -195,9 +190,7 @@ impl Sql {
         let row = RowView::new(point.table.descriptor(), buffers.row.row()).map_err(|error| {
             SqlError::with_message(&palisade_base::error_catalogue::ER_UNKNOWN_ERROR, error.to_string())
         })?;
-        let values: SmallVec<[ValueRef<'_>; 12]> =
-            point.columns.iter().map(|column| row.column(*column)).collect();
-        sink.row(&values)?;
+        sink.stored_row(&row, &point.columns)?;
         Ok(1)
     }
 }
