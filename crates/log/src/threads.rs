@@ -15,7 +15,7 @@ use crate::durability::{Lead, Unpark};
 use crate::log::State;
 use crate::metrics::WaitCounters;
 use crate::sync::Ordering;
-use crate::{Log, WriterThreads, metrics};
+use crate::{Log, Lsn, WriterThreads, metrics};
 
 /// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
 #[derive(Default)]
@@ -74,13 +74,14 @@ impl Log {
             if !self.is_working() {
                 return;
             }
+            let tail = self.ring.tail_ordered();
             let goal = self.durability.wanted().max(self.durability.asked());
             if self.writer_threads() == WriterThreads::On && goal > self.written_lsn() {
                 if self.write_for_flusher() {
                     WaitCounters::WRITER.count(std::mem::take(&mut sleeps));
-                } else {
+                } else if goal > self.written_lsn() {
                     sleeps += 1;
-                    self.sleep_until_tail_moves(&self.durability.writer);
+                    self.sleep_until_tail_leaves(tail, &self.durability.writer);
                 }
                 continue;
             }
@@ -134,7 +135,8 @@ impl Log {
             if self.writer_threads() == WriterThreads::On {
                 goal = goal.max(self.written_lsn());
             }
-            let has_unflushed = self.tail() > durable;
+            let tail = self.ring.tail_ordered();
+            let has_unflushed = tail > durable;
             if (goal > durable || is_due) && has_unflushed {
                 is_due = false;
                 let flushed = self.flush_as_thread();
@@ -145,7 +147,7 @@ impl Log {
                 }
             } else if goal > durable {
                 sleeps += 1;
-                self.sleep_until_tail_moves(&self.durability.flusher);
+                self.sleep_until_tail_leaves(tail, &self.durability.flusher);
                 continue;
             }
             sleeps += 1;
@@ -184,9 +186,9 @@ impl Log {
         self.call_threads();
     }
 
-    /// Someone waits for an append behind one that is not linked yet: sleeps until it is, or until called.
-    fn sleep_until_tail_moves(&self, caller: &Caller) {
-        let tail = self.ring.tail_ordered();
+    /// Someone waits for an append behind one that is not linked yet: sleeps until it is, or until called. `tail` is what the
+    /// caller has seen before it looked for something to do: if it has moved since, there may be.
+    fn sleep_until_tail_leaves(&self, tail: Lsn, caller: &Caller) {
         let unpark = Waker::from(Arc::new(Unpark(std::thread::current())));
         let lsn = tail.advance(1);
         let id = self.tail_waits.register(lsn, &unpark);

@@ -109,10 +109,14 @@ fn a_full_log_on_a_slow_disk_waits_and_goes_on() {
                 })
                 .collect();
             scope.spawn(|| {
+                let (mut seen, mut polls) = (before, 0);
                 while !done.load(Ordering::Relaxed) {
-                    // As late as it can be.
-                    if log.capacity_used() >= 0.95 {
+                    // As late as it can be: when somebody waits for it, or has for long.
+                    let now = waits();
+                    polls = if log.capacity_used() >= 0.9 { polls + 1 } else { 0 };
+                    if polls > 0 && (now > seen || polls > 1000) {
                         log.write_checkpoint(log.tail()).unwrap();
+                        (seen, polls) = (now, 0);
                     }
                     std::thread::sleep(Duration::from_millis(1));
                 }

@@ -198,13 +198,20 @@ fn what_another_session_has_written_is_synced_for_those_who_wait_for_that() {
     for mode in MODES {
         let config = LogConfig { background_flush_interval_ms: 3_600_000, ..roomy(mode) };
         let log = create(&Arc::new(MemFileSystem::new()), config);
-        let done = AtomicBool::new(false);
+        let (done, flushes) = (AtomicBool::new(false), AtomicUsize::new(0));
         let limit = Instant::now() + Duration::from_secs(120);
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let mut written = 0;
                 while !done.load(Ordering::Relaxed) {
-                    let Ok(range) = append(&log, &[1; 40]) else { break };
-                    log.write_out(range.end).unwrap();
+                    // Not so far ahead that the log is full: nobody checkpoints.
+                    if written <= 30 * flushes.load(Ordering::Relaxed) {
+                        let Ok(range) = append(&log, &[1; 40]) else { break };
+                        log.write_out(range.end).unwrap();
+                        written += 1;
+                    } else {
+                        std::thread::yield_now();
+                    }
                     if Instant::now() > limit {
                         // Lets those who wait see that nobody syncs.
                         log.fail("wait any longer", std::io::Error::other("nobody syncs"));
@@ -218,6 +225,7 @@ fn what_another_session_has_written_is_synced_for_those_who_wait_for_that() {
                     done.store(true, Ordering::Relaxed);
                 }
                 waited.unwrap_or_else(|error| panic!("{mode:?}: {error}"));
+                flushes.fetch_add(1, Ordering::Relaxed);
             }
             done.store(true, Ordering::Relaxed);
         });
