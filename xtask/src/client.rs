@@ -7,12 +7,16 @@
 use std::fmt;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
 
 /// LONG_PASSWORD, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH, DEPRECATE_EOF.
 const CAPABILITIES: u32 = 0x1 | 0x200 | 0x2000 | 0x8000 | 0x8_0000 | 0x100_0000;
 /// How long an answer may take before the server is taken to hang.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long something that goes on in the background may take before it is taken never to end.
+const LONG_PATIENCE: Duration = Duration::from_secs(600);
 
 /// The answer to a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +74,16 @@ impl Client {
         match client.read()? {
             packet if packet.first() == Some(&0) => Ok(client),
             packet => Err(Error::new(ErrorKind::PermissionDenied, packet.escape_ascii().to_string())),
+        }
+    }
+
+    /// Executes a query that has one row with one value, which is not NULL.
+    pub fn value(&mut self, query: &str) -> Result<String> {
+        match self.query(query)? {
+            Answer::Rows(rows) if rows.len() == 1 && rows[0].len() == 1 => {
+                rows[0][0].clone().ok_or_else(|| Error::other("NULL"))
+            }
+            answer => Err(Error::other(answer.to_string())),
         }
     }
 
@@ -195,4 +209,40 @@ fn row(packet: &[u8]) -> Option<Vec<Option<String>>> {
         rest = after;
     }
     Some(row)
+}
+
+/// The answer that is one value.
+pub fn one_value(value: &str) -> Answer {
+    Answer::Rows(vec![vec![Some(value.to_owned())]])
+}
+
+/// Executes a statement that must succeed.
+pub fn execute(client: &mut Client, statement: &str) -> Outcome {
+    match client.query(statement).map_err(|error| format!("{statement}: {error}"))? {
+        Answer::Failed(number, _, text) => Err(format!("{statement}: {number} {text}")),
+        Answer::Done(_) | Answer::Rows(_) => Ok(()),
+    }
+}
+
+/// Asks for one value, which must be `value`.
+pub fn expect(client: &mut Client, query: &str, value: &str) -> Outcome {
+    let answer = client.query(query).map_err(|error| format!("{query}: {error}"))?;
+    if answer == one_value(value) { Ok(()) } else { Err(format!("{query}: {answer}, not {value}")) }
+}
+
+/// Asks for a number until it is as it should be.
+pub fn until(client: &mut Client, query: &str, is_right: impl Fn(u64) -> bool) -> Outcome {
+    let begun = Instant::now();
+    loop {
+        let answer = client.query(query).map_err(|error| format!("{query}: {error}"))?;
+        let number = match &answer {
+            Answer::Rows(rows) => rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok()),
+            Answer::Done(_) | Answer::Failed(..) => None,
+        };
+        match number {
+            Some(number) if is_right(number) => return Ok(()),
+            Some(_) if begun.elapsed() < LONG_PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            _ => return Err(format!("{query}: {answer} after {} s", begun.elapsed().as_secs())),
+        }
+    }
 }

@@ -7,16 +7,14 @@
 //! peace at last, everything is as it was, in each index, and the undo pages are given back.
 
 use crate::Outcome;
-use crate::client::{Answer, Client};
+use crate::client::{Answer, Client, execute, expect, one_value, until};
 use crate::server::Server;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Rows that are there before.
 const KEPT: u64 = 2_000;
 /// What the kept rows' n sum up to.
 const SUM: u64 = KEPT * (KEPT - 1) / 2;
-/// How long something that must happen may take before it is taken never to.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The transaction inserts `rows` rows; the server is killed `kills` times after that.
 pub fn run(kills: u32, rows: u32, seed: u64) -> Outcome {
@@ -94,7 +92,7 @@ fn look(server: &Server, served: u32) -> Outcome {
         let lock = format!("SELECT CONCAT_WS(' ', n, pad) FROM test.t WHERE id = {id} FOR UPDATE NOWAIT");
         match client.query(&lock).map_err(|error| error.to_string())? {
             Answer::Failed(3572, ..) => {}
-            answer if answer == row(&format!("{id} kept")) => {}
+            answer if answer == one_value(&format!("{id} kept")) => {}
             answer => return Err(format!("{lock}: {answer}")),
         }
     }
@@ -103,37 +101,4 @@ fn look(server: &Server, served: u32) -> Outcome {
 
 fn connect(server: &Server) -> Result<Client, String> {
     Client::connect(server.port).map_err(|error| error.to_string())
-}
-
-fn row(value: &str) -> Answer {
-    Answer::Rows(vec![vec![Some(value.to_owned())]])
-}
-
-fn execute(client: &mut Client, statement: &str) -> Outcome {
-    match client.query(statement).map_err(|error| format!("{statement}: {error}"))? {
-        Answer::Failed(number, _, text) => Err(format!("{statement}: {number} {text}")),
-        Answer::Done(_) | Answer::Rows(_) => Ok(()),
-    }
-}
-
-fn expect(client: &mut Client, query: &str, value: &str) -> Outcome {
-    let answer = client.query(query).map_err(|error| format!("{query}: {error}"))?;
-    if answer == row(value) { Ok(()) } else { Err(format!("{query}: {answer}, not {value}")) }
-}
-
-/// Asks for a number until it is as it should be.
-fn until(client: &mut Client, query: &str, is_right: impl Fn(u64) -> bool) -> Outcome {
-    let begun = Instant::now();
-    loop {
-        let answer = client.query(query).map_err(|error| format!("{query}: {error}"))?;
-        let number = match &answer {
-            Answer::Rows(rows) => rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok()),
-            Answer::Done(_) | Answer::Failed(..) => None,
-        };
-        match number {
-            Some(number) if is_right(number) => return Ok(()),
-            Some(_) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
-            _ => return Err(format!("{query}: {answer} after {} s", begun.elapsed().as_secs())),
-        }
-    }
 }

@@ -163,6 +163,42 @@ fn a_full_disk_fails_the_statement_and_nothing_else() {
 }
 
 #[test]
+fn undo_without_room_fails_the_statement_and_a_rollback_makes_room() {
+    let disk = Arc::new(FaultFileSystem::new(1));
+    let fs: Arc<dyn FileSystem> = disk.clone();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let t = create_table(&engine, definition("t"));
+    let mut client = Client::new(&engine, &t);
+    client.insert(&Row::new(1, 1, None, &[0; 3000])).unwrap();
+    client.commit();
+    // The row stays as long as it is: only undo grows.
+    disk.limit_space(Some(0));
+    for _ in 0..3 {
+        let mut updates = 0u32;
+        let error = loop {
+            assert!(updates < 10_000, "the disk is never full");
+            match client.update(1, |row| row.c = vec![1 + (updates % 2) as u8; 3000]) {
+                Ok(found) => assert!(found),
+                Err(error) => break error,
+            }
+            updates += 1;
+        };
+        assert!(matches!(&error, Error::TableFull(name) if name == "t"), "{error}");
+        assert!(updates > 3);
+        let before = vec![1 + ((updates - 1) % 2) as u8; 3000];
+        assert_eq!(client.read(1).unwrap().c, before, "what did not fail is there");
+        client.rollback();
+        assert_eq!(client.read(1).unwrap().c, [0; 3000]);
+        client.commit();
+        // The disk is as full as it was.
+        while engine.purge_step().unwrap() {}
+    }
+    drop(client);
+    check(&engine, &t);
+}
+
+#[test]
 fn a_long_transaction_in_flight_is_rolled_back_after_opening_and_nobody_waits_for_that() {
     const ROWS: i64 = 4_000;
     let (fs, engine, t) = new_engine();

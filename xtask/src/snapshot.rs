@@ -1,0 +1,93 @@
+//! What a snapshot that stays open costs the others: `cargo xtask snapshot [--seconds N] [--rounds N]`.
+//!
+//! The same load of updates runs in turn without a snapshot and beside one that is open all the time, so that a drift of the
+//! machine falls on both alike. Printed are each run's rate, server CPU per update and 95th percentile, and how long the history
+//! and the undo have become. A snapshot must read what it read at first; and when it is closed, all of the history is
+//! forgotten, the undo pages are given back, and the file of the undo space need not grow for the next one.
+
+use palisade_lab::spec::Address;
+use palisade_lab::{process, sysbench};
+
+use crate::client::{Client, execute, expect, until};
+use crate::server::Server;
+use crate::{Outcome, install};
+
+/// The long form.
+pub fn soak() -> Outcome {
+    measure(120, 5)
+}
+
+/// Measures as the arguments say.
+pub fn run(arguments: &[String]) -> Outcome {
+    const USAGE: &str = "usage: cargo xtask snapshot [--seconds N] [--rounds N]";
+    let (mut seconds, mut rounds) = (20, 3);
+    for pair in arguments.chunks(2) {
+        let [name, value] = pair else { return Err(USAGE.into()) };
+        let value = value.parse().map_err(|_| USAGE)?;
+        match name.as_str() {
+            "--seconds" => seconds = value,
+            "--rounds" => rounds = value,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    measure(seconds, rounds)
+}
+
+fn measure(seconds: u32, rounds: u32) -> Outcome {
+    install::packages()?;
+    let options = ["--innodb-buffer-pool-size=1G", "--innodb-redo-log-capacity=1G"];
+    let server = Server::start("snapshot", &options)?;
+    let connect = || Client::connect(server.port).map_err(|error| error.to_string());
+    let (mut watcher, mut reader) = (connect()?, connect()?);
+    execute(&mut watcher, "CREATE DATABASE sbtest")?;
+    let address =
+        Address { user: "root".into(), password: String::new(), host: "127.0.0.1".into(), port: server.port };
+    let load = sysbench::Load {
+        script: "oltp_update_non_index".into(),
+        database: "sbtest".into(),
+        options: ["tables=4", "table-size=50000", "rand-type=uniform"].map(str::to_owned).into(),
+        clients: 8,
+        seconds,
+        by_second: false,
+        cpus: None,
+    };
+    load.prepare(&address).map_err(|error| error.to_string())?;
+    let checksum = "SELECT SUM(CRC32(c)) FROM sbtest.sbtest1";
+    println!("| snapshot | updates/s | CPU per update | p95 | history | undo pages |");
+    println!("|---|---|---|---|---|---|");
+    for _ in 0..rounds {
+        row("none", &load, &address, &mut watcher)?;
+        execute(&mut reader, "START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+        let seen = value(&mut reader, checksum)?;
+        row("open", &load, &address, &mut watcher)?;
+        expect(&mut reader, checksum, &seen)?;
+        execute(&mut reader, "COMMIT")?;
+        until(&mut watcher, &metric("trx_rseg_history_len"), |length| length == 0)?;
+        // Each segment keeps the page that it writes to, and so many sessions write at most.
+        until(&mut watcher, &metric("trx_undo_pages"), |pages| pages <= 2 * u64::from(load.clients))?;
+    }
+    Ok(())
+}
+
+fn metric(name: &str) -> String {
+    format!("SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = '{name}'")
+}
+
+fn value(client: &mut Client, query: &str) -> Result<String, String> {
+    client.value(query).map_err(|error| format!("{query}: {error}"))
+}
+
+fn row(snapshot: &str, load: &sysbench::Load, address: &Address, watcher: &mut Client) -> Outcome {
+    let cpu_us = || process::listener(address.port).and_then(process::cpu_us).unwrap_or_default();
+    let before = cpu_us();
+    let measured = load.run(address).map_err(|error| error.to_string())?;
+    println!(
+        "| {snapshot} | {:.0} | {:.1} us | {:.2} ms | {} | {} |",
+        measured.transaction_rate,
+        (cpu_us() - before) / measured.queries.max(1.0),
+        measured.p95_ms,
+        value(watcher, &metric("trx_rseg_history_len"))?,
+        value(watcher, &metric("trx_undo_pages"))?,
+    );
+    Ok(())
+}
