@@ -319,11 +319,12 @@ impl Log {
         self.admission.spend(&mut credit.granted, bytes);
         let range = LsnRange { start, end: start.advance(bytes) };
         let complete = AbortOnUnwind;
-        self.ring.copy_in(start, payload);
+        let ring = self.ring.pin();
+        ring.copy_in(start, payload);
         before_link(range);
-        self.ring.link(start, payload.len());
+        ring.link(start, payload.len());
         std::mem::forget(complete);
-        if self.ring.advance_tail() {
+        if ring.advance_tail() {
             self.wake_tail_waiters();
         }
         metrics::WRITE_REQUESTS.increment();
@@ -516,8 +517,8 @@ impl Log {
         synced.map_err(|error| self.fail("sync the log's directory", error))
     }
 
-    /// Has the log buffer hold `bytes` from now on (`innodb_log_buffer_size`), rounded up to a power of two, but not more than
-    /// the log's files permit. Does not wait: [`Log::adjust_buffer`] does it.
+    /// Has the log buffer hold `bytes` from now on (`innodb_log_buffer_size`), rounded up to a power of two, but not to more
+    /// than the log's files permit when it becomes larger. Does not wait: [`Log::adjust_buffer`] does it.
     pub fn resize_buffer(&self, bytes: usize) {
         self.buffer_size.store(bytes as u64, Ordering::SeqCst);
     }
@@ -526,8 +527,12 @@ impl Log {
     /// way end and what they left is written. Blocks. Called now and then by whoever writes checkpoints.
     pub fn adjust_buffer(&self) -> Result<bool, Error> {
         self.refusal()?;
-        let bytes = ring_bytes(self.buffer_size.load(Ordering::SeqCst) as usize, self.capacity());
-        if bytes as u64 == self.ring.capacity() {
+        let (asked, current) = (self.buffer_size.load(Ordering::SeqCst), self.ring.capacity());
+        let mut bytes = ring_bytes(asked as usize, self.capacity());
+        if asked >= current {
+            bytes = bytes.max(current as usize);
+        }
+        if bytes as u64 == current {
             return Ok(true);
         }
         let words = Words::new(bytes);

@@ -29,7 +29,7 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use palisade_base::Lsn;
 
 use crate::frame;
@@ -116,10 +116,41 @@ impl Ring {
         Lsn(self.next.0.fetch_add(bytes, Ordering::SeqCst))
     }
 
+    /// The ring for an append, whose credit sees to it that the memory is not exchanged meanwhile.
+    pub(crate) fn pin(&self) -> Pinned<'_> {
+        Pinned { ring: self, words: self.words.load() }
+    }
+
+    /// Copies `[from, from + out.len())`, below the tail and not cleared, out of the ring.
+    pub(crate) fn copy_out(&self, from: Lsn, out: &mut [u8]) {
+        assert!(out.len().is_multiple_of(WORD), "the log consists of whole words");
+        let words = self.words.load();
+        let (head, rest) = words.span(from.0, out.len() / WORD);
+        for (chunk, word) in out.chunks_exact_mut(WORD).zip(head.iter().chain(rest)) {
+            chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        }
+    }
+
+    /// Zeroes `[from, to)`, which has been written, so that the next lap finds no links there.
+    pub(crate) fn clear(&self, from: Lsn, to: Lsn) {
+        let words = self.words.load();
+        let (head, rest) = words.span(from.0, (to.since(from) as usize) / WORD);
+        for word in head.iter().chain(rest) {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A ring and its memory, looked up once.
+pub(crate) struct Pinned<'a> {
+    ring: &'a Ring,
+    words: Guard<Arc<Words>>,
+}
+
+impl Pinned<'_> {
     /// Copies the payload of the frame reserved at `start`.
     pub(crate) fn copy_in(&self, start: Lsn, payload: &[u8]) {
-        let all = self.words.load();
-        let (head, rest) = all.span(start.0 + frame::HEADER as u64, payload.len().div_ceil(WORD));
+        let (head, rest) = self.words.span(start.0 + frame::HEADER as u64, payload.len().div_ceil(WORD));
         let (for_head, for_rest) = payload.split_at(payload.len().min(head.len() * WORD));
         for (words, bytes) in [(head, for_head), (rest, for_rest)] {
             let mut chunks = bytes.chunks_exact(WORD);
@@ -140,45 +171,25 @@ impl Ring {
 
     /// Publishes the frame reserved at `start`, copied before.
     pub(crate) fn link(&self, start: Lsn, payload_len: usize) {
-        store_ordered(self.words.load().at(start.0), frame::header(start, payload_len));
+        store_ordered(self.words.at(start.0), frame::header(start, payload_len));
     }
 
     /// Advances the tail as far as it goes; whether it moved.
     pub(crate) fn advance_tail(&self) -> bool {
-        let words = self.words.load();
         let mut moved = false;
         loop {
-            let tail = load_ordered(&self.tail.0);
-            let header = load_ordered(words.at(tail));
+            let tail = load_ordered(&self.ring.tail.0);
+            let header = load_ordered(self.words.at(tail));
             if header == 0 {
                 return moved;
             }
-            if compare_exchange_ordered(&self.tail.0, tail, tail + frame::size_in(header)) {
+            if compare_exchange_ordered(&self.ring.tail.0, tail, tail + frame::size_in(header)) {
                 assert!(
                     frame::payload_len(header, Lsn(tail)).is_some(),
                     "the header at lsn {tail} is another's"
                 );
                 moved = true;
             }
-        }
-    }
-
-    /// Copies `[from, from + out.len())`, below the tail and not cleared, out of the ring.
-    pub(crate) fn copy_out(&self, from: Lsn, out: &mut [u8]) {
-        assert!(out.len().is_multiple_of(WORD), "the log consists of whole words");
-        let words = self.words.load();
-        let (head, rest) = words.span(from.0, out.len() / WORD);
-        for (chunk, word) in out.chunks_exact_mut(WORD).zip(head.iter().chain(rest)) {
-            chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-        }
-    }
-
-    /// Zeroes `[from, to)`, which has been written, so that the next lap finds no links there.
-    pub(crate) fn clear(&self, from: Lsn, to: Lsn) {
-        let words = self.words.load();
-        let (head, rest) = words.span(from.0, (to.since(from) as usize) / WORD);
-        for word in head.iter().chain(rest) {
-            word.store(0, Ordering::Relaxed);
         }
     }
 }

@@ -22,12 +22,12 @@ mod sequential {
             let bytes = frame::size(payload.len());
             if ring.next().0 + bytes < written.0 + ring.capacity() && random.one_in(2) {
                 let start = ring.reserve(bytes);
-                ring.copy_in(start, &payload);
+                ring.pin().copy_in(start, &payload);
                 unlinked.push((start, payload));
             } else if !unlinked.is_empty() && random.below(3) > 0 {
                 let (start, payload) = unlinked.swap_remove(random.below(unlinked.len() as u64) as usize);
-                ring.link(start, payload.len());
-                ring.advance_tail();
+                ring.pin().link(start, payload.len());
+                ring.pin().advance_tail();
                 linked.insert(start, payload);
             } else {
                 let tail = ring.tail();
@@ -79,9 +79,9 @@ mod sequential {
                         };
                         let start = ring.reserve(bytes);
                         admission.spend(&mut granted, bytes);
-                        ring.copy_in(start, &payload);
-                        ring.link(start, payload.len());
-                        ring.advance_tail();
+                        ring.pin().copy_in(start, &payload);
+                        ring.pin().link(start, payload.len());
+                        ring.pin().advance_tail();
                         admission.give_back(granted);
                     }
                     running.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
@@ -126,9 +126,9 @@ mod models {
 
     fn append(ring: &Ring, payload: &[u8]) {
         let start = ring.reserve(frame::size(payload.len()));
-        ring.copy_in(start, payload);
-        ring.link(start, payload.len());
-        ring.advance_tail();
+        ring.pin().copy_in(start, payload);
+        ring.pin().link(start, payload.len());
+        ring.pin().advance_tail();
     }
 
     /// When all have linked, the tail is at the end: whoever comes last takes everyone along.
@@ -160,7 +160,7 @@ mod models {
             let advancer = {
                 let ring = ring.clone();
                 loom::thread::spawn(move || {
-                    ring.advance_tail();
+                    ring.pin().advance_tail();
                 })
             };
             if ring.tail() == Lsn(24) {
@@ -192,9 +192,9 @@ mod models {
                     let Some(mut granted) = admission.take(bytes + held, || ring.next().0) else { return 0 };
                     let start = ring.reserve(bytes);
                     admission.spend(&mut granted, bytes);
-                    ring.copy_in(start, &[7; 8]);
-                    ring.link(start, 8);
-                    ring.advance_tail();
+                    ring.pin().copy_in(start, &[7; 8]);
+                    ring.pin().link(start, 8);
+                    ring.pin().advance_tail();
                     admission.give_back(granted);
                     bytes
                 })
@@ -230,7 +230,7 @@ mod models {
     fn loom_canary_without_the_total_order_a_link_is_forgotten() {
         fn append_weakly(ring: &Ring, payload: &[u8]) {
             let start = ring.reserve(frame::size(payload.len()));
-            ring.copy_in(start, payload);
+            ring.pin().copy_in(start, payload);
             ring.words.load().at(start.0).store(frame::header(start, payload.len()), Ordering::Release);
             loop {
                 let tail = ring.tail.0.load(Ordering::Acquire);

@@ -243,6 +243,10 @@ fn the_buffer_is_exchanged_when_nobody_appends() {
     log.resize_buffer(usize::MAX);
     assert!(log.adjust_buffer().unwrap());
     assert_eq!(log.buffer_size(), 256 << 10, "a quarter of the log's files at the most");
+    log.resize(64 << 10);
+    assert!(log.adjust_buffer().unwrap());
+    assert_eq!(log.buffer_size(), 256 << 10, "mini-transactions are as large as before");
+    log.resize(1 << 20);
     log.resize_buffer(0);
     assert!(log.adjust_buffer().unwrap());
     assert_eq!(log.buffer_size(), 4096);
