@@ -90,6 +90,7 @@ fn put_short(out: &mut Vec<u8>, format: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
+#[inline]
 fn put_text(column: &ColumnFormat, text: &[u8], out: &mut Vec<u8>) {
     match column.conversion {
         None => put_lenenc_bytes(out, text),
@@ -152,6 +153,7 @@ fn put_digits(mut number: u32, count: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends the payload of a binary row. There must be one value per column.
+#[inline]
 pub fn encode_binary_row<'v>(
     columns: &[ColumnFormat],
     values: impl ExactSizeIterator<Item = ValueRef<'v>>,
@@ -170,6 +172,7 @@ pub fn encode_binary_row<'v>(
     }
 }
 
+#[inline]
 fn put_binary_value(column: &ColumnFormat, value: &ValueRef<'_>, out: &mut Vec<u8>) {
     match column.type_code {
         wire::TINY => out.push(as_integer(value) as u8),

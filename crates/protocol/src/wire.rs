@@ -17,6 +17,7 @@ use crate::Malformed;
 pub const NULL: u8 = 251;
 
 /// Appends a length-encoded integer.
+#[inline]
 pub fn put_lenenc_int(out: &mut Vec<u8>, value: u64) {
     match value {
         0..=250 => out.push(value as u8),
@@ -36,6 +37,7 @@ pub fn put_lenenc_int(out: &mut Vec<u8>, value: u64) {
 }
 
 /// Appends a length-encoded string.
+#[inline]
 pub fn put_lenenc_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_lenenc_int(out, bytes.len() as u64);
     out.extend_from_slice(bytes);

@@ -47,9 +47,7 @@ pub async fn drive<T>(
     loop {
         match step(cx) {
             Ok(value) => return Ok(value),
-            Err(Blocked::Error(error)) => return Err(error),
-            // Boxed: every step has a place for this future in its own, and few wait.
-            Err(Blocked::Wait(event)) => Box::pin(wait(cx, event)).await?,
+            Err(blocked) => wait_or_fail(cx, blocked).await?,
         }
     }
 }
@@ -241,40 +239,44 @@ pub async fn send_rows(
         None => (0, cx.session.variables.sql_select_limit),
     };
     let (mut sent, mut found) = (0, 0);
+    // A row has been found and not been computed yet.
     let mut pending = false;
     loop {
-        let step = (|| -> SqlAttempt<bool> {
-            if !pending {
-                if !state.next(&query.root, cx)? {
-                    return Ok(false);
-                }
-                pending = true;
-            }
-            if found >= skip && sent < give {
-                row.compute(&query.output, cx)?;
-            }
-            pending = false;
-            Ok(true)
-        })();
-        match step {
-            Ok(false) => return Ok((sent, found)),
-            Ok(true) => {
-                if found >= skip && sent < give {
-                    row.send(&query.output, cx, sink)?;
-                    sent += 1;
-                    if sink.wants_flush() {
-                        sink.flush().await?;
-                    }
-                }
-                found += 1;
-                if sent >= give && query.counted_limit.is_none() {
-                    return Ok((sent, found));
+        if !pending {
+            match state.next(&query.root, cx) {
+                Ok(true) => pending = true,
+                Ok(false) => return Ok((sent, found)),
+                Err(blocked) => {
+                    wait_or_fail(cx, blocked).await?;
+                    continue;
                 }
             }
-            Err(Blocked::Error(error)) => return Err(error),
-            // Boxed: every step has a place for this future in its own, and few wait.
-            Err(Blocked::Wait(event)) => Box::pin(wait(cx, event)).await?,
         }
+        if found >= skip && sent < give {
+            if let Err(blocked) = row.compute(&query.output, cx) {
+                wait_or_fail(cx, blocked).await?;
+                continue;
+            }
+            row.send(&query.output, cx, sink)?;
+            sent += 1;
+            if sink.wants_flush() {
+                sink.flush().await?;
+            }
+        }
+        pending = false;
+        found += 1;
+        if sent >= give && query.counted_limit.is_none() {
+            return Ok((sent, found));
+        }
+    }
+}
+
+/// Waits for what a step asks to wait for.
+async fn wait_or_fail(cx: &mut Context<'_>, blocked: Blocked<SqlError>) -> SqlResult<()> {
+    match blocked {
+        Blocked::Error(error) => Err(error),
+        // Boxed: every step has a place for this future in its own, and few wait.
+        Blocked::Wait(event) => Box::pin(wait(cx, event)).await,
     }
 }
 

@@ -1,11 +1,14 @@
 //! Statements from text to rows, over an engine in memory.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use palisade_base::prng::{Prng, test_seed};
 use palisade_base::{Event, MysqlError};
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Engine, EngineConfig};
@@ -214,4 +217,100 @@ fn joins_groups_and_subqueries() {
     check(&mut client, "SELECT id FROM t o WHERE EXISTS (SELECT 1 FROM t WHERE a = o.id)", "1; 2");
     check(&mut client, "SELECT 1 UNION SELECT 1 UNION ALL SELECT 2", "1; 2");
     check(&mut client, "SELECT 7 / 3, 1 / 3 * 3", "2.3333 1.0000");
+}
+
+/// A row of the test below: id; a text that begins like most others; a number, or none; seconds of a moment.
+type Sortable = (i64, String, Option<i64>, i64);
+
+fn sortable_rows(random: &mut Prng) -> Vec<Sortable> {
+    let text = |random: &mut Prng| match random.below(4) {
+        0 => String::new(),
+        1 => format!("the same beginning {}", random.below(5)),
+        _ => format!("{}", random.below(30)),
+    };
+    let row = |id| {
+        let text = text(random);
+        let number = if random.one_in(4) { None } else { Some(random.below(7) as i64 - 3) };
+        (id, text, number, random.below(9) as i64)
+    };
+    (1..=400).map(row).collect()
+}
+
+fn insert_sortable_rows(client: &mut Client, rows: &[Sortable]) {
+    client.run(
+        "CREATE TABLE s (id INT PRIMARY KEY, a VARCHAR(40) COLLATE utf8mb4_0900_bin, b BIGINT, c TIMESTAMP)",
+    );
+    let tuple = |(id, a, b, c): &Sortable| {
+        let b = b.map_or("NULL".to_owned(), |b| b.to_string());
+        format!("({id}, '{a}', {b}, '2026-01-01 00:00:0{c}')")
+    };
+    let tuples = rows.iter().map(tuple).collect::<Vec<_>>().join(", ");
+    check(client, &format!("INSERT INTO s VALUES {tuples}"), "400 affected");
+}
+
+#[test]
+fn sorting_as_a_model_sorts() {
+    let mut random = Prng::new(test_seed(83));
+    let mut client = Client::new();
+    let mut rows = sortable_rows(&mut random);
+    insert_sortable_rows(&mut client, &rows);
+    for _ in 0..60 {
+        let mut keys: Vec<(usize, bool)> = Vec::new();
+        for _ in 0..1 + random.below(3) {
+            keys.push((random.below(5) as usize, random.one_in(2)));
+        }
+        // What is equal stays in order of the key that the rows are read by.
+        rows.sort_by_key(|row| row.0);
+        rows.sort_by(|left, right| {
+            let by = |&(key, descending): &(usize, bool)| {
+                let ordering = match key {
+                    0 => left.1.cmp(&right.1),
+                    1 => left.2.cmp(&right.2),
+                    2 => left.3.cmp(&right.3),
+                    3 => left.2.map(|b| b * b).cmp(&right.2.map(|b| b * b)),
+                    _ => left.1.len().cmp(&right.1.len()),
+                };
+                if descending { ordering.reverse() } else { ordering }
+            };
+            keys.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+        });
+        let named = keys.iter().map(|(key, descending)| {
+            let name = ["a", "b", "c", "b * b", "LENGTH(a)"][*key];
+            format!("{name} {}", if *descending { "DESC" } else { "ASC" })
+        });
+        let mut query = format!("SELECT id FROM s ORDER BY {}", named.collect::<Vec<_>>().join(", "));
+        let wanted = if random.one_in(2) { 1 + random.below(120) as usize } else { rows.len() };
+        if wanted < rows.len() {
+            query.push_str(&format!(" LIMIT {wanted}"));
+        }
+        let expected: Vec<String> = rows[..wanted].iter().map(|row| row.0.to_string()).collect();
+        check(&mut client, &query, &expected.join("; "));
+    }
+}
+
+#[test]
+fn distinct_rows_and_sums_as_a_model_has_them() {
+    let mut random = Prng::new(test_seed(84));
+    let mut client = Client::new();
+    let rows = sortable_rows(&mut random);
+    insert_sortable_rows(&mut client, &rows);
+    for _ in 0..20 {
+        let first = 1 + random.below(400) as i64;
+        let last = first + random.below(200) as i64;
+        let range: Vec<&Sortable> = rows.iter().filter(|row| (first..=last).contains(&row.0)).collect();
+        let texts: BTreeSet<&str> = range.iter().map(|row| &row.1[..]).collect();
+        let expected = texts.into_iter().rev().collect::<Vec<_>>().join("; ");
+        let of = format!("FROM s WHERE id BETWEEN {first} AND {last}");
+        check(&mut client, &format!("SELECT DISTINCT a {of} ORDER BY a DESC"), &expected);
+        let numbers: Vec<i64> = range.iter().filter_map(|row| row.2).collect();
+        let sum = match numbers.len() {
+            0 => "NULL".to_owned(),
+            _ => numbers.iter().sum::<i64>().to_string(),
+        };
+        let expected = format!("{sum} {} {}", numbers.len(), range.len());
+        check(&mut client, &format!("SELECT SUM(b), COUNT(b), COUNT(*) {of}"), &expected);
+        // One of them is not a number as it is.
+        let lengths: usize = range.iter().map(|row| row.1.len()).sum();
+        check(&mut client, &format!("SELECT SUM(b), SUM(LENGTH(a)) {of}"), &format!("{sum} {lengths}"));
+    }
 }

@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use palisade_base::error_catalogue::{ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE};
 use palisade_base::mysql_error;
-use palisade_catalog::{Decimal, SqlType, Value};
+use palisade_catalog::{Decimal, SqlType, Value, ValueRef};
 pub use palisade_parser::ast::AggregateKind;
+use smallvec::SmallVec;
 
 use super::join::charge;
 use super::keys::{KeyIndex, Numbered};
@@ -135,6 +136,10 @@ impl AggregateState {
                 }
                 self.pending = true;
             }
+            if self.add_at_hand(cx, plan) {
+                self.pending = false;
+                continue;
+            }
             // Everything that may wait comes before anything is counted.
             let values = super::settled_all(plan.group, cx)?;
             self.arguments.clear();
@@ -161,6 +166,30 @@ impl AggregateState {
                 }
             }
         }
+    }
+
+    /// Adds the current row to the only group, if its values are at hand and are added as they are; if not, adds nothing.
+    fn add_at_hand(&mut self, cx: &Context<'_>, plan: &Grouping<'_>) -> bool {
+        let [group] = &mut self.groups[..] else { return false };
+        if !plan.group.is_empty() {
+            return false;
+        }
+        let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
+        for (accumulator, spec) in group.accumulators.iter().zip(plan.aggregates) {
+            let value = match &spec.arguments[..] {
+                [] => Some(Ok(ValueRef::Int(1))),
+                [argument] => argument.borrow(cx),
+                _ => None,
+            };
+            match value {
+                Some(Ok(value)) if accumulator.takes(value) => values.push(value),
+                _ => return false,
+            }
+        }
+        for (accumulator, value) in group.accumulators.iter_mut().zip(values) {
+            accumulator.take(value);
+        }
+        true
     }
 
     /// The number of the group of `values` on a level, a new one if there is none yet.
@@ -259,6 +288,34 @@ impl Accumulator {
             return Accumulator::Distinct { seen: KeyIndex::default(), inner: Box::new(plain) };
         }
         plain
+    }
+
+    /// Whether a value can be added without a conversion.
+    fn takes(&self, value: ValueRef<'_>) -> bool {
+        match self {
+            Accumulator::Count(_) => true,
+            Accumulator::Sum { sum: Sum::Integer(_), .. } => {
+                matches!(value, ValueRef::Null | ValueRef::Int(_) | ValueRef::UInt(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds a value that it [takes](Self::takes).
+    fn take(&mut self, value: ValueRef<'_>) {
+        match (self, value) {
+            (_, ValueRef::Null) => {}
+            (Accumulator::Count(count), _) => *count += 1,
+            (Accumulator::Sum { count, sum: Sum::Integer(sum) }, ValueRef::Int(value)) => {
+                *count += 1;
+                *sum += i128::from(value);
+            }
+            (Accumulator::Sum { count, sum: Sum::Integer(sum) }, ValueRef::UInt(value)) => {
+                *count += 1;
+                *sum += i128::from(value);
+            }
+            _ => unreachable!("it takes no such value"),
+        }
     }
 
     /// One more row. Gives the bytes that it made the accumulator grow by.

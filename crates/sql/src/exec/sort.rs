@@ -242,22 +242,26 @@ impl SortState {
     }
 
     /// Leaves the first `wanted` rows, in order; of equal ones, which stay in the order in which they came, the first if
-    /// there are to be no duplicates.
+    /// there are to be no duplicates. Numbers are sorted first, and then what they leave undecided.
     fn put_in_order(&mut self, plan: &Sorting<'_>, wanted: usize) -> SqlResult<()> {
-        let mut failed = None;
         let (rows, Some(keys)) = (&self.rows, &self.keys) else { return Ok(()) };
+        if self.without_prefixes {
+            self.ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
+        }
+        self.ranked.sort_unstable_by_key(|ranked| (ranked.prefix, ranked.row));
+        let mut failed = None;
         let mut compare = |left: &Ranked, right: &Ranked| {
-            if left.prefix != right.prefix && !self.without_prefixes {
-                return left.prefix.cmp(&right.prefix);
-            }
             compare_kept(rows, keys, plan.keys, (left.row, right.row)).unwrap_or_else(|error| {
                 failed = Some(error);
                 Ordering::Equal
             })
         };
-        self.ranked.sort_by(&mut compare);
+        for alike in self.ranked.chunk_by_mut(|left, right| left.prefix == right.prefix) {
+            alike.sort_by(&mut compare);
+        }
         if plan.distinct {
-            self.ranked.dedup_by(|next, kept| compare(kept, next) == Ordering::Equal);
+            self.ranked
+                .dedup_by(|next, kept| kept.prefix == next.prefix && compare(kept, next) == Ordering::Equal);
         }
         self.ranked.truncate(wanted);
         failed.map_or(Ok(()), Err)

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
 use palisade_base::mysql_error;
+use palisade_catalog::row::RowError;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{DateTime, RowView, Timestamp, Value, ValueRef, Zone};
 use palisade_engine::{Engine, RowBatch, RowBuf, RowStamp, Table, Transaction};
@@ -56,6 +57,7 @@ pub enum Slot {
 
 impl Slot {
     /// The value of a column.
+    #[inline]
     pub fn value(&self, column: usize) -> SqlResult<ValueRef<'_>> {
         match self {
             Slot::Null => Ok(ValueRef::Null),
@@ -69,6 +71,7 @@ impl Slot {
     }
 
     /// The bytes and the version of a stored row.
+    #[inline]
     pub fn stored(&self) -> Option<(&Arc<Table>, &[u8], RowStamp)> {
         match self {
             Slot::Batch { table, batch, position } => {
@@ -128,10 +131,17 @@ fn value_bytes(value: &Value) -> usize {
 }
 
 /// A row as a view; damaged bytes are an error.
+#[inline]
 pub fn view<'a>(table: &'a Arc<Table>, bytes: &'a [u8]) -> SqlResult<RowView<'a>> {
-    RowView::new(table.descriptor(), bytes).map_err(|error| {
-        SqlError::with_message(&ER_UNKNOWN_ERROR, format!("Table '{}.{}': {error}", table.schema, table.name))
-    })
+    match RowView::new(table.descriptor(), bytes) {
+        Ok(view) => Ok(view),
+        Err(error) => Err(damaged(table, error)),
+    }
+}
+
+#[cold]
+fn damaged(table: &Table, error: RowError) -> SqlError {
+    SqlError::with_message(&ER_UNKNOWN_ERROR, format!("Table '{}.{}': {error}", table.schema, table.name))
 }
 
 /// The current rows of all tables of a statement.
