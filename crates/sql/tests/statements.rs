@@ -1,132 +1,19 @@
 //! Statements from text to rows, over an engine in memory.
 
+#[path = "client/mod.rs"]
+mod client;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
+use client::{Client, processor};
 use palisade_base::prng::{Prng, test_seed};
-use palisade_base::{Event, MysqlError};
-use palisade_catalog::{SqlType, Value};
-use palisade_engine::{Engine, EngineConfig};
-use palisade_io::MemFileSystem;
-use palisade_parser::ast::Statement;
-use palisade_sql::expr::convert::display_text;
-use palisade_sql::sink::Collected;
-use palisade_sql::*;
 
-struct Bench;
-
-impl Host for Bench {
-    fn variable(&self, _: &Session, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {
-        Ok(None)
-    }
-    fn set_variable(&self, _: &mut Session, _: Scope, _: &str, _: Option<Value>) -> SqlResult<()> {
-        Ok(())
-    }
-    fn variables(&self, _: &Session, _: Scope) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    fn status(&self, _: &Session, _: Scope) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    fn virtual_table(&self, _: &Session, _: &str, _: &str, _: bool) -> Option<VirtualTable> {
-        None
-    }
-    fn virtual_table_names(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    fn kill(&self, _: &Session, _: u64, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn administer<'a>(
-        &'a self,
-        _: &'a mut Session,
-        _: &'a Statement,
-        _: &'a mut dyn ResultSink,
-    ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
-        Box::pin(async { None })
-    }
-    fn wait<'a>(
-        &'a self,
-        _: u64,
-        event: Event,
-        _: Awaited,
-        _: Option<Duration>,
-    ) -> BoxFuture<'a, WaitOutcome> {
-        Box::pin(async {
-            event.await;
-            WaitOutcome::Happened
-        })
-    }
-    fn unix_micros(&self) -> i64 {
-        1_795_250_460_000_000
-    }
-    fn random(&self) -> u64 {
-        7
-    }
-    fn version(&self) -> &str {
-        "8.4.0-test"
-    }
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(std::thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => std::thread::park(),
-        }
-    }
-}
-
-struct Client {
-    sql: Arc<Sql>,
-    session: Session,
-}
-
-impl Client {
-    fn new() -> Client {
-        let config = EngineConfig { buffer_pool_size: 16 << 20, ..EngineConfig::default() };
-        let engine = Engine::open(config, Arc::new(MemFileSystem::new())).unwrap();
-        let sql = Sql::new(engine, Arc::new(Bench));
-        let session = Session::new(1, "root", "localhost", SessionVariables::default(), 1);
-        let mut client = Client { sql, session };
-        client.run("CREATE DATABASE d");
-        client.run("USE d");
-        client
-    }
-
-    fn answer(&mut self, text: &str) -> Result<String, MysqlError> {
-        let mut sink = Collected::default();
-        let (completion, _) = block_on(self.sql.query(&mut self.session, text.as_bytes(), &mut sink))?;
-        if !completion.rows {
-            return Ok(format!("{} affected", completion.affected_rows));
-        }
-        let types: Vec<SqlType> = sink.columns.iter().map(|column| column.ty.clone()).collect();
-        let line = |row: &Vec<Value>| {
-            let shown = row.iter().zip(&types).map(|(value, ty)| match value {
-                Value::Null => "NULL".to_owned(),
-                value => display_text(value.as_ref(), ty),
-            });
-            shown.collect::<Vec<_>>().join(" ")
-        };
-        Ok(sink.rows.iter().map(line).collect::<Vec<_>>().join("; "))
-    }
-
-    fn run(&mut self, text: &str) -> String {
-        self.answer(text).unwrap_or_else(|error| error.to_string())
-    }
+fn in_database() -> Client {
+    let mut client = Client::new(&processor(), 1);
+    client.run("CREATE DATABASE d");
+    client.run("USE d");
+    client
 }
 
 #[track_caller]
@@ -135,7 +22,7 @@ fn check(client: &mut Client, text: &str, expected: &str) {
 }
 
 fn with_rows() -> Client {
-    let mut client = Client::new();
+    let mut client = in_database();
     client.run("CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(20), KEY (a), UNIQUE KEY (b))");
     check(&mut client, "INSERT INTO t VALUES (1,1,'x'),(2,2,'y'),(3,2,NULL),(4,NULL,'Z')", "4 affected");
     client
@@ -179,6 +66,54 @@ fn a_range_of_the_primary_key_behind_a_value_of_a_secondary_one() {
     ] {
         let query = format!("SELECT v FROM u FORCE INDEX (tag) WHERE tag = 7 AND {filter} ORDER BY v");
         check(&mut client, &query, expected);
+    }
+}
+
+#[test]
+fn a_unique_key_and_a_part_of_the_primary_key_behind_it() {
+    let mut client = in_database();
+    client.run("CREATE TABLE u (a INT, id INT, v INT, PRIMARY KEY (a, id), UNIQUE KEY (v))");
+    check(&mut client, "INSERT INTO u VALUES (1,1,1), (1,2,2), (2,1,3)", "3 affected");
+    for (filter, expected) in [
+        ("v = 2 AND a = 1", "2"),
+        ("v = 2 AND a = 2", ""),
+        ("v = 2 AND a = 1 AND id = 1", ""),
+        ("v = 2 AND a > 1", ""),
+        ("v <=> 2 AND a = 2", ""),
+    ] {
+        check(&mut client, &format!("SELECT id FROM u FORCE INDEX (v) WHERE {filter}"), expected);
+    }
+    check(&mut client, "SELECT u.v FROM u w STRAIGHT_JOIN u ON u.v = w.v AND u.a = 2", "3");
+}
+
+#[test]
+fn a_prefix_in_the_primary_key_is_a_part_of_its_own() {
+    let mut client = in_database();
+    for (number, keys) in [
+        "PRIMARY KEY (c(2) DESC, id), KEY k (c DESC)",
+        "PRIMARY KEY (c, id), KEY k (c(1))",
+        "PRIMARY KEY (c(1), id), KEY k (c(2), id)",
+    ]
+    .iter()
+    .enumerate()
+    {
+        client.run(&format!("CREATE TABLE p{number} (id INT, c VARCHAR(8), {keys})"));
+        let rows = "(1,''), (2,''), (3,'abc'), (1,'abd'), (2,'abd'), (9,'b')";
+        check(&mut client, &format!("INSERT INTO p{number} VALUES {rows}"), "6 affected");
+        for (filter, expected) in [
+            ("c = '' AND id < 2", "1"),
+            ("c = '' AND id = 2", "2"),
+            ("c = 'abd' AND id >= 1", "1; 2"),
+            ("c = 'abc' AND id IN (1, 2, 3)", "3"),
+        ] {
+            let query = format!("SELECT id FROM p{number} FORCE INDEX (k) WHERE {filter}");
+            check(&mut client, &format!("{query} ORDER BY id"), expected);
+        }
+        check(
+            &mut client,
+            &format!("SELECT id FROM p{number} FORCE INDEX (k) ORDER BY c DESC, id DESC"),
+            "9; 2; 1; 3; 2; 1",
+        );
     }
 }
 
@@ -251,7 +186,7 @@ fn insert_sortable_rows(client: &mut Client, rows: &[Sortable]) {
 #[test]
 fn sorting_as_a_model_sorts() {
     let mut random = Prng::new(test_seed(83));
-    let mut client = Client::new();
+    let mut client = in_database();
     let mut rows = sortable_rows(&mut random);
     insert_sortable_rows(&mut client, &rows);
     for _ in 0..60 {
@@ -291,7 +226,7 @@ fn sorting_as_a_model_sorts() {
 #[test]
 fn distinct_rows_and_sums_as_a_model_has_them() {
     let mut random = Prng::new(test_seed(84));
-    let mut client = Client::new();
+    let mut client = in_database();
     let rows = sortable_rows(&mut random);
     insert_sortable_rows(&mut client, &rows);
     for _ in 0..20 {

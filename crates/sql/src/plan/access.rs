@@ -124,11 +124,15 @@ impl Access {
     }
 }
 
-/// An index's parts, and behind them those of the clustered key whose columns are not among them.
+/// The parts of an index's entries: its own, and behind them those of the clustered key that are not among them. A
+/// column's prefix is another part than all of it.
 pub fn index_parts(table: &Table, index: usize) -> impl Iterator<Item = &IndexPart> {
     let own = &table.indexes[index].parts;
     let clustered = if index == 0 { &[][..] } else { &table.indexes[0].parts[..] };
-    own.iter().chain(clustered.iter().filter(|part| !own.iter().any(|known| known.column == part.column)))
+    let is_own = |part: &&IndexPart| {
+        own.iter().any(|known| known.column == part.column && known.prefix == part.prefix)
+    };
+    own.iter().chain(clustered.iter().filter(move |part| !is_own(part)))
 }
 
 /// Columns of [`index_parts`].

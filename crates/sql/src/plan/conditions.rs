@@ -3,7 +3,7 @@
 
 use palisade_catalog::{SqlType, Value};
 
-use super::access::{Access, RangeSpec, index_columns};
+use super::access::{Access, RangeSpec, index_columns, index_parts};
 use crate::bind::Binder;
 use crate::expr::{Comparison, Domain, Expr, Node, SubqueryUse, Truth};
 
@@ -224,24 +224,17 @@ pub(super) fn order_of(
         return Some(false);
     }
     let fixed: Vec<usize> = index_columns(table, access.index).take(access.equals.len()).collect();
-    let index = &table.indexes[access.index];
-    let clustered = &table.indexes[0];
-    let descending = |position: usize, column: usize| match index.parts.get(position) {
-        Some(part) => part.descending,
-        None => clustered.parts.iter().any(|part| usize::from(part.column) == column && part.descending),
-    };
-    let whole = |position: usize| index.parts.get(position).is_none_or(|part| part.prefix.is_none());
     let mut backward = None;
-    let mut parts = index_columns(table, access.index).enumerate().skip(access.equals.len());
+    let mut parts = index_parts(table, access.index).skip(access.equals.len());
     for (column, wanted) in keys {
         if fixed.contains(column) {
             continue;
         }
-        let (position, part) = parts.next()?;
-        if part != *column || !whole(position) {
+        let part = parts.next()?;
+        if usize::from(part.column) != *column || part.prefix.is_some() {
             return None;
         }
-        let turned = descending(position, part) != *wanted;
+        let turned = part.descending != *wanted;
         if *backward.get_or_insert(turned) != turned {
             return None;
         }

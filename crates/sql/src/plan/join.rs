@@ -7,7 +7,7 @@
 use palisade_engine::ReadMode;
 use palisade_parser::ast::{IndexHint, IndexHintKind};
 
-use super::access::{Access, KeyPart, RangeSpec, index_columns};
+use super::access::{Access, KeyPart, RangeSpec, index_parts};
 use super::conditions::{
     equality, exact, expr_slots, order_of, range_specs, reads_slot, rejects_null, selectivity, spec_exprs,
 };
@@ -439,8 +439,12 @@ impl JoinPlanner<'_, '_> {
         let mut parameterised = false;
         let usable = |conjunct: &Conjunct| conjunct.slots.iter().all(|s| *s == slot || bound.contains(s));
         let own = index.parts.len();
-        for (position, column) in index_columns(table, number).enumerate() {
-            let prefix = index.parts.get(position).is_some_and(|part| part.prefix.is_some());
+        for (position, part) in index_parts(table, number).enumerate() {
+            let (column, prefix) = (usize::from(part.column), part.prefix.is_some());
+            // The one row is found: what else there is about it stays in the filter.
+            if position == own && finds_one(index, &access) {
+                break;
+            }
             let found = pool.iter().enumerate().filter(|(_, conjunct)| usable(conjunct)).find_map(
                 |(at, conjunct)| {
                     equality(&conjunct.expr, slot, column, &table.columns[column].sql_type)
@@ -462,12 +466,7 @@ impl JoinPlanner<'_, '_> {
             access.equals.push(KeyPart { value, null_safe });
         }
         let equals = access.equals.len();
-        access.unique =
-            index.unique && equals >= own && access.equals.iter().take(own).all(|part| !part.null_safe);
-        if access.unique {
-            access.equals.truncate(own);
-            access.alternatives.clear();
-        }
+        access.unique = finds_one(index, &access);
         let per_key = |parts: usize| -> f64 {
             if parts == 0 {
                 return total;
@@ -612,6 +611,13 @@ impl JoinPlanner<'_, '_> {
             }
         }
     }
+}
+
+/// Whether all parts of a unique index are given, none of which may be NULL.
+fn finds_one(index: &palisade_catalog::Index, access: &Access) -> bool {
+    index.unique
+        && access.equals.len() == index.parts.len()
+        && access.equals.iter().all(|part| !part.null_safe)
 }
 
 struct Candidate {

@@ -1,0 +1,151 @@
+//! A client of a query processor over an engine in memory: statements in, rows as text out, without a socket.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use palisade_base::{Event, MysqlError};
+use palisade_catalog::{SqlType, Value};
+use palisade_engine::{Engine, EngineConfig, FlushAtCommit};
+use palisade_io::MemFileSystem;
+use palisade_parser::ast::Statement;
+use palisade_sql::expr::convert::display_text;
+use palisade_sql::sink::Collected;
+use palisade_sql::*;
+
+struct Bench;
+
+impl Host for Bench {
+    fn variable(&self, _: &Session, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {
+        Ok(None)
+    }
+    fn set_variable(&self, _: &mut Session, _: Scope, _: &str, _: Option<Value>) -> SqlResult<()> {
+        Ok(())
+    }
+    fn variables(&self, _: &Session, _: Scope) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn status(&self, _: &Session, _: Scope) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn virtual_table(&self, _: &Session, _: &str, _: &str, _: bool) -> Option<VirtualTable> {
+        None
+    }
+    fn virtual_table_names(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn kill(&self, _: &Session, _: u64, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn administer<'a>(
+        &'a self,
+        _: &'a mut Session,
+        _: &'a Statement,
+        _: &'a mut dyn ResultSink,
+    ) -> BoxFuture<'a, Option<SqlResult<Completion>>> {
+        Box::pin(async { None })
+    }
+    fn wait<'a>(
+        &'a self,
+        _: u64,
+        event: Event,
+        _: Awaited,
+        limit: Option<Duration>,
+    ) -> BoxFuture<'a, WaitOutcome> {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let mut event = event;
+        Box::pin(std::future::poll_fn(move |context| {
+            let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            match pin!(&mut event).poll(context) {
+                Poll::Ready(()) => Poll::Ready(WaitOutcome::Happened),
+                Poll::Pending if is_late() => Poll::Ready(WaitOutcome::TimedOut),
+                Poll::Pending => Poll::Pending,
+            }
+        }))
+    }
+    fn unix_micros(&self) -> i64 {
+        1_795_250_460_000_000
+    }
+    fn random(&self) -> u64 {
+        7
+    }
+    fn version(&self) -> &str {
+        "8.4.0-test"
+    }
+}
+
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            // Now and then without being woken: a wait may be over because its time is up.
+            Poll::Pending => std::thread::park_timeout(Duration::from_millis(100)),
+        }
+    }
+}
+
+/// What a statement answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Rows(Vec<Vec<String>>),
+    Affected(u64),
+}
+
+/// A query processor of its own.
+pub fn processor() -> Arc<Sql> {
+    let config = EngineConfig {
+        buffer_pool_size: 16 << 20,
+        flush_at_commit: FlushAtCommit::Lazy,
+        ..EngineConfig::default()
+    };
+    let engine = Engine::open(config, Arc::new(MemFileSystem::new())).unwrap();
+    Sql::new(engine, Arc::new(Bench))
+}
+
+pub struct Client {
+    pub sql: Arc<Sql>,
+    pub session: Session,
+}
+
+impl Client {
+    pub fn new(sql: &Arc<Sql>, connection_id: u64) -> Client {
+        let session = Session::new(connection_id, "root", "localhost", SessionVariables::default(), 1);
+        Client { sql: sql.clone(), session }
+    }
+
+    pub fn answer(&mut self, text: &str) -> Result<Answer, MysqlError> {
+        let mut sink = Collected::default();
+        let (completion, _) = block_on(self.sql.query(&mut self.session, text.as_bytes(), &mut sink))?;
+        if !completion.rows {
+            return Ok(Answer::Affected(completion.affected_rows));
+        }
+        let types: Vec<SqlType> = sink.columns.iter().map(|column| column.ty.clone()).collect();
+        let line = |row: &Vec<Value>| {
+            let shown = row.iter().zip(&types).map(|(value, ty)| match value {
+                Value::Null => "NULL".to_owned(),
+                value => display_text(value.as_ref(), ty),
+            });
+            shown.collect()
+        };
+        Ok(Answer::Rows(sink.rows.iter().map(line).collect()))
+    }
+
+    /// The answer on one line; an error's text if there is none.
+    pub fn run(&mut self, text: &str) -> String {
+        match self.answer(text) {
+            Ok(Answer::Rows(rows)) => rows.iter().map(|row| row.join(" ")).collect::<Vec<_>>().join("; "),
+            Ok(Answer::Affected(rows)) => format!("{rows} affected"),
+            Err(error) => error.to_string(),
+        }
+    }
+}
