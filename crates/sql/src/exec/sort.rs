@@ -1,6 +1,6 @@
 //! Sorting, limits, removing duplicates.
 //!
-//! A sort sets its rows aside ([`KeptRows`](super::kept::KeptRows)) and orders pairs of a number and a row: the number is
+//! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is
 //! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
 //! row that is kept anyway, when two beginnings are alike.
 
