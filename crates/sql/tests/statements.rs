@@ -118,6 +118,22 @@ fn a_prefix_in_the_primary_key_is_a_part_of_its_own() {
 }
 
 #[test]
+fn an_enum_finds_its_text_in_an_index_of_bytes() {
+    let mut client = in_database();
+    client.run("CREATE TABLE e (c ENUM('b','a'), s SET('b','x'), v VARBINARY(6), w INT, KEY (v, w))");
+    check(&mut client, "INSERT INTO e VALUES ('b', 'b', 'b', 1), ('a', 'x', 'n', 2)", "2 affected");
+    for column in ["c", "s"] {
+        for comparison in ["=", "<=>"] {
+            let query = format!(
+                "SELECT x.w FROM e x JOIN e y ON x.{column} {comparison} y.v \
+                 WHERE (x.c, y.c) IN (('c', 3), (3, 'c')) OR TRUE"
+            );
+            check(&mut client, &query, "1");
+        }
+    }
+}
+
+#[test]
 fn a_statement_that_fails_leaves_nothing_behind() {
     let mut client = with_rows();
     let error = "ERROR 1062 (23000): Duplicate entry 'x' for key 't.b'";

@@ -76,19 +76,20 @@ pub(super) fn usable(ty: &SqlType, domain: Domain, other: &Expr) -> bool {
         SqlType::Double { .. } | SqlType::Float { .. } => domain == Domain::Double,
         SqlType::Char { collation, .. }
         | SqlType::VarChar { collation, .. }
-        | SqlType::Text { collation, .. } => {
-            domain == Domain::Text(*collation)
-                && other.ty.is_string()
-                && !matches!(other.ty, SqlType::Enum { .. } | SqlType::Set { .. })
-        }
+        | SqlType::Text { collation, .. } => domain == Domain::Text(*collation) && is_text_value(&other.ty),
         SqlType::Binary { .. } | SqlType::VarBinary { .. } | SqlType::Blob { .. } => {
-            domain == Domain::Text(palisade_catalog::CollationId::BINARY) && other.ty.is_string()
+            domain == Domain::Text(palisade_catalog::CollationId::BINARY) && is_text_value(&other.ty)
         }
         SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => domain == Domain::DateTime,
         SqlType::Time { .. } => domain == Domain::Time,
         SqlType::Year => domain == Domain::Integer,
         _ => false,
     }
+}
+
+/// Whether values of the type are texts as they are; those of ENUM and SET are numbers.
+fn is_text_value(ty: &SqlType) -> bool {
+    ty.is_string() && !matches!(ty, SqlType::Enum { .. } | SqlType::Set { .. })
 }
 
 /// Whether the key of a value decides the condition alone.

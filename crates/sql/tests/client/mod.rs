@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use palisade_base::{Event, MysqlError};
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{Charset, SqlType, Value, charset};
 use palisade_engine::{Engine, EngineConfig, FlushAtCommit};
 use palisade_io::MemFileSystem;
 use palisade_parser::ast::Statement;
@@ -133,6 +133,11 @@ impl Client {
         let line = |row: &Vec<Value>| {
             let shown = row.iter().zip(&types).map(|(value, ty)| match value {
                 Value::Null => "NULL".to_owned(),
+                Value::Bytes(bytes) if ty.is_text() => {
+                    let mut text = Vec::new();
+                    charset::convert(bytes, ty.collation().get().charset, Charset::Utf8mb4, &mut text);
+                    String::from_utf8_lossy(&text).into_owned()
+                }
                 value => display_text(value.as_ref(), ty),
             });
             shown.collect()
