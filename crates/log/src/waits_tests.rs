@@ -254,6 +254,46 @@ mod models {
         session_and_change_of_mode(false);
     }
 
+    /// One of the log's threads finds nothing to do and sleeps until the tail moves, while a session links. It looks at the
+    /// tail before it looks for work; or, for the canary, when it goes to sleep: then what was linked in between is
+    /// behind it.
+    fn thread_and_link(looks_first: bool) {
+        loom::model(move || {
+            let tail = Arc::new(AtomicU64::new(8));
+            let waits = Arc::new(WaitList::new());
+            let session = {
+                let (tail, waits) = (tail.clone(), waits.clone());
+                loom::thread::spawn(move || {
+                    store_ordered(&tail, 16);
+                    if waits.first() <= Lsn(16) {
+                        waits.take_covered(Lsn(16)).into_iter().for_each(Waker::wake);
+                    }
+                })
+            };
+            let before = load_ordered(&tail);
+            let has_work = load_ordered(&tail) > 8;
+            let seen = if looks_first { before } else { load_ordered(&tail) };
+            let woken = std::sync::Arc::new(Woken::default());
+            let sleeps = !has_work && {
+                waits.register(Lsn(seen + 1), &Waker::from(woken.clone()));
+                load_ordered(&tail) == seen
+            };
+            session.join().unwrap();
+            assert!(!sleeps || woken.0.load(std::sync::atomic::Ordering::SeqCst), "a wakeup was lost");
+        });
+    }
+
+    #[test]
+    fn loom_a_thread_that_has_seen_the_tail_first_is_woken() {
+        thread_and_link(true);
+    }
+
+    #[test]
+    #[should_panic(expected = "a wakeup was lost")]
+    fn loom_canary_a_thread_that_looks_at_the_tail_last_sleeps_on() {
+        thread_and_link(false);
+    }
+
     fn loom_noop_waker() -> Waker {
         Waker::noop().clone()
     }
