@@ -5,7 +5,7 @@ use palisade_engine::FlushAtCommit;
 use palisade_sim::history::{History, Mishap, Plan};
 
 #[test]
-#[ignore = "runs as long as it is told to"]
+#[ignore = "a search through the seeds it is told; `cargo xtask soak` runs it"]
 fn search() {
     let seeds = std::env::var("SEEDS").unwrap_or("1..100".to_owned());
     let (first, end) = seeds.split_once("..").expect("SEEDS=first..end");

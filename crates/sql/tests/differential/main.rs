@@ -74,7 +74,7 @@ fn an_index_changes_no_answer() {
 
 /// `SEEDS=FROM..TO`, each of them, those that fail too.
 #[test]
-#[ignore = "a search that runs as long as it is told to"]
+#[ignore = "a search through the seeds it is told; `cargo xtask soak` runs it"]
 fn search() {
     let seeds = std::env::var("SEEDS").unwrap_or_else(|_| "1000..2000".into());
     let (from, to) = seeds.split_once("..").expect("SEEDS=FROM..TO");
