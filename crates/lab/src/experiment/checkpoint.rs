@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::experiment::{
-    Attempt, BASE_SETTINGS, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and,
-    factor, measure, oltp, sysbench_values, with_cpu,
+    Attempt, BASE_SETTINGS, Bench, CLIENTS, Experiment, Levels, Scale, clients, clients_and, factor, measure,
+    oltp, run_sysbench,
 };
 use crate::results::{Better, Description};
 use crate::server::{Answer, DATABASE, Literal, Server};
@@ -114,23 +114,17 @@ impl Experiment for Checkpoint {
         }
         let mut load = oltp("oltp_update_index", bench.scale, clients(levels)?);
         load.by_second = true;
-        let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
-        let mut values = sysbench_values(&measured, cpu_us);
+        let (measured, mut measurement) = run_sysbench(server, &load)?;
         let counted = measured.by_second.get(1..).unwrap_or_default();
         let Some(seconds) = stats::summary(counted).filter(|seconds| seconds.median > 0.0) else {
             let found = format!("a run of {} s has too few seconds to compare; use --seconds", load.seconds);
             return Err(Error::check(&server.name, found));
         };
+        let values = &mut measurement.values;
         values.insert("median_tps".to_owned(), seconds.median);
         values.insert("worst_tps".to_owned(), seconds.min);
         values.insert("worst_share".to_owned(), 100.0 * seconds.min / seconds.median);
-        Ok(Attempt::Measured(Measurement {
-            values,
-            by_second: measured.by_second,
-            commands: ["prepare", "run"]
-                .map(|action| load.invocation(&server.address, action).shown())
-                .into(),
-            ..Measurement::default()
-        }))
+        measurement.by_second = measured.by_second;
+        Ok(Attempt::Measured(measurement))
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{
-    Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor,
-    sysbench_measures, sysbench_values, with_cpu,
+    Attempt, Bench, CLIENTS, Experiment, Levels, Scale, clients, clients_and, factor, run_sysbench,
+    sysbench_measures,
 };
 use crate::results::Description;
 use crate::server::{DATABASE, Server};
@@ -71,17 +71,13 @@ impl Experiment for HotRows {
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt> {
         let load = load(bench, clients(levels)?)?;
         let before = changes(server)?;
-        let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
+        let (measured, measurement) = run_sysbench(server, &load)?;
         let changed = changes(server)? - before;
         if changed != measured.transactions {
             let answered = measured.transactions;
             let found = format!("{answered} updates were answered, but the rows count {changed}");
             return Err(Error::check(&server.name, found));
         }
-        Ok(Attempt::Measured(Measurement {
-            values: sysbench_values(&measured, cpu_us),
-            commands: vec![load.invocation(&server.address, "run").shown()],
-            ..Measurement::default()
-        }))
+        Ok(Attempt::Measured(measurement))
     }
 }

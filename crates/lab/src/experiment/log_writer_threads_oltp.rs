@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::experiment::log_writer_threads::{self, LEVELS, VARIABLE};
 use crate::experiment::{
-    Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor, oltp,
-    sysbench_measures, sysbench_values, with_cpu,
+    Attempt, Bench, CLIENTS, Experiment, Levels, Scale, clients, clients_and, factor, oltp, run_sysbench,
+    sysbench_measures,
 };
 use crate::results::Description;
 use crate::server::{Answer, DATABASE, Server};
@@ -59,13 +59,7 @@ impl Experiment for LogWriterThreadsOltp {
             return Ok(Attempt::NotAvailable(reason));
         }
         let load = oltp("oltp_write_only", bench.scale, clients(levels)?);
-        let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
-        Ok(Attempt::Measured(Measurement {
-            values: sysbench_values(&measured, cpu_us),
-            commands: ["prepare", "run"]
-                .map(|action| load.invocation(&server.address, action).shown())
-                .into(),
-            ..Measurement::default()
-        }))
+        let (_, measurement) = run_sysbench(server, &load)?;
+        Ok(Attempt::Measured(measurement))
     }
 }

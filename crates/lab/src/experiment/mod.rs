@@ -263,7 +263,9 @@ fn sysbench_measures() -> Vec<Measure> {
     ]
 }
 
-fn sysbench_values(measured: &sysbench::Measured, cpu_us: Option<f64>) -> BTreeMap<String, f64> {
+/// Runs a load of sysbench; gives what it printed, and the measurement that [`sysbench_measures`] describes.
+fn run_sysbench(server: &mut Server, load: &sysbench::Load) -> Result<(sysbench::Measured, Measurement)> {
+    let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
     let mut values: BTreeMap<String, f64> = [
         ("tps".to_owned(), measured.transaction_rate),
         ("p95_ms".to_owned(), measured.p95_ms),
@@ -273,7 +275,8 @@ fn sysbench_values(measured: &sysbench::Measured, cpu_us: Option<f64>) -> BTreeM
     if let Some(cpu_us) = cpu_us.filter(|_| measured.transactions > 0.0) {
         values.insert("cpu_us".to_owned(), cpu_us / measured.transactions);
     }
-    values
+    let commands = ["prepare", "run"].map(|action| load.invocation(&server.address, action).shown()).into();
+    Ok((measured, Measurement { values, commands, ..Measurement::default() }))
 }
 
 /// The tables of sysbench's own scripts.

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{
-    Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor,
-    sysbench_measures, sysbench_values, with_cpu,
+    Attempt, Bench, CLIENTS, Experiment, Levels, Scale, clients, clients_and, factor, run_sysbench,
+    sysbench_measures,
 };
 use crate::results::Description;
 use crate::server::{DATABASE, Server};
@@ -74,18 +74,12 @@ impl Experiment for Queue {
         // anew for each run: what the last one deleted is not this one's business
         load.prepare(&server.address)?;
         let before = waiting(server)?;
-        let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
+        let (_, measurement) = run_sysbench(server, &load)?;
         let after = waiting(server)?;
         if before != after {
             let found = format!("{before} jobs waited before the run, {after} after it");
             return Err(Error::check(&server.name, found));
         }
-        Ok(Attempt::Measured(Measurement {
-            values: sysbench_values(&measured, cpu_us),
-            commands: ["prepare", "run"]
-                .map(|action| load.invocation(&server.address, action).shown())
-                .into(),
-            ..Measurement::default()
-        }))
+        Ok(Attempt::Measured(measurement))
     }
 }

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::experiment::placement::{self, PLACEMENTS, Plan};
 use crate::experiment::{
-    Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor, measure,
-    oltp, sysbench_values, with_cpu,
+    Attempt, Bench, CLIENTS, Experiment, Levels, Scale, clients, clients_and, factor, measure, oltp,
+    run_sysbench,
 };
 use crate::metrics;
 use crate::process;
@@ -95,10 +95,10 @@ impl Experiment for RedoPipeline {
         load.cpus = applied.load_cpus;
         let before = metrics::read(server);
         let lsn_before = metrics::lsn(server, &before);
-        let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
+        let (measured, mut measurement) = run_sysbench(server, &load)?;
         let after = metrics::read(server);
         let lsn_after = metrics::lsn(server, &after);
-        let mut values = sysbench_values(&measured, cpu_us);
+        let values = &mut measurement.values;
         values.insert("qps".to_owned(), measured.query_rate);
         values.insert("seconds".to_owned(), measured.seconds);
         if let Some(lsn) = lsn_after {
@@ -107,13 +107,8 @@ impl Experiment for RedoPipeline {
         if let Some((after, before)) = lsn_after.zip(lsn_before).filter(|_| measured.transactions > 0.0) {
             values.insert("redo_bytes".to_owned(), (after - before) / measured.transactions);
         }
-        let mut commands = applied.commands.clone();
-        commands.extend(["prepare", "run"].map(|action| load.invocation(&server.address, action).shown()));
-        Ok(Attempt::Measured(Measurement {
-            values,
-            counters: metrics::over(&before, &after),
-            commands,
-            ..Measurement::default()
-        }))
+        measurement.commands.splice(0..0, applied.commands);
+        measurement.counters = metrics::over(&before, &after);
+        Ok(Attempt::Measured(measurement))
     }
 }
