@@ -15,7 +15,7 @@ use palisade_base::{SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
 use palisade_io::{DirLock, IoPool};
-use palisade_log::{Log, WorkerInbox, WriterThreads};
+use palisade_log::{WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Trees, TrxSystem};
 use parking_lot::RwLock;
 
@@ -27,6 +27,7 @@ use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
+use crate::open::OwnLog;
 use crate::purge_lag::PurgeLag;
 use crate::transaction::{AccessMode, IsolationLevel, Transaction};
 use crate::xa::XaTable;
@@ -82,7 +83,7 @@ pub struct ActiveTransaction {
 pub struct Engine {
     pub(crate) config: EngineConfig,
     pub(crate) files: Files,
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: OwnLog,
     pub(crate) pool: Arc<BufferPool>,
     pub(crate) io: Arc<IoPool>,
     /// Runs the blocking parts of data definition.
@@ -108,6 +109,15 @@ pub struct Engine {
 
 /// Finds the trees that undo records name.
 pub(crate) struct Registry {
+impl Drop for Engine {
+    /// As in a crash, unless it has been shut down: what is not durable is lost. Nothing of the engine runs any more afterwards,
+    /// so that its files may be opened again.
+    fn drop(&mut self) {
+        self.background.stop();
+        self.pool.abandon();
+    }
+}
+
     trees: RwLock<HashMap<u64, Tree>>,
     pool: Arc<BufferPool>,
 }

@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
@@ -48,15 +49,32 @@ const DDL_THREADS: usize = 4;
 /// Where the log begins.
 const FIRST_LSN: Lsn = Lsn(8192);
 
-/// The floors below, running.
+/// The floors below, running. Dropped in this order: whoever writes pages has ended when the log does.
 struct Base {
     config: EngineConfig,
     files: Files,
-    log: Arc<Log>,
     pool: Arc<BufferPool>,
     io: Arc<IoPool>,
 }
 
+    log: OwnLog,
+}
+
+/// The log, whose threads end with its owner.
+pub(crate) struct OwnLog(Arc<Log>);
+
+impl Deref for OwnLog {
+    type Target = Arc<Log>;
+
+    fn deref(&self) -> &Arc<Log> {
+        &self.0
+    }
+}
+
+impl Drop for OwnLog {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
 impl Engine {
     /// Opens the data directory, creating or recovering it. Blocks. Transactions that were in flight at a crash are
     /// rolled back in the background afterwards, except those that are [prepared](crate::xa). Refuses a directory that another engine has open.
@@ -184,7 +202,7 @@ fn attached(pool: &BufferPool, space: SpaceId) -> Result<Arc<Space>, Error> {
 /// Makes a new data directory.
 fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), Error> {
     files.make_directories()?;
-    let log = Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?;
+    let log = OwnLog(Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?);
     let (pool, io) = start_pool(&config, &files, &log)?;
     if config.background {
         pool.start()?;
@@ -198,7 +216,7 @@ fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), 
     let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
     log.flush_blocking(log.tail())?;
     files.write_marker()?;
-    Ok((Base { config, files, log, pool, io }, trx))
+    Ok((Base { config, files, pool, io, log }, trx))
 }
 
 /// Makes an empty tree. Blocks.
@@ -219,6 +237,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let (pool, io) = start_pool(&config, &files, &log)?;
     let mut open_files = HashMap::new();
     for space in files.list_spaces()? {
+    let log = OwnLog(log);
         if let Some(file) = files.open_space(space)? {
             open_files.insert(space, file);
         }
@@ -240,7 +259,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     restore_length(&undo)?;
     restore_length(&attached(&pool, SYSTEM_SPACE)?)?;
     let (trx, in_flight) = TrxSystem::open(log.clone(), undo, config.clock.clone())?;
-    Ok((Base { config, files, log, pool, io }, trx, in_flight))
+    Ok((Base { config, files, pool, io, log }, trx, in_flight))
 }
 
 fn load_dictionary(
