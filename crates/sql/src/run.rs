@@ -39,6 +39,15 @@ pub fn yield_now() -> impl Future<Output = ()> + Send {
     Yield(false)
 }
 
+/// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its client has gone.
+pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {
+    host.pause(session.connection_id).await;
+    match session.kill.get() {
+        Killed::No => Ok(()),
+        Killed::Statement | Killed::Connection => Err(mysql_error!(ER_QUERY_INTERRUPTED)),
+    }
+}
+
 /// Calls `step` until it no longer asks to wait.
 pub async fn drive<T>(
     cx: &mut Context<'_>,
@@ -92,8 +101,7 @@ pub async fn wait_for(
     until: Option<i64>,
 ) -> SqlResult<()> {
     if event.is_complete() {
-        yield_now().await;
-        return Ok(());
+        return pause(session, host).await;
     }
     let (awaits_row, awaits_table) = match &mut session.transaction {
         Some(transaction) => (transaction.awaits_row_lock(), transaction.takes_metadata_wait()),
