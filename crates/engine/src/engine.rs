@@ -67,6 +67,8 @@ pub struct ActiveTransaction {
     pub changes: u64,
     /// Explicit row locks it holds.
     pub row_locks: u64,
+    /// Bytes that they take.
+    pub lock_bytes: u64,
     /// Whether it waits for a row lock.
     pub waiting: bool,
     /// Since when, microseconds since 1970, if that is known.
@@ -107,8 +109,6 @@ pub struct Engine {
     pub(crate) _directory: DirLock,
 }
 
-/// Finds the trees that undo records name.
-pub(crate) struct Registry {
 impl Drop for Engine {
     /// As in a crash, unless it has been shut down: what is not durable is lost. Nothing of the engine runs any more afterwards,
     /// so that its files may be opened again.
@@ -118,6 +118,8 @@ impl Drop for Engine {
     }
 }
 
+/// Finds the trees that undo records name.
+pub(crate) struct Registry {
     trees: RwLock<HashMap<u64, Tree>>,
     pool: Arc<BufferPool>,
 }
@@ -254,6 +256,7 @@ impl Engine {
     pub fn metrics(&self) -> Vec<&'static Metric> {
         self.pool.publish_metrics();
         self.log.publish_metrics();
+        self.trx.publish_metrics();
         all_metrics().collect()
     }
 
@@ -261,6 +264,7 @@ impl Engine {
     pub fn monitors(&self) -> Vec<Reading> {
         self.pool.publish_metrics();
         self.log.publish_metrics();
+        self.trx.publish_metrics();
         self.monitors.read(self.now_seconds())
     }
 
@@ -269,6 +273,7 @@ impl Engine {
     pub fn monitor(&self, operation: Operation, pattern: &str) -> Result<(), Unknown> {
         self.pool.publish_metrics();
         self.log.publish_metrics();
+        self.trx.publish_metrics();
         for note in self.monitors.apply(operation, pattern, self.now_seconds())? {
             tracing::warn!("{note}");
         }
@@ -309,6 +314,7 @@ impl Engine {
             started_us: trx.started_us,
             changes: trx.changes,
             row_locks: trx.locks as u64,
+            lock_bytes: trx.lock_bytes as u64,
             waiting: trx.waiting,
             wait_started_us: (trx.wait_started_us != 0).then_some(trx.wait_started_us),
             rolling_back: trx.rolls_back,

@@ -46,6 +46,8 @@ const FIRST_ID: u64 = 16;
 const DOUBLEWRITE_PAGES: usize = 128;
 /// Statements of data definition that can run at once.
 const DDL_THREADS: usize = 4;
+/// The buffer pool's size, in multiples of what the lock table may take.
+const POOL_PER_LOCKS: u64 = 2;
 /// Where the log begins.
 const FIRST_LSN: Lsn = Lsn(8192);
 
@@ -55,8 +57,6 @@ struct Base {
     files: Files,
     pool: Arc<BufferPool>,
     io: Arc<IoPool>,
-}
-
     log: OwnLog,
 }
 
@@ -75,6 +75,8 @@ impl Drop for OwnLog {
     fn drop(&mut self) {
         self.0.abandon();
     }
+}
+
 impl Engine {
     /// Opens the data directory, creating or recovering it. Blocks. Transactions that were in flight at a crash are
     /// rolled back in the background afterwards, except those that are [prepared](crate::xa). Refuses a directory that another engine has open.
@@ -99,6 +101,7 @@ impl Engine {
         };
         let registry = Registry::new(base.pool.clone());
         trx.set_trees(Box::new(Finder(registry.clone())));
+        trx.locks().set_memory_limit(base.config.buffer_pool_size / POOL_PER_LOCKS);
         let system = attached(&base.pool, SYSTEM_SPACE)?;
         let root = retry_blocking(|| info::read(&system, Field::DictionaryRoot))? as u32;
         let dictionary_tree = Tree::open(base.log.clone(), system.clone(), PageNo(root), DICTIONARY_INDEX);
@@ -234,10 +237,10 @@ pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Res
 /// Brings a data directory to the state of the end of its log.
 fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>), Error> {
     let (log, mut reader) = Log::open(files.fs.clone(), &files.log_dir(), log_config(&config))?;
+    let log = OwnLog(log);
     let (pool, io) = start_pool(&config, &files, &log)?;
     let mut open_files = HashMap::new();
     for space in files.list_spaces()? {
-    let log = OwnLog(log);
         if let Some(file) = files.open_space(space)? {
             open_files.insert(space, file);
         }

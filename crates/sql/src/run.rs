@@ -6,7 +6,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use palisade_base::error_catalogue::{
-    ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED,
+    ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_TABLE_FULL, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED,
 };
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
@@ -182,6 +182,8 @@ impl Sql {
             Some(error) => {
                 let ends_all = match error.number() {
                     number if number == ER_LOCK_DEADLOCK.number => true,
+                    // Nothing less gives the locks back.
+                    number if number == ER_LOCK_TABLE_FULL.number => true,
                     // The snapshot is too old to build upon: only a new transaction gets on.
                     number if number == ER_CHECKREAD.number => session.variables.snapshot_isolation,
                     number if number == ER_LOCK_WAIT_TIMEOUT.number => session.variables.rollback_on_timeout,
