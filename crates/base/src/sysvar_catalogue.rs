@@ -228,7 +228,7 @@ system_variables! {
     INNODB_BUFFER_POOL_LOAD_ABORT = "innodb_buffer_pool_load_abort", Global, dynamic, bool(false), COMPATIBLE;
     INNODB_BUFFER_POOL_LOAD_AT_STARTUP = "innodb_buffer_pool_load_at_startup", Global, fixed, bool(true), COMPATIBLE;
     INNODB_BUFFER_POOL_LOAD_NOW = "innodb_buffer_pool_load_now", Global, dynamic, bool(false), COMPATIBLE;
-    INNODB_BUFFER_POOL_SIZE = "innodb_buffer_pool_size", Global, fixed, uint(128 << 20, 5 << 20, i64::MAX as u64, Bytes), "Memory for pages.";
+    INNODB_BUFFER_POOL_SIZE = "innodb_buffer_pool_size", Global, fixed, uint(128 << 20, 5 << 20, i64::MAX as u64, Bytes), "Memory for pages. Row and range locks take up to half as much besides; a statement that needs more fails with error 1206, and its transaction is rolled back.";
     INNODB_CHANGE_BUFFER_MAX_SIZE = "innodb_change_buffer_max_size", Global, dynamic, uint(5, 0, 50, Plain), COMPATIBLE;
     INNODB_CHANGE_BUFFERING = "innodb_change_buffering", Global, dynamic, text("all"), COMPATIBLE;
     INNODB_CHECKSUM_ALGORITHM = "innodb_checksum_algorithm", Global, dynamic, text("crc32"), COMPATIBLE;

@@ -263,6 +263,11 @@ impl BufferPool {
         self.checkpoint_sharply()
     }
 
+    /// Ends the cleaner threads, as a crash would: what is dirty is lost. Dropping the pool does it as well.
+    pub fn abandon(&self) {
+        self.join_cleaners();
+    }
+
     fn join_cleaners(&self) {
         self.core.end_cleaners();
         for thread in self.threads.lock().drain(..) {

@@ -15,7 +15,7 @@ use palisade_base::{SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
 use palisade_io::{DirLock, IoPool};
-use palisade_log::{Log, WorkerInbox, WriterThreads};
+use palisade_log::{WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Trees, TrxSystem};
 use parking_lot::RwLock;
 
@@ -27,6 +27,7 @@ use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
+use crate::open::OwnLog;
 use crate::purge_lag::PurgeLag;
 use crate::transaction::{AccessMode, IsolationLevel, Transaction};
 use crate::xa::XaTable;
@@ -66,6 +67,8 @@ pub struct ActiveTransaction {
     pub changes: u64,
     /// Explicit row locks it holds.
     pub row_locks: u64,
+    /// Bytes that they take.
+    pub lock_bytes: u64,
     /// Whether it waits for a row lock.
     pub waiting: bool,
     /// Since when, microseconds since 1970, if that is known.
@@ -82,7 +85,7 @@ pub struct ActiveTransaction {
 pub struct Engine {
     pub(crate) config: EngineConfig,
     pub(crate) files: Files,
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: OwnLog,
     pub(crate) pool: Arc<BufferPool>,
     pub(crate) io: Arc<IoPool>,
     /// Runs the blocking parts of data definition.
@@ -104,6 +107,15 @@ pub struct Engine {
     pub(crate) is_dictionary_doubtful: AtomicBool,
     /// Held as long as the engine lives.
     pub(crate) _directory: DirLock,
+}
+
+impl Drop for Engine {
+    /// As in a crash, unless it has been shut down: what is not durable is lost. Nothing of the engine runs any more afterwards,
+    /// so that its files may be opened again.
+    fn drop(&mut self) {
+        self.background.stop();
+        self.pool.abandon();
+    }
 }
 
 /// Finds the trees that undo records name.
@@ -244,6 +256,7 @@ impl Engine {
     pub fn metrics(&self) -> Vec<&'static Metric> {
         self.pool.publish_metrics();
         self.log.publish_metrics();
+        self.trx.publish_metrics();
         all_metrics().collect()
     }
 
@@ -251,6 +264,7 @@ impl Engine {
     pub fn monitors(&self) -> Vec<Reading> {
         self.pool.publish_metrics();
         self.log.publish_metrics();
+        self.trx.publish_metrics();
         self.monitors.read(self.now_seconds())
     }
 
@@ -259,6 +273,7 @@ impl Engine {
     pub fn monitor(&self, operation: Operation, pattern: &str) -> Result<(), Unknown> {
         self.pool.publish_metrics();
         self.log.publish_metrics();
+        self.trx.publish_metrics();
         for note in self.monitors.apply(operation, pattern, self.now_seconds())? {
             tracing::warn!("{note}");
         }
@@ -299,6 +314,7 @@ impl Engine {
             started_us: trx.started_us,
             changes: trx.changes,
             row_locks: trx.locks as u64,
+            lock_bytes: trx.lock_bytes as u64,
             waiting: trx.waiting,
             wait_started_us: (trx.wait_started_us != 0).then_some(trx.wait_started_us),
             rolling_back: trx.rolls_back,

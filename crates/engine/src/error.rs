@@ -25,6 +25,9 @@ pub enum Error {
     /// The transaction closed a cycle of waits and was chosen to give way (1213): it must be rolled back.
     #[error("deadlock found")]
     Deadlock,
+    /// There is no memory for more locks (1206): the transaction must be rolled back.
+    #[error("the locks exceed the memory they may take")]
+    LockTableFull,
     /// A row is locked by another transaction, and the read would not wait for it (3572).
     #[error("a row is locked by another transaction")]
     LockNotAvailable,
@@ -118,6 +121,7 @@ impl From<Error> for MysqlError {
                 mysql_error!(catalogue::ER_DUP_ENTRY, "?", index)
             }
             Error::Deadlock => mysql_error!(catalogue::ER_LOCK_DEADLOCK),
+            Error::LockTableFull => mysql_error!(catalogue::ER_LOCK_TABLE_FULL),
             Error::LockNotAvailable => mysql_error!(catalogue::ER_LOCK_NOWAIT),
             Error::RecordChanged(table) => mysql_error!(catalogue::ER_CHECKREAD, table),
             Error::TableChanged | Error::TableNewer => mysql_error!(catalogue::ER_TABLE_DEF_CHANGED),
@@ -153,6 +157,7 @@ impl From<palisade_txn::Error> for Error {
     fn from(error: palisade_txn::Error) -> Self {
         match error {
             palisade_txn::Error::Deadlock => Error::Deadlock,
+            palisade_txn::Error::LockTableFull => Error::LockTableFull,
             palisade_txn::Error::NotAvailable => Error::LockNotAvailable,
             palisade_txn::Error::RowChanged => Error::RecordChanged(String::new()),
             palisade_txn::Error::TooManyTransactions => {

@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
@@ -45,16 +46,35 @@ const FIRST_ID: u64 = 16;
 const DOUBLEWRITE_PAGES: usize = 128;
 /// Statements of data definition that can run at once.
 const DDL_THREADS: usize = 4;
+/// The buffer pool's size, in multiples of what the lock table may take.
+const POOL_PER_LOCKS: u64 = 2;
 /// Where the log begins.
 const FIRST_LSN: Lsn = Lsn(8192);
 
-/// The floors below, running.
+/// The floors below, running. Dropped in this order: whoever writes pages has ended when the log does.
 struct Base {
     config: EngineConfig,
     files: Files,
-    log: Arc<Log>,
     pool: Arc<BufferPool>,
     io: Arc<IoPool>,
+    log: OwnLog,
+}
+
+/// The log, whose threads end with its owner.
+pub(crate) struct OwnLog(Arc<Log>);
+
+impl Deref for OwnLog {
+    type Target = Arc<Log>;
+
+    fn deref(&self) -> &Arc<Log> {
+        &self.0
+    }
+}
+
+impl Drop for OwnLog {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
 }
 
 impl Engine {
@@ -81,6 +101,7 @@ impl Engine {
         };
         let registry = Registry::new(base.pool.clone());
         trx.set_trees(Box::new(Finder(registry.clone())));
+        trx.locks().set_memory_limit(base.config.buffer_pool_size / POOL_PER_LOCKS);
         let system = attached(&base.pool, SYSTEM_SPACE)?;
         let root = retry_blocking(|| info::read(&system, Field::DictionaryRoot))? as u32;
         let dictionary_tree = Tree::open(base.log.clone(), system.clone(), PageNo(root), DICTIONARY_INDEX);
@@ -184,7 +205,7 @@ fn attached(pool: &BufferPool, space: SpaceId) -> Result<Arc<Space>, Error> {
 /// Makes a new data directory.
 fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), Error> {
     files.make_directories()?;
-    let log = Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?;
+    let log = OwnLog(Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?);
     let (pool, io) = start_pool(&config, &files, &log)?;
     if config.background {
         pool.start()?;
@@ -198,7 +219,7 @@ fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), 
     let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
     log.flush_blocking(log.tail())?;
     files.write_marker()?;
-    Ok((Base { config, files, log, pool, io }, trx))
+    Ok((Base { config, files, pool, io, log }, trx))
 }
 
 /// Makes an empty tree. Blocks.
@@ -216,6 +237,7 @@ pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Res
 /// Brings a data directory to the state of the end of its log.
 fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>), Error> {
     let (log, mut reader) = Log::open(files.fs.clone(), &files.log_dir(), log_config(&config))?;
+    let log = OwnLog(log);
     let (pool, io) = start_pool(&config, &files, &log)?;
     let mut open_files = HashMap::new();
     for space in files.list_spaces()? {
@@ -240,7 +262,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     restore_length(&undo)?;
     restore_length(&attached(&pool, SYSTEM_SPACE)?)?;
     let (trx, in_flight) = TrxSystem::open(log.clone(), undo, config.clock.clone())?;
-    Ok((Base { config, files, log, pool, io }, trx, in_flight))
+    Ok((Base { config, files, pool, io, log }, trx, in_flight))
 }
 
 fn load_dictionary(

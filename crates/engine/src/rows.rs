@@ -114,9 +114,9 @@ impl Transaction {
             }
             Err(Blocked::Wait(event)) => Err(Blocked::Wait(event)),
             // The whole transaction will be rolled back.
-            Err(Blocked::Error(Error::Deadlock)) => {
+            Err(Blocked::Error(error @ (Error::Deadlock | Error::LockTableFull))) => {
                 self.work.reset();
-                Err(Error::Deadlock.into())
+                Err(error.into())
             }
             Ok(UpdateOutcome::Changed) => self.fail(start, Failure::Changed),
             Err(Blocked::Error(error)) => self.fail(start, Failure::Error(error)),

@@ -656,13 +656,27 @@ impl Log {
             State::Failed => Err(Error::Failed),
             _ => Ok(()),
         };
+        self.end();
+        flushed
+    }
+
+    /// Ends the log's threads, as a crash would: what is not durable is lost. Appends are refused from now on. The threads hold
+    /// the log: without this, or [`shutdown`](Self::shutdown), it is never dropped, and goes on writing to its files.
+    pub fn abandon(&self) {
+        self.pass(State::Running, State::Stopping);
+        self.admission.allow_until(0);
+        self.end();
+    }
+
+    fn end(&self) {
         self.pass(State::Stopping, State::Stopped);
         self.admission.wake();
         self.wake_everyone();
-        for thread in std::mem::take(&mut *self.threads.lock()) {
+        let (threads, own) = (std::mem::take(&mut *self.threads.lock()), std::thread::current().id());
+        // Whoever a thread has woken may be the last to use the log; that thread ends by itself.
+        for thread in threads.into_iter().filter(|thread| thread.thread().id() != own) {
             thread.join().expect("the log's threads do not panic");
         }
-        flushed
     }
 
     /// Passes from one state to another, unless the state is a third.

@@ -216,6 +216,11 @@ impl Connection {
         }
     }
 
+    /// Whether the client has gone, as far as the reactor knows.
+    pub fn has_hung_up(&self) -> bool {
+        self.stream.get().and_then(Weak::upgrade).is_some_and(|stream| stream.has_hung_up())
+    }
+
     fn wake(&self) {
         if let Some(waker) = &*self.waker.lock() {
             waker.wake_by_ref();

@@ -276,6 +276,20 @@ impl Host for ServerHost {
         })
     }
 
+    fn pause(&self, connection_id: u64) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // The runtime's own way, which lets the reactor look at the sockets before this goes on.
+            tokio::task::yield_now().await;
+            if let Some(connection) = self.connections.get(connection_id)
+                && connection.kill.get() != Killed::Connection
+                && connection.has_hung_up()
+            {
+                status::ABORTED_CLIENTS.increment();
+                connection.kill_connection();
+            }
+        })
+    }
+
     fn open_file<'a>(&'a self, path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
         let settings = self.globals.load();
         let datadir = settings.text(sysvar::DATADIR).unwrap_or("data").into();

@@ -93,7 +93,7 @@ pub fn transactions(host: &ServerHost) -> Rows {
             Value::UInt(transaction.tables as u64),
             Value::UInt(transaction.tables as u64),
             Value::UInt(transaction.row_locks),
-            Value::UInt(0),
+            Value::UInt(transaction.lock_bytes),
             Value::UInt(transaction.row_locks),
             Value::UInt(transaction.changes),
             Value::UInt(0),

@@ -100,6 +100,12 @@ pub trait Host: Send + Sync {
     /// Names of the server's virtual tables: (schema, table).
     fn virtual_table_names(&self) -> Vec<(String, String)>;
 
+    /// A statement of the connection has computed for a while: lets the worker's other tasks run, and looks whether the client is
+    /// still there. If it has gone, the session is [killed](Session::kill).
+    fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
+        Box::pin(crate::run::yield_now())
+    }
+
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
     fn kill(&self, session: &Session, connection_id: u64, only_statement: bool) -> SqlResult<()>;
 

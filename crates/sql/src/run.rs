@@ -6,7 +6,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use palisade_base::error_catalogue::{
-    ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED,
+    ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_TABLE_FULL, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED,
 };
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
@@ -37,6 +37,15 @@ pub fn yield_now() -> impl Future<Output = ()> + Send {
         }
     }
     Yield(false)
+}
+
+/// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its client has gone.
+pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {
+    host.pause(session.connection_id).await;
+    match session.kill.get() {
+        Killed::No => Ok(()),
+        Killed::Statement | Killed::Connection => Err(mysql_error!(ER_QUERY_INTERRUPTED)),
+    }
 }
 
 /// Calls `step` until it no longer asks to wait.
@@ -92,8 +101,7 @@ pub async fn wait_for(
     until: Option<i64>,
 ) -> SqlResult<()> {
     if event.is_complete() {
-        yield_now().await;
-        return Ok(());
+        return pause(session, host).await;
     }
     let (awaits_row, awaits_table) = match &mut session.transaction {
         Some(transaction) => (transaction.awaits_row_lock(), transaction.takes_metadata_wait()),
@@ -174,6 +182,8 @@ impl Sql {
             Some(error) => {
                 let ends_all = match error.number() {
                     number if number == ER_LOCK_DEADLOCK.number => true,
+                    // Nothing less gives the locks back.
+                    number if number == ER_LOCK_TABLE_FULL.number => true,
                     // The snapshot is too old to build upon: only a new transaction gets on.
                     number if number == ER_CHECKREAD.number => session.variables.snapshot_isolation,
                     number if number == ER_LOCK_WAIT_TIMEOUT.number => session.variables.rollback_on_timeout,

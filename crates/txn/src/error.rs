@@ -8,6 +8,9 @@ pub enum Error {
     /// The transaction must give way: roll it back.
     #[error("deadlock found when trying to get a lock")]
     Deadlock,
+    /// There is no memory for more locks: roll the transaction back.
+    #[error("the locks exceed the memory they may take")]
+    LockTableFull,
     /// A row is locked by another transaction, and the caller would not wait.
     #[error("a row is locked by another transaction")]
     NotAvailable,

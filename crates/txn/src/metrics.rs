@@ -23,6 +23,10 @@ palisade_base::metrics! {
     pub static LOCK_REC_LOCK_CREATED: Counter = "lock_rec_lock_created", "lock", "Number of row and range locks entered into the lock table";
     /// Deadlocks.
     pub static LOCK_DEADLOCKS: Counter = "lock_deadlocks", "lock", "Number of deadlocks", "Innodb_deadlocks";
+    /// Bytes of the lock table.
+    pub static LOCK_MEMORY: Gauge = "lock_memory_bytes", "lock", "Bytes taken by row and range locks";
+    /// Requests for locks that were refused.
+    pub static LOCK_TABLE_FULL: Counter = "lock_table_full", "lock", "Number of times a lock was refused because locks took all the memory they may";
     /// Entries removed by purge.
     pub static PURGE_DEL_MARK_RECORDS: Counter = "purge_del_mark_records", "purge", "Number of delete-marked entries purged";
     /// Entries that purge left because their page is damaged.

@@ -41,6 +41,8 @@ pub struct ActiveTrx {
     pub changes: u64,
     /// Explicit locks it holds.
     pub locks: usize,
+    /// Bytes that they take.
+    pub lock_bytes: usize,
     /// Whether it waits for a lock.
     pub waiting: bool,
     /// Since when, microseconds since 1970, or 0.
@@ -126,6 +128,11 @@ impl TrxSystem {
     /// Row locks.
     pub fn locks(&self) -> &LockTable {
         &self.locks
+    }
+
+    /// Works out the gauges.
+    pub fn publish_metrics(&self) {
+        metrics::LOCK_MEMORY.set(self.locks.memory());
     }
 
     /// The undo space.

@@ -379,6 +379,7 @@ impl State {
                 Err(Blocked::Wait(event))
             }
             Request::Deadlock => Err(Error::Deadlock.into()),
+            Request::Full => Err(Error::LockTableFull.into()),
         }
     }
 

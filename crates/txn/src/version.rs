@@ -278,7 +278,7 @@ impl Trx {
         let lock_gap = || {
             if locking.gaps == Gaps::Locked {
                 let mut range = this.system.locks.begin_range(session, index, locking.mode);
-                range.add(Cut::before(key), Cut::after(key));
+                range.add(Cut::before(key), Cut::after(key))?;
             }
             Ok(Look::Absent)
         };
@@ -300,8 +300,10 @@ impl Trx {
                 Rows::Locked if !is_own => this.system.locks.try_lock_row(session, index, key, locking.mode),
                 _ => TryLock::Already,
             };
-            if lock == TryLock::No {
-                return Ok(Look::Lock);
+            match lock {
+                TryLock::No => return Ok(Look::Lock),
+                TryLock::Full => return Err(Error::LockTableFull.into()),
+                TryLock::Already | TryLock::Newly => {}
             }
             out.extend_from_slice(row);
             Ok(Look::Row(header, lock))

@@ -190,8 +190,10 @@ impl<'t> Visit<'_, 't> {
                 },
             }
         };
-        if lock == TryLock::No {
-            return self.in_the_way(key, TrxId::NONE);
+        match lock {
+            TryLock::No => return self.in_the_way(key, TrxId::NONE),
+            TryLock::Full => return self.stop(Stop::Failed(Error::LockTableFull)),
+            TryLock::Already | TryLock::Newly => {}
         }
         let was_waited_for = self.waited.take_if(|waited| *waited == key).is_some();
         if header.flags & EXTERNAL != 0 {
@@ -230,7 +232,10 @@ impl<'t> Visit<'_, 't> {
                     0 => self.edge = edge,
                     _ => self.lock_to(cut, edge),
                 }
-                ControlFlow::Continue(())
+                match self.stop {
+                    None => ControlFlow::Continue(()),
+                    Some(_) => ControlFlow::Break(()),
+                }
             }
         }
     }
@@ -240,7 +245,7 @@ impl<'t> Visit<'_, 't> {
         self.range.get_or_insert_with(|| trx.begin_range(index, mode))
     }
 
-    /// Locks from the edge to `cut`; `edge` is the next edge.
+    /// Locks from the edge to `cut`; `edge` is the next edge. That may be too much, and the reason to stop.
     fn lock_to(&mut self, cut: Cut, edge: Cut) {
         let from = std::mem::replace(&mut self.edge, edge);
         self.taken = 0;
@@ -249,7 +254,9 @@ impl<'t> Visit<'_, 't> {
                 Direction::Forward => (from, cut),
                 Direction::Backward => (cut, from),
             };
-            self.range().add(lower, upper);
+            if let Err(error) = self.range().add(lower, upper) {
+                self.stop = Some(Stop::Failed(error.into()));
+            }
         }
     }
 

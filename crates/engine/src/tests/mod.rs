@@ -2,6 +2,7 @@
 
 mod ddl;
 mod ddl_crash;
+mod dropped;
 mod flush_method;
 mod harness;
 mod locking;

@@ -392,7 +392,7 @@ impl<'p> InsertRun<'p> {
                 let values = drive(cx, |cx| self.values(cx, cells, number)).await?;
                 self.insert(cx, values, number, total - number + 1).await?;
                 if cx.spend()? {
-                    crate::run::yield_now().await;
+                    crate::run::pause(cx.session, cx.host).await?;
                 }
             }
             return Ok(());

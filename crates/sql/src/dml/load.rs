@@ -180,7 +180,7 @@ async fn load_all(
         run.assign(cx, &mut values, given, number).await?;
         run.insert(cx, values, number, 1).await?;
         if cx.spend()? {
-            crate::run::yield_now().await;
+            crate::run::pause(cx.session, cx.host).await?;
         }
     }
     Ok(number)

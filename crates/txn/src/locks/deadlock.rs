@@ -160,7 +160,7 @@ impl LockTable {
         let waiting_for = self.cells.cell(victim.session).state.lock().waiting_for.clone();
         let Some(key) = waiting_for else { return };
         let mut queues = self.shard_of(&key).queues.lock();
-        let Some(queue) = queues.get_mut(&key) else { return };
+        let Some(queue) = queues.by_key.get_mut(&key) else { return };
         if let Some(waiter) = queue.waiting.iter_mut().find(|waiter| waiter.event.same_as(&victim.event)) {
             waiter.victim = true;
             waiter.event.complete();

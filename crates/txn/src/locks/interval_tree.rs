@@ -22,6 +22,8 @@ use std::ops::ControlFlow;
 use super::ranges::Cut;
 use crate::sessions::SessionNo;
 
+/// What a node takes.
+pub(super) const NODE_BYTES: usize = size_of::<Node>();
 /// No node.
 const NONE: u32 = u32::MAX;
 

@@ -45,7 +45,7 @@ impl LockTable {
     pub fn list(&self) -> Vec<LockInfo> {
         let mut list = Vec::new();
         for shard in &self.shards {
-            for (key, queue) in shard.queues.lock().iter() {
+            for (key, queue) in shard.queues.lock().by_key.iter() {
                 let Some((index, rest)) = key.split_first_chunk::<8>() else { continue };
                 let index = u64::from_le_bytes(*index);
                 let mut add = |session, mode, granted, waits_for| {

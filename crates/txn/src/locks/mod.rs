@@ -24,6 +24,10 @@
 //! the table before its owner latches the leaf to look at the row, or while it holds that latch. So of two that race, the
 //! one that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
 //!
+//! # How many
+//!
+//! As many as fit into a limit ([`memory`]): beyond it a request ends with [`Request::Full`].
+//!
 //! # Deadlocks
 //!
 //! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
@@ -33,6 +37,7 @@ mod interval_tree;
 pub mod listing;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod memory;
 mod queue;
 pub mod ranges;
 
@@ -48,6 +53,7 @@ use crate::sessions::{SessionArray, SessionNo};
 use crate::sync::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Mutex};
 use crate::system::ActiveTrx;
 use deadlock::{DeadlockMember, DeadlockReport, Wait};
+use memory::{ALLOWANCE, Account, Budget, entry_bytes, lock_bytes, queue_bytes};
 use queue::{Queue, Waiter};
 use ranges::RangeTable;
 
@@ -97,6 +103,8 @@ pub enum TryLock {
     Newly,
     /// Somebody is in the way.
     No,
+    /// There is no memory for it: the transaction is to be rolled back.
+    Full,
 }
 
 /// How a request for a lock ends.
@@ -109,6 +117,8 @@ pub enum Request {
     Wait(Event),
     /// Waiting would never end, or somebody decided that this session must give way.
     Deadlock,
+    /// There is no memory for it: the transaction is to be rolled back.
+    Full,
 }
 
 /// What is locked: an index and a key in it.
@@ -130,7 +140,36 @@ fn is_lock_key(known: &LockKey, index: u64, key: &[u8]) -> bool {
 struct Shard {
     /// Queues in it.
     count: AtomicUsize,
-    queues: Mutex<HashMap<LockKey, Queue>>,
+    queues: Mutex<Queues>,
+}
+
+/// The queues of a shard.
+#[derive(Default)]
+struct Queues {
+    by_key: HashMap<LockKey, Queue>,
+    account: Account,
+}
+
+/// Places of a hash table that are kept however few are used.
+const KEPT_PLACES: usize = 64;
+
+impl Queues {
+    fn get(&self, key: &LockKey) -> Option<&Queue> {
+        self.by_key.get(key)
+    }
+
+    /// Whether the queue was empty, and is no longer there.
+    fn remove_if_empty(&mut self, key: &LockKey) -> bool {
+        let is_empty = self.get(key).is_some_and(Queue::is_empty);
+        if is_empty {
+            self.by_key.remove(key);
+            let (places, used) = (self.by_key.capacity(), self.by_key.len());
+            if places > KEPT_PLACES && places / 8 > used {
+                self.by_key.shrink_to(2 * used);
+            }
+        }
+        is_empty
+    }
 }
 
 /// What a session has to do with locks.
@@ -160,6 +199,27 @@ struct CellState {
     /// Indexes in which it has ranges.
     ranges: Vec<u64>,
     waiting_for: Option<LockKey>,
+    /// What its locks and ranges take.
+    bytes: usize,
+}
+
+impl CellState {
+    fn own(&mut self, key: &LockKey) {
+        metrics::LOCK_REC_LOCK_CREATED.increment();
+        self.bytes += lock_bytes(key);
+        self.owned.push(key.clone());
+    }
+}
+
+/// What a request is about.
+struct Asked<'a> {
+    session: SessionNo,
+    key: &'a LockKey,
+    mode: Mode,
+    /// Who has written the entry, if that is an active transaction.
+    writer: Option<(SessionNo, TrxId)>,
+    /// The sessions in whose ranges the key is.
+    ranges: &'a [(SessionNo, Mode)],
 }
 
 /// The lock table.
@@ -168,6 +228,7 @@ pub struct LockTable {
     ranges: RangeTable,
     cells: SessionArray<LockCell>,
     detector: Mutex<()>,
+    budget: Budget,
     on_deadlock: OnceLock<DeadlockReport>,
     hasher: std::hash::RandomState,
 }
@@ -179,6 +240,7 @@ impl Default for LockTable {
             ranges: RangeTable::default(),
             cells: SessionArray::default(),
             detector: Mutex::new(()),
+            budget: Budget::default(),
             on_deadlock: OnceLock::new(),
             hasher: std::hash::RandomState::new(),
         }
@@ -204,6 +266,31 @@ impl LockTable {
         assert!(self.on_deadlock.set(Box::new(report)).is_ok(), "deadlocks are reported to one");
     }
 
+    /// Says how many bytes all locks together may take.
+    pub fn set_memory_limit(&self, bytes: u64) {
+        self.budget.set_limit(bytes);
+    }
+
+    /// The bytes that all locks together take.
+    pub fn memory(&self) -> u64 {
+        let queues: usize = self.shards.iter().map(|shard| shard.queues.lock().account.used()).sum();
+        (queues + self.ranges.memory()) as u64
+    }
+
+    /// Whether there is room for `bytes` more of the session's.
+    fn has_room(&self, account: &mut Account, session: SessionNo, bytes: usize) -> bool {
+        account.reserve(&self.budget, bytes) || self.is_small(session)
+    }
+
+    #[cold]
+    fn is_small(&self, session: SessionNo) -> bool {
+        let is_small = self.cells.cell(session).state.lock().bytes < ALLOWANCE;
+        if !is_small {
+            metrics::LOCK_TABLE_FULL.increment();
+        }
+        is_small
+    }
+
     /// Session `session`, whose transaction began at `started_us`, now writes as `id`: its rows are locked by it.
     pub fn begin_writing(&self, session: SessionNo, id: TrxId, started_us: i64) {
         let cell = self.cells.cell(session);
@@ -226,6 +313,7 @@ impl LockTable {
         let cell = self.cells.cell(session);
         let id = TrxId(cell.writer.load(Ordering::Acquire));
         let (locks, waiting) = self.session_locks(session);
+        let lock_bytes = cell.state.lock().bytes;
         ActiveTrx {
             id: (id != TrxId::NONE).then_some(id),
             session,
@@ -233,6 +321,7 @@ impl LockTable {
             started_us: cell.started_us.load(Ordering::Relaxed),
             changes: cell.weight.load(Ordering::Relaxed),
             locks,
+            lock_bytes,
             waiting,
             wait_started_us: if waiting { cell.wait_started_us.load(Ordering::Relaxed) } else { 0 },
             label: cell.label.load(Ordering::Relaxed),
@@ -273,7 +362,7 @@ impl LockTable {
     pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, heed: Heed) -> bool {
         if heed == Heed::Ranges && !self.ranges.is_empty(index) {
             let indexes = self.ranges.read(index);
-            let ranges = indexes.get(&index);
+            let ranges = indexes.get(index);
             if ranges.is_some_and(|ranges| ranges.is_in_the_way(session, key, mode)) {
                 return false;
             }
@@ -301,7 +390,7 @@ impl LockTable {
     /// nobody is in the way.
     pub fn try_lock_row(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> TryLock {
         let indexes = self.ranges.read(index);
-        if let Some(ranges) = indexes.get(&index) {
+        if let Some(ranges) = indexes.get(index) {
             if ranges.has(session, key, mode) {
                 return TryLock::Already;
             }
@@ -312,21 +401,28 @@ impl LockTable {
         let shard = self.shard(index, key);
         let key = lock_key(index, key);
         let mut queues = shard.queues.lock();
-        let queue = match queues.entry(key.clone()) {
-            Entry::Occupied(queue) => queue.into_mut(),
-            Entry::Vacant(place) => {
-                shard.count.fetch_add(1, Ordering::AcqRel);
-                place.insert(Queue::default())
+        let Queues { by_key, account } = &mut *queues;
+        let place = by_key.entry(key.clone());
+        let mut before = 0;
+        if let Entry::Occupied(place) = &place {
+            let queue = place.get();
+            if queue.held(session).is_some_and(|held| held >= mode) {
+                return TryLock::Already;
             }
-        };
-        let held = queue.held(session);
-        if held.is_some_and(|held| held >= mode) {
-            return TryLock::Already;
+            if !queue.lets_pass(session, mode) {
+                return TryLock::No;
+            }
+            before = queue_bytes(&key, Some(queue));
         }
-        if !queue.lets_pass(session, mode) {
-            return TryLock::No;
+        if !self.has_room(account, session, lock_bytes(&key)) {
+            return TryLock::Full;
         }
+        if before == 0 {
+            shard.count.fetch_add(1, Ordering::AcqRel);
+        }
+        let queue = place.or_default();
         self.grant(queue, &key, session, mode);
+        account.settle(&self.budget, before, queue_bytes(&key, Some(queue)));
         TryLock::Newly
     }
 
@@ -361,7 +457,7 @@ impl LockTable {
             Heed::Ranges => {
                 // Kept latched, so that a range that is released meanwhile is released here too.
                 let indexes = self.ranges.read(index);
-                let in_the_way = indexes.get(&index).map(|ranges| ranges.in_the_way(session, key, mode));
+                let in_the_way = indexes.get(index).map(|ranges| ranges.in_the_way(session, key, mode));
                 self.enqueue(session, index, key, mode, writer, &in_the_way.unwrap_or_default())
             }
         };
@@ -381,18 +477,38 @@ impl LockTable {
         let shard = self.shard(index, key);
         let key = lock_key(index, key);
         let mut queues = shard.queues.lock();
-        // Counted before the queue is looked at, so that a writer who misses the count latches the leaf first.
-        let known = queues.contains_key(&key);
-        let queue = queues.entry(key.clone()).or_default();
-        if !known {
-            shard.count.fetch_add(1, Ordering::AcqRel);
+        let queue = queues.get(&key);
+        let before = queue_bytes(&key, queue);
+        if queue.is_none_or(|queue| queue.held(session).is_none() && queue.position(session).is_none()) {
+            let entries = 1 + usize::from(writer.is_some()) + ranges.len();
+            let bytes = lock_bytes(&key) + entries * entry_bytes(&key);
+            if !self.has_room(&mut queues.account, session, bytes) {
+                return (Request::Full, Vec::new());
+            }
         }
+        let asked = self.ask(shard, &mut queues, &Asked { session, key: &key, mode, writer, ranges });
+        let now = queue_bytes(&key, queues.get(&key));
+        queues.account.settle(&self.budget, before, now);
+        asked
+    }
+
+    /// [`enqueue`](Self::enqueue), for which there is room.
+    fn ask(&self, shard: &Shard, queues: &mut Queues, asked: &Asked<'_>) -> (Request, Vec<Wait>) {
+        let &Asked { session, key, mode, writer, ranges } = asked;
+        // Counted before the queue is looked at, so that a writer who misses the count latches the leaf first.
+        let queue = match queues.by_key.entry(key.clone()) {
+            Entry::Occupied(queue) => queue.into_mut(),
+            Entry::Vacant(place) => {
+                shard.count.fetch_add(1, Ordering::AcqRel);
+                place.insert(Queue::default())
+            }
+        };
         let mut is_made_explicit = false;
         if let Some((owner, id)) = writer {
-            is_made_explicit |= self.make_explicit(queue, &key, owner, id);
+            is_made_explicit |= self.make_explicit(queue, key, owner, id);
         }
         for &(owner, mode) in ranges {
-            is_made_explicit |= self.grant(queue, &key, owner, mode);
+            is_made_explicit |= self.grant(queue, key, owner, mode);
         }
         // If a writer slipped in between the grant and the look at the row, its lock comes first.
         if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
@@ -404,14 +520,14 @@ impl LockTable {
                 return (Request::Wait(waiter.event.clone()), Vec::new());
             }
             self.withdraw(queue, position);
-            self.promote(queue, &key);
-            self.drop_if_empty(shard, &mut queues, &key);
+            self.promote(queue, key);
+            self.drop_if_empty(shard, queues, key);
             return (Request::Deadlock, Vec::new());
         }
         if queue.lets_pass(session, mode) {
             match mode {
-                Mode::Insert => self.drop_if_empty(shard, &mut queues, &key),
-                Mode::Shared | Mode::Exclusive => drop(self.grant(queue, &key, session, mode)),
+                Mode::Insert => self.drop_if_empty(shard, queues, key),
+                Mode::Shared | Mode::Exclusive => drop(self.grant(queue, key, session, mode)),
             }
             return (Request::Granted, Vec::new());
         }
@@ -431,7 +547,7 @@ impl LockTable {
         let cell = self.cells.cell(session);
         cell.wait_started_us.store(0, Ordering::Relaxed);
         let mut state = cell.state.lock();
-        let previous = state.waiting_for.replace(key);
+        let previous = state.waiting_for.replace(key.clone());
         assert!(previous.is_none(), "a session waits for one lock at a time");
         let holds_nothing =
             state.owned.is_empty() && state.ranges.is_empty() && cell.weight.load(Ordering::Relaxed) == 0;
@@ -449,8 +565,7 @@ impl LockTable {
             return false;
         }
         if held.is_none() {
-            metrics::LOCK_REC_LOCK_CREATED.increment();
-            self.cells.cell(session).state.lock().owned.push(key.clone());
+            self.cells.cell(session).state.lock().own(key);
         }
         queue.grant(session, mode);
         true
@@ -459,6 +574,12 @@ impl LockTable {
     /// Notes in the session's cell that it has ranges in an index.
     fn list_range(&self, session: SessionNo, index: u64) {
         self.cells.cell(session).state.lock().ranges.push(index);
+    }
+
+    /// Notes in the session's cell what its ranges take that took `before` bytes.
+    fn note_ranges(&self, session: SessionNo, before: usize, now: usize) {
+        let mut state = self.cells.cell(session).state.lock();
+        state.bytes = state.bytes + now - before;
     }
 
     /// Notes that `owner`, writing as `id`, holds the entry, unless that transaction has ended. Whether that is
@@ -470,8 +591,7 @@ impl LockTable {
             return false;
         }
         if queue.held(owner).is_none() {
-            metrics::LOCK_REC_LOCK_CREATED.increment();
-            state.owned.push(key.clone());
+            state.own(key);
         }
         queue.grant(owner, Mode::Exclusive);
         true
@@ -502,8 +622,7 @@ impl LockTable {
             let mut state = self.cells.cell(session).state.lock();
             state.waiting_for = None;
             if mode != Mode::Insert && !owns_it_already {
-                metrics::LOCK_REC_LOCK_CREATED.increment();
-                state.owned.push(key.clone());
+                state.own(key);
             }
             drop(state);
             // Last: from then on the session goes on, perhaps to its end.
@@ -511,9 +630,8 @@ impl LockTable {
         }
     }
 
-    fn drop_if_empty(&self, shard: &Shard, queues: &mut HashMap<LockKey, Queue>, key: &LockKey) {
-        if queues.get(key).is_some_and(Queue::is_empty) {
-            queues.remove(key);
+    fn drop_if_empty(&self, shard: &Shard, queues: &mut Queues, key: &LockKey) {
+        if queues.remove_if_empty(key) {
             shard.count.fetch_sub(1, Ordering::AcqRel);
         }
     }
@@ -521,10 +639,13 @@ impl LockTable {
     fn with_queue(&self, key: &LockKey, change: impl FnOnce(&mut Queue)) {
         let shard = self.shard_of(key);
         let mut queues = shard.queues.lock();
-        if let Some(queue) = queues.get_mut(key) {
+        if let Some(queue) = queues.by_key.get_mut(key) {
+            let before = queue_bytes(key, Some(queue));
             change(queue);
             self.promote(queue, key);
             self.drop_if_empty(shard, &mut queues, key);
+            let now = queue_bytes(key, queues.get(key));
+            queues.account.settle(&self.budget, before, now);
         }
     }
 
@@ -559,6 +680,7 @@ impl LockTable {
             let mut state = self.cells.cell(session).state.lock();
             let Some(position) = state.owned.iter().rposition(|owned| *owned == key) else { return };
             state.owned.swap_remove(position);
+            state.bytes -= lock_bytes(&key);
         }
         self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
     }
@@ -568,7 +690,7 @@ impl LockTable {
         let cell = self.cells.cell(session);
         // First: whoever makes one of them explicit does so while it is there, and so before the list below is taken.
         let ranges = std::mem::take(&mut cell.state.lock().ranges);
-        ranges.into_iter().for_each(|index| self.ranges.release(session, index));
+        ranges.into_iter().for_each(|index| self.ranges.release(session, index, &self.budget));
         cell.writer.store(0, Ordering::SeqCst);
         cell.weight.store(0, Ordering::Relaxed);
         cell.started_us.store(0, Ordering::Relaxed);
@@ -581,6 +703,7 @@ impl LockTable {
             state = cell.state.lock();
         }
         let owned = std::mem::take(&mut state.owned);
+        state.bytes = 0;
         drop(state);
         for key in owned {
             self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));

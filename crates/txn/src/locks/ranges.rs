@@ -27,7 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::interval_tree::IntervalTree;
+use super::memory::{Account, Budget, FIRST_RANGE_BYTES, range_bytes};
 use super::{LockTable, Mode};
+use crate::error::Error;
 use crate::metrics;
 use crate::sessions::SessionNo;
 use crate::sync::{AtomicUsize, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -103,8 +105,8 @@ impl Cut {
 struct Intervals(BTreeMap<Cut, Cut>);
 
 impl Intervals {
-    /// Adds a range. Says `removed` where those began that are now part of it; and gives it as it is now, unless nothing has changed.
-    fn add(&mut self, mut from: Cut, mut to: Cut, mut removed: impl FnMut(&Cut)) -> Option<(Cut, Cut)> {
+    /// Adds a range. Says `removed` of those that are now part of it; and gives it as it is now, unless nothing has changed.
+    fn add(&mut self, mut from: Cut, mut to: Cut, mut removed: impl FnMut(&Cut, &Cut)) -> Option<(Cut, Cut)> {
         if from >= to {
             return None;
         }
@@ -114,12 +116,12 @@ impl Intervals {
                 return None;
             }
             self.0.remove(&start);
-            removed(&start);
+            removed(&start, &end);
             from = start;
         }
         while let Some(start) = self.0.range(&from..=&to).next().map(|(start, _)| start.clone()) {
             let end = self.0.remove(&start).expect("it was just found");
-            removed(&start);
+            removed(&start, &end);
             to = to.max(end);
         }
         self.0.insert(from.clone(), to.clone());
@@ -188,23 +190,39 @@ impl IndexRanges {
         own.and_then(|held| held.mode_at(&Cut::before(key))).is_some_and(|held| held >= mode)
     }
 
-    fn add(&mut self, session: SessionNo, mode: Mode, from: Cut, to: Cut) {
-        let held = self.held.entry(session).or_default();
+    /// Gives what the ranges take now that took the bytes given first.
+    fn add(&mut self, session: SessionNo, mode: Mode, from: Cut, to: Cut) -> (usize, usize) {
+        let (mut before, mut now) = (0, 0);
+        let held = self.held.entry(session).or_insert_with(|| {
+            now = FIRST_RANGE_BYTES;
+            Held::default()
+        });
         let (intervals, tree) = match mode {
             Mode::Exclusive => (&mut held.exclusive, &mut self.exclusive),
             Mode::Shared | Mode::Insert => (&mut held.shared, &mut self.shared),
         };
-        if let Some((from, to)) = intervals.add(from, to, |start| tree.remove(session, start)) {
+        let added = intervals.add(from, to, |start, end| {
+            before += range_bytes(start, end);
+            tree.remove(session, start);
+        });
+        if let Some((from, to)) = added {
+            now += range_bytes(&from, &to);
             tree.insert(session, from, to);
         }
+        (before, now)
     }
 
-    /// Whether there was anything to forget.
-    fn release(&mut self, session: SessionNo) -> bool {
-        let Some(held) = self.held.remove(&session) else { return false };
-        held.shared.0.keys().for_each(|from| self.shared.remove(session, from));
-        held.exclusive.0.keys().for_each(|from| self.exclusive.remove(session, from));
-        true
+    /// Gives what they took, if there was anything to forget.
+    fn release(&mut self, session: SessionNo) -> Option<usize> {
+        let held = self.held.remove(&session)?;
+        let mut bytes = FIRST_RANGE_BYTES;
+        for (intervals, tree) in [(held.shared, &mut self.shared), (held.exclusive, &mut self.exclusive)] {
+            for (from, to) in &intervals.0 {
+                bytes += range_bytes(from, to);
+                tree.remove(session, from);
+            }
+        }
+        Some(bytes)
     }
 }
 
@@ -218,7 +236,21 @@ pub(super) struct RangeTable {
 struct RangeShard {
     /// Sessions with ranges, index by index.
     count: AtomicUsize,
-    indexes: RwLock<HashMap<u64, IndexRanges>>,
+    indexes: RwLock<Indexes>,
+}
+
+/// The indexes of a shard.
+#[derive(Default)]
+pub(super) struct Indexes {
+    by_id: HashMap<u64, IndexRanges>,
+    account: Account,
+}
+
+impl Indexes {
+    /// The ranges of an index, if there are any.
+    pub(super) fn get(&self, index: u64) -> Option<&IndexRanges> {
+        self.by_id.get(&index)
+    }
 }
 
 impl Default for RangeTable {
@@ -238,14 +270,19 @@ impl RangeTable {
         self.shard(index).count.load(Ordering::Acquire) == 0
     }
 
-    pub(super) fn read(&self, index: u64) -> RwLockReadGuard<'_, HashMap<u64, IndexRanges>> {
+    pub(super) fn read(&self, index: u64) -> RwLockReadGuard<'_, Indexes> {
         self.shard(index).indexes.read()
+    }
+
+    /// Bytes that all of them take.
+    pub(super) fn memory(&self) -> usize {
+        self.shards.iter().map(|shard| shard.indexes.read().account.used()).sum()
     }
 
     /// Calls `visit` with each range.
     pub(super) fn visit(&self, mut visit: impl FnMut(SessionNo, u64, Mode, &Cut, &Cut)) {
         for shard in &self.shards {
-            for (index, ranges) in shard.indexes.read().iter() {
+            for (index, ranges) in shard.indexes.read().by_id.iter() {
                 for (session, held) in &ranges.held {
                     let modes = [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)];
                     for (mode, intervals) in modes {
@@ -257,15 +294,17 @@ impl RangeTable {
     }
 
     /// Forgets the session's ranges in an index.
-    pub(super) fn release(&self, session: SessionNo, index: u64) {
+    pub(super) fn release(&self, session: SessionNo, index: u64, budget: &Budget) {
         let shard = self.shard(index);
         let mut indexes = shard.indexes.write();
-        let Some(ranges) = indexes.get_mut(&index) else { return };
-        if ranges.release(session) {
+        let Indexes { by_id, account } = &mut *indexes;
+        let Some(ranges) = by_id.get_mut(&index) else { return };
+        if let Some(bytes) = ranges.release(session) {
+            account.settle(budget, bytes, 0);
             shard.count.fetch_sub(1, Ordering::AcqRel);
         }
         if ranges.held.is_empty() {
-            indexes.remove(&index);
+            by_id.remove(&index);
         }
     }
 }
@@ -274,7 +313,7 @@ impl RangeTable {
 pub struct RangeGuard<'a> {
     table: &'a LockTable,
     shard: &'a RangeShard,
-    indexes: RwLockWriteGuard<'a, HashMap<u64, IndexRanges>>,
+    indexes: RwLockWriteGuard<'a, Indexes>,
     session: SessionNo,
     index: u64,
     mode: Mode,
@@ -291,25 +330,34 @@ impl LockTable {
 impl RangeGuard<'_> {
     /// Whether the row at `key` can be part of the range without waiting, as far as explicit locks and ranges go.
     pub fn may_lock(&self, key: &[u8]) -> bool {
-        let ranges = self.indexes.get(&self.index);
+        let ranges = self.indexes.get(self.index);
         if ranges.is_some_and(|ranges| ranges.is_in_the_way(self.session, key, self.mode)) {
             return false;
         }
         self.table.may_pass(self.session, self.index, key, self.mode)
     }
 
-    /// The rows between the cuts are the session's, and nobody else inserts there.
-    pub fn add(&mut self, from: Cut, to: Cut) {
+    /// The rows between the cuts are the session's, and nobody else inserts there. [`Error::LockTableFull`] if there is no
+    /// memory for that.
+    pub fn add(&mut self, from: Cut, to: Cut) -> Result<(), Error> {
         if from >= to {
-            return;
+            return Ok(());
         }
-        let ranges = self.indexes.entry(self.index).or_default();
+        let Indexes { by_id, account } = &mut *self.indexes;
+        let most = FIRST_RANGE_BYTES + range_bytes(&from, &to);
+        if !self.table.has_room(account, self.session, most) {
+            return Err(Error::LockTableFull);
+        }
+        let ranges = by_id.entry(self.index).or_default();
         if !ranges.held.contains_key(&self.session) {
             self.shard.count.fetch_add(1, Ordering::AcqRel);
             self.table.list_range(self.session, self.index);
             metrics::LOCK_REC_LOCK_CREATED.increment();
         }
-        ranges.add(self.session, self.mode, from, to);
+        let (before, now) = ranges.add(self.session, self.mode, from, to);
+        account.settle(&self.table.budget, before, now);
+        self.table.note_ranges(self.session, before, now);
+        Ok(())
     }
 }
 
@@ -335,7 +383,7 @@ mod tests {
                 let (from, to) = (prng.below(34), prng.below(34));
                 let starts: Vec<Cut> = intervals.0.keys().cloned().collect();
                 let mut removed = Vec::new();
-                let added = intervals.add(cut(from), cut(to), |start| removed.push(start.clone()));
+                let added = intervals.add(cut(from), cut(to), |start, _| removed.push(start.clone()));
                 let mut expected: Vec<_> =
                     starts.into_iter().filter(|start| !removed.contains(start)).collect();
                 if let Some((from, to)) = added {

@@ -4,6 +4,7 @@ mod format;
 mod harness;
 mod hot_row;
 mod implicit_locks;
+mod lock_memory;
 mod locks;
 mod model;
 mod prepared;

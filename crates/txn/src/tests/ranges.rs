@@ -191,6 +191,7 @@ impl World {
             TryLock::Already => {}
             TryLock::Newly => naive.queue(key).grant(session, mode),
             TryLock::No => self.wait(session, key, mode),
+            TryLock::Full => panic!("there is no limit"),
         }
     }
 
@@ -206,7 +207,7 @@ impl World {
             }
         }
         let end = in_the_way.map_or(Cut::after(&[last]), |key| Cut::before(&[key]));
-        range.add(Cut::before(&[first]), end);
+        range.add(Cut::before(&[first]), end).unwrap();
         drop(range);
         let seen = in_the_way.unwrap_or(last + 1);
         if first < seen {
@@ -224,6 +225,7 @@ impl World {
     }
 
     fn compare(&self) {
+        self.table.check_memory();
         for session in 0..SESSIONS {
             let number = SessionNo(session);
             assert_eq!(self.table.session_locks(number), self.naive.locks(session), "session {session}");
@@ -277,6 +279,8 @@ fn rows_ranges_and_inserts_agree_with_a_naive_table() {
             world.table.release_all(SessionNo(session));
         }
         assert!((0..KEYS).all(|key| world.table.is_surely_free(INDEX, &[key])), "nothing is left");
+        world.table.check_memory();
+        assert_eq!(world.table.memory(), 0);
     }
     assert!(waits > 500 && ranges > 500, "{waits} {ranges}");
 }
@@ -288,7 +292,7 @@ fn gaps_are_shared_and_inserts_wait_for_the_others() {
     let [first, second] = [1, 2].map(SessionNo);
     for session in [first, second] {
         let mut range = table.begin_range(session, INDEX, Mode::Exclusive);
-        range.add(Cut::before(b"k"), Cut::after(b"k"));
+        range.add(Cut::before(b"k"), Cut::after(b"k")).unwrap();
     }
     let insert = |session| table.lock_heeding(session, INDEX, b"k", Mode::Insert, Heed::Ranges, None);
     let Request::Wait(event) = insert(first) else { panic!("the other has the gap") };
@@ -309,7 +313,7 @@ fn a_cycle_closed_on_behalf_of_others_is_found() {
     assert!(matches!(exclusive(holder, b"k"), Request::Granted));
     assert!(matches!(exclusive(waiter, b"j"), Request::Granted));
     let mut range = table.begin_range(ranger, INDEX, Mode::Exclusive);
-    range.add(Cut::before(b"k"), Cut::after(b"k"));
+    range.add(Cut::before(b"k"), Cut::after(b"k")).unwrap();
     drop(range);
     let Request::Wait(waits_for_k) = exclusive(waiter, b"k") else { panic!("the holder has it") };
     let Request::Wait(waits_for_j) = exclusive(ranger, b"j") else { panic!("the waiter has it") };
