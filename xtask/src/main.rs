@@ -15,7 +15,7 @@
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `snapshot` | what a snapshot that stays open costs the others; see [`snapshot`] |
-//! | `soak` | the long forms: more kills, longer random tests; `--rounds N` |
+//! | `soak` | the long forms: more kills, longer random tests; `--rounds N`, and `--part NAME` for one of them |
 //!
 //! What a step needs and the machine lacks it installs first: Debian packages, and pinned language clients under
 //! `target/`.
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | bench ... | snapshot ... | soak [--rounds N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | bench ... | snapshot ... | soak [--part NAME] [--rounds N]"
                     .into(),
             ),
         },
@@ -95,14 +95,35 @@ fn steps(steps: &[Step]) -> Outcome {
     Ok(())
 }
 
+const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot] [--rounds N]";
+
 fn soak(arguments: &[String]) -> Outcome {
-    let rounds: u32 = match arguments {
-        [] => 300,
-        [flag, count] if flag == "--rounds" => count.parse().map_err(|_| format!("not a number: {count}"))?,
-        _ => return Err("usage: cargo xtask soak [--rounds N]".into()),
-    };
-    unit::soak()?;
-    histories::soak(rounds.div_ceil(30))?;
-    crash::rounds(rounds)?;
-    snapshot::soak()
+    let (mut part, mut rounds) = (None, 300);
+    for pair in arguments.chunks(2) {
+        match pair {
+            [flag, name] if flag == "--part" => part = Some(name.as_str()),
+            [flag, count] if flag == "--rounds" => rounds = count.parse().map_err(|_| SOAK_USAGE)?,
+            _ => return Err(SOAK_USAGE.into()),
+        }
+    }
+    match part {
+        None => {
+            for part in ["unit", "search", "histories", "crash", "snapshot"] {
+                soak_part(part, rounds)?;
+            }
+            Ok(())
+        }
+        Some(part) => soak_part(part, rounds),
+    }
+}
+
+fn soak_part(part: &str, rounds: u32) -> Outcome {
+    match part {
+        "unit" => unit::soak(rounds.div_ceil(15)),
+        "search" => unit::search(rounds.div_ceil(3) * 5),
+        "histories" => histories::soak(rounds.div_ceil(30)),
+        "crash" => crash::rounds(rounds),
+        "snapshot" => snapshot::soak(),
+        _ => Err(SOAK_USAGE.into()),
+    }
 }

@@ -27,13 +27,11 @@ pub fn loom() -> Outcome {
 /// Tests named `search` that are ignored elsewhere: they go through as many seeds as they are told to. Histories on a failing
 /// disk, of every mishap; scripts of statements on tables with indexes and without.
 const SEARCHES: &[(&str, &str)] = &[("palisade-sim", "search"), ("palisade-sql", "differential")];
-/// Seeds of each search in [`soak`].
-const SEARCHED: u32 = 500;
 
-/// The random tests again, with seeds of their own and more steps; then the searches.
-pub fn soak() -> Outcome {
+/// The random tests again, `count` times, with seeds of their own and more steps.
+pub fn soak(count: u32) -> Outcome {
     let first = std::process::id().wrapping_mul(7919);
-    for round in 1..=20 {
+    for round in 1..=count {
         let seed = first.wrapping_add(round);
         process::run(
             cargo(&["test", "--workspace", "--quiet", "--release"])
@@ -41,7 +39,13 @@ pub fn soak() -> Outcome {
                 .env("PALISADE_TEST_STEPS", "20"),
         )?;
     }
-    let seeds = format!("{first}..{}", u64::from(first) + u64::from(SEARCHED));
+    Ok(())
+}
+
+/// The searches, through so many seeds each.
+pub fn search(count: u32) -> Outcome {
+    let first = std::process::id().wrapping_mul(7919);
+    let seeds = format!("{first}..{}", u64::from(first) + u64::from(count));
     for (package, test) in SEARCHES {
         let search = ["test", "--package", package, "--test", test, "--release", "--quiet"];
         process::run(cargo(&search).args(["search", "--", "--ignored", "--nocapture"]).env("SEEDS", &seeds))?;

@@ -200,12 +200,24 @@ pub async fn retry<T, E>(mut attempt: impl FnMut() -> Attempt<T, E>) -> Result<T
 }
 
 /// [`retry`] for background threads and tests: sleeps in between.
-pub fn retry_blocking<T, E>(mut attempt: impl FnMut() -> Attempt<T, E>) -> Result<T, E> {
+pub fn retry_blocking<T, E>(attempt: impl FnMut() -> Attempt<T, E>) -> Result<T, E> {
+    retry_after(attempt, |event| {
+        event.wait_blocking();
+        Ok(())
+    })
+}
+
+/// [`retry`] for those that may have to bring the event about themselves: `wait` returns when the attempt is worth another
+/// try.
+pub fn retry_after<T, E>(
+    mut attempt: impl FnMut() -> Attempt<T, E>,
+    mut wait: impl FnMut(&Event) -> Result<(), E>,
+) -> Result<T, E> {
     loop {
         match attempt() {
             Ok(value) => return Ok(value),
             Err(Blocked::Error(error)) => return Err(error),
-            Err(Blocked::Wait(event)) => event.wait_blocking(),
+            Err(Blocked::Wait(event)) => wait(&event)?,
         }
     }
 }

@@ -7,13 +7,14 @@
 //!
 //! A page whose first operation formats it is not read at all: whatever the crash has made of it does not matter.
 //!
-//! The pool's cleaners must be running: a batch may change more pages than there are frames.
+//! A batch may change more pages than there are frames: either the pool's cleaners are running, or whoever waits for a
+//! frame cleans ([`Wait`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use palisade_base::event::retry_blocking;
-use palisade_base::{Lsn, PageId, PageNo, SpaceId};
+use palisade_base::event::retry_after;
+use palisade_base::{Blocked, Event, Lsn, PageId, PageNo, SpaceId};
 use palisade_buffer::{PageRead, Space};
 use palisade_log::{LogReader, LsnRange};
 
@@ -26,6 +27,9 @@ const BATCH_BYTES: usize = 32 << 20;
 
 /// How recovery finds spaces: gives the attached space, or `None` if its table was dropped and nothing of it matters.
 pub type OpenSpace<'a> = dyn FnMut(SpaceId) -> Result<Option<Arc<Space>>, Error> + 'a;
+
+/// How recovery waits: returns when the event has happened, or when something was done for it to happen.
+pub type Wait<'a> = dyn Fn(&Event) -> Result<(), Error> + Sync + 'a;
 
 /// What recovery has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +51,7 @@ pub fn apply(
     reader: &mut LogReader,
     threads: usize,
     open_space: &mut OpenSpace<'_>,
+    wait: &Wait<'_>,
 ) -> Result<Recovered, Error> {
     let mut total = Recovered { end: reader.checkpoint_lsn(), ..Recovered::default() };
     let mut spaces = Spaces { open: HashMap::new(), open_space };
@@ -61,7 +66,7 @@ pub fn apply(
         if batch.ranges.is_empty() {
             return Ok(total);
         }
-        let (applied, skipped) = batch.apply(threads.max(1), &spaces)?;
+        let (applied, skipped) = batch.apply(threads.max(1), &spaces, wait)?;
         total.applied += applied;
         total.skipped += skipped;
     }
@@ -122,18 +127,20 @@ impl Batch {
         }
     }
 
-    fn apply(&self, threads: usize, spaces: &Spaces<'_>) -> Result<(u64, u64), Error> {
+    fn apply(&self, threads: usize, spaces: &Spaces<'_>, wait: &Wait<'_>) -> Result<(u64, u64), Error> {
         let mut shares: Vec<Vec<PageId>> = vec![Vec::new(); threads];
         for page in self.pages.keys() {
             shares[(page.page.0 as usize ^ page.space.0 as usize) % threads].push(*page);
         }
         let open = &spaces.open;
         if threads == 1 {
-            return self.apply_pages(&mut shares[0], open);
+            return self.apply_pages(&mut shares[0], open, wait);
         }
         std::thread::scope(|scope| {
-            let workers: Vec<_> =
-                shares.iter_mut().map(|share| scope.spawn(move || self.apply_pages(share, open))).collect();
+            let workers: Vec<_> = shares
+                .iter_mut()
+                .map(|share| scope.spawn(move || self.apply_pages(share, open, wait)))
+                .collect();
             let mut sum = (0, 0);
             for worker in workers {
                 let (applied, skipped) = worker.join().expect("recovery does not panic")?;
@@ -148,19 +155,26 @@ impl Batch {
         &self,
         pages: &mut [PageId],
         spaces: &HashMap<SpaceId, Option<Arc<Space>>>,
+        wait: &Wait<'_>,
     ) -> Result<(u64, u64), Error> {
         pages.sort_unstable();
         let mut sum = (0, 0);
         for page in pages {
             let Some(Some(space)) = spaces.get(&page.space) else { continue };
-            let (applied, skipped) = self.apply_page(space, page.page, &self.pages[page])?;
+            let (applied, skipped) = self.apply_page(space, page.page, &self.pages[page], wait)?;
             sum = (sum.0 + applied, sum.1 + skipped);
         }
         metrics::RECOVERY_OPERATIONS.add(sum.0);
         Ok(sum)
     }
 
-    fn apply_page(&self, space: &Space, number: PageNo, ops: &[OpAt]) -> Result<(u64, u64), Error> {
+    fn apply_page(
+        &self,
+        space: &Space,
+        number: PageNo,
+        ops: &[OpAt],
+        wait: &Wait<'_>,
+    ) -> Result<(u64, u64), Error> {
         let id = PageId { space: space.id(), page: number };
         let decode = |at: &OpAt| {
             let end = self.ranges[at.range as usize].end;
@@ -168,15 +182,17 @@ impl Batch {
             let op = PageOp::decode(&mut reader, Some(id)).map_err(|_| Error::CorruptedRecord { end })?;
             Ok::<_, Error>(op.1)
         };
-        retry_blocking(|| space.ensure_allocated(number.0.saturating_add(1)))?;
+        let allocate = |pages| retry_after(|| space.ensure_allocated(pages).map_err(Blocked::up), wait);
+        allocate(number.0.saturating_add(1))?;
         let is_formatted = match ops.first() {
             Some(first) => decode(first)?.formats(),
             None => return Ok((0, 0)),
         };
-        let mut page = retry_blocking(|| match is_formatted {
+        let latch = || match is_formatted {
             true => space.create(number),
             false => space.exclusive(number),
-        })?;
+        };
+        let mut page = retry_after(|| latch().map_err(Blocked::up), wait)?;
         let page_lsn = page.page_lsn();
         let mut changed: Option<LsnRange> = None;
         let (mut applied, mut skipped) = (0, 0);
@@ -184,7 +200,7 @@ impl Batch {
             let range = self.ranges[at.range as usize];
             if let PageOp::SetHighWater { pages } = decode(at)? {
                 // The file had this length when the operation was first done; the crash may have cost it.
-                retry_blocking(|| space.ensure_allocated(pages))?;
+                allocate(pages)?;
             }
             if range.end <= page_lsn {
                 skipped += 1;

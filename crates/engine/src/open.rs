@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8};
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
 use palisade_base::monitor::Monitors;
-use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
+use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
 use palisade_btree::{Mtr, Tree, alloc, recovery};
 use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Off, PAGE_SIZE, PageSink, Space};
@@ -256,7 +256,20 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         true => std::thread::available_parallelism().map_or(1, usize::from),
         false => 1,
     };
-    recovery::apply(&mut reader, threads, &mut |space| Ok(pool.space(space)))?;
+    let wait = |event: &Event| {
+        match config.background {
+            true => event.wait_blocking(),
+            // nobody else makes room
+            false => {
+                pool.step()?;
+            }
+        }
+        Ok(())
+    };
+    recovery::apply(&mut reader, threads, &mut |space| Ok(pool.space(space)), &wait)?;
+    if !config.background {
+        pool.step()?;
+    }
     log.start_after_recovery(reader)?;
     let undo = attached(&pool, UNDO_SPACE)?;
     restore_length(&undo)?;

@@ -3,24 +3,25 @@
 //! | level | proscribed, and what the levels above proscribe |
 //! |---|---|
 //! | READ UNCOMMITTED | G0; an acknowledged append that is lost, doubled or half there; a version built on one taken back |
-//! | READ COMMITTED | G1a, G1b, G1c; a list that is no beginning of what it became |
-//! | REPEATABLE READ | G-single of transactions that only read without locks: they see one snapshot |
+//! | READ COMMITTED | G1a, G1b, G1c; a list that is no beginning of what it became; a plain read of which one statement sees two states (statement skew) |
+//! | REPEATABLE READ | any cycle through what a transaction's plain reads saw: they see one snapshot |
 //! | SNAPSHOT | G-single, lost update among them; any cycle without two adjacent anti-dependencies |
 //! | SERIALIZABLE | every cycle |
 //!
 //! READ UNCOMMITTED is Adya's PL-1, which says nothing of reads: dirty ones (G1a, G1b, and cycles through them, G1c) are
-//! what it is for. READ COMMITTED is PL-2. REPEATABLE READ is InnoDB's, which is less than PL-2.99: a locking read or a
-//! change sees the latest version while plain reads see the snapshot, so a transaction that does both may see two states. What
-//! remains is that the plain reads of one that does nothing else come from one moment. SNAPSHOT is REPEATABLE READ
-//! with `innodb_snapshot_isolation`: snapshot isolation (PL-SI) allows only cycles in which two anti-dependencies follow
-//! each other (Fekete et al., 2005). SERIALIZABLE is PL-3.
+//! what it is for. READ COMMITTED is PL-2, and InnoDB's besides: a plain read is of what was committed at one moment after the
+//! statement began. REPEATABLE READ is InnoDB's, which is less than PL-2.99: a locking read or a change sees the latest
+//! version while plain reads see the snapshot, so a transaction that does both may see two states. What remains is that its
+//! plain reads come from one moment, no earlier than the first of them, where it has not changed the list itself. SNAPSHOT
+//! is REPEATABLE READ with `innodb_snapshot_isolation`: snapshot isolation (PL-SI) allows only cycles in which two
+//! anti-dependencies follow each other (Fekete et al., 2005). SERIALIZABLE is PL-3.
 //!
 //! Real time counts as a dependency everywhere: whoever begins after a commit was acknowledged does not come before it. So
 //! SNAPSHOT is strong snapshot isolation, and SERIALIZABLE is strict.
 
 use std::fmt;
 
-use crate::graph::{Cycle, Dependency, Graph};
+use crate::graph::{Cycle, Dependency, Grain, Graph, Node, Part};
 use crate::history::{Fate, History};
 use crate::versions::{Versions, name, versions};
 
@@ -29,9 +30,9 @@ use crate::versions::{Versions, name, versions};
 pub enum Level {
     /// PL-1.
     ReadUncommitted,
-    /// PL-2.
+    /// PL-2, and one snapshot for each plain read.
     ReadCommitted,
-    /// PL-2, and one snapshot for those who only read.
+    /// PL-2, and one snapshot for plain reads.
     RepeatableRead,
     /// Strong snapshot isolation.
     Snapshot,
@@ -66,9 +67,11 @@ pub enum Kind {
     VanishedRead,
     /// Reads of a list that are no beginnings of one order.
     IncompatibleOrder,
+    /// A cycle through what one plain read saw: it saw two states.
+    StatementSkew,
     /// A cycle of one rw and one ww of one list: both built upon the same version.
     LostUpdate,
-    /// A cycle with exactly one rw: read skew and its like.
+    /// A cycle with exactly one rw, or through what plain reads saw: read skew and its like.
     GSingle,
     /// A cycle with several rw, of which no two follow each other.
     GNonadjacent,
@@ -87,9 +90,12 @@ impl Kind {
             | Kind::DirtyUpdate
             | Kind::Internal
             | Kind::G0 => Level::ReadUncommitted,
-            Kind::G1a | Kind::G1b | Kind::G1c | Kind::VanishedRead | Kind::IncompatibleOrder => {
-                Level::ReadCommitted
-            }
+            Kind::G1a
+            | Kind::G1b
+            | Kind::G1c
+            | Kind::VanishedRead
+            | Kind::IncompatibleOrder
+            | Kind::StatementSkew => Level::ReadCommitted,
             Kind::LostUpdate | Kind::GSingle | Kind::GNonadjacent => Level::Snapshot,
             Kind::G2 => Level::Serializable,
         }
@@ -117,17 +123,19 @@ pub fn check(history: &History, level: Level) -> Vec<Anomaly> {
     let mut anomalies = std::mem::take(&mut versions.anomalies);
     // At READ UNCOMMITTED a read may be of anything.
     anomalies.retain(|anomaly| anomaly.kind.proscribed_from() <= level);
-    let graph = |keep: &dyn Fn(usize, Dependency) -> bool| Graph::new(history, &versions, keep);
-    let all = graph(&|_, _| true);
+    let all = Graph::new(history, &versions);
     let mut found = all.cycles(|edge| matches!(edge, Dependency::Ww(_) | Dependency::Rt));
     if level >= Level::ReadCommitted {
         found.extend(all.cycles(|edge| !edge.is_anti()));
     }
-    if level == Level::RepeatableRead {
-        let readers = |from: usize, edge: Dependency| {
-            !edge.is_anti() || history.transactions[from].only_reads_plainly()
-        };
-        found.extend(graph(&readers).anti_cycles(true));
+    let grain = match level {
+        Level::ReadCommitted => Some(Grain::Statement),
+        Level::RepeatableRead => Some(Grain::Transaction),
+        // above, a transaction is one node with all that it saw; below, reads are of anything
+        Level::ReadUncommitted | Level::Snapshot | Level::Serializable => None,
+    };
+    if let Some(grain) = grain {
+        found.extend(Graph::of_snapshots(history, &versions, grain).cycles(|_| true));
     }
     if level >= Level::Snapshot {
         found.extend(all.anti_cycles(true));
@@ -157,7 +165,11 @@ fn kind(cycle: &Cycle) -> Kind {
     let anti = edges.iter().filter(|edge| edge.is_anti()).count();
     let follows =
         |position: usize| edges[position].is_anti() && edges[(position + 1) % edges.len()].is_anti();
+    let has = |wanted: fn(Part) -> bool| cycle.iter().any(|(node, _)| wanted(node.part));
     match (anti, edges.as_slice()) {
+        _ if has(|part| matches!(part, Part::Look(_))) => Kind::StatementSkew,
+        // without an anti-dependency: a later one of the reads saw what began after the first
+        (0 | 1, _) if has(|part| part == Part::Looks) => Kind::GSingle,
         (0, edges) if edges.iter().all(|edge| matches!(edge, Dependency::Ww(_) | Dependency::Rt)) => Kind::G0,
         (0, _) => Kind::G1c,
         (1, [Dependency::Rw(a), Dependency::Ww(b)] | [Dependency::Ww(a), Dependency::Rw(b)]) if a == b => {
@@ -172,29 +184,39 @@ fn kind(cycle: &Cycle) -> Kind {
 /// A cycle in words, with its transactions.
 fn show(history: &History, versions: &Versions, cycle: &Cycle) -> String {
     let mut text = String::new();
-    for (number, edge) in cycle {
+    let label = |node: &Node| match node.part {
+        Part::Whole => format!("T{}", node.transaction),
+        Part::Looks => format!("T{}'s plain reads", node.transaction),
+        Part::Look(look) => format!("T{}'s plain read {look}", node.transaction),
+    };
+    for (node, edge) in cycle {
         let edge = match edge {
-            Dependency::Ww(key) => format!("-ww {key}-> "),
-            Dependency::Wr(key) => format!("-wr {key}-> "),
-            Dependency::Rw(key) => format!("-rw {key}-> "),
-            Dependency::Rt => "-rt-> ".to_owned(),
+            Dependency::Ww(key) => format!("ww {key}"),
+            Dependency::Wr(key) => format!("wr {key}"),
+            Dependency::Rw(key) => format!("rw {key}"),
+            Dependency::Rt => "rt".to_owned(),
         };
-        text.push_str(&format!("T{number} {edge}"));
+        text.push_str(&format!("{} -{edge}-> ", label(node)));
     }
-    text.push_str(&format!("T{}", cycle[0].0));
-    for (number, _) in cycle {
-        let transaction = &history.transactions[*number];
+    text.push_str(&label(&cycle[0].0));
+    for (node, _) in cycle {
+        let transaction = &history.transactions[node.transaction];
         let fate = match transaction.fate {
-            Fate::Unknown if versions.is_committed[*number] => "there, not acknowledged",
+            Fate::Unknown if versions.is_committed[node.transaction] => "there, not acknowledged",
             _ => "acknowledged",
         };
         text.push_str(&format!(
             "\n    {}, {fate}, moments {} to {}: {:?}",
-            name(history, *number),
+            name(history, node.transaction),
             transaction.begin,
             transaction.end,
             transaction.ops
         ));
+        match node.part {
+            Part::Whole => {}
+            Part::Looks => text.push_str(&format!(", plain reads {:?}", transaction.looks)),
+            Part::Look(look) => text.push_str(&format!(", plain read {:?}", transaction.looks[look])),
+        }
     }
     text
 }

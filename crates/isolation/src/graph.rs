@@ -7,18 +7,22 @@
 //! | rw | who read a list up to an element | who appended the next one (anti-dependency) |
 //! | rt | whose commit was acknowledged | who began afterwards (real time) |
 //!
+//! The nodes are transactions. Where a level promises less for a whole transaction than for what it read from one snapshot,
+//! what was read so is a node of its own, a [`Part`]: it follows what it saw and precedes what it did not see, and nothing
+//! of what its transaction did else touches it.
+//!
 //! Real time is reduced to the edges from which the others follow. A search looks at strongly connected components and
 //! gives the shortest cycle of the wanted shape in each; long lists of starting points are cut off, which may give a cycle
 //! that is not the shortest, but always one if there is one.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeFiltered, EdgeRef};
 
-use crate::history::{Fate, History, Key};
-use crate::versions::Versions;
+use crate::history::{Fate, History, Key, Look};
+use crate::versions::{Sight, Versions};
 
 /// Why one transaction comes before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,54 +44,149 @@ impl Dependency {
     }
 }
 
-/// A cycle: each transaction with the edge to the next, the last one's to the first.
-pub type Cycle = Vec<(usize, Dependency)>;
+/// What is ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Node {
+    /// Index of the transaction.
+    pub transaction: usize,
+    /// Which part of it.
+    pub part: Part,
+}
+
+/// A part of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// What all of its reads without locks saw.
+    Looks,
+    /// What this one of its reads without locks saw.
+    Look(usize),
+}
+
+/// What reads from one snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grain {
+    /// All plain reads of a transaction.
+    Transaction,
+    /// Those of a statement.
+    Statement,
+}
+
+/// A cycle: each node with the edge to the next, the last one's to the first.
+pub type Cycle = Vec<(Node, Dependency)>;
 
 /// The dependencies among committed transactions.
 pub struct Graph {
-    /// The index of a node is the index of a transaction.
-    graph: DiGraph<(), Dependency>,
+    graph: DiGraph<Node, Dependency>,
 }
 
-impl Graph {
-    /// The dependencies of a history; of those that `keep`, given who they start from, lets pass.
-    pub fn new(history: &History, versions: &Versions, keep: impl Fn(usize, Dependency) -> bool) -> Graph {
-        let mut edges = HashSet::new();
-        let order = |key: &Key| history.last.get(key).map_or(&[][..], Vec::as_slice);
-        let writer = |key: &Key, position: usize| {
-            let element = order(key).get(position)?;
-            versions.writers.get(element).copied().filter(|writer| versions.is_committed[*writer])
-        };
+/// When a node began and, if that is known, had ended.
+type Span = (usize, u64, Option<u64>);
+
+/// A graph in the making.
+struct Draft<'a> {
+    history: &'a History,
+    versions: &'a Versions,
+    nodes: Vec<Node>,
+    spans: Vec<Span>,
+    edges: HashSet<(usize, usize, Dependency)>,
+}
+
+impl<'a> Draft<'a> {
+    /// The transactions, and what each overwrote; the index of a node is the index of a transaction.
+    fn new(history: &'a History, versions: &'a Versions) -> Self {
+        let whole = |transaction| Node { transaction, part: Part::Whole };
+        let nodes = (0..history.transactions.len()).map(whole).collect();
+        let mut this = Draft { history, versions, nodes, spans: Vec::new(), edges: HashSet::new() };
+        for (number, transaction) in history.transactions.iter().enumerate() {
+            if versions.is_committed[number] {
+                let end = (transaction.fate == Fate::Committed).then_some(transaction.end);
+                this.spans.push((number, transaction.begin, end));
+            }
+        }
         for (key, list) in &history.last {
             for position in 1..list.len() {
-                if let (Some(from), Some(to)) = (writer(key, position - 1), writer(key, position)) {
-                    edges.insert((from, to, Dependency::Ww(*key)));
+                if let (Some(from), Some(to)) = (this.writer(*key, position - 1), this.writer(*key, position))
+                {
+                    this.edges.insert((from, to, Dependency::Ww(*key)));
                 }
             }
         }
-        for sight in &versions.sights {
-            let before = sight.length.checked_sub(1).and_then(|position| writer(&sight.key, position));
-            if let Some(from) = before {
-                edges.insert((from, sight.reader, Dependency::Wr(sight.key)));
-            }
-            if let Some(to) = writer(&sight.key, sight.length) {
-                edges.insert((sight.reader, to, Dependency::Rw(sight.key)));
-            }
+        this
+    }
+
+    /// Who appended the element at a position, if that is committed.
+    fn writer(&self, key: Key, position: usize) -> Option<usize> {
+        let element = self.history.last.get(&key)?.get(position)?;
+        self.versions.writers.get(element).copied().filter(|writer| self.versions.is_committed[*writer])
+    }
+
+    /// `node` saw that: it comes after the last element that it saw, and, if it is to have `anti`-dependencies, before the
+    /// first that it did not see.
+    fn saw(&mut self, node: usize, sight: &Sight, anti: bool) {
+        let before = sight.length.least.checked_sub(1).and_then(|position| self.writer(sight.key, position));
+        if let Some(from) = before {
+            self.edges.insert((from, node, Dependency::Wr(sight.key)));
         }
-        real_time(history, versions, &mut edges);
+        let after = sight.length.most.and_then(|most| self.writer(sight.key, most));
+        if let Some(to) = after.filter(|_| anti) {
+            self.edges.insert((node, to, Dependency::Rw(sight.key)));
+        }
+    }
+
+    fn finish(mut self) -> Graph {
+        real_time(&self.spans, &mut self.edges);
         let mut graph = DiGraph::new();
-        for _ in &history.transactions {
-            graph.add_node(());
+        for node in self.nodes {
+            graph.add_node(node);
         }
-        let mut edges: Vec<_> = edges.into_iter().collect();
+        let mut edges: Vec<_> = self.edges.into_iter().collect();
         // in the same order every time, so that a history gives the same report
         edges.sort_by_key(|(from, to, dependency)| (*from, *to, format!("{dependency:?}")));
         for (from, to, dependency) in edges {
-            if from != to && keep(from, dependency) {
+            if from != to {
                 graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), dependency);
             }
         }
         Graph { graph }
+    }
+}
+
+impl Graph {
+    /// The dependencies among transactions.
+    pub fn new(history: &History, versions: &Versions) -> Graph {
+        let mut draft = Draft::new(history, versions);
+        for sight in &versions.sights {
+            draft.saw(sight.reader, sight, true);
+        }
+        draft.finish()
+    }
+
+    /// The dependencies among transactions without anti-dependencies, and those of what was read from snapshots with them.
+    /// The snapshots of a system are states that follow each other: no cycle is possible.
+    pub fn of_snapshots(history: &History, versions: &Versions, grain: Grain) -> Graph {
+        let mut draft = Draft::new(history, versions);
+        let mut parts: BTreeMap<Node, usize> = BTreeMap::new();
+        for sight in &versions.sights {
+            draft.saw(sight.reader, sight, false);
+            let looks = &history.transactions[sight.reader].looks;
+            let look = looks.iter().position(|look| look.ops.contains(&sight.op));
+            let Some(look) = look.filter(|_| sight.is_of_snapshot) else { continue };
+            // The first of a transaction's plain reads takes the snapshot for all of them.
+            let (part, Look { begin, end, .. }) = match grain {
+                Grain::Transaction => (Part::Looks, &looks[0]),
+                Grain::Statement => (Part::Look(look), &looks[look]),
+            };
+            let node = Node { transaction: sight.reader, part };
+            let number = *parts.entry(node).or_insert_with(|| {
+                draft.nodes.push(node);
+                draft.spans.push((draft.nodes.len() - 1, *begin, Some(*end)));
+                draft.nodes.len() - 1
+            });
+            draft.saw(number, sight, true);
+        }
+        draft.finish()
     }
 
     /// Cycles of dependencies that `allow` lets pass: the shortest of each component.
@@ -116,7 +215,7 @@ impl Graph {
             let may_follow = |after_anti: bool, next: Dependency| !next.is_anti() || !only && !after_anti;
             shortest(anti.filter_map(|edge| {
                 let mut cycle = self.path((edge.target(), true), edge.source(), &within, may_follow)?;
-                cycle.insert(0, (edge.source().index(), *edge.weight()));
+                cycle.insert(0, (self.graph[edge.source()], *edge.weight()));
                 Some(cycle)
             }))
         });
@@ -161,12 +260,24 @@ impl Graph {
                 reached.push(((node, after_anti), came_by, dependency));
                 let step = reached.len() - 1;
                 if closes {
-                    return Some(walk_back(&reached, step));
+                    return Some(self.walk_back(&reached, step));
                 }
                 queue.push_back((state, step));
             }
         }
         None
+    }
+
+    fn walk_back(&self, reached: &[((NodeIndex, bool), usize, Dependency)], last: usize) -> Cycle {
+        let mut path = Vec::new();
+        let mut step = last;
+        while step != usize::MAX {
+            let ((node, _), came_by, dependency) = reached[step];
+            path.push((self.graph[node], dependency));
+            step = came_by;
+        }
+        path.reverse();
+        path
     }
 }
 
@@ -186,38 +297,23 @@ fn shortest(cycles: impl Iterator<Item = Cycle>) -> Option<Cycle> {
     best
 }
 
-fn walk_back(reached: &[((NodeIndex, bool), usize, Dependency)], last: usize) -> Cycle {
-    let mut path = Vec::new();
-    let mut step = last;
-    while step != usize::MAX {
-        let ((node, _), came_by, dependency) = reached[step];
-        path.push((node.index(), dependency));
-        step = came_by;
-    }
-    path.reverse();
-    path
-}
-
 /// Edges from those that had ended when another began; not those that follow from others.
-fn real_time(history: &History, versions: &Versions, edges: &mut HashSet<(usize, usize, Dependency)>) {
+fn real_time(spans: &[Span], edges: &mut HashSet<(usize, usize, Dependency)>) {
     let mut moments = Vec::new();
-    for (number, transaction) in history.transactions.iter().enumerate() {
-        if versions.is_committed[number] {
-            moments.push((transaction.begin, false, number));
-            if transaction.fate == Fate::Committed {
-                moments.push((transaction.end, true, number));
-            }
-        }
+    for (at, (_, begin, end)) in spans.iter().enumerate() {
+        moments.push((*begin, false, at));
+        moments.extend(end.map(|end| (end, true, at)));
     }
     moments.sort_unstable();
-    let mut ended: Vec<usize> = Vec::new();
-    for (_, is_end, number) in moments {
+    // where those that have ended stand in `spans`, with their ends
+    let mut ended: Vec<(usize, u64)> = Vec::new();
+    for (moment, is_end, at) in moments {
+        let (node, begin, _) = spans[at];
         if is_end {
-            let begin = history.transactions[number].begin;
-            ended.retain(|earlier| history.transactions[*earlier].end >= begin);
-            ended.push(number);
+            ended.retain(|(_, end)| *end >= begin);
+            ended.push((node, moment));
         } else {
-            edges.extend(ended.iter().map(|earlier| (*earlier, number, Dependency::Rt)));
+            edges.extend(ended.iter().map(|(earlier, _)| (*earlier, node, Dependency::Rt)));
         }
     }
 }

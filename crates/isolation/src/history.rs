@@ -1,6 +1,7 @@
 //! What clients did and saw.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Names a list.
 pub type Key = u32;
@@ -27,6 +28,32 @@ pub enum Access {
     Locking,
 }
 
+/// What is known of a list's length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length {
+    /// It has so many elements at least.
+    pub least: usize,
+    /// It has no more than these.
+    pub most: Option<usize>,
+}
+
+impl Length {
+    /// It is known.
+    pub fn exactly(length: usize) -> Length {
+        Length { least: length, most: Some(length) }
+    }
+
+    /// What a condition tells of a list that fulfils it.
+    pub fn at_least(length: usize) -> Length {
+        Length { least: length, most: None }
+    }
+
+    /// What a condition tells of a list that does not fulfil it.
+    pub fn at_most(length: usize) -> Length {
+        Length { least: 0, most: Some(length) }
+    }
+}
+
 /// One thing a transaction did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
@@ -34,6 +61,20 @@ pub enum Op {
     Append(Key, Element),
     /// It read a whole list; one that is not there is empty.
     Read(Key, Access, Vec<Element>),
+    /// It learned something of a list's length: from a count, from a condition that rows fulfil or do not, or from the error
+    /// that a key is taken.
+    Learn(Key, Access, Length),
+}
+
+/// A statement that read without locks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// A moment before it was sent.
+    pub begin: u64,
+    /// A moment after its answer.
+    pub end: u64,
+    /// Which of the transaction's ops are what it saw.
+    pub ops: Range<usize>,
 }
 
 /// A transaction as its client saw it.
@@ -49,8 +90,10 @@ pub struct Transaction {
     pub fate: Fate,
     /// What it did, in order; what it took back by itself is not among it.
     pub ops: Vec<Op>,
-    /// What it appended and took back by itself: ROLLBACK TO SAVEPOINT.
+    /// What it appended and took back by itself: ROLLBACK TO SAVEPOINT, or a statement that failed.
     pub undone: Vec<(Key, Element)>,
+    /// Its statements that read without locks, in order.
+    pub looks: Vec<Look>,
 }
 
 impl Transaction {
@@ -62,9 +105,9 @@ impl Transaction {
         })
     }
 
-    /// Whether it did nothing but read without locks.
-    pub fn only_reads_plainly(&self) -> bool {
-        self.undone.is_empty() && self.ops.iter().all(|op| matches!(op, Op::Read(_, Access::Plain, _)))
+    /// Whether it changed `key`, even if it took that back.
+    pub fn has_touched(&self, key: Key) -> bool {
+        self.appends(key).next().is_some() || self.undone.iter().any(|(known, _)| *known == key)
     }
 }
 

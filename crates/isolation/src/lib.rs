@@ -7,6 +7,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`history`] | what clients did and saw |
+//! | [`branch`] | what the client of a two-phase commit knows of a transaction's end |
 //! | [`versions`] | the order of each list's versions, and what single reads and commits show |
 //! | [`graph`] | who depended on whom, and cycles of dependencies |
 //! | [`mod@check`] | what each isolation level proscribes |
@@ -17,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod branch;
 pub mod check;
 pub mod graph;
 pub mod history;
@@ -24,7 +26,7 @@ pub mod versions;
 pub mod workload;
 
 pub use check::{Anomaly, Kind, Level, check};
-pub use history::{Access, Element, Fate, History, Key, Op, Transaction};
+pub use history::{Access, Element, Fate, History, Key, Length, Look, Op, Transaction};
 
 #[cfg(test)]
 mod tests;

@@ -2,22 +2,27 @@
 //!
 //! The lists read at the end give the order in which elements were appended. A transaction without an answer to its
 //! commit is committed if any of its elements is there. Every read is then compared: what it saw must be a beginning of its
-//! list, perhaps followed by what its own transaction had appended.
+//! list, perhaps followed by what its own transaction had appended; and where only something of the length was seen, there
+//! must be a beginning that is so long.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::check::{Anomaly, Kind};
-use crate::history::{Element, Fate, History, Key, Op};
+use crate::history::{Access, Element, Fate, History, Key, Length, Op};
 
 /// A read of a list by a committed transaction: what it saw of others' elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
     /// Index of the transaction.
     pub reader: usize,
+    /// Which of its ops it was.
+    pub op: usize,
     /// The list.
     pub key: Key,
     /// It saw so many of the list's elements.
-    pub length: usize,
+    pub length: Length,
+    /// It saw what others had committed, and nothing else: the read took no locks, and its transaction leaves the list alone.
+    pub is_of_snapshot: bool,
 }
 
 /// What has been found out.
@@ -40,7 +45,7 @@ pub fn versions(history: &History) -> Versions {
     for (number, transaction) in history.transactions.iter().enumerate() {
         let appended = transaction.ops.iter().filter_map(|op| match op {
             Op::Append(_, element) => Some(*element),
-            Op::Read(..) => None,
+            Op::Read(..) | Op::Learn(..) => None,
         });
         for element in appended.chain(transaction.undone.iter().map(|(_, element)| *element)) {
             let previous = this.writers.insert(element, number);
@@ -72,7 +77,7 @@ impl Versions {
         for (number, transaction) in history.transactions.iter().enumerate() {
             let appends = transaction.ops.iter().filter_map(|op| match op {
                 Op::Append(key, element) => Some((*key, *element)),
-                Op::Read(..) => None,
+                Op::Read(..) | Op::Learn(..) => None,
             });
             let (there, missing): (Vec<_>, Vec<_>) = appends.partition(|append| present.contains(append));
             let committed = match transaction.fate {
@@ -116,18 +121,69 @@ impl Versions {
 
     fn look_at_reads(&mut self, history: &History, reader: usize, undone: &HashSet<Element>) {
         let mut own: HashMap<Key, Vec<Element>> = HashMap::new();
-        for op in &history.transactions[reader].ops {
-            match op {
-                Op::Append(key, element) => own.entry(*key).or_default().push(*element),
-                Op::Read(key, _, list) => {
-                    let own = own.get(key).map_or(&[][..], Vec::as_slice);
-                    self.look_at_read(history, (reader, *key), list, own, undone);
+        let transaction = &history.transactions[reader];
+        for (op, what) in transaction.ops.iter().enumerate() {
+            let (key, access, length) = match what {
+                Op::Append(key, element) => {
+                    own.entry(*key).or_default().push(*element);
+                    continue;
                 }
+                Op::Read(key, access, list) => {
+                    let own = own.get(key).map_or(&[][..], Vec::as_slice);
+                    (*key, *access, self.look_at_read(history, (reader, *key), list, own, undone))
+                }
+                Op::Learn(key, access, length) => {
+                    let own = own.get(key).map_or(0, Vec::len);
+                    (*key, *access, self.look_at_length(history, (reader, *key), *length, own))
+                }
+            };
+            if let Some(length) = length {
+                let is_of_snapshot = access == Access::Plain && !transaction.has_touched(key);
+                self.sights.push(Sight { reader, op, key, length, is_of_snapshot });
             }
         }
     }
 
-    /// Compares one read; `own` is what the reader had appended to the list.
+    /// Compares what is known of a list's length, of which `own` elements are the reader's. Gives what it saw of others'.
+    fn look_at_length(
+        &mut self,
+        history: &History,
+        (reader, key): (usize, Key),
+        length: Length,
+        own: usize,
+    ) -> Option<Length> {
+        let who = name(history, reader);
+        let most = match length.most.map(|most| most.checked_sub(own)) {
+            Some(None) => {
+                let text = format!("{who} saw {length:?} of list {key} after it had appended {own} elements");
+                self.report(Kind::Internal, text);
+                return None;
+            }
+            Some(most) => most,
+            None => None,
+        };
+        let least = length.least.saturating_sub(own);
+        let order = history.last.get(&key).map_or(&[][..], Vec::as_slice);
+        if order.len() < least {
+            let is_lost = history.transactions.iter().enumerate().any(|(number, other)| {
+                other.fate == Fate::Unknown
+                    && !self.is_committed[number]
+                    && other.appends(key).next().is_some()
+            });
+            let kind = if is_lost { Kind::VanishedRead } else { Kind::G1a };
+            let text = format!("{who} saw {length:?} of list {key}, which never was longer than {order:?}");
+            self.report(kind, text);
+            return None;
+        }
+        let writer = |position: usize| order.get(position).and_then(|element| self.writers.get(element));
+        if most == Some(least) && least > 0 && writer(least).is_some() && writer(least - 1) == writer(least) {
+            let text = format!("{who} saw {least} elements of list {key}, the last by one who appended more");
+            self.report(Kind::G1b, text);
+        }
+        Some(Length { least, most })
+    }
+
+    /// Compares one read; `own` is what the reader had appended to the list. Gives what it saw of others'.
     fn look_at_read(
         &mut self,
         history: &History,
@@ -135,20 +191,22 @@ impl Versions {
         list: &[Element],
         own: &[Element],
         undone: &HashSet<Element>,
-    ) {
+    ) -> Option<Length> {
         let who = name(history, reader);
         let is_own = |element: &Element| self.writers.get(element) == Some(&reader);
         let others = match list.strip_suffix(own) {
             Some(others) if !others.iter().any(is_own) => others,
             _ => {
                 let text = format!("{who} read {list:?} in list {key} after it had appended {own:?}");
-                return self.report(Kind::Internal, text);
+                self.report(Kind::Internal, text);
+                return None;
             }
         };
         for element in others {
             let Some(&writer) = self.writers.get(element) else {
                 let text = format!("{who} read element {element} in list {key}, which nobody appended");
-                return self.report(Kind::Garbage, text);
+                self.report(Kind::Garbage, text);
+                return None;
             };
             if self.is_committed[writer] && !undone.contains(element) {
                 continue;
@@ -159,8 +217,8 @@ impl Versions {
                 false => (Kind::G1a, "which took it back"),
             };
             let writer = name(history, writer);
-            return self
-                .report(kind, format!("{who} read element {element} of list {key} by {writer}, {what}"));
+            self.report(kind, format!("{who} read element {element} of list {key} by {writer}, {what}"));
+            return None;
         }
         if let Some(element) = others.last() {
             let writer = self.writers[element];
@@ -174,9 +232,10 @@ impl Versions {
         let order = history.last.get(&key).map_or(&[][..], Vec::as_slice);
         if !order.starts_with(others) {
             let text = format!("{who} read {others:?} in list {key}, which is no beginning of {order:?}");
-            return self.report(Kind::IncompatibleOrder, text);
+            self.report(Kind::IncompatibleOrder, text);
+            return None;
         }
-        self.sights.push(Sight { reader, key, length: others.len() });
+        Some(Length::exactly(others.len()))
     }
 }
 

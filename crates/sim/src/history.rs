@@ -14,17 +14,21 @@ use palisade_catalog::{
 use palisade_engine::{
     AccessMode, Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, FlushAtCommit,
     IsolationLevel, KeyRange, ReadMode, RowBatch, RowBuf, Savepoint, Scan, Table, TableName, Transaction,
-    UpdateOutcome,
+    UpdateOutcome, XaBranch, XaEnd, Xid,
 };
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem};
 
 use crate::clock::SimClock;
-use crate::model::{Filling, Model, ModelTransaction, Row, Rows, difference};
+use crate::model::{Branch, Filling, Model, ModelTransaction, Row, Rows, Writes, difference};
 
 /// Sessions that take turns.
 const SESSIONS: usize = 3;
 /// Primary keys are below this: few enough to meet, enough for more pages than a small buffer pool holds.
 const IDS: u64 = 200;
+
+/// Rounds of page cleaning after which a wait must have ended: a smaller log has room only after most pages were written, a
+/// few in a round.
+const CLEANINGS: usize = 5000;
 
 /// What a history is made of.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +45,10 @@ pub struct Plan {
     pub promised: FlushAtCommit,
     /// The disk's mishap in each life.
     pub mishap: Mishap,
+    /// Some transactions are XA's.
+    pub has_branches: bool,
+    /// The model is not told of the end of what is prepared: unless it is the model that is tested, it is.
+    pub ends_unnoticed: bool,
 }
 
 /// What happens to the disk during a life; at its end the power is cut in any case.
@@ -69,6 +77,12 @@ pub struct Tally {
     pub lock_waits: u64,
     /// Lives that ended early.
     pub mishaps: u64,
+    /// Transactions prepared.
+    pub prepared: u64,
+    /// Times that one was found prepared when a life began.
+    pub found_prepared: u64,
+    /// Prepared transactions that were ended.
+    pub prepared_ended: u64,
 }
 
 /// Why a life ended.
@@ -88,6 +102,8 @@ pub struct History {
     disk: Arc<FaultFileSystem>,
     model: Model,
     tally: Tally,
+    /// XA transactions begun; each has its number for a name.
+    branches: Branch,
     /// The engine has said that it cannot go on.
     is_fatal: Arc<AtomicBool>,
 }
@@ -97,6 +113,8 @@ struct Session {
     model: ModelTransaction,
     isolation: IsolationLevel,
     savepoint: Option<(Savepoint, ModelTransaction)>,
+    /// It is an XA transaction.
+    branch: Option<(Branch, XaBranch)>,
     is_open: bool,
 }
 
@@ -108,6 +126,7 @@ impl History {
             disk: Arc::new(FaultFileSystem::new(plan.seed)),
             model: Model::default(),
             tally: Tally::default(),
+            branches: 0,
             is_fatal: Arc::default(),
             plan,
         };
@@ -269,7 +288,9 @@ impl History {
     fn check_recovered(&mut self, engine: &Arc<Engine>, table: &Arc<Table>) -> Step<()> {
         let mut transaction = engine.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
         let rows = self.scan(engine, &mut transaction, table, 0)?;
-        self.model.recover(&rows).map_err(End::Violation)?;
+        let prepared = prepared(engine)?;
+        self.tally.found_prepared += prepared.len() as u64;
+        self.model.recover(&rows, &prepared).map_err(End::Violation)?;
         for index in 1..table.descriptor().indexes.len() {
             let by_index = self.scan(engine, &mut transaction, table, index)?;
             self.compare(&rows, &by_index, &format!("index {index} after recovery"))?;
@@ -336,9 +357,16 @@ impl History {
         if !sessions[number].is_open {
             let levels = [IsolationLevel::ReadCommitted, IsolationLevel::RepeatableRead];
             sessions[number].begin(*self.random.pick(&levels));
+            if self.plan.has_branches && self.random.one_in(4) {
+                self.branches += 1;
+                let Some(claim) = engine.xa_start(xid(self.branches)) else {
+                    return Err(End::Violation(format!("the name {} is in use", self.branches)));
+                };
+                sessions[number].branch = Some((self.branches, claim));
+            }
             return Ok(());
         }
-        match self.random.below(20) {
+        match self.random.below(if self.plan.has_branches { 21 } else { 20 }) {
             0..4 => self.insert(engine, table, sessions, number),
             4..10 => self.change(engine, table, sessions, number),
             10..12 => self.read(engine, table, &mut sessions[number]),
@@ -356,6 +384,8 @@ impl History {
                 Ok(())
             }
             16 => self.done(engine.clean_step()),
+            17 if self.plan.has_branches => self.end_prepared(engine),
+            _ if sessions[number].branch.is_some() => self.prepare(engine, &mut sessions[number]),
             _ => self.commit(&mut sessions[number]),
         }
     }
@@ -372,10 +402,9 @@ impl History {
     }
 
     /// Whether another session's open changes stand in the way of a row or of its unique value.
-    fn is_contended(sessions: &[Session], number: usize, committed: &Rows, id: i64, u: Option<i64>) -> bool {
-        let others = sessions.iter().enumerate().filter(|(other, _)| *other != number);
-        let mut writes = others.flat_map(|(_, session)| &session.model.writes);
-        writes.any(|(other, row)| {
+    fn is_contended(&self, sessions: &[Session], number: usize, id: i64, u: Option<i64>) -> bool {
+        let committed = self.model.committed();
+        self.others(sessions, number).flatten().any(|(other, row)| {
             let touches = |row: Option<&Row>| u.is_some() && row.is_some_and(|row| row.u == u);
             *other == id || touches(row.as_ref()) || touches(committed.get(other))
         })
@@ -389,8 +418,8 @@ impl History {
         number: usize,
     ) -> Step<()> {
         let (id, new) = (self.random.below(IDS) as i64, self.some_row());
-        let contended = Self::is_contended(sessions, number, self.model.committed(), id, new.u);
-        let held = Self::holds(sessions, number, id);
+        let contended = self.is_contended(sessions, number, id, new.u);
+        let held = self.holds(sessions, number, id);
         let session = &mut sessions[number];
         let rows = self.model.current(&session.model);
         let duplicate = match rows.contains_key(&id) {
@@ -419,10 +448,15 @@ impl History {
         }
     }
 
-    /// Whether another open transaction has changed row `id`.
-    fn holds(sessions: &[Session], number: usize, id: i64) -> bool {
-        let mut others = sessions.iter().enumerate().filter(|(other, _)| *other != number);
-        others.any(|(_, session)| session.model.writes.contains_key(&id))
+    /// What other transactions have changed that are open or prepared.
+    fn others<'a>(&'a self, sessions: &'a [Session], number: usize) -> impl Iterator<Item = &'a Writes> {
+        let open = sessions.iter().enumerate().filter(move |(other, _)| *other != number);
+        open.map(|(_, session)| &session.model.writes).chain(self.model.prepared().values())
+    }
+
+    /// Whether another open or prepared transaction has changed row `id`.
+    fn holds(&self, sessions: &[Session], number: usize, id: i64) -> bool {
+        self.others(sessions, number).any(|writes| writes.contains_key(&id))
     }
 
     /// Updates or deletes a row, if it is there.
@@ -434,7 +468,7 @@ impl History {
         number: usize,
     ) -> Step<()> {
         let id = self.random.below(IDS) as i64;
-        let held = Self::holds(sessions, number, id);
+        let held = self.holds(sessions, number, id);
         let session = &mut sessions[number];
         let start = session.statement();
         let mut buffer = RowBuf::new();
@@ -488,7 +522,7 @@ impl History {
         if self.random.one_in(2) {
             new = Row { k: new.k, ..old };
         }
-        let contended = Self::is_contended(sessions, number, self.model.committed(), id, new.u);
+        let contended = self.is_contended(sessions, number, id, new.u);
         let session = &mut sessions[number];
         let rows = self.model.current(&session.model);
         let duplicate = rows.iter().any(|(other, row)| *other != id && new.u.is_some() && row.u == new.u);
@@ -549,6 +583,60 @@ impl History {
         Ok(())
     }
 
+    /// Prepares a session's XA transaction, which is nobody's from then on. Durable, whatever commits are.
+    fn prepare(&mut self, engine: &Arc<Engine>, session: &mut Session) -> Step<()> {
+        let Some((branch, claim)) = session.branch.take() else { return Ok(()) };
+        let transaction = session.renew(engine);
+        self.model.begin_prepare(branch, std::mem::take(&mut session.model.writes));
+        session.end();
+        self.finished_cleaning(engine, transaction.prepare(claim))?;
+        self.model.settle();
+        self.tally.prepared += 1;
+        Ok(())
+    }
+
+    /// Somebody ends one of those that are prepared, if there is one. Durable, whatever commits are.
+    fn end_prepared(&mut self, engine: &Arc<Engine>) -> Step<()> {
+        let listed = prepared(engine)?;
+        if !listed.iter().eq(self.model.prepared().keys()) {
+            let expected: Vec<_> = self.model.prepared().keys().collect();
+            return Err(End::Violation(format!("prepared are {listed:?} and not {expected:?}")));
+        }
+        if listed.is_empty() {
+            return Ok(());
+        }
+        let branch = *self.random.pick(&listed);
+        let how = if self.random.one_in(3) { XaEnd::Rollback } else { XaEnd::Commit };
+        match how {
+            _ if self.plan.ends_unnoticed => {}
+            XaEnd::Commit => self.model.begin_commit_prepared(branch),
+            XaEnd::Rollback => self.model.begin_rollback_prepared(branch),
+        }
+        if !self.finished_cleaning(engine, engine.xa_end(&xid(branch), how))? {
+            return Err(End::Violation(format!("{branch} was listed and is not known")));
+        }
+        self.model.settle();
+        self.tally.prepared_ended += 1;
+        Ok(())
+    }
+
+    /// Runs a future to its end, cleaning pages meanwhile: nobody else does.
+    fn finished_cleaning<T>(
+        &self,
+        engine: &Engine,
+        future: impl Future<Output = Result<T, Error>>,
+    ) -> Step<T> {
+        let mut future = pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..CLEANINGS {
+            if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+                return self.done(result);
+            }
+            self.done(engine.clean_step())?;
+        }
+        Err(End::Violation("an operation waits although nothing else runs".to_owned()))
+    }
+
     fn commit(&mut self, session: &mut Session) -> Step<()> {
         let writes = std::mem::take(&mut session.model.writes);
         if !writes.is_empty() {
@@ -572,6 +660,7 @@ impl Session {
             model: ModelTransaction::default(),
             isolation,
             savepoint: None,
+            branch: None,
             is_open: true,
         }
     }
@@ -580,6 +669,12 @@ impl Session {
         self.transaction.restart(isolation, AccessMode::ReadWrite);
         self.isolation = isolation;
         self.is_open = true;
+    }
+
+    /// Begins anew with another transaction, and gives the one until now.
+    fn renew(&mut self, engine: &Arc<Engine>) -> Transaction {
+        let new = engine.begin(self.isolation, AccessMode::ReadWrite);
+        std::mem::replace(&mut self.transaction, new)
     }
 
     fn statement(&mut self) -> Savepoint {
@@ -592,6 +687,7 @@ impl Session {
     fn end(&mut self) {
         self.model = ModelTransaction::default();
         self.savepoint = None;
+        self.branch = None;
         self.is_open = false;
     }
 }
@@ -609,6 +705,20 @@ fn definition() -> TableDef {
     let indexes =
         vec![Index::primary(vec![IndexPart::of(0)]), Index::new("k", vec![IndexPart::of(1)]), unique];
     TableDef { schema: "sim".to_owned(), name: "t".to_owned(), columns, indexes, ..TableDef::default() }
+}
+
+fn xid(branch: Branch) -> Xid {
+    Xid { format: 1, gtrid: branch.to_be_bytes().to_vec(), bqual: Vec::new() }
+}
+
+/// The transactions that are prepared, in order.
+fn prepared(engine: &Engine) -> Step<Vec<Branch>> {
+    let number = |name: Xid| {
+        let branch = <[u8; 8]>::try_from(&name.gtrid[..]).map(Branch::from_be_bytes).ok();
+        let branch = branch.filter(|branch| name == xid(*branch));
+        branch.ok_or_else(|| End::Violation(format!("{name:?} is nobody's name")))
+    };
+    engine.xa_prepared().into_iter().map(number).collect()
 }
 
 fn encode(table: &Table, id: i64, new: &Row) -> Vec<u8> {

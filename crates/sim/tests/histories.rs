@@ -5,7 +5,16 @@ use palisade_engine::FlushAtCommit;
 use palisade_sim::history::{History, Mishap, Plan, Tally};
 
 fn plan(flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
-    Plan { seed: 0, lives: 5, turns: 300, flush_at_commit, promised: flush_at_commit, mishap }
+    Plan {
+        seed: 0,
+        lives: 5,
+        turns: 300,
+        flush_at_commit,
+        promised: flush_at_commit,
+        mishap,
+        has_branches: true,
+        ends_unnoticed: false,
+    }
 }
 
 fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
@@ -18,11 +27,15 @@ fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
                 total.rows_compared += tally.rows_compared;
                 total.lock_waits += tally.lock_waits;
                 total.mishaps += tally.mishaps;
+                total.prepared += tally.prepared;
+                total.found_prepared += tally.found_prepared;
+                total.prepared_ended += tally.prepared_ended;
             }
             Err(violation) => panic!("{violation}"),
         }
     }
     println!("{total:?}");
+    assert!(total.prepared > 10 && total.found_prepared > 10 && total.prepared_ended > 10, "{total:?}");
     total
 }
 
@@ -68,6 +81,14 @@ fn canary_acknowledging_too_early_is_found_out() {
     let lazy = Plan { promised: FlushAtCommit::Durable, ..plan(FlushAtCommit::Lazy, Mishap::None) };
     let found = (0..5).filter(|seed| History::run(Plan { seed: *seed, ..lazy }).is_err());
     assert!(found.count() >= 4);
+}
+
+/// The canary: if what is prepared ends and nobody asked for that, the model must notice, at the latest after a restart.
+#[test]
+fn canary_a_prepared_transaction_that_ends_by_itself_is_found_out() {
+    let plan = Plan { ends_unnoticed: true, ..plan(FlushAtCommit::Durable, Mishap::None) };
+    let found = (0..5).filter(|seed| History::run(Plan { seed: *seed, ..plan }).is_err());
+    assert_eq!(found.count(), 5);
 }
 
 #[test]

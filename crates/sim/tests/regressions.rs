@@ -5,7 +5,17 @@ use palisade_sim::history::{History, Mishap, Plan};
 
 fn live(seed: u64, mishap: Mishap) {
     let flush_at_commit = FlushAtCommit::Durable;
-    let plan = Plan { seed, lives: 8, turns: 500, flush_at_commit, promised: flush_at_commit, mishap };
+    let promised = flush_at_commit;
+    let plan = Plan {
+        seed,
+        lives: 8,
+        turns: 500,
+        flush_at_commit,
+        promised,
+        mishap,
+        has_branches: false,
+        ends_unnoticed: false,
+    };
     if let Err(violation) = History::run(plan) {
         panic!("{violation}");
     }
@@ -29,4 +39,10 @@ fn a_table_whose_creation_may_be_durable_keeps_its_file() {
     for seed in [31_938, 32_295, 33_183, 33_427] {
         live(seed, Mishap::FailedSync(60));
     }
+}
+
+/// Recovery changed more pages than there were frames, and waited for one on the only thread there was.
+#[test]
+fn recovery_of_an_engine_without_threads_makes_room_for_itself() {
+    live(7_100_043, Mishap::FailedWrite(60));
 }

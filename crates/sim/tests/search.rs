@@ -15,6 +15,7 @@ fn search() {
         ("none", FlushAtCommit::Durable, Mishap::None),
         ("power-cut", FlushAtCommit::Durable, Mishap::PowerCut(150)),
         ("power-cut", FlushAtCommit::Lazy, Mishap::PowerCut(60)),
+        ("power-cut", FlushAtCommit::Durable, Mishap::PowerCutWhileResizing(600)),
         ("failed-sync", FlushAtCommit::Durable, Mishap::FailedSync(60)),
         ("failed-write", FlushAtCommit::Durable, Mishap::FailedWrite(60)),
     ];
@@ -24,11 +25,22 @@ fn search() {
             if !wanted.is_empty() && wanted != name {
                 continue;
             }
-            let plan =
-                Plan { seed, lives: 8, turns: 500, flush_at_commit, promised: flush_at_commit, mishap };
-            if let Err(violation) = History::run(plan) {
-                println!("{violation}");
-                found += 1;
+            for has_branches in [true, false] {
+                let promised = flush_at_commit;
+                let plan = Plan {
+                    seed,
+                    lives: 8,
+                    turns: 500,
+                    flush_at_commit,
+                    promised,
+                    mishap,
+                    has_branches,
+                    ends_unnoticed: false,
+                };
+                if let Err(violation) = History::run(plan) {
+                    println!("{violation}");
+                    found += 1;
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
+use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
 use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
 use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig};
@@ -89,8 +89,12 @@ impl Store {
         pool.repair_torn_pages(&mut |_| Some(file.clone())).unwrap();
         let space = pool.attach_space(SPACE, file).unwrap();
         let mut open_space = |id| Ok((id == SPACE).then(|| space.clone()));
+        let wait = |event: &Event| {
+            event.wait_blocking();
+            Ok(())
+        };
         let recovered =
-            with_cleaner(&pool, || recovery::apply(&mut reader, threads, &mut open_space)).unwrap();
+            with_cleaner(&pool, || recovery::apply(&mut reader, threads, &mut open_space, &wait)).unwrap();
         log.start_after_recovery(reader).unwrap();
         (Store { fs, log, pool, space }, recovered)
     }

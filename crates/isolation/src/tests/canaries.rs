@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::{Access, Element, Fate, History, Key, Op, Transaction};
+use crate::branch::Branch;
+use crate::history::{Access, Element, Fate, History, Key, Length, Look, Op, Transaction};
 use crate::{Kind, Level, check};
 
 const LEVELS: [Level; 5] = [
@@ -29,7 +30,23 @@ fn locked(key: Key, list: &[Element]) -> Op {
     Op::Read(key, Access::Locking, list.to_vec())
 }
 
+fn learned(key: Key, length: Length) -> Op {
+    Op::Learn(key, Access::Plain, length)
+}
+
 impl Book {
+    /// All that the last one read was read by one statement.
+    fn in_one_statement(mut self) -> Book {
+        let last = self.0.transactions.last_mut().expect("there is one");
+        last.looks = vec![Look { begin: last.begin, end: last.end, ops: 0..last.ops.len() }];
+        self
+    }
+
+    /// The anomalies at a level.
+    fn found(&self, level: Level) -> Vec<Kind> {
+        check(&self.0, level).iter().map(|anomaly| anomaly.kind).collect()
+    }
+
     fn with(self, ops: &[Op]) -> Book {
         self.ended(Fate::Committed, ops)
     }
@@ -42,7 +59,10 @@ impl Book {
     fn at(mut self, begin: u64, end: u64, fate: Fate, ops: &[Op]) -> Book {
         let session = self.0.transactions.len() as u32;
         let ops = ops.to_vec();
-        self.0.transactions.push(Transaction { session, begin, end, fate, ops, undone: Vec::new() });
+        let is_plain = |op: &Op| matches!(op, Op::Read(_, Access::Plain, _) | Op::Learn(_, Access::Plain, _));
+        let looks = (0..ops.len()).filter(|at| is_plain(&ops[*at]));
+        let looks = looks.map(|at| Look { begin, end, ops: at..at + 1 }).collect();
+        self.0.transactions.push(Transaction { session, begin, end, fate, ops, undone: Vec::new(), looks });
         self
     }
 
@@ -105,10 +125,9 @@ fn g1b_a_read_between_two_appends_of_one_transaction() {
     // it also read before the writer's second append and after its first: a cycle of one anti-dependency
     let book = Book::default().with(&[append(1, 11), append(1, 12)]).with(&[read(1, &[11])]);
     let book = book.last(&[(1, &[11, 12])]);
-    let found = |level| check(&book.0, level).iter().map(|anomaly| anomaly.kind).collect::<Vec<_>>();
-    assert_eq!(found(Level::ReadUncommitted), []);
-    assert_eq!(found(Level::ReadCommitted), [Kind::G1b]);
-    assert_eq!(found(Level::RepeatableRead), [Kind::G1b, Kind::GSingle]);
+    assert_eq!(book.found(Level::ReadUncommitted), []);
+    assert_eq!(book.found(Level::ReadCommitted), [Kind::G1b, Kind::StatementSkew]);
+    assert_eq!(book.found(Level::RepeatableRead), [Kind::G1b, Kind::GSingle]);
 }
 
 #[test]
@@ -141,14 +160,149 @@ fn g_single_a_plain_read_and_a_locking_one_see_two_states() {
 }
 
 #[test]
-fn g_single_a_stale_read_after_the_commit_was_acknowledged() {
-    let book = Book::default().at(1, 2, Fate::Committed, &[append(1, 11)]).at(
-        3,
-        4,
+fn a_stale_read_after_the_commit_was_acknowledged() {
+    let book = Book::default().at(1, 2, Fate::Committed, &[append(1, 11)]);
+    let book = book.at(3, 4, Fate::Committed, &[read(1, &[])]).last(&[(1, &[11])]);
+    assert_eq!(book.found(Level::ReadUncommitted), []);
+    assert_eq!(book.found(Level::ReadCommitted), [Kind::StatementSkew]);
+    for level in [Level::RepeatableRead, Level::Snapshot, Level::Serializable] {
+        assert_eq!(book.found(level), [Kind::GSingle]);
+    }
+}
+
+#[test]
+fn a_statement_sees_half_of_a_transaction() {
+    let writer = || Book::default().with(&[append(1, 11), append(2, 12)]);
+    let book = writer().with(&[read(1, &[11]), read(2, &[])]).in_one_statement();
+    let book = book.last(&[(1, &[11]), (2, &[12])]);
+    assert_eq!(book.found(Level::ReadUncommitted), []);
+    assert_eq!(book.found(Level::ReadCommitted), [Kind::StatementSkew]);
+    assert_eq!(book.found(Level::RepeatableRead), [Kind::GSingle]);
+    // with locks each row is the latest
+    let book = writer().with(&[locked(1, &[11]), locked(2, &[])]).in_one_statement();
+    let book = book.last(&[(1, &[11]), (2, &[12])]);
+    assert_eq!(book.found(Level::ReadCommitted), []);
+}
+
+#[test]
+fn a_statement_of_read_committed_sees_an_old_state() {
+    // its transaction had begun before; the statement had not
+    let mut book = Book::default().at(1, 20, Fate::Committed, &[append(2, 21), read(1, &[])]);
+    book.0.transactions[0].looks[0].begin = 10;
+    let mut book = book.at(2, 9, Fate::Committed, &[append(1, 11)]).last(&[(1, &[11]), (2, &[21])]);
+    assert_eq!(book.found(Level::ReadCommitted), [Kind::StatementSkew]);
+    book.0.transactions[0].looks[0].begin = 8;
+    assert_eq!(book.found(Level::ReadCommitted), []);
+}
+
+#[test]
+fn plain_reads_of_one_that_also_writes_see_two_states() {
+    let book = Book::default().with(&[append(1, 11), append(2, 12)]);
+    let book = book.with(&[append(3, 31), read(1, &[11]), read(2, &[])]);
+    book.last(&[(1, &[11]), (2, &[12]), (3, &[31])]).shows(Kind::GSingle, Level::RepeatableRead);
+}
+
+#[test]
+fn plain_reads_see_two_appends_in_opposite_orders() {
+    let book = Book::default().with(&[append(1, 11)]).with(&[append(2, 21)]);
+    let book = book.with(&[read(1, &[11]), read(2, &[])]).with(&[read(2, &[21]), read(1, &[])]);
+    book.last(&[(1, &[11]), (2, &[21])]).shows(Kind::GNonadjacent, Level::RepeatableRead);
+}
+
+#[test]
+fn a_count_and_a_condition_see_half_of_a_transaction() {
+    for (one, other) in [
+        (Length::exactly(1), Length::exactly(0)),
+        (Length::at_least(1), Length::at_most(0)),
+        (Length::exactly(1), Length::at_most(0)),
+    ] {
+        let book = Book::default().with(&[append(1, 11), append(2, 12)]);
+        let book = book.with(&[learned(1, one), learned(2, other)]);
+        book.last(&[(1, &[11]), (2, &[12])]).shows(Kind::GSingle, Level::RepeatableRead);
+    }
+    // and no conclusion is drawn from what a condition leaves open
+    let book = Book::default().with(&[append(1, 11), append(2, 12)]);
+    let book = book.with(&[learned(1, Length::at_least(1)), learned(2, Length::at_most(1))]);
+    assert_eq!(book.last(&[(1, &[11]), (2, &[12])]).found(Level::Serializable), []);
+}
+
+#[test]
+fn a_phantom_that_a_condition_did_not_show() {
+    // each looked for lists of one element and then made one
+    let book = Book::default()
+        .with(&[learned(1, Length::at_most(0)), learned(2, Length::at_most(0)), append(1, 11)])
+        .with(&[learned(1, Length::at_most(0)), learned(2, Length::at_most(0)), append(2, 22)]);
+    book.last(&[(1, &[11]), (2, &[22])]).shows(Kind::G2, Level::Serializable);
+}
+
+#[test]
+fn a_count_of_what_was_rolled_back() {
+    let book = Book::default().ended(Fate::Aborted, &[append(1, 11)]);
+    let book = book.with(&[learned(1, Length::exactly(1))]);
+    book.last(&[]).shows(Kind::G1a, Level::ReadCommitted);
+}
+
+#[test]
+fn a_duplicate_of_what_a_crash_took() {
+    let book = Book::default().ended(Fate::Unknown, &[append(1, 11)]);
+    let book = book.with(&[Op::Learn(1, Access::Locking, Length::at_least(1))]);
+    book.last(&[]).shows(Kind::VanishedRead, Level::ReadCommitted);
+}
+
+#[test]
+fn a_duplicate_of_what_was_inserted_later() {
+    let book = Book::default().at(
+        1,
+        2,
         Fate::Committed,
-        &[read(1, &[])],
+        &[Op::Learn(1, Access::Locking, Length::at_least(1)), append(2, 21)],
     );
-    book.last(&[(1, &[11])]).shows(Kind::GSingle, Level::RepeatableRead);
+    let book = book.at(3, 4, Fate::Committed, &[append(1, 11)]);
+    book.last(&[(1, &[11]), (2, &[21])]).shows(Kind::G1c, Level::ReadCommitted);
+}
+
+#[test]
+fn a_count_between_two_appends_of_one_transaction() {
+    let book = Book::default().with(&[append(1, 11), append(1, 12)]);
+    let book = book.with(&[learned(1, Length::exactly(1))]).last(&[(1, &[11, 12])]);
+    assert_eq!(book.found(Level::ReadUncommitted), []);
+    assert!(book.found(Level::ReadCommitted).contains(&Kind::G1b));
+}
+
+#[test]
+fn a_count_without_an_append_of_its_own() {
+    let book = Book::default().with(&[append(1, 11), learned(1, Length::exactly(0))]);
+    book.last(&[(1, &[11])]).shows(Kind::Internal, Level::ReadUncommitted);
+}
+
+#[test]
+fn a_branch_that_is_lost_or_comes_back_contradicts_what_was_promised() {
+    for end in [Fate::Committed, Fate::Aborted] {
+        // without an answer the list decides
+        assert_eq!(Branch::new(end).look(false), Ok(Some(Fate::Aborted)));
+        let mut branch = Branch::new(end);
+        assert_eq!(branch.look(true), Ok(None));
+        assert!(branch.look(false).is_err(), "listed once, and gone");
+        let mut branch = Branch::new(end);
+        branch.is_prepared();
+        assert!(branch.look(false).is_err(), "prepared, and gone");
+        assert_eq!(branch.look(true), Ok(None));
+        branch.is_ending();
+        assert_eq!(branch.look(true), Ok(None), "asked, and not done yet");
+        assert_eq!(branch.look(false), Ok(Some(end)));
+        branch.has_ended();
+        assert_eq!(branch.look(false), Ok(Some(end)));
+        assert!(branch.look(true).is_err(), "ended, and there again");
+    }
+}
+
+#[test]
+fn a_branch_that_was_to_be_committed_and_is_not_there() {
+    let mut branch = Branch::new(Fate::Committed);
+    branch.is_prepared();
+    branch.is_ending();
+    let fate = branch.look(false).unwrap().unwrap();
+    Book::default().ended(fate, &[append(1, 11)]).last(&[]).shows(Kind::LostAppend, Level::ReadUncommitted);
 }
 
 #[test]

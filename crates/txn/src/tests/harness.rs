@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palisade_base::clock::SystemClock;
 use palisade_base::event::retry_blocking;
-use palisade_base::{Lsn, PageNo, SpaceId};
+use palisade_base::{Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::MAX_ALLOCATION_BYTES;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
 use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
@@ -108,7 +108,11 @@ impl Store {
         for (space, file) in &files {
             pool.attach_space(*space, file.clone()).unwrap();
         }
-        recovery::apply(&mut reader, 1, &mut |space| Ok(pool.space(space))).unwrap();
+        let wait = |event: &Event| {
+            event.wait_blocking();
+            Ok(())
+        };
+        recovery::apply(&mut reader, 1, &mut |space| Ok(pool.space(space)), &wait).unwrap();
         log.start_after_recovery(reader).unwrap();
         let undo = pool.space(UNDO_SPACE).unwrap();
         let (system, in_flight) =
