@@ -17,7 +17,7 @@ use palisade_protocol::command::CURSOR_READ_ONLY;
 use palisade_protocol::parameters::{ParameterType, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
 use palisade_protocol::{Capabilities, Output, Status};
-use palisade_sql::Prepared;
+use palisade_sql::{ColumnMeta, Prepared};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
@@ -27,30 +27,40 @@ use crate::status::StatementKind;
 
 /// A prepared statement of a session.
 pub(crate) struct Statement {
+    /// Shared with the sessions that prepared the same text.
     prepared: Arc<Prepared>,
     kind: StatementKind,
+    /// Its result set has columns.
+    has_columns: bool,
     types: Vec<ParameterType>,
-    /// What COM_STMT_SEND_LONG_DATA brought, by parameter.
-    long_data: BTreeMap<u16, Vec<u8>>,
-    /// An error of COM_STMT_SEND_LONG_DATA, which has no answer of its own: told by the execution.
-    long_data_error: Option<MysqlError>,
+    /// What COM_STMT_SEND_LONG_DATA brought.
+    ahead: Option<Box<Ahead>>,
     /// Rows that wait to be fetched.
-    cursor: Option<Spool>,
+    cursor: Option<Box<Spool>>,
+}
+
+/// What was sent ahead of an execution.
+#[derive(Default)]
+struct Ahead {
+    /// Values, by parameter.
+    values: BTreeMap<u16, Vec<u8>>,
+    /// An error, which COM_STMT_SEND_LONG_DATA has no answer to tell in: told by the execution.
+    error: Option<MysqlError>,
 }
 
 impl Conversation {
     /// COM_STMT_PREPARE.
     pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
-        let prepared = match self.prepare(text).await {
+        let (prepared, columns) = match self.prepare(text).await {
             Ok(prepared) => prepared,
             Err(error) => return answer_error(output, &error),
         };
         self.last_statement = self.last_statement.wrapping_add(1).max(1);
         let id = self.last_statement;
-        let (columns, parameters) = (prepared.columns.len() as u16, prepared.parameters as u16);
+        let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let (status, warnings) = (self.status(), self.session.warnings.count());
         let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
-        output.packet(|out| encode_prepared(out, id, columns, parameters, warnings));
+        output.packet(|out| encode_prepared(out, id, count, parameters, warnings));
         for _ in 0..parameters {
             output.packet(|out| ColumnDefinition::PARAMETER.encode(out));
         }
@@ -58,24 +68,24 @@ impl Conversation {
             output.packet(|out| encode_eof(out, status, warnings));
         }
         let charset = self.result_charset();
-        for column in &prepared.columns {
+        for column in &columns {
             output.packet(|out| definition(column, charset).encode(out));
         }
-        if columns > 0 && eof {
+        if count > 0 && eof {
             output.packet(|out| encode_eof(out, status, warnings));
         }
         let statement = Statement {
-            kind: StatementKind::of(&prepared.text),
+            kind: StatementKind::of(prepared.text()),
+            has_columns: !columns.is_empty(),
             prepared,
             types: Vec::new(),
-            long_data: BTreeMap::new(),
-            long_data_error: None,
+            ahead: None,
             cursor: None,
         };
         self.statements.insert(id, statement);
     }
 
-    async fn prepare(&mut self, text: &[u8]) -> Result<Arc<Prepared>, MysqlError> {
+    async fn prepare(&mut self, text: &[u8]) -> Result<(Arc<Prepared>, Vec<ColumnMeta>), MysqlError> {
         let host = &self.server.host;
         let most = host.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT);
         if host.prepared_statements.fetch_add(1, Ordering::Relaxed) >= most {
@@ -105,19 +115,20 @@ impl Conversation {
                 return Ok(());
             }
         };
-        let Statement { prepared, types, long_data, long_data_error, kind, cursor: open } = statement;
-        *open = None;
-        let long = |position: usize| long_data.remove(&(position as u16));
-        let decoded = match long_data_error.take() {
+        statement.cursor = None;
+        let Statement { prepared, types, kind, has_columns, .. } = statement;
+        let mut ahead = statement.ahead.take();
+        let error = ahead.as_mut().and_then(|ahead| ahead.error.take());
+        let long = |position: usize| ahead.as_mut()?.values.remove(&(position as u16));
+        let decoded = match error {
             Some(error) => Err(error),
             None => decode_parameters(body, prepared.parameters, types, long, &mut parameters)
                 .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
         };
-        long_data.clear();
-        let (kind, prepared) = (*kind, prepared.clone());
+        let (kind, has_columns, prepared) = (*kind, *has_columns, prepared.clone());
         self.connection.counters.statement(kind);
-        self.begin_command("Execute", &prepared.text);
-        let with_cursor = cursor & CURSOR_READ_ONLY != 0 && !prepared.columns.is_empty();
+        self.begin_command("Execute", prepared.text());
+        let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
         let mut spool = None;
         let done = match decoded {
             Ok(()) => {
@@ -148,7 +159,7 @@ impl Conversation {
                 if spool.is_some()
                     && let Some(statement) = self.statements.get_mut(&id)
                 {
-                    statement.cursor = spool;
+                    statement.cursor = spool.map(Box::new);
                 }
                 self.complete(&completion, extra, output);
             }
@@ -209,8 +220,7 @@ impl Conversation {
     /// COM_STMT_RESET: forgets what was sent ahead, and the cursor.
     pub(crate) fn stmt_reset(&mut self, id: u32, output: &mut Output) {
         let reset = self.statement(id, "mysqld_stmt_reset").map(|statement| {
-            statement.long_data.clear();
-            statement.long_data_error = None;
+            statement.ahead = None;
             statement.cursor = None;
         });
         self.answer(output, reset);
@@ -220,13 +230,14 @@ impl Conversation {
     pub(crate) fn stmt_send_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
         let limit = self.session.variables.max_allowed_packet as usize;
         let Some(statement) = self.statements.get_mut(&id) else { return };
+        let ahead = statement.ahead.get_or_insert_default();
         if usize::from(parameter) >= statement.prepared.parameters {
-            statement.long_data_error = Some(mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
+            ahead.error = Some(mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
             return;
         }
-        let so_far = statement.long_data.entry(parameter).or_default();
+        let so_far = ahead.values.entry(parameter).or_default();
         if so_far.len() + data.len() > limit {
-            statement.long_data_error = Some(mysql_error!(ER_NET_PACKET_TOO_LARGE));
+            ahead.error = Some(mysql_error!(ER_NET_PACKET_TOO_LARGE));
         } else {
             so_far.extend_from_slice(data);
         }

@@ -21,7 +21,7 @@ use palisade_protocol::response::{
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::mode::SqlMode;
-use palisade_sql::{Completion, Host as _, Session};
+use palisade_sql::{Completion, Host as _, Plans, Session};
 
 use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Disconnected, Transport};
@@ -70,7 +70,7 @@ pub async fn serve(
     }
     let compressed = login.capabilities.has(Capabilities::COMPRESS);
     let (mut conversation, begun) =
-        Conversation::begin(&server, connection, peer, login, &mut channel.output);
+        Conversation::begin(&server, connection, peer, share.plans(), login, &mut channel.output);
     // however it ends, what is open is rolled back
     let _ = match channel.flush().await {
         Ok(()) if begun => {
@@ -116,10 +116,11 @@ impl Conversation {
         server: &Arc<Server>,
         connection: &Arc<Connection>,
         peer: Peer,
+        plans: &Arc<Plans>,
         login: Login,
         output: &mut Output,
     ) -> (Conversation, bool) {
-        let session = session_of(server, connection, &login);
+        let session = session_of(server, connection, plans, &login);
         let mut conversation = Conversation {
             server: server.clone(),
             connection: connection.clone(),
@@ -308,8 +309,8 @@ impl Conversation {
             }
             Command::ResetConnection => {
                 let database = self.session.database.take();
-                let fresh =
-                    fresh_session(&self.server, &self.connection, &self.session.user, self.capabilities);
+                let Session { user, plans, .. } = &self.session;
+                let fresh = fresh_session(&self.server, &self.connection, plans, user, self.capabilities);
                 let account = self.session.account.clone();
                 let restricted = self.session.restricted;
                 self.replace_session(fresh).await;
@@ -478,7 +479,8 @@ impl Conversation {
 
     /// Makes the session as new, for `login`.
     async fn start_over(&mut self, login: &Login) {
-        self.replace_session(session_of(&self.server, &self.connection, login)).await;
+        let plans = &self.session.plans;
+        self.replace_session(session_of(&self.server, &self.connection, plans, login)).await;
     }
 
     async fn replace_session(&mut self, session: Session) {
@@ -540,8 +542,8 @@ fn frame_error(error: FrameError) -> MysqlError {
 }
 
 /// The session of a client that has logged in, in no database yet.
-fn session_of(server: &Server, connection: &Connection, login: &Login) -> Session {
-    let mut session = fresh_session(server, connection, &login.user, login.capabilities);
+fn session_of(server: &Server, connection: &Connection, plans: &Arc<Plans>, login: &Login) -> Session {
+    let mut session = fresh_session(server, connection, plans, &login.user, login.capabilities);
     let name = &login.account.name;
     session.account = format!("{}@{}", name.user, name.host);
     session.restricted = !login.account.is_unrestricted();
@@ -555,6 +557,7 @@ fn session_of(server: &Server, connection: &Connection, login: &Login) -> Sessio
 fn fresh_session(
     server: &Server,
     connection: &Connection,
+    plans: &Arc<Plans>,
     user: &str,
     capabilities: Capabilities,
 ) -> Session {
@@ -564,6 +567,7 @@ fn fresh_session(
     let mut session =
         Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
     session.settings = settings;
+    session.plans = plans.clone();
     session.kill = connection.kill.clone();
     session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);

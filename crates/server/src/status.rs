@@ -245,7 +245,7 @@ const ZERO: &[&str] = &[
 pub fn all(host: &ServerHost, of: Option<(&Connection, &WorkDone)>) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
-    for metric in METRICS.iter().chain(palisade_sql::work::METRICS) {
+    for metric in METRICS.iter().chain(palisade_sql::work::METRICS).chain(palisade_sql::plans::METRICS) {
         let own = of
             .and_then(|(connection, work)| connection.counters.value(metric).or_else(|| work.value(metric)));
         add(metric.name, own.unwrap_or_else(|| metric.value()).to_string());

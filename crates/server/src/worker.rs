@@ -1,5 +1,5 @@
 //! Workers: as many event loops as there are cores, a thread each. A connection is given to the least loaded one and
-//! stays there.
+//! stays there, so what its sessions share among themselves - the [`Plans`] of their statements - no other thread touches.
 //!
 //! A worker that would otherwise go to sleep may flush the log itself; one whose sessions are about to send more had
 //! better let the log's threads do it. [`Load`] estimates which it is. Time is cut into *rounds*, one per flush: a
@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::Event;
+use palisade_sql::Plans;
 use tokio::runtime::{Builder, Handle};
 
 /// All workers.
@@ -22,6 +23,7 @@ pub struct Workers {
 struct Worker {
     handle: Handle,
     load: Arc<Load>,
+    plans: Arc<Plans>,
     thread: JoinHandle<()>,
     stop: Event,
 }
@@ -35,18 +37,24 @@ pub struct Load {
     answered: [AtomicUsize; 2],
 }
 
-/// A session's share of its worker's load; ends when dropped.
+/// What a session has of its worker: a share of the load, until it is dropped, and the plans.
 pub struct Share {
     load: Arc<Load>,
+    plans: Arc<Plans>,
     /// The round of the last answer, if the session has been silent since.
     answered: Option<u64>,
 }
 
 impl Share {
     /// A session begins.
-    fn new(load: &Arc<Load>) -> Self {
+    fn new(load: &Arc<Load>, plans: &Arc<Plans>) -> Self {
         load.sessions.fetch_add(1, Ordering::Relaxed);
-        Share { load: load.clone(), answered: None }
+        Share { load: load.clone(), plans: plans.clone(), answered: None }
+    }
+
+    /// The plans that the worker's sessions share.
+    pub fn plans(&self) -> &Arc<Plans> {
+        &self.plans
     }
 
     /// The session begins a command.
@@ -111,7 +119,7 @@ impl Workers {
                 });
                 runtime.shutdown_timeout(Duration::from_secs(1));
             })?;
-            workers.push(Worker { handle, load, thread, stop });
+            workers.push(Worker { handle, load, plans: Arc::default(), thread, stop });
         }
         Ok(Workers { workers })
     }
@@ -128,7 +136,7 @@ impl Workers {
     {
         let least = self.workers.iter().min_by_key(|worker| worker.load.sessions.load(Ordering::Relaxed));
         let worker = least.expect("there is at least one worker");
-        let share = Share::new(&worker.load);
+        let share = Share::new(&worker.load, &worker.plans);
         worker.handle.spawn(async move { begin(share).await });
     }
 
@@ -150,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_worker_is_lively_while_sessions_think_and_not_when_all_wait() {
-        let load = Arc::new(Load::default());
-        let (mut one, mut two) = (Share::new(&load), Share::new(&load));
+        let (load, plans) = <(Arc<Load>, Arc<Plans>)>::default();
+        let (mut one, mut two) = (Share::new(&load, &plans), Share::new(&load, &plans));
         one.begin();
         assert!(!load.is_lively(), "the only session waits");
         two.begin();

@@ -7,6 +7,7 @@
 //! | [`bind`] | names resolved, types decided |
 //! | [`expr`], [`func`] | bound expressions and their evaluator; the function library |
 //! | [`plan`] | access paths, joins, grouping, order: what the operators do |
+//! | [`plans`] | parsed statements and their plans, shared by the sessions of a worker |
 //! | [`exec`] | the operators' states, and the calls that move them |
 //! | [`locks`] | LOCK TABLES, and what it forbids |
 //! | [`xa`] | XA transactions |
@@ -35,21 +36,22 @@ pub mod host;
 pub mod locks;
 pub mod mode;
 pub mod plan;
+pub mod plans;
 pub mod run;
 pub mod session;
 pub mod show;
 pub mod sink;
 pub mod sql;
 pub mod statement;
-mod text_cache;
 pub mod warning;
 pub mod work;
 pub mod xa;
 
 pub use host::{Access, Awaited, FileSource, Host, Scope, VirtualTable, WaitOutcome};
+pub use plans::{Plans, Prepared};
 pub use session::{Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};
-pub use sql::{Completion, Prepared, Sql};
+pub use sql::{Completion, Sql};
 
 /// What a statement fails with: code, SQLSTATE and text as the client reads them.
 pub type SqlError = palisade_base::MysqlError;

@@ -208,6 +208,8 @@ pub struct Session {
     pub savepoints: Vec<(String, palisade_engine::Savepoint)>,
     /// State of RAND() without a seed.
     pub random: palisade_base::prng::Prng,
+    /// The statements that it shares with the other sessions of its worker; its own if nobody gave it others.
+    pub plans: Arc<crate::plans::Plans>,
     /// Memory for telling which plan a text has.
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
     /// Memory of the short path.
@@ -266,6 +268,7 @@ impl Session {
             prepared: HashMap::new(),
             savepoints: Vec::new(),
             random: palisade_base::prng::Prng::new(seed),
+            plans: Default::default(),
             plan_key: Default::default(),
             point_buffers: Default::default(),
             xa: None,

@@ -1,17 +1,18 @@
 //! The front door: a statement's text goes in, rows and a completion come out.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{MysqlError, mysql_error};
-use palisade_catalog::{CollationId, Value};
+use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::{self, Statement};
 use palisade_parser::{ParseError, ParseOptions};
 
-use crate::bind::Binder;
+use crate::bind::{Binder, not_supported};
 use crate::mode::SqlMode;
 use crate::plan::Plan;
+use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
 use crate::{Host, ResultSink, Session, SqlError, SqlResult};
 
@@ -39,111 +40,16 @@ impl Completion {
     }
 }
 
-/// The query processor of one server: the engine, the host, and the plans of the statements seen so far.
+/// The query processor of one server: the engine and the host.
 pub struct Sql {
     engine: Arc<Engine>,
     host: Arc<dyn Host>,
-    texts: crate::text_cache::TextCache,
-}
-
-/// A prepared statement: its parse tree, and its plan while the dictionary stays as it was.
-pub struct Prepared {
-    /// How many `?` it has.
-    pub parameters: usize,
-    /// Columns of its result set; empty if it has none.
-    pub columns: Vec<ColumnMeta>,
-    /// Its text.
-    pub text: Vec<u8>,
-    /// Its parse tree.
-    pub statement: Statement,
-    /// The plan of the last execution.
-    pub(crate) plan: Mutex<Option<CachedPlan>>,
-}
-
-impl Prepared {
-    /// A statement made of a text by taking its constants out.
-    pub(crate) fn of_text(statement: Statement, parameters: usize, text: &[u8]) -> Prepared {
-        Prepared { parameters, columns: Vec::new(), text: text.to_vec(), statement, plan: Mutex::new(None) }
-    }
-}
-
-/// A plan, and what it depends on besides the dictionary.
-#[derive(Clone)]
-pub(crate) struct CachedPlan {
-    key: PlanKey,
-    pub(crate) plan: Arc<CachedStatement>,
-}
-
-/// What is planned.
-pub(crate) enum CachedStatement {
-    Query(Arc<Plan>),
-    Insert(Arc<crate::dml::insert::InsertPlan>),
-    Change(Arc<crate::dml::change::ChangePlan>),
-}
-
-#[derive(Clone, PartialEq)]
-struct PlanKey {
-    dictionary_version: u64,
-    database: Option<String>,
-    mode: SqlMode,
-    collation: CollationId,
-    client: CollationId,
-    foreign_key_checks: bool,
-    safe_updates: bool,
-    kinds: Vec<u8>,
-}
-
-impl PlanKey {
-    fn of(sql: &Sql, session: &Session, parameters: &[Value]) -> PlanKey {
-        PlanKey {
-            dictionary_version: sql.engine.dictionary_version(),
-            database: session.database.clone(),
-            mode: session.variables.sql_mode,
-            collation: session.variables.collation_connection,
-            client: session.variables.character_set_client,
-            foreign_key_checks: session.variables.foreign_key_checks,
-            safe_updates: session.variables.sql_safe_updates,
-            kinds: parameters.iter().map(kind).collect(),
-        }
-    }
-
-    fn matches(&self, sql: &Sql, session: &Session, parameters: &[Value]) -> bool {
-        self.dictionary_version == sql.engine.dictionary_version()
-            && self.database == session.database
-            && self.mode == session.variables.sql_mode
-            && self.collation == session.variables.collation_connection
-            && self.client == session.variables.character_set_client
-            && self.foreign_key_checks == session.variables.foreign_key_checks
-            && self.safe_updates == session.variables.sql_safe_updates
-            && self.kinds.len() == parameters.len()
-            && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
-    }
-}
-
-/// Kinds of parameters that give them different types. A DECIMAL's kind has its scale.
-fn kind(value: &Value) -> u8 {
-    match value {
-        Value::Null => 0,
-        Value::Int(_) => 1,
-        Value::UInt(_) => 2,
-        Value::Float(_) => 3,
-        Value::Double(_) => 4,
-        Value::Bytes(_) => 5,
-        Value::Date(_) => 6,
-        Value::Time(_) => 7,
-        Value::DateTime(_) | Value::Timestamp(_) => 8,
-        Value::Year(_) => 9,
-        Value::Bit { .. } => 10,
-        Value::Enum(_) => 11,
-        Value::Set(_) => 12,
-        Value::Decimal(decimal) => 64 + decimal.scale(),
-    }
 }
 
 impl Sql {
     /// A query processor over `engine`.
     pub fn new(engine: Arc<Engine>, host: Arc<dyn Host>) -> Arc<Self> {
-        Arc::new(Sql { engine, host, texts: Default::default() })
+        Arc::new(Sql { engine, host })
     }
 
     /// The engine below.
@@ -165,7 +71,7 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<(Completion, Option<usize>)> {
         session.kill.clear_statement();
-        if let Some((prepared, parameters, next)) = self.texts.statement(session, text)
+        if let Some((prepared, parameters, next)) = session.plans.clone().of_text(session, text)
             && (next.is_none() || session.multi_statements)
         {
             let completion =
@@ -191,31 +97,24 @@ impl Sql {
         Ok((completion, next))
     }
 
-    /// Prepares the one statement of `text`.
-    pub async fn prepare(&self, session: &mut Session, text: &[u8]) -> SqlResult<Arc<Prepared>> {
+    /// Prepares the one statement of `text`. Also gives the columns of its result set; none if it has none.
+    pub async fn prepare(
+        &self,
+        session: &mut Session,
+        text: &[u8],
+    ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
         session.warnings.clear(session.variables.max_error_count);
-        match self.prepare_statement(session, text) {
-            Ok(prepared) => Ok(Arc::new(prepared)),
-            Err(error) => Err(self.fail(session, error)),
-        }
+        self.prepare_statement(session, text).map_err(|error| self.fail(session, error))
     }
 
-    pub(crate) fn prepare_statement(&self, session: &Session, text: &[u8]) -> SqlResult<Prepared> {
-        let (statement, parameters) =
-            palisade_parser::parse_prepared(text, parse_options(session)).map_err(parse_error)?;
-        let columns = match &statement {
-            Statement::Query(query) if query.into.is_none() => {
-                let dictionary = self.engine.dictionary();
-                let unknown = vec![Value::Null; parameters];
-                let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, &unknown);
-                binder.query(query)?.columns
-            }
-            Statement::Query(_) => Vec::new(),
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
-                let unknown = vec![Value::Null; parameters];
-                self.check_change(session, &statement, &unknown)?;
-                Vec::new()
-            }
+    pub(crate) fn prepare_statement(
+        &self,
+        session: &Session,
+        text: &[u8],
+    ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
+        let prepared = session.plans.statement(text, parse_options(session))?;
+        let columns = match &prepared.statement {
+            Statement::Query(query) if query.into.is_some() => Vec::new(),
             Statement::Prepare(_)
             | Statement::Execute(_)
             | Statement::Deallocate(_)
@@ -224,9 +123,19 @@ impl Sql {
             | Statement::Xa(_) => {
                 return Err(mysql_error!(ER_UNSUPPORTED_PS));
             }
-            other => self.listing_columns(session, other),
+            statement => {
+                // Whether names and types are right; and the plan, as far as it does not depend on values.
+                let unknown = vec![Value::Null; prepared.parameters];
+                match self.plan(session, statement, &unknown, Some(&prepared))?.as_deref() {
+                    Some(CachedStatement::Query(plan, _)) => {
+                        plan.query.as_ref().map_or(Vec::new(), |query| query.columns.clone())
+                    }
+                    Some(CachedStatement::Insert(_) | CachedStatement::Change(_)) => Vec::new(),
+                    None => self.listing_columns(session, statement),
+                }
+            }
         };
-        Ok(Prepared { parameters, columns, text: text.to_vec(), statement, plan: Mutex::new(None) })
+        Ok((prepared, columns))
     }
 
     /// Executes a prepared statement; one value per parameter.
@@ -327,29 +236,57 @@ impl Sql {
         prepared: Option<&Arc<Prepared>>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        match statement {
-            Statement::Query(query) => self.select(session, query, parameters, prepared, sink).await,
-            Statement::Insert(insert) => self.insert(session, insert, parameters, prepared).await,
-            Statement::Update(_) | Statement::Delete(_) => {
-                self.change(session, statement, parameters, prepared).await
+        let planned = self.plan(session, statement, parameters, prepared)?;
+        match planned.as_deref() {
+            Some(CachedStatement::Query(plan, into)) => {
+                self.select(session, plan, into.as_ref(), parameters, sink).await
             }
-            other => Box::pin(self.other(session, other, parameters, sink)).await,
+            Some(CachedStatement::Insert(plan)) => self.insert(session, plan, parameters).await,
+            Some(CachedStatement::Change(plan)) => self.change(session, plan, parameters).await,
+            None => Box::pin(self.other(session, statement, parameters, sink)).await,
         }
     }
 
-    /// The plan kept with a prepared statement, if it is still right.
-    pub(crate) fn cached(
+    /// The plan of a query or of a change of rows: one kept with the statement, or made now. Other statements have none.
+    fn plan(
         &self,
         session: &Session,
+        statement: &Statement,
         parameters: &[Value],
         prepared: Option<&Arc<Prepared>>,
-    ) -> Option<Arc<CachedStatement>> {
-        if session.locks.is_some() {
-            return None;
+    ) -> SqlResult<Option<Arc<CachedStatement>>> {
+        if !is_planned(statement) {
+            return Ok(None);
         }
-        let kept = prepared?.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.as_ref()?;
-        kept.key.matches(self, session, parameters).then(|| kept.plan.clone())
+        // What LOCK TABLES forbids is found out by planning.
+        let prepared = prepared.filter(|_| session.locks.is_none());
+        let version = self.engine.dictionary_version();
+        if let Some(found) = prepared.and_then(|prepared| prepared.plan(version, session, parameters)) {
+            self.check_accesses(session, found.plan())?;
+            return Ok(Some(found));
+        }
+        let dictionary = self.engine.dictionary();
+        let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
+        let planned = Arc::new(match statement {
+            Statement::Query(query) => {
+                let bound = binder.query(query)?;
+                CachedStatement::Query(Arc::new(binder.finish(Some(bound))), query.into.clone())
+            }
+            Statement::Insert(insert) => CachedStatement::Insert(binder.insert(insert)?),
+            Statement::Update(update) => CachedStatement::Change(binder.update(update)?),
+            Statement::Delete(delete) => CachedStatement::Change(binder.delete(delete)?),
+            _ => return Ok(None),
+        });
+        PLANS_MADE.increment();
+        if let Some(prepared) = prepared
+            && planned.plan().cacheable
+        {
+            // The dictionary may be newer already than it was above.
+            let version = planned.plan().dictionary_version;
+            prepared.keep(Conditions::of(version, session, parameters), planned.clone());
+            session.plans.planned(prepared, version);
+        }
+        Ok(Some(planned))
     }
 
     /// Whether a restricted session may execute a plan that another one may have made.
@@ -363,68 +300,25 @@ impl Sql {
         })
     }
 
-    /// Keeps a plan with its prepared statement.
-    pub(crate) fn keep(
-        &self,
-        session: &Session,
-        parameters: &[Value],
-        prepared: Option<&Arc<Prepared>>,
-        plan: CachedStatement,
-    ) -> Arc<CachedStatement> {
-        let plan = Arc::new(plan);
-        if let Some(prepared) = prepared
-            && session.locks.is_none()
-        {
-            let key = PlanKey::of(self, session, parameters);
-            let mut kept = prepared.plan.lock().unwrap_or_else(PoisonError::into_inner);
-            *kept = Some(CachedPlan { key, plan: plan.clone() });
-        }
-        plan
-    }
-
     async fn select(
         &self,
         session: &mut Session,
-        query: &ast::Query,
+        plan: &Arc<Plan>,
+        into: Option<&ast::Into>,
         parameters: &[Value],
-        prepared: Option<&Arc<Prepared>>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        let plan = match self.cached(session, parameters, prepared).as_deref() {
-            Some(CachedStatement::Query(plan)) => {
-                self.check_accesses(session, plan)?;
-                plan.clone()
-            }
-            _ => {
-                let (plan, warnings) = {
-                    let dictionary = self.engine.dictionary();
-                    let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
-                    let bound = binder.query(query)?;
-                    let warnings = std::mem::take(&mut binder.warnings);
-                    (Arc::new(binder.finish(Some(bound))), warnings)
-                };
-                for warning in warnings {
-                    session.warnings.warn(warning);
-                }
-                if plan.cacheable {
-                    self.keep(session, parameters, prepared, CachedStatement::Query(plan.clone()));
-                }
-                plan
-            }
-        };
-        if let (Some(point), Some(planned), None) = (&plan.point, &plan.query, &query.into)
+        if let (Some(point), Some(planned), None) = (&plan.point, &plan.query, into)
             && let Some(completion) = self.point_select(session, point, planned, parameters, sink).await?
         {
             return Ok(completion);
         }
-        let into = match &query.into {
-            None => None,
-            Some(ast::Into::Variables(variables)) => Some(variables),
-            Some(_) => return Err(crate::bind::not_supported("SELECT ... INTO OUTFILE")),
-        };
         match into {
-            None => self.run_query(session, plan, parameters, sink).await,
-            Some(variables) => self.select_into(session, plan, parameters, variables).await,
+            None => self.run_query(session, plan.clone(), parameters, sink).await,
+            Some(ast::Into::Variables(variables)) => {
+                self.select_into(session, plan, parameters, variables).await
+            }
+            Some(_) => Err(not_supported("SELECT ... INTO OUTFILE")),
         }
     }
 
@@ -461,7 +355,7 @@ impl Sql {
     async fn select_into(
         &self,
         session: &mut Session,
-        plan: Arc<Plan>,
+        plan: &Arc<Plan>,
         parameters: &[Value],
         variables: &[ast::IntoVariable],
     ) -> SqlResult<Completion> {
@@ -488,6 +382,14 @@ impl Sql {
         }
         Ok(Completion { affected_rows: 1, ..Completion::default() })
     }
+}
+
+/// Whether a statement has a plan.
+fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    )
 }
 
 /// How the session's sql_mode has text read.

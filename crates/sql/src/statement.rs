@@ -198,13 +198,27 @@ impl Sql {
             row_alias: None,
             on_duplicate: Vec::new(),
         };
-        let filled = self.insert(session, &insert, parameters, None).await;
+        let filled = self.fill(session, &insert, parameters).await;
         if filled.is_err() {
             let drop = ast::DropTable { temporary: false, if_exists: true, tables: vec![table] };
             let drop = Statement::DropTable(drop);
             crate::ddl::execute(self.engine(), &**self.host(), session, &drop).await?;
         }
         filled
+    }
+
+    /// Inserts the rows of the query that a table was made from.
+    async fn fill(
+        &self,
+        session: &mut Session,
+        insert: &ast::Insert,
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        let plan = {
+            let dictionary = self.engine().dictionary();
+            Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters).insert(insert)?
+        };
+        self.insert(session, &plan, parameters).await
     }
 
     /// Values of expressions outside any table.
@@ -479,7 +493,7 @@ impl Sql {
             },
         };
         session.prepared.remove(&prepare.name.to_lowercase());
-        let prepared = Arc::new(self.prepare_statement(session, &text)?);
+        let (prepared, _) = self.prepare_statement(session, &text)?;
         session.prepared.insert(prepare.name.to_lowercase(), prepared);
         Ok(Completion { info: "Statement prepared".to_owned(), ..Completion::default() })
     }

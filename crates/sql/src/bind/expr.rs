@@ -23,6 +23,7 @@ use crate::func::{self, Function};
 impl Binder<'_> {
     /// Binds an expression that has one column.
     pub fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        self.bound += 1;
         let mut bound = self.expr_any(expr)?;
         self.fold(&mut bound);
         Ok(bound)

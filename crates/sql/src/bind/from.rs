@@ -319,6 +319,7 @@ impl Binder<'_> {
     /// Adds a stored table to the innermost scope; gives its slot.
     pub fn add_table(&mut self, table: Arc<Table>, alias: String) -> SqlResult<usize> {
         let slot = self.new_slot();
+        self.bound += table.columns.len();
         if !self.tables.iter().any(|known| Arc::ptr_eq(known, &table)) {
             self.tables.push(table.clone());
         }

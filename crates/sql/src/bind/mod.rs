@@ -73,6 +73,9 @@ pub fn not_supported(construct: impl std::fmt::Display) -> SqlError {
     )
 }
 
+/// About how many bytes of a plan an expression or a column makes.
+const WEIGHT_OF_BOUND: usize = 200;
+
 /// Binds and plans one statement.
 pub struct Binder<'a> {
     /// The session, for its variables and default database.
@@ -109,8 +112,8 @@ pub struct Binder<'a> {
     pub read_mode: palisade_engine::ReadMode,
     /// Depth of nested queries.
     pub depth: usize,
-    /// Warnings found on the way.
-    pub warnings: Vec<SqlError>,
+    /// Expressions and columns of tables bound so far: what a plan weighs grows with them.
+    pub bound: usize,
 }
 
 impl<'a> Binder<'a> {
@@ -140,7 +143,7 @@ impl<'a> Binder<'a> {
             cacheable: true,
             read_mode: palisade_engine::ReadMode::Snapshot,
             depth: 0,
-            warnings: Vec::new(),
+            bound: 0,
         }
     }
 
@@ -189,6 +192,7 @@ impl<'a> Binder<'a> {
             accesses: self.accesses,
             dictionary_version: self.dictionary.version(),
             cacheable: self.cacheable,
+            weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         }
     }
 }

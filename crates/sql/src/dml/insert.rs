@@ -21,7 +21,7 @@ use crate::expr::{Context, Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::plan::Plan;
 use crate::run::drive;
-use crate::sql::{CachedStatement, Prepared, Sql};
+use crate::sql::Sql;
 use crate::work::Work;
 use crate::{Access, Completion, Session, SqlAttempt, SqlError, SqlResult};
 
@@ -69,6 +69,11 @@ impl InsertPlan {
     /// What its expressions run on.
     pub(super) fn shared(&self) -> Arc<Plan> {
         self.plan.clone()
+    }
+
+    /// What its expressions run on, and what finds the rows, if a query does.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// What finds the rows, if a query does.
@@ -246,31 +251,15 @@ impl Sql {
     pub(crate) async fn insert(
         &self,
         session: &mut Session,
-        insert: &ast::Insert,
+        plan: &InsertPlan,
         parameters: &[Value],
-        prepared: Option<&Arc<Prepared>>,
     ) -> SqlResult<Completion> {
-        let plan = match self.cached(session, parameters, prepared).as_deref() {
-            Some(CachedStatement::Insert(plan)) => {
-                self.check_accesses(session, &plan.plan)?;
-                plan.clone()
-            }
-            _ => {
-                let dictionary = self.engine().dictionary();
-                let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
-                let plan = Arc::new(binder.insert(insert)?);
-                if plan.plan.cacheable {
-                    self.keep(session, parameters, prepared, CachedStatement::Insert(plan.clone()));
-                }
-                plan
-            }
-        };
         self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
         let mut cx =
             Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
         cx.strict = cx.mode().is_strict() && !plan.ignore;
-        let mut run = InsertRun::new(&plan);
+        let mut run = InsertRun::new(plan);
         let result = run.all(&mut cx).await;
         drop(cx);
         self.end_statement(session, savepoint, result.as_ref().err()).await?;

@@ -52,6 +52,8 @@ pub struct Plan {
     pub point: Option<point::PointPlan>,
     /// Whether it may be kept: nothing in it depends on the session beyond the cache's key.
     pub cacheable: bool,
+    /// About how many bytes it takes.
+    pub weight: usize,
 }
 
 /// A query: operators that find rows, and what is computed from each.

@@ -9,15 +9,13 @@ use std::sync::Arc;
 
 use palisade_catalog::Value;
 use palisade_engine::Table;
-use palisade_parser::ast::Statement;
 
 use super::foreign::Family;
 use super::insert::Cell;
 use super::store::RowRules;
-use crate::bind::{Binder, not_supported};
 use crate::expr::{Context, Expr};
 use crate::plan::Plan;
-use crate::sql::{CachedStatement, Prepared, Sql};
+use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 use run::ChangeRun;
 
@@ -59,29 +57,15 @@ impl Sql {
     pub(crate) async fn change(
         &self,
         session: &mut Session,
-        statement: &Statement,
+        plan: &ChangePlan,
         parameters: &[Value],
-        prepared: Option<&Arc<Prepared>>,
     ) -> SqlResult<Completion> {
-        let plan = match self.cached(session, parameters, prepared).as_deref() {
-            Some(CachedStatement::Change(plan)) => {
-                self.check_accesses(session, &plan.plan)?;
-                plan.clone()
-            }
-            _ => {
-                let plan = Arc::new(self.plan_change(session, statement, parameters)?);
-                if plan.plan.cacheable {
-                    self.keep(session, parameters, prepared, CachedStatement::Change(plan.clone()));
-                }
-                plan
-            }
-        };
         self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
         let mut cx =
             Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
         cx.strict = cx.mode().is_strict() && !plan.ignore;
-        let mut run = ChangeRun::new(&plan);
+        let mut run = ChangeRun::new(plan);
         let result = run.all(&mut cx).await;
         drop(cx);
         let (matched, changed) = (run.matched, run.changed);
@@ -94,35 +78,5 @@ impl Sql {
             format!("Rows matched: {matched}  Changed: {changed}  Warnings: {}", session.warnings.count());
         let affected_rows = if session.client_found_rows { matched } else { changed };
         Ok(Completion { affected_rows, info, ..Completion::default() })
-    }
-
-    fn plan_change(
-        &self,
-        session: &Session,
-        statement: &Statement,
-        parameters: &[Value],
-    ) -> SqlResult<ChangePlan> {
-        let dictionary = self.engine().dictionary();
-        let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
-        match statement {
-            Statement::Update(update) => binder.update(update),
-            Statement::Delete(delete) => binder.delete(delete),
-            _ => Err(not_supported("this change of rows")),
-        }
-    }
-
-    /// Whether a statement that changes rows can be planned: names and types are right.
-    pub(crate) fn check_change(
-        &self,
-        session: &Session,
-        statement: &Statement,
-        parameters: &[Value],
-    ) -> SqlResult<()> {
-        if let Statement::Insert(insert) = statement {
-            let dictionary = self.engine().dictionary();
-            let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
-            return binder.insert(insert).map(drop);
-        }
-        self.plan_change(session, statement, parameters).map(drop)
     }
 }

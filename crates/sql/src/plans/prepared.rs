@@ -1,0 +1,223 @@
+//! One statement, its plans, and what a plan depends on.
+//!
+//! A plan is made for values of certain kinds (comparing a number is not comparing a string) and under certain settings,
+//! and a statement keeps a few that differ in these: sessions that share the statement may differ, too. A session finds
+//! the plan that is right for it at each execution by comparing, not by trusting what was right when it prepared the
+//! statement: it may have changed its default database since.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use palisade_catalog::{CollationId, Value};
+use palisade_parser::ParseOptions;
+use palisade_parser::ast::{Into, Statement};
+use smallvec::SmallVec;
+
+use crate::Session;
+use crate::mode::SqlMode;
+use crate::plan::Plan;
+
+/// Plans kept of one statement.
+const MAX_PLANS: usize = 4;
+/// About how many bytes of parse tree a byte of text makes.
+const TREE_PER_BYTE: usize = 12;
+
+/// A prepared statement: its parse tree, and its plans while the dictionary stays as it was. Shared by sessions.
+pub struct Prepared {
+    /// How many `?` it has.
+    pub parameters: usize,
+    /// Its parse tree.
+    pub statement: Statement,
+    /// Its text, and what tells it from others of the same text.
+    key: Box<[u8]>,
+    text_length: usize,
+    /// What it weighed when it was weighed last.
+    weight: AtomicUsize,
+    plans: Mutex<SmallVec<[CachedPlan; 1]>>,
+}
+
+/// A plan, and what it depends on.
+struct CachedPlan {
+    conditions: Conditions,
+    plan: Arc<CachedStatement>,
+}
+
+/// What is planned.
+pub(crate) enum CachedStatement {
+    /// A query, and where its rows go if not to the client.
+    Query(Arc<Plan>, Option<Into>),
+    Insert(crate::dml::insert::InsertPlan),
+    Change(crate::dml::change::ChangePlan),
+}
+
+impl CachedStatement {
+    /// What it finds rows with, and does to which tables.
+    pub(crate) fn plan(&self) -> &Plan {
+        match self {
+            CachedStatement::Query(plan, _) => plan,
+            CachedStatement::Insert(insert) => insert.plan(),
+            CachedStatement::Change(change) => change.plan(),
+        }
+    }
+}
+
+/// What a plan depends on besides its statement.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Conditions {
+    dictionary_version: u64,
+    database: Option<String>,
+    mode: SqlMode,
+    collation: CollationId,
+    client: CollationId,
+    foreign_key_checks: bool,
+    safe_updates: bool,
+    div_precision_increment: u8,
+    group_concat_max_len: u64,
+    kinds: SmallVec<[u8; 16]>,
+}
+
+impl Conditions {
+    /// Those of an execution.
+    pub(crate) fn of(dictionary_version: u64, session: &Session, parameters: &[Value]) -> Conditions {
+        let variables = &session.variables;
+        Conditions {
+            dictionary_version,
+            database: session.database.clone(),
+            mode: variables.sql_mode,
+            collation: variables.collation_connection,
+            client: variables.character_set_client,
+            foreign_key_checks: variables.foreign_key_checks,
+            safe_updates: variables.sql_safe_updates,
+            div_precision_increment: variables.div_precision_increment,
+            group_concat_max_len: variables.group_concat_max_len,
+            kinds: parameters.iter().map(kind).collect(),
+        }
+    }
+
+    fn match_those_of(&self, dictionary_version: u64, session: &Session, parameters: &[Value]) -> bool {
+        let variables = &session.variables;
+        self.dictionary_version == dictionary_version
+            && self.kinds.len() == parameters.len()
+            && self.kinds.iter().zip(parameters).all(|(known, value)| *known == kind(value))
+            && self.mode == variables.sql_mode
+            && self.collation == variables.collation_connection
+            && self.client == variables.character_set_client
+            && self.foreign_key_checks == variables.foreign_key_checks
+            && self.safe_updates == variables.sql_safe_updates
+            && self.div_precision_increment == variables.div_precision_increment
+            && self.group_concat_max_len == variables.group_concat_max_len
+            && self.database == session.database
+    }
+}
+
+/// Kinds of parameters that give them different types. A DECIMAL's kind has its scale.
+fn kind(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Int(_) => 1,
+        Value::UInt(_) => 2,
+        Value::Float(_) => 3,
+        Value::Double(_) => 4,
+        Value::Bytes(_) => 5,
+        Value::Date(_) => 6,
+        Value::Time(_) => 7,
+        Value::DateTime(_) | Value::Timestamp(_) => 8,
+        Value::Year(_) => 9,
+        Value::Bit { .. } => 10,
+        Value::Enum(_) => 11,
+        Value::Set(_) => 12,
+        Value::Decimal(decimal) => 64 + decimal.scale(),
+    }
+}
+
+/// What a text to be prepared is found by: itself, and how it is read. The keys of statements sent as text end with the
+/// highest byte of a length, which is 0; these with [`PREPARED`] and more.
+pub(super) fn key_of(text: &[u8], options: &ParseOptions) -> Box<[u8]> {
+    const PREPARED: u8 = 0x80;
+    let modes = [
+        options.ansi_quotes,
+        options.pipes_as_concat,
+        options.no_backslash_escapes,
+        options.ignore_space,
+        options.high_not_precedence,
+    ];
+    let bits = modes.iter().fold(PREPARED, |bits, mode| PREPARED | (bits << 1) | u8::from(*mode));
+    [text, &[bits]].concat().into()
+}
+
+impl Prepared {
+    /// A statement whose `key` begins with its text.
+    pub(super) fn new(
+        statement: Statement,
+        parameters: usize,
+        key: Box<[u8]>,
+        text_length: usize,
+    ) -> Prepared {
+        let plans = Mutex::default();
+        let prepared =
+            Prepared { parameters, statement, key, text_length, weight: AtomicUsize::new(0), plans };
+        prepared.weigh();
+        prepared
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &[u8] {
+        &self.key[..self.text_length]
+    }
+
+    /// What it is found by.
+    pub(super) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// About how many bytes it and its plans took when [`weigh`](Self::weigh) was called last.
+    pub(super) fn weight(&self) -> usize {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    /// Takes the plans into account that it has now.
+    pub(super) fn weigh(&self) {
+        let plans: usize = self.plans().iter().map(|kept| kept.plan.plan().weight).sum();
+        let own = size_of::<Prepared>() + self.key.len() + self.text_length * TREE_PER_BYTE;
+        self.weight.store(own + plans, Ordering::Relaxed);
+    }
+
+    /// How many plans it has.
+    pub fn plan_count(&self) -> usize {
+        self.plans().len()
+    }
+
+    fn plans(&self) -> MutexGuard<'_, SmallVec<[CachedPlan; 1]>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The plan for an execution, if one is kept.
+    pub(crate) fn plan(
+        &self,
+        dictionary_version: u64,
+        session: &Session,
+        parameters: &[Value],
+    ) -> Option<Arc<CachedStatement>> {
+        let plans = self.plans();
+        let right =
+            |kept: &&CachedPlan| kept.conditions.match_those_of(dictionary_version, session, parameters);
+        plans.iter().find(right).map(|kept| kept.plan.clone())
+    }
+
+    /// Keeps a plan; the oldest goes if there are many.
+    pub(crate) fn keep(&self, conditions: Conditions, plan: Arc<CachedStatement>) {
+        let mut plans = self.plans();
+        let version = conditions.dictionary_version;
+        plans.retain(|kept| kept.conditions.dictionary_version >= version && kept.conditions != conditions);
+        if plans.len() >= MAX_PLANS {
+            plans.remove(0);
+        }
+        plans.push(CachedPlan { conditions, plan });
+    }
+
+    /// Drops the plans made before a version of the dictionary.
+    pub(super) fn forget_plans_before(&self, dictionary_version: u64) {
+        self.plans().retain(|kept| kept.conditions.dictionary_version >= dictionary_version);
+        self.weigh();
+    }
+}
