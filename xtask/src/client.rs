@@ -52,6 +52,48 @@ pub struct Client {
     sequence: u8,
     /// Its number on the server, as in SHOW PROCESSLIST.
     pub id: u64,
+    /// Of the last result.
+    pub columns: Vec<Column>,
+}
+
+/// What a result says about a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    charset: u16,
+    kind: u8,
+    flags: u16,
+    decimals: u8,
+}
+
+/// FLOAT and DOUBLE.
+const APPROXIMATE: &[u8] = &[4, 5];
+const UNSIGNED: u16 = 32;
+
+impl Column {
+    /// Whether its values are doubles.
+    pub fn is_double(&self) -> bool {
+        APPROXIMATE.contains(&self.kind)
+    }
+
+    /// Whether a client makes the same of its values: whole numbers, texts and bytes come in several types each.
+    pub fn is_like(&self, other: &Column) -> bool {
+        let shape = |column: &Column| {
+            let sign = column.flags & UNSIGNED;
+            match column.kind {
+                1 | 2 | 3 | 8 | 9 => (8, 0, sign, 0),
+                249..=254 => (253, column.charset, 0, 0),
+                kind => (kind, column.charset, sign, column.decimals),
+            }
+        };
+        shape(self) == shape(other)
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.flags & UNSIGNED == 0 { "" } else { " unsigned" };
+        write!(f, "type {}{sign} charset {} decimals {}", self.kind, self.charset, self.decimals)
+    }
 }
 
 impl Client {
@@ -60,7 +102,7 @@ impl Client {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
-        let mut client = Client { stream, sequence: 0, id: 0 };
+        let mut client = Client { stream, sequence: 0, id: 0, columns: Vec::new() };
         let greeting = client.read()?;
         let version_end = greeting.iter().position(|byte| *byte == 0).ok_or_else(|| garbled(&greeting))?;
         let id = greeting.get(version_end + 1..version_end + 5).ok_or_else(|| garbled(&greeting))?;
@@ -119,8 +161,10 @@ impl Client {
             0xff => failure(&first),
             _ => {
                 let columns = length(&mut &first[..]).ok_or_else(|| garbled(&first))?;
+                self.columns.clear();
                 for _ in 0..columns {
-                    self.read()?;
+                    let packet = self.read()?;
+                    self.columns.push(column(&packet).ok_or_else(|| garbled(&packet))?);
                 }
                 let mut rows = Vec::new();
                 loop {
@@ -192,6 +236,18 @@ fn length(rest: &mut &[u8]) -> Option<u64> {
     let (number, after) = after.split_at_checked(bytes)?;
     *rest = after;
     Some(number.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+fn column(packet: &[u8]) -> Option<Column> {
+    let mut rest = packet;
+    // catalogue, schema, table, its name, name, its name
+    for _ in 0..6 {
+        let length = usize::try_from(length(&mut rest)?).ok()?;
+        rest = rest.get(length..)?;
+    }
+    let [_, low, high, _, _, _, _, kind, flag_low, flag_high, decimals] = *rest.first_chunk::<11>()?;
+    let (charset, flags) = (u16::from_le_bytes([low, high]), u16::from_le_bytes([flag_low, flag_high]));
+    Some(Column { charset, kind, flags, decimals })
 }
 
 fn row(packet: &[u8]) -> Option<Vec<Option<String>>> {

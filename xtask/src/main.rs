@@ -2,7 +2,7 @@
 //!
 //! | command | what it does |
 //! |---|---|
-//! | `test` | everything below in turn, `bench`, `snapshot` and `soak` excepted; what the README names as the test command |
+//! | `test` | everything below in turn, `bench`, `answers`, `snapshot` and `soak` excepted; what the README names as the test command |
 //! | `tidy` | the rules of the house that a program can check (see [`tidy`]) |
 //! | `lint` | rustfmt, clippy and rustdoc with warnings denied, licences and bans of dependencies |
 //! | `unit` | unit, model and golden tests of every crate |
@@ -14,6 +14,7 @@
 //! | `crash` | kills a server under load again and again and checks it against a client-side ledger; then one that rolls back |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
+//! | `answers` | random statements, answered by this server and by MySQL; see [`answers`] |
 //! | `snapshot` | what a snapshot that stays open costs the others; see [`snapshot`] |
 //! | `soak` | the long forms: more kills, longer random tests; `--rounds N`, and `--part NAME` for one of them |
 //!
@@ -22,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 mod bench;
 mod client;
 mod clients;
@@ -65,12 +67,13 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "test" => steps(TEST),
         "soak" => soak(&rest),
+        "answers" => answers::run(&rest),
         "bench" => bench::run(&rest),
         "snapshot" => snapshot::run(&rest),
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | bench ... | snapshot ... | soak [--part NAME] [--rounds N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | bench ... | answers ... | snapshot ... | soak [--part NAME] [--rounds N]"
                     .into(),
             ),
         },

@@ -339,6 +339,7 @@ error_codes! {
     ER_SIGNAL_NOT_FOUND = 1643, "02000", "Unhandled user-defined not found condition";
     ER_SIGNAL_EXCEPTION = 1644, "HY000", "Unhandled user-defined exception condition";
     ER_COND_ITEM_TOO_LONG = 1648, "HY000", "Data too long for condition item '%s'";
+    ER_UNKNOWN_LOCALE = 1649, "HY000", "Unknown locale: '%-.64s'";
     ER_PARTITION_COLUMN_LIST_ERROR = 1653, "HY000", "Inconsistency in usage of column lists for partitioning";
     ER_WRONG_TYPE_COLUMN_VALUE_ERROR = 1654, "HY000", "Partition column values of incorrect type";
     ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR = 1655, "HY000", "Too many fields in '%-.192s'";
@@ -468,6 +469,7 @@ error_codes! {
     ER_CAPACITY_EXCEEDED_IN_PARSER = 3186, "HY000", "Parser bailed out for this query.";
     ER_UNSUPPORTED_INDEX_ALGORITHM = 3502, "HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
+    ER_INVALID_BITWISE_OPERANDS_SIZE = 3513, "HY000", "Binary operands of bitwise operators must be of equal length";
     ER_PK_INDEX_CANT_BE_INVISIBLE = 3522, "HY000", "A primary key index cannot be invisible";
     ER_UNKNOWN_AUTHID = 3523, "HY000", "Unknown authorization ID `%.64s`@`%.64s`";
     ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS = 3546, "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: %s";

@@ -131,11 +131,11 @@ pub enum Value {
     Timestamp(Timestamp),
     /// YEAR: 0 or 1901..=2155.
     Year(u16),
-    /// BIT(width).
+    /// BIT(width); also a binary literal, which is a string of so many bits, too.
     Bit {
         /// The bits, right-aligned.
         bits: u64,
-        /// How many of them, 1..=64.
+        /// How many of them, 1..=64; 0 of the literal `x''`.
         width: u8,
     },
     /// ENUM.

@@ -62,22 +62,23 @@ impl Binder<'_> {
     ) -> SqlResult<(AggregateSpec, bool)> {
         let connection = self.session.variables.collation_connection;
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
+        let number = arguments.first().map(|argument| argument.numeric_type()).unwrap_or(&SqlType::Null);
         let exact = matches!(
-            first,
+            number,
             SqlType::Int { .. }
                 | SqlType::Decimal { .. }
                 | SqlType::Year
                 | SqlType::Bit { .. }
                 | SqlType::Null
-        );
+        ) || number.is_temporal();
         let (ty, nullable) = match aggregate.kind {
             AggregateKind::Count => (SqlType::BIGINT, false),
             AggregateKind::Sum if exact => {
-                let (precision, scale) = decimal_shape(&first);
+                let (precision, scale) = decimal_shape(number);
                 (SqlType::Decimal { precision: (precision + 22).min(65), scale, unsigned: false }, true)
             }
             AggregateKind::Avg if exact => {
-                let (precision, scale) = decimal_shape(&first);
+                let (precision, scale) = decimal_shape(number);
                 let increment = self.session.variables.div_precision_increment;
                 let scale_now = scale.saturating_add(increment).min(30);
                 let precision = (precision + increment).min(65);

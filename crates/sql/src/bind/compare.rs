@@ -1,26 +1,53 @@
 //! Comparisons and their negations, as the binder makes them.
 
-use palisade_catalog::types::IntWidth;
+use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::types::transcode_to;
 use crate::SqlResult;
+use crate::expr::bits;
 use crate::expr::compare::domain_of;
-use crate::expr::{BitOp, Comparison, Domain, Expr, Node, SubqueryUse};
+use crate::expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
 
-/// Reads a literal text as a date and time, if it is one without doubt.
-pub(super) fn constant_date(expr: &mut Expr) {
+/// Reads a literal text as a date and time once for all, if it is one without doubt.
+pub(super) fn literal_date(expr: &mut Expr) {
+    let strict = TemporalMode { no_zero_date: true, no_zero_in_date: true, ..TemporalMode::default() };
     if let Node::Literal(Value::Bytes(text)) = &expr.node
-        && let Some((parsed, None)) = palisade_catalog::DateTime::parse(text, Default::default())
+        && let Some((parsed, None)) = palisade_catalog::DateTime::parse(text, strict)
         && !parsed.truncated
     {
         *expr = Expr::literal(Value::DateTime(parsed.value), SqlType::DateTime { fsp: 6 });
     }
 }
 
+/// A constant text that is compared with a value of type `with`: it must be a date and time, or the statement fails.
+fn constant_date(expr: &mut Expr, with: &SqlType) {
+    let wanted = match with {
+        SqlType::Date => "DATE",
+        SqlType::Timestamp { .. } => "TIMESTAMP",
+        SqlType::DateTime { .. } => "DATETIME",
+        _ => return,
+    };
+    literal_date(expr);
+    if expr.ty.is_string() && matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
+        let constant = std::mem::replace(expr, Expr::null());
+        let (operand, target) = (Box::new(constant), CastTarget::ComparedDate { wanted });
+        *expr = Expr::computed(Node::Cast { operand, target }, SqlType::DateTime { fsp: 6 }, true);
+    }
+}
+
 /// `left <comparison> right` in the domain MySQL compares them in.
 pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+    if domain_of(&left, &right, comparison.symbol())? == Domain::DateTime {
+        constant_date(&mut left, &right.ty.clone());
+        constant_date(&mut right, &left.ty);
+    }
+    compare_leniently(comparison, left, right)
+}
+
+/// As [`compare`], but a constant that is no date is no error: as CASE compares.
+pub fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let domain = domain_of(&left, &right, comparison.symbol())?;
     match domain {
         Domain::Text(collation) => {
@@ -28,8 +55,8 @@ pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlRe
             transcode_to(&mut right, collation);
         }
         Domain::DateTime => {
-            constant_date(&mut left);
-            constant_date(&mut right);
+            literal_date(&mut left);
+            literal_date(&mut right);
         }
         _ => {}
     }
@@ -68,13 +95,10 @@ pub fn negation(mut expr: Expr) -> Expr {
     Expr::truth(Node::Not(Box::new(expr)), nullable)
 }
 
-pub(super) fn bits(op: BitOp, left: Expr, right: Expr) -> Expr {
+pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
     let nullable = left.nullable || right.nullable;
-    Expr::computed(
-        Node::Bits { op, left: Box::new(left), right: Box::new(right) },
-        SqlType::Int { width: IntWidth::Big, unsigned: true },
-        nullable,
-    )
+    let ty = bits::result_type(op, &left, &right);
+    Expr::computed(Node::Bits { op, left: Box::new(left), right: Box::new(right) }, ty, nullable)
 }
 
 pub(super) fn comparison(op: BinaryOp) -> Option<Comparison> {

@@ -7,12 +7,15 @@ use palisade_base::mysql_error;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
-use super::compare::{bits, compare, comparison, constant_date, negation, row_parts, wider};
+use super::compare::{
+    bit_operation, compare, compare_leniently, comparison, literal_date, negation, row_parts, wider,
+};
 use super::literal::{charset_collation, text_literal};
 use super::types::{text_length, text_type, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
-use crate::expr::arithmetic::{decimal_shape, numeric_of, result_type};
+use crate::expr::arithmetic::{numeric_of, result_type};
+use crate::expr::bits;
 use crate::expr::compare::{aggregate_collations, domain_of};
 use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse,
@@ -158,7 +161,7 @@ impl Binder<'_> {
                     ast::FormatKind::Time => "time",
                     ast::FormatKind::DateTime => "datetime",
                 };
-                let arguments = vec![self.text(kind), self.expr(region)?];
+                let arguments = vec![Self::keyword(kind), self.expr(region)?];
                 self.call("get_format", arguments)
             }
             ast::Expr::Trim(trim) => {
@@ -171,11 +174,11 @@ impl Binder<'_> {
                     Some(remove) => self.expr(remove)?,
                     None => self.text(" "),
                 };
-                let arguments = vec![self.text(side), remove, self.expr(&trim.operand)?];
+                let arguments = vec![Self::keyword(side), remove, self.expr(&trim.operand)?];
                 self.call("trim", arguments)
             }
             ast::Expr::Char(numbers, charset) => {
-                let mut arguments = vec![self.text(charset.as_deref().unwrap_or("binary"))];
+                let mut arguments = vec![Self::keyword(charset.as_deref().unwrap_or("binary"))];
                 arguments.extend(self.all(numbers)?);
                 self.call("char", arguments)
             }
@@ -211,13 +214,22 @@ impl Binder<'_> {
         exprs.iter().map(|expr| self.expr(expr)).collect()
     }
 
+    /// A word of the grammar as an argument: no text to reconcile the collations of others with.
+    fn keyword(word: &str) -> Expr {
+        Expr {
+            ty: SqlType::Null,
+            coercibility: Coercibility::Null,
+            ..Expr::literal(Value::bytes(word), SqlType::Null)
+        }
+    }
+
     fn text(&self, text: &str) -> Expr {
         text_literal(text.as_bytes().to_vec(), self.session.variables.collation_connection)
     }
 
     pub(super) fn unit(&self, unit: ast::IntervalUnit) -> Expr {
         use ast::IntervalUnit as Unit;
-        self.text(match unit {
+        Self::keyword(match unit {
             Unit::Microsecond => "microsecond",
             Unit::Second => "second",
             Unit::Minute => "minute",
@@ -304,21 +316,17 @@ impl Binder<'_> {
             UnaryOp::Not => negation(operand),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
-                Expr::computed(Node::BitNot(Box::new(operand)), SqlType::BIGINT_UNSIGNED, nullable)
+                let ty = match bits::is_bit_string(&operand) {
+                    true => SqlType::VarBinary { length: bits::length(&operand) },
+                    false => SqlType::BIGINT_UNSIGNED,
+                };
+                Expr::computed(Node::BitNot(Box::new(operand)), ty, nullable)
             }
             UnaryOp::Minus => {
                 let ty = match &operand.ty {
                     SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => SqlType::BIGINT,
                     SqlType::Decimal { precision, scale, .. } => {
                         SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
-                    }
-                    temporal if temporal.is_temporal() => {
-                        let (precision, scale) = decimal_shape(temporal);
-                        if scale == 0 {
-                            SqlType::BIGINT
-                        } else {
-                            SqlType::Decimal { precision, scale, unsigned: false }
-                        }
                     }
                     SqlType::Null => SqlType::BIGINT,
                     _ => SqlType::DOUBLE,
@@ -349,11 +357,11 @@ impl Binder<'_> {
             BinaryOp::Modulo => ArithmeticOp::Modulo,
             BinaryOp::Concat => return self.call("concat", vec![left, right]),
             BinaryOp::Xor => return Ok(Expr::truth(Node::Xor(Box::new(left), Box::new(right)), nullable)),
-            BinaryOp::BitOr => return Ok(bits(BitOp::Or, left, right)),
-            BinaryOp::BitAnd => return Ok(bits(BitOp::And, left, right)),
-            BinaryOp::BitXor => return Ok(bits(BitOp::Xor, left, right)),
-            BinaryOp::ShiftLeft => return Ok(bits(BitOp::ShiftLeft, left, right)),
-            BinaryOp::ShiftRight => return Ok(bits(BitOp::ShiftRight, left, right)),
+            BinaryOp::BitOr => return Ok(bit_operation(BitOp::Or, left, right)),
+            BinaryOp::BitAnd => return Ok(bit_operation(BitOp::And, left, right)),
+            BinaryOp::BitXor => return Ok(bit_operation(BitOp::Xor, left, right)),
+            BinaryOp::ShiftLeft => return Ok(bit_operation(BitOp::ShiftLeft, left, right)),
+            BinaryOp::ShiftRight => return Ok(bit_operation(BitOp::ShiftRight, left, right)),
             _ => unreachable!("comparisons were dealt with above"),
         };
         Ok(self.arithmetic(arithmetic, left, right))
@@ -366,9 +374,10 @@ impl Binder<'_> {
 
     fn arithmetic(&self, arithmetic: ArithmeticOp, left: Expr, right: Expr) -> Expr {
         let nullable = left.nullable || right.nullable;
-        let numeric = numeric_of(arithmetic, &left.ty, &right.ty, self.session.variables.sql_mode);
+        let (left_type, right_type) = (left.numeric_type(), right.numeric_type());
+        let numeric = numeric_of(arithmetic, left_type, right_type, self.session.variables.sql_mode);
         let increment = self.session.variables.div_precision_increment;
-        let ty = result_type(arithmetic, numeric, &left.ty, &right.ty, increment);
+        let ty = result_type(arithmetic, numeric, left_type, right_type, increment);
         let divides =
             matches!(arithmetic, ArithmeticOp::Divide | ArithmeticOp::IntegerDivide | ArithmeticOp::Modulo);
         let node = Node::Arithmetic { op: arithmetic, numeric, left: Box::new(left), right: Box::new(right) };
@@ -429,8 +438,10 @@ impl Binder<'_> {
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
         let domain = wider(low_domain, high_domain);
-        self.constant_to_domain(&mut low, domain);
-        self.constant_to_domain(&mut high, domain);
+        if domain == Domain::DateTime {
+            literal_date(&mut low);
+            literal_date(&mut high);
+        }
         let nullable = operand.nullable || low.nullable || high.nullable;
         Ok(Expr::truth(
             Node::Between {
@@ -460,9 +471,12 @@ impl Binder<'_> {
         let mut nullable = operand.nullable;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
-            let item = self.expr(item)?;
+            let mut item = self.expr(item)?;
             nullable |= item.nullable;
             let domain = domain_of(&operand, &item, " IN ")?;
+            if domain == Domain::DateTime {
+                literal_date(&mut item);
+            }
             items.push((domain, item));
         }
         Ok(Expr::truth(Node::In { operand: Box::new(operand), list: items, negated }, nullable))
@@ -504,7 +518,7 @@ impl Binder<'_> {
             let condition = match &case.operand {
                 Some(operand) => {
                     let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
-                    compare(Comparison::Equal, operand, value)?
+                    compare_leniently(Comparison::Equal, operand, value)?
                 }
                 None => self.expr(condition)?,
             };
@@ -735,14 +749,6 @@ impl Binder<'_> {
                 expr.node = Node::Literal(value);
             }
         }
-    }
-
-    /// A constant text compared with dates is read once instead of for every row.
-    fn constant_to_domain(&self, expr: &mut Expr, domain: Domain) {
-        if domain != Domain::DateTime {
-            return;
-        }
-        constant_date(expr);
     }
 }
 

@@ -6,7 +6,7 @@ use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, Decimal,
 use palisade_parser::ast::{Literal, TemporalKind};
 
 use super::Binder;
-use crate::expr::Expr;
+use crate::expr::{Expr, Node};
 use crate::mode::SqlMode;
 use crate::{SqlResult, expr::Coercibility};
 
@@ -47,13 +47,10 @@ impl Binder<'_> {
                 };
                 text_literal(bytes, collation)
             }
-            Literal::Hex(bytes, charset) | Literal::Bit(bytes, charset) => {
-                let collation = match charset {
-                    Some(charset) => charset_collation(charset)?,
-                    None => CollationId::BINARY,
-                };
-                text_literal(bytes.clone(), collation)
+            Literal::Hex(bytes, Some(charset)) | Literal::Bit(bytes, Some(charset)) => {
+                text_literal(bytes.clone(), charset_collation(charset)?)
             }
+            Literal::Hex(bytes, None) | Literal::Bit(bytes, None) => binary_literal(bytes),
             Literal::Temporal(kind, text) => self.temporal_literal(*kind, text)?,
         })
     }
@@ -97,6 +94,17 @@ pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
         Some(charset) => Ok(Collation::default_of(charset).id),
         None => Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name)),
     }
+}
+
+/// `x'41'` or `b'1000001'`: a binary string wherever a string is wanted, its bits where a number is. So its type is a
+/// string's, and its value a BIT's. One of more than 64 bits is a string only.
+fn binary_literal(bytes: &[u8]) -> Expr {
+    let text = text_literal(bytes.to_vec(), CollationId::BINARY);
+    if bytes.len() > 8 {
+        return text;
+    }
+    let bits = bytes.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    Expr { node: Node::Literal(Value::Bit { bits, width: bytes.len() as u8 * 8 }), ..text }
 }
 
 /// A string literal.

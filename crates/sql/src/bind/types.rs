@@ -146,6 +146,7 @@ pub fn merge_types(left: &SqlType, right: &SqlType, connection: CollationId) -> 
                 SqlType::Int { width: *signed.max(&needed), unsigned: false }
             }
         }
+        (SqlType::Bit { width: l }, SqlType::Bit { width: r }) => SqlType::Bit { width: *l.max(r) },
         (l, r) if l.is_numeric() && r.is_numeric() => {
             let float = |ty: &SqlType| matches!(ty, SqlType::Float { .. } | SqlType::Double { .. });
             if float(l) || float(r) {

@@ -12,7 +12,7 @@ use super::join::charge;
 use super::keys::{KeyIndex, Numbered};
 use super::sort::compare_keys;
 use super::{State, append_hash_key};
-use crate::expr::compare::compare_typed;
+use crate::expr::compare::{compare_extreme, compare_typed};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::{Operator, SortKey};
@@ -361,7 +361,7 @@ impl Accumulator {
                 Ok(0)
             }
             Accumulator::Extreme(extreme) => {
-                let ordering = compare_typed(values[0].as_ref(), extreme.as_ref(), &spec.ty);
+                let ordering = compare_extreme(values[0].as_ref(), extreme.as_ref(), &spec.ty);
                 let better = extreme.is_null()
                     || ordering
                         == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };

@@ -304,7 +304,7 @@ pub fn append_domain_key(
             let text = crate::expr::convert::text_of(value, ty);
             collation.get().sort_key(&text, out);
         }
-        Domain::DateTime => match cx.to_datetime(value.as_ref())? {
+        Domain::DateTime => match cx.datetime_to_compare(value.as_ref())? {
             Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
             None => return Ok(false),
         },

@@ -1,11 +1,11 @@
-//! `+ - * / DIV %` and operators on bits.
+//! `+ - * / DIV %`.
 
 use palisade_base::error_catalogue::{ER_DATA_OUT_OF_RANGE, ER_DIVISION_BY_ZERO};
 use palisade_base::mysql_error;
 use palisade_catalog::decimal::DecimalError;
 use palisade_catalog::{SqlType, Value};
 
-use super::{ArithmeticOp, BitOp, Context, Expr, Numeric};
+use super::{ArithmeticOp, Context, Expr, Numeric};
 use crate::mode::SqlMode;
 use crate::{SqlError, SqlResult};
 
@@ -196,28 +196,5 @@ impl Context<'_> {
             SqlType::Decimal { .. } => Value::Decimal(self.to_decimal(value.as_ref())?.negate()),
             _ => Value::Double(-self.to_f64(value.as_ref())?),
         })
-    }
-}
-
-/// An operation on 64 bits.
-pub fn bit_operation(op: BitOp, left: u64, right: u64) -> u64 {
-    match op {
-        BitOp::And => left & right,
-        BitOp::Or => left | right,
-        BitOp::Xor => left ^ right,
-        BitOp::ShiftLeft => {
-            if right < 64 {
-                left << right
-            } else {
-                0
-            }
-        }
-        BitOp::ShiftRight => {
-            if right < 64 {
-                left >> right
-            } else {
-                0
-            }
-        }
     }
 }

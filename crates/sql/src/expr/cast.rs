@@ -1,9 +1,12 @@
 //! CAST and CONVERT.
 
-use palisade_base::error_catalogue::{ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE};
+use palisade_base::error_catalogue::{
+    ER_DATA_TOO_LONG, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE,
+    ER_WRONG_VALUE,
+};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::charset::convert;
-use palisade_catalog::{Bytes, CollationId, Decimal, SqlType, Time, Value, ValueRef, json};
+use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, json};
 
 use super::convert::text_of;
 use super::{Context, Expr};
@@ -39,6 +42,10 @@ pub enum CastTarget {
     },
     Year,
     Json,
+    /// Not in SQL: a constant text that is compared with a value of a type of dates, which is named in error 1525.
+    ComparedDate {
+        wanted: &'static str,
+    },
 }
 
 impl CastTarget {
@@ -66,6 +73,7 @@ impl CastTarget {
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
             CastTarget::Year => SqlType::Year,
             CastTarget::Json => SqlType::Json,
+            CastTarget::ComparedDate { .. } => SqlType::DateTime { fsp: 6 },
         }
     }
 }
@@ -78,7 +86,10 @@ impl Context<'_> {
         }
         match target {
             CastTarget::Char { length, collation } => {
-                let text = self.transcode(text_of(&value, &operand.ty), operand.ty.collation(), *collation);
+                let Some(text) = self.valid_text(text_of(&value, &operand.ty), &operand.ty, *collation)?
+                else {
+                    return Ok(Value::Null);
+                };
                 Ok(Value::Bytes(match length {
                     Some(length) => self.cut(text, *length, *collation)?,
                     None => text,
@@ -100,7 +111,9 @@ impl Context<'_> {
             CastTarget::Signed => {
                 let wide = self.to_integer(value.as_ref())?;
                 Ok(Value::Int(
-                    if wide > i128::from(i64::MAX) && !matches!(value, Value::UInt(_) | Value::Bytes(_)) {
+                    if wide > i128::from(i64::MAX)
+                        && !matches!(value, Value::UInt(_) | Value::Bytes(_) | Value::Bit { .. })
+                    {
                         i64::MAX
                     } else {
                         wide as u64 as i64
@@ -131,28 +144,49 @@ impl Context<'_> {
                 Some(datetime) => Value::DateTime(round_datetime(datetime, *fsp)),
                 None => Value::Null,
             }),
-            CastTarget::Year => {
-                let year = match &value {
-                    Value::Date(date) => i64::from(date.year()),
-                    Value::DateTime(datetime) => i64::from(datetime.date().year()),
-                    Value::Year(year) => i64::from(*year),
-                    Value::Time(_) => i64::from(self.now().date().year()),
-                    other => self.to_i64(other.as_ref())?,
-                };
-                let text = matches!(value, Value::Bytes(_));
-                Ok(match year {
-                    0 if !text => Value::Year(0),
-                    0..=69 => Value::Year(2000 + year as u16),
-                    70..=99 => Value::Year(1900 + year as u16),
-                    1901..=2155 => Value::Year(year as u16),
-                    _ => {
-                        self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", year))?;
-                        Value::Null
-                    }
-                })
-            }
+            CastTarget::Year => self.cast_year(&value),
             CastTarget::Json => self.cast_json(value, operand),
+            CastTarget::ComparedDate { wanted } => {
+                let text = text_of(&value, &operand.ty);
+                if DateTime::parse(&text, self.storing_mode()).is_none() {
+                    return Err(mysql_error!(ER_WRONG_VALUE, wanted, String::from_utf8_lossy(&text)));
+                }
+                Ok(self.to_datetime(value.as_ref())?.map_or(Value::Null, Value::DateTime))
+            }
         }
+    }
+
+    fn cast_year(&mut self, value: &Value) -> SqlResult<Value> {
+        let year = match value {
+            Value::Date(date) => i64::from(date.year()),
+            Value::DateTime(datetime) => i64::from(datetime.date().year()),
+            Value::Year(year) => i64::from(*year),
+            Value::Time(_) => i64::from(self.now().date().year()),
+            Value::Bytes(text) => {
+                let parsed = palisade_catalog::number::parse_i64(text);
+                let begins = text.trim_ascii_start().iter().find(|byte| !matches!(byte, b'-' | b'+'));
+                if !begins.is_some_and(u8::is_ascii_digit) {
+                    let shown = String::from_utf8_lossy(text).into_owned();
+                    self.warn_or_fail(mysql_error!(ER_WRONG_VALUE, "YEAR", shown))?;
+                    return Ok(Value::Null);
+                }
+                if !parsed.complete {
+                    self.truncated("YEAR", text)?;
+                }
+                parsed.value
+            }
+            other => self.to_i64(other.as_ref())?,
+        };
+        Ok(match year {
+            0 if !matches!(value, Value::Bytes(_)) => Value::Year(0),
+            0..=69 => Value::Year(2000 + year as u16),
+            70..=99 => Value::Year(1900 + year as u16),
+            1901..=2155 => Value::Year(year as u16),
+            _ => {
+                self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", year))?;
+                Value::Null
+            }
+        })
     }
 
     fn cast_json(&mut self, value: Value, operand: &Expr) -> SqlResult<Value> {
@@ -201,6 +235,23 @@ impl Context<'_> {
         let mut text = text;
         text.truncate(end);
         Ok(text)
+    }
+
+    /// A value's text in another character set; `None` with warning 1300 for bytes that are no text there.
+    pub fn valid_text(&mut self, text: Bytes, from: &SqlType, to: CollationId) -> SqlResult<Option<Bytes>> {
+        let charset = to.get().charset;
+        let bytes = from.collation() == CollationId::BINARY
+            && (from.is_string() || matches!(from, SqlType::Bit { .. }));
+        if bytes
+            && charset.is_utf8()
+            && let Err(error) = std::str::from_utf8(&text)
+        {
+            let bad = &text[error.valid_up_to()..];
+            let shown: String = bad.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
+            self.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
+            return Ok(None);
+        }
+        Ok(Some(self.transcode(text, from.collation(), to)))
     }
 
     /// Text in another character set; what it cannot say becomes `?`.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use palisade_base::error_catalogue::{ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS};
 use palisade_base::mysql_error;
-use palisade_catalog::{Charset, Collation, CollationId, SqlType, ValueRef};
+use palisade_catalog::{Charset, Collation, CollationId, DateTime, SqlType, Time, ValueRef};
 
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
@@ -99,8 +99,16 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
     }
     if l.is_temporal() || r.is_temporal() {
         let time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
-        if time(l) && time(r) || time(l) && r.is_string() || time(r) && l.is_string() {
+        if time(l) && time(r) {
             return Ok(Domain::Time);
+        }
+        // A TIME and a text are texts, unless the text is a constant that a column of type TIME can hold.
+        if time(l) && r.is_string() || time(r) && l.is_string() {
+            let (temporal, other) = if time(l) { (left, right) } else { (right, left) };
+            if is_constant(other) && matches!(temporal.node, Node::Column { .. }) {
+                return Ok(Domain::Time);
+            }
+            return Ok(Domain::Text(other.ty.collation()));
         }
         if l.is_temporal() && (r.is_temporal() || r.is_string()) || r.is_temporal() && l.is_string() {
             return Ok(Domain::DateTime);
@@ -254,19 +262,47 @@ impl Context<'_> {
             }
             Domain::Text(collation) => Some(compare_text(left, right, collation.get())),
             Domain::DateTime => {
-                let (Some(l), Some(r)) = (self.to_datetime(left)?, self.to_datetime(right)?) else {
-                    return Ok(None);
-                };
-                Some(l.cmp(&r))
+                match (self.datetime_to_compare(left)?, self.datetime_to_compare(right)?) {
+                    (Some(l), Some(r)) => Some(l.cmp(&r)),
+                    // A number that is no date: so the date is a number, too.
+                    _ => return self.compare(left, right, Domain::Double),
+                }
             }
-            Domain::Time => {
-                let (Some(l), Some(r)) = (self.to_time(left)?, self.to_time(right)?) else {
-                    return Ok(None);
-                };
-                Some(l.cmp(&r))
-            }
+            Domain::Time => match (self.time_to_compare(left)?, self.time_to_compare(right)?) {
+                (Some(l), Some(r)) => Some(l.cmp(&r)),
+                _ if is_text(left) || is_text(right) => {
+                    Some(compare_text(left, right, CollationId::default().get()))
+                }
+                _ => return self.compare(left, right, Domain::Double),
+            },
         })
     }
+}
+
+impl Context<'_> {
+    /// A value that is not NULL as a date to compare with: a text that is none is the zero date, which is before all
+    /// others; `None` for a number that is none.
+    pub fn datetime_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        Ok(match self.to_datetime(value)? {
+            None if is_text(value) => Some(DateTime::ZERO),
+            found => found,
+        })
+    }
+
+    /// A value that is not NULL as a time to compare with; `None` if a column of type TIME could not hold it as it is.
+    pub fn time_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<Time>> {
+        if let ValueRef::Bytes(text) = value
+            && Time::parse(text).is_none_or(|parsed| parsed.truncated)
+        {
+            self.incorrect("time", text)?;
+            return Ok(None);
+        }
+        self.to_time(value)
+    }
+}
+
+fn is_text(value: ValueRef<'_>) -> bool {
+    matches!(value, ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } | ValueRef::Bit { .. })
 }
 
 fn compare_text(left: ValueRef<'_>, right: ValueRef<'_>, collation: &Collation) -> Ordering {
@@ -281,7 +317,17 @@ fn compare_text(left: ValueRef<'_>, right: ValueRef<'_>, collation: &Collation) 
     }
 }
 
-/// Compares two values of one type for ORDER BY and MIN/MAX: NULL first, then by the type's own order.
+/// Compares two values of one type for MIN and MAX: as [`compare_typed`], but an ENUM or SET by its text.
+pub fn compare_extreme(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> Ordering {
+    match (left, right) {
+        (ValueRef::Enum { .. }, ValueRef::Enum { .. }) | (ValueRef::Set { .. }, ValueRef::Set { .. }) => {
+            compare_text(left, right, ty.collation().get())
+        }
+        _ => compare_typed(left, right, ty),
+    }
+}
+
+/// Compares two values of one type for ORDER BY: NULL first, then by the type's own order.
 pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> Ordering {
     match (left, right) {
         (ValueRef::Null, ValueRef::Null) => Ordering::Equal,

@@ -243,12 +243,12 @@ impl<'a> Context<'a> {
         self.session.variables.sql_mode
     }
 
-    /// Which dates expressions read: zero dates pass, as in MySQL, unless a strict statement stores them.
+    /// Which dates expressions read.
     pub fn reading_mode(&self) -> TemporalMode {
         let mode = self.mode();
         TemporalMode {
-            no_zero_date: false,
-            no_zero_in_date: false,
+            no_zero_date: mode.has(SqlMode::NO_ZERO_DATE),
+            no_zero_in_date: mode.has(SqlMode::NO_ZERO_IN_DATE),
             allow_invalid_dates: mode.has(SqlMode::ALLOW_INVALID_DATES),
             truncate_fractional: mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
         }

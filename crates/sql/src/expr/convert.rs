@@ -3,10 +3,12 @@
 use palisade_base::error_catalogue::ER_TRUNCATED_WRONG_VALUE;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::decimal::ParseEnd;
+use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::value::SetText;
 use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Value, ValueRef, number};
 
 use super::Context;
+use super::cast::{round_datetime, round_time};
 use crate::SqlResult;
 
 /// `value` as text, owned.
@@ -22,9 +24,10 @@ pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
 }
 
 /// A value as it leaves its expression: a DECIMAL has no more digits than its type says. Divisions compute with more,
-/// and what is computed from them sees those.
+/// and what is computed from them sees those. A binary literal is a string from here on.
 pub fn settled(value: Value, ty: &SqlType) -> Value {
     match (&value, ty) {
+        (Value::Bit { .. }, ty) if ty.is_string() => Value::Bytes(text_of(&value, ty)),
         (Value::Decimal(decimal), SqlType::Decimal { scale, .. }) if decimal.scale() != *scale => {
             decimal.round(i32::from(*scale)).map_or(value, Value::Decimal)
         }
@@ -55,17 +58,6 @@ pub fn time_number(time: Time) -> (i64, i64) {
     let (negative, hours, minutes, seconds, micros) = time.parts();
     let magnitude = i64::from(hours) * 10_000 + i64::from(minutes) * 100 + i64::from(seconds);
     if negative { (-magnitude, -i64::from(micros)) } else { (magnitude, i64::from(micros)) }
-}
-
-/// An integer rounded half away from zero, from seconds-like number and microseconds.
-fn rounded(number: i64, micros: i64) -> i64 {
-    if micros >= 500_000 {
-        number + 1
-    } else if micros <= -500_000 {
-        number - 1
-    } else {
-        number
-    }
 }
 
 impl Context<'_> {
@@ -179,17 +171,10 @@ impl Context<'_> {
             ValueRef::Double(v) => clamp_f64(v),
             ValueRef::Bytes(text) => self.text_to_integer(text)?,
             ValueRef::Date(v) => i128::from(date_number(v)),
-            ValueRef::Time(v) => {
-                let (number, micros) = time_number(v);
-                i128::from(rounded(number, micros))
-            }
-            ValueRef::DateTime(v) => {
-                let (number, micros) = datetime_number(v);
-                i128::from(rounded(number, i64::from(micros)))
-            }
+            ValueRef::Time(v) => i128::from(time_number(round_time(v, 0)).0),
+            ValueRef::DateTime(v) => i128::from(datetime_number(round_datetime(v, 0)).0),
             ValueRef::Timestamp(v) => {
-                let (number, micros) = datetime_number(v.to_datetime(self.zone()));
-                i128::from(rounded(number, i64::from(micros)))
+                i128::from(datetime_number(round_datetime(v.to_datetime(self.zone()), 0)).0)
             }
             ValueRef::Year(v) => i128::from(v),
             ValueRef::Bit { bits, .. } => i128::from(bits),
@@ -213,9 +198,15 @@ impl Context<'_> {
         Ok(value)
     }
 
-    /// As 64 bits, for bit operators.
+    /// As 64 bits, for bit operators. What has a fraction is a signed number: beyond those it is the greatest of them.
     pub fn to_bits(&mut self, value: ValueRef<'_>) -> SqlResult<u64> {
-        Ok(self.to_integer(value)? as u64)
+        let wide = self.to_integer(value)?;
+        Ok(match value {
+            ValueRef::Decimal(_) | ValueRef::Float(_) | ValueRef::Double(_) => {
+                wide.min(i64::MAX.into()) as u64
+            }
+            _ => wide as u64,
+        })
     }
 
     /// As a signed integer, clamped.
@@ -237,7 +228,25 @@ impl Context<'_> {
 
     /// As a date and time; `None` (with a warning) if it is none. A TIME is of the statement's day.
     pub fn to_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
-        let mode = self.reading_mode();
+        self.read_datetime(value, self.reading_mode())
+    }
+
+    /// As a date and time of which only some parts are wanted, as YEAR() and DATE_FORMAT() do: month and day may be 0
+    /// whatever the sql_mode, and the numbers 0 and 4 are dates, too.
+    pub fn to_partial_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        let small = match value {
+            ValueRef::Int(number) => u8::try_from(number).ok(),
+            ValueRef::UInt(number) => u8::try_from(number).ok(),
+            _ => None,
+        };
+        match small {
+            Some(0) => Ok(Some(DateTime::ZERO)),
+            Some(day @ 1..=31) => Ok(Date::new(2000, 0, day).map(Date::at_midnight)),
+            _ => self.read_datetime(value, TemporalMode { no_zero_in_date: false, ..self.reading_mode() }),
+        }
+    }
+
+    fn read_datetime(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
         Ok(match value {
             ValueRef::Null => None,
             ValueRef::Date(v) => Some(v.at_midnight()),
@@ -263,7 +272,12 @@ impl Context<'_> {
                 }
             },
             ValueRef::Enum { text, .. } | ValueRef::Set { text: SetText::Joined(text), .. } => {
-                return self.to_datetime(ValueRef::Bytes(text));
+                return self.read_datetime(ValueRef::Bytes(text), mode);
+            }
+            ValueRef::Bit { .. } => {
+                let mut bytes = Vec::with_capacity(8);
+                value.append_text(&SqlType::Null, &mut bytes);
+                return self.read_datetime(ValueRef::Bytes(&bytes), mode);
             }
             other => {
                 let decimal = self.to_decimal(other)?;
@@ -310,6 +324,14 @@ impl Context<'_> {
                     None
                 }
             },
+            ValueRef::Enum { text, .. } | ValueRef::Set { text: SetText::Joined(text), .. } => {
+                return self.to_time(ValueRef::Bytes(text));
+            }
+            ValueRef::Bit { .. } => {
+                let mut bytes = Vec::with_capacity(8);
+                value.append_text(&SqlType::Null, &mut bytes);
+                return self.to_time(ValueRef::Bytes(&bytes));
+            }
             other => {
                 let decimal = self.to_decimal(other)?;
                 let whole = decimal.truncate(0).unwrap_or(decimal);
@@ -318,8 +340,8 @@ impl Context<'_> {
                     .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
                     .map_or(0, |micros| micros.to_i64().unwrap_or(0));
                 match Time::from_number(whole.to_i64().unwrap_or(i64::MAX), micros.unsigned_abs() as u32) {
-                    Some(parsed) => Some(parsed.value),
-                    None => {
+                    Some(parsed) if !parsed.truncated => Some(parsed.value),
+                    _ => {
                         self.truncated("time", decimal.to_string().as_bytes())?;
                         None
                     }
@@ -335,9 +357,6 @@ fn clamp_f64(value: f64) -> i128 {
 }
 
 fn decimal_with_micros(number: i64, micros: i64) -> Decimal {
-    if micros == 0 {
-        return Decimal::from(number);
-    }
     let sign = if micros < 0 { "-" } else { "" };
     let text = format!("{sign}{}.{:06}", number.unsigned_abs(), micros.unsigned_abs());
     Decimal::parse(text.as_bytes()).0

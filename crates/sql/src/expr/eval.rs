@@ -7,7 +7,6 @@ use palisade_base::error_catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value, ValueRef};
 
-use super::arithmetic::bit_operation;
 use super::convert::text_of;
 use super::{Comparison, Context, Domain, Expr, Node, Truth};
 use crate::func::Evaluation;
@@ -86,7 +85,7 @@ impl Expr {
             },
             Node::BitNot(operand) => match operand.eval(cx)? {
                 Value::Null => Ok(Value::Null),
-                value => Ok(Value::UInt(!cx.to_bits(value.as_ref())?)),
+                value => Ok(cx.complement(&value, operand, self)?),
             },
             Node::Arithmetic { op, numeric, left, right } => {
                 let left = left.eval(cx)?;
@@ -100,12 +99,11 @@ impl Expr {
                 Ok(cx.arithmetic(*op, *numeric, &left, &right, self)?)
             }
             Node::Bits { op, left, right } => {
-                let (left, right) = (left.eval(cx)?, right.eval(cx)?);
-                if left.is_null() || right.is_null() {
+                let values = [left.eval(cx)?, right.eval(cx)?];
+                if values.iter().any(Value::is_null) {
                     return Ok(Value::Null);
                 }
-                let (left, right) = (cx.to_bits(left.as_ref())?, cx.to_bits(right.as_ref())?);
-                Ok(Value::UInt(bit_operation(*op, left, right)))
+                Ok(cx.bits(*op, [left, right], values.each_ref(), self)?)
             }
             Node::Cast { operand, target } => {
                 let value = operand.eval(cx)?;
@@ -114,8 +112,8 @@ impl Expr {
             Node::Transcode { operand, to } => match operand.eval(cx)? {
                 Value::Null => Ok(Value::Null),
                 value => {
-                    let text = text_of(&value, &operand.ty);
-                    Ok(Value::Bytes(cx.transcode(text, operand.ty.collation(), *to)))
+                    let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to)?;
+                    Ok(text.map_or(Value::Null, Value::Bytes))
                 }
             },
             Node::Case { branches, otherwise } => {
@@ -291,7 +289,9 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
         Value::Int(_) => UserVariable { value, ty: SqlType::BIGINT },
         Value::UInt(_) => UserVariable { value, ty: SqlType::BIGINT_UNSIGNED },
         Value::Year(year) => UserVariable { value: Value::Int(i64::from(year)), ty: SqlType::BIGINT },
-        Value::Bit { bits, .. } => UserVariable { value: Value::UInt(bits), ty: SqlType::BIGINT_UNSIGNED },
+        Value::Bit { bits, .. } if !ty.is_string() => {
+            UserVariable { value: Value::UInt(bits), ty: SqlType::BIGINT_UNSIGNED }
+        }
         Value::Decimal(decimal) => {
             let ty = SqlType::Decimal { precision: 65, scale: decimal.scale(), unsigned: false };
             UserVariable { value, ty }

@@ -9,12 +9,14 @@
 //! | [`context`] | [`Context`]: what an evaluation sees: session, parameters, the current rows |
 //! | [`convert`] | implicit conversions, with MySQL's warnings |
 //! | [`compare`] | comparison in the domain chosen at binding |
-//! | [`arithmetic`] | `+ - * / DIV %` and bit operators, with overflow errors |
+//! | [`arithmetic`] | `+ - * / DIV %`, with overflow errors |
+//! | [`bits`] | operators on bits |
 //! | [`cast`] | CAST and CONVERT |
 //! | [`eval`] | the evaluator |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
 pub mod arithmetic;
+pub mod bits;
 pub mod cast;
 pub mod compare;
 pub mod context;
@@ -246,6 +248,14 @@ impl Expr {
     /// A BIGINT literal.
     pub fn int(value: i64) -> Expr {
         Expr::literal(Value::Int(value), SqlType::BIGINT)
+    }
+
+    /// The type of its values where they are numbers: a binary literal is an integer then.
+    pub fn numeric_type(&self) -> &SqlType {
+        match &self.node {
+            Node::Literal(Value::Bit { .. }) if self.ty.is_string() => &SqlType::BIGINT_UNSIGNED,
+            _ => &self.ty,
+        }
     }
 
     /// A computed expression: numbers are coercible as such, text like a literal.

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use palisade_catalog::Value;
 
 use super::convert::display_text;
-use super::{ArithmeticOp, BitOp, Expr, Node, SubqueryUse, Truth};
+use super::{ArithmeticOp, BitOp, CastTarget, Expr, Node, SubqueryUse, Truth};
 
 impl ArithmeticOp {
     /// As SQL writes it.
@@ -54,6 +54,9 @@ impl Display for Expr {
                 match value {
                     Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
                         f.write_str(&text)
+                    }
+                    Value::Bit { bits, width } if self.ty.is_string() => {
+                        write!(f, "0x{bits:0digits$x}", digits = usize::from(*width) / 4)
                     }
                     Value::Date(_) => write!(f, "DATE'{text}'"),
                     Value::Time(_) => write!(f, "TIME'{text}'"),
@@ -116,6 +119,7 @@ impl Display for Expr {
                 }
                 f.write_str(" end)")
             }
+            Node::Cast { operand, target: CastTarget::ComparedDate { .. } } => operand.fmt(f),
             Node::Cast { operand, target } => {
                 let target = format!("{target:?}");
                 let name = target.split([' ', '{']).next().unwrap_or_default().to_lowercase();

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use palisade_catalog::{CollationId, SqlType, Value};
+use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 
 use super::{Evaluation, Function, MANY, Typed, characters, function, text_type};
 use crate::expr::arithmetic::decimal_shape;
@@ -147,6 +147,40 @@ fn least(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr
     extreme(cx, values, arguments, call, Ordering::Less)
 }
 
+fn is_dated(ty: &SqlType) -> bool {
+    matches!(ty, SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. })
+}
+
+/// Dates among texts and numbers: the result is a text, but they are compared as dates.
+fn compares_dates(arguments: &[Expr], result: &SqlType) -> bool {
+    result.is_string() && arguments.iter().any(|argument| is_dated(&argument.ty))
+}
+
+/// The greatest or least of dates; what is none is passed over.
+fn extreme_date(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    wanted: Ordering,
+) -> SqlResult<Value> {
+    let mut best: Option<DateTime> = None;
+    for value in values {
+        let Some(found) = cx.to_datetime(value.as_ref())? else { continue };
+        if best.is_none_or(|best| found.cmp(&best) == wanted) {
+            best = Some(found);
+        }
+    }
+    let Some(best) = best else { return Ok(Value::Null) };
+    let dated = || arguments.iter().map(|argument| &argument.ty).filter(|ty| is_dated(ty));
+    let mut text = Vec::new();
+    if dated().all(|ty| matches!(ty, SqlType::Date)) {
+        best.date().format(&mut text);
+    } else {
+        best.format(dated().map(SqlType::fraction_digits).max().unwrap_or(0), &mut text);
+    }
+    Ok(Value::bytes(text))
+}
+
 fn extreme(
     cx: &mut Context<'_>,
     values: &[Value],
@@ -154,6 +188,9 @@ fn extreme(
     call: &Expr,
     wanted: Ordering,
 ) -> SqlResult<Value> {
+    if compares_dates(arguments, &call.ty) {
+        return extreme_date(cx, values, arguments, wanted);
+    }
     // all are compared as values of the result's type
     let probe = Expr::literal(Value::Int(0), call.ty.clone());
     let domain = domain_of(&probe, &probe, "greatest")?;

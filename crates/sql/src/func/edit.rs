@@ -221,30 +221,23 @@ pub fn quote(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// FORMAT: puts commas between the thousands of a number's text.
-pub fn group_thousands(number: &str) -> String {
-    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
-    let (whole, fraction) = digits.find('.').map_or((digits, ""), |at| digits.split_at(at));
-    let mut out = String::from(sign);
-    for (position, digit) in whole.chars().enumerate() {
-        if position > 0 && (whole.len() - position) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + fraction
-}
-
-/// SOUNDEX(text), of ASCII letters; MySQL's does not stop after four characters.
-pub fn soundex(text: &[u8]) -> Vec<u8> {
+/// SOUNDEX(text); MySQL's does not stop after four characters.
+pub fn soundex(text: &[u8], charset: Charset) -> Vec<u8> {
     const CODES: &[u8; 26] = b"01230120022455012623010202";
-    let code = |letter: u8| CODES[usize::from(letter.to_ascii_uppercase() - b'A')];
     let mut out = Vec::new();
     let mut last = 0;
-    for letter in text.iter().filter(|byte| byte.is_ascii_alphabetic()) {
-        let this = code(*letter);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (letter, after) = rest.split_at(charset.char_len(rest).max(1));
+        rest = after;
+        // A letter beyond ASCII counts as a vowel.
+        let this = match letter {
+            [byte] if byte.is_ascii_alphabetic() => CODES[usize::from(byte.to_ascii_uppercase() - b'A')],
+            [byte] if byte.is_ascii() => continue,
+            _ => b'0',
+        };
         if out.is_empty() {
-            out.push(letter.to_ascii_uppercase());
+            out.extend_from_slice(&letter.to_ascii_uppercase());
             last = this;
         } else if this != last {
             last = this;
@@ -254,7 +247,8 @@ pub fn soundex(text: &[u8]) -> Vec<u8> {
         }
     }
     if !out.is_empty() {
-        out.resize(out.len().max(4), b'0');
+        let missing = 4_usize.saturating_sub(charset.char_count(&out));
+        out.resize(out.len() + missing, b'0');
     }
     out
 }
@@ -302,6 +296,9 @@ pub fn conv(text: &[u8], from: i64, to: i64) -> Option<String> {
         return None;
     }
     let text = text.trim_ascii();
+    if text.is_empty() {
+        return None;
+    }
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -387,8 +384,7 @@ mod tests {
         assert_eq!(unhex(b"616263"), Some(b"abc".to_vec()));
         assert_eq!(unhex(b"F"), Some(vec![15]));
         assert_eq!(unhex(b"zz"), None);
-        assert_eq!(group_thousands("-1234567.891"), "-1,234,567.891");
-        assert_eq!(soundex(b"Hello"), b"H400");
+        assert_eq!(soundex(b"Hello", Charset::Utf8mb4), b"H400");
         assert_eq!(quote(b"it's"), b"'it\\'s'");
     }
 }

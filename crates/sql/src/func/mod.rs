@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`string`] | text and binary strings; their algorithms are in [`edit`] |
+//! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`] |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
 //! | [`regexp`] | regular expressions |
@@ -18,6 +18,7 @@ pub mod date_format;
 pub mod edit;
 pub mod hash;
 pub mod info;
+pub mod locale;
 pub mod number;
 pub mod regexp;
 pub mod string;

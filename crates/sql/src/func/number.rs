@@ -8,8 +8,11 @@ use palisade_base::prng::Prng;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, function, volatile};
-use crate::expr::arithmetic::decimal_shape;
+use crate::expr::arithmetic::{numeric_of, result_type};
+use crate::expr::bits::is_bit_string;
+use crate::expr::convert::text_of;
 use crate::expr::{ArithmeticOp, Context, Expr, Node};
+use crate::mode::SqlMode;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Strict};
 
@@ -72,11 +75,6 @@ fn numeric_type(ty: &SqlType) -> SqlType {
         SqlType::Int { unsigned: true, .. } | SqlType::Bit { .. } | SqlType::Year => SqlType::BIGINT_UNSIGNED,
         SqlType::Int { .. } => SqlType::BIGINT,
         SqlType::Decimal { .. } => ty.clone(),
-        ty if ty.is_temporal() && ty.wire_decimals() > 0 => {
-            let (precision, scale) = decimal_shape(ty);
-            SqlType::Decimal { precision, scale, unsigned: false }
-        }
-        ty if ty.is_temporal() => SqlType::BIGINT,
         _ => SqlType::DOUBLE,
     }
 }
@@ -86,16 +84,9 @@ fn abs_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn mod_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let (left, right) = (numeric_type(&arguments[0].ty), numeric_type(&arguments[1].ty));
-    let ty = match (&left, &right) {
-        (SqlType::Double { .. }, _) | (_, SqlType::Double { .. }) => SqlType::DOUBLE,
-        (SqlType::Int { .. }, SqlType::Int { .. }) => left,
-        _ => {
-            let ((p1, s1), (p2, s2)) = (decimal_shape(&left), decimal_shape(&right));
-            SqlType::Decimal { precision: p1.max(p2), scale: s1.max(s2), unsigned: false }
-        }
-    };
-    Ok(Typed::nullable(ty))
+    let (left, right) = (arguments[0].numeric_type(), arguments[1].numeric_type());
+    let numeric = numeric_of(ArithmeticOp::Modulo, left, right, SqlMode::default());
+    Ok(Typed::nullable(result_type(ArithmeticOp::Modulo, numeric, left, right, 0)))
 }
 
 fn whole_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -210,14 +201,17 @@ fn sign(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) ->
     }))
 }
 
-fn bit_count(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn bit_count(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if is_bit_string(&arguments[0]) {
+        let text = text_of(&values[0], &arguments[0].ty);
+        return Ok(Value::Int(text.iter().map(|byte| i64::from(byte.count_ones())).sum()));
+    }
     Ok(Value::Int(i64::from(cx.to_bits(values[0].as_ref())?.count_ones())))
 }
 
 fn modulo(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let mode = cx.mode();
-    let numeric =
-        crate::expr::arithmetic::numeric_of(ArithmeticOp::Modulo, &arguments[0].ty, &arguments[1].ty, mode);
+    let (left, right) = (arguments[0].numeric_type(), arguments[1].numeric_type());
+    let numeric = numeric_of(ArithmeticOp::Modulo, left, right, SqlMode::default());
     cx.arithmetic(ArithmeticOp::Modulo, numeric, &values[0], &values[1], call)
 }
 

@@ -76,6 +76,9 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes) -> SqlResult<Re
         }
         let illegal = || mysql_error!(ER_REGEXP_ILLEGAL_ARGUMENT);
         let source = std::str::from_utf8(pattern).map_err(|_| illegal())?;
+        if source.is_empty() {
+            return Err(illegal());
+        }
         let mut builder = RegexBuilder::new(source);
         builder.case_insensitive(!case_sensitive);
         for flag in flags.iter() {

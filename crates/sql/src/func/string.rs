@@ -1,13 +1,14 @@
 //! Functions of text and binary strings.
 
 use palisade_base::error_catalogue::{
-    ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_WARN_ALLOWED_PACKET_OVERFLOWED,
-    ER_WRONG_ARGUMENTS,
+    ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE,
+    ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WRONG_ARGUMENTS,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value};
 
 use super::edit::{self, Side};
+use super::locale::{self, Locale};
 use super::{Evaluation, Function, MANY, Typed, characters, function, text_of_length, text_type};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
@@ -30,7 +31,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("export_set", (3, 5), export_set_type, Strict(export_set)),
     function("field", (2, MANY), int, Nullable(field)),
     function("find_in_set", (2, 2), int, Strict(find_in_set)),
-    function("format", (2, 3), number_text, Strict(format)),
+    function("format", (2, 3), number_text, Nullable(format)),
     function("from_base64", (1, 1), binary_of_first, Strict(from_base64)),
     function("hex", (1, 1), hex_type, Strict(hex)),
     function("insert", (4, 4), insert_type, Strict(insert)),
@@ -198,20 +199,26 @@ fn char_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
     Ok(Value::Int(charset.char_count(&text) as i64))
 }
 
-fn bin(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let bits = cx.to_bits(values[0].as_ref())?;
-    Ok(Value::bytes(edit::in_base(bits, 2)))
+fn bin(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(in_another_base(&values[0], &arguments[0], (10, 2)))
 }
 
-fn oct(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let bits = cx.to_bits(values[0].as_ref())?;
-    Ok(Value::bytes(edit::in_base(bits, 8)))
+fn oct(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(in_another_base(&values[0], &arguments[0], (10, 8)))
 }
 
 fn conv(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (from, to) = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
-    let text = text_of(&values[0], &arguments[0].ty);
-    Ok(edit::conv(&text, from, to).map_or(Value::Null, Value::bytes))
+    let bases = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
+    Ok(in_another_base(&values[0], &arguments[0], bases))
+}
+
+/// The digits that a value's text begins with, read in one base and written in another. Bits are a number already.
+fn in_another_base(value: &Value, argument: &Expr, (from, to): (i64, i64)) -> Value {
+    let converted = match value {
+        Value::Bit { bits, .. } => edit::conv(bits.to_string().as_bytes(), 10, to),
+        value => edit::conv(&text_of(value, &argument.ty), from, to),
+    };
+    converted.map_or(Value::Null, Value::bytes)
 }
 
 fn char_of(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
@@ -369,7 +376,10 @@ fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &E
     Ok(Value::Bytes(out))
 }
 
-fn format(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if values[..2].iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
     let digits = cx.to_i64(values[1].as_ref())?.clamp(0, 30);
     let number = match &values[0] {
         Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
@@ -392,7 +402,20 @@ fn format(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlRe
             text
         }
     };
-    Ok(Value::bytes(edit::group_thousands(&number)))
+    let locale = match values.get(2) {
+        None => locale::DEFAULT,
+        Some(name) => {
+            let name = match name {
+                Value::Null => "NULL".into(),
+                name => String::from_utf8_lossy(&text_of(name, &arguments[2].ty)).into_owned(),
+            };
+            Locale::by_name(&name).unwrap_or_else(|| {
+                cx.session.warnings.warn(mysql_error!(ER_UNKNOWN_LOCALE, name));
+                locale::DEFAULT
+            })
+        }
+    };
+    Ok(Value::bytes(locale.write(&number)))
 }
 
 fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -400,7 +423,9 @@ fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> 
         let bits = cx.to_bits(values[0].as_ref())?;
         return Ok(Value::bytes(edit::in_base(bits, 16)));
     }
-    if let Value::Bit { bits, .. } = values[0] {
+    if let Value::Bit { bits, .. } = values[0]
+        && !arguments[0].ty.is_string()
+    {
         return Ok(Value::bytes(edit::in_base(bits, 16)));
     }
     Ok(Value::bytes(edit::hex(&text_of(&values[0], &arguments[0].ty))))
@@ -514,8 +539,8 @@ fn reverse(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Ex
 }
 
 fn soundex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
-    Ok(Value::bytes(edit::soundex(&text)))
+    let (text, charset) = first(cx, values, arguments, call);
+    Ok(Value::bytes(edit::soundex(&text, charset)))
 }
 
 fn padded(

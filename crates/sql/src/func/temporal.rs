@@ -12,6 +12,7 @@ use super::string::keyword;
 use super::unit::Unit;
 use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
 use crate::SqlResult;
+use crate::expr::cast;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
 use Evaluation::Strict;
@@ -176,7 +177,8 @@ fn now_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::Time { fsp: constant_digits(arguments) }))
 }
 
-/// DATE stays a DATE when whole days are added; TIME stays a TIME when no days are; text stays text.
+/// DATE stays a DATE when whole days are added; TIME stays a TIME when no days are, else it is one of today; text stays
+/// text.
 fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId) -> SqlType {
     let fraction = if unit.has_micros() {
         6
@@ -189,7 +191,7 @@ fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId
         SqlType::Date if unit.is_days() => SqlType::Date,
         SqlType::Date => SqlType::DateTime { fsp: fraction },
         SqlType::Time { fsp } if !unit.is_days() => SqlType::Time { fsp: fraction.max(*fsp) },
-        SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => {
+        SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => {
             SqlType::DateTime { fsp: fraction.max(*fsp) }
         }
         _ => text_of_length(29, connection),
@@ -251,7 +253,7 @@ fn number_or_null(number: Option<i64>) -> SqlResult<Value> {
 }
 
 fn of_date(cx: &mut Context<'_>, values: &[Value], part: fn(Date) -> Option<i64>) -> SqlResult<Value> {
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_partial_datetime(values[0].as_ref())?;
     number_or_null(datetime.and_then(|datetime| part(datetime.date())))
 }
 
@@ -393,7 +395,10 @@ fn added(
         ty => {
             let date_only = match value {
                 Value::Bytes(text) => {
-                    !text.iter().any(|byte| matches!(byte, b':' | b'T')) && text.len() <= 10
+                    let text = text.trim_ascii();
+                    let delimited = text.iter().any(|byte| !byte.is_ascii_digit());
+                    let halves = text.iter().any(|byte| matches!(byte, b':' | b'T' | b' '));
+                    !halves && (delimited || text.len() <= 8)
                 }
                 _ => start.time().micros() == 0,
             };
@@ -408,13 +413,7 @@ fn added(
     })
 }
 
-fn add_time(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    arguments: &[Expr],
-    call: &Expr,
-    sign: i64,
-) -> SqlResult<Value> {
+fn add_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr, sign: i64) -> SqlResult<Value> {
     let Some(amount) = cx.to_time(values[1].as_ref())? else { return Ok(Value::Null) };
     let amount = amount.micros() * sign;
     let dated = match &values[0] {
@@ -422,13 +421,18 @@ fn add_time(
         Value::Bytes(text) => text.iter().filter(|byte| **byte == b'-').count() >= 2,
         _ => false,
     };
-    let fsp = digits_of(&arguments[0]).max(digits_of(&arguments[1]));
     let (value, ty) = if dated {
         let Some(start) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
-        (shifted(cx, start, amount, call)?, SqlType::DateTime { fsp })
+        let value = shifted(cx, start, amount, call)?;
+        let fsp = match &value {
+            Value::DateTime(end) if end.micros() > 0 => 6,
+            _ => 0,
+        };
+        (value, SqlType::DateTime { fsp })
     } else {
         let Some(start) = cx.to_time(values[0].as_ref())? else { return Ok(Value::Null) };
         let sum = (start.micros() + amount).clamp(Time::MIN.micros(), Time::MAX.micros());
+        let fsp = if sum % 1_000_000 == 0 { 0 } else { 6 };
         (Time::from_micros(sum).map_or(Value::Null, Value::Time), SqlType::Time { fsp })
     };
     Ok(if call.ty.is_string() && !value.is_null() { Value::Bytes(text_of(&value, &ty)) } else { value })
@@ -471,7 +475,7 @@ fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: 
 fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let unit = Unit::parse(keyword(&arguments[0]));
     if unit.needs_date() {
-        let datetime = cx.to_datetime(values[1].as_ref())?;
+        let datetime = cx.to_partial_datetime(values[1].as_ref())?;
         return number_or_null(datetime.and_then(|datetime| unit.extract(datetime)));
     }
     let time = clock(cx, &values[1])?;
@@ -566,7 +570,7 @@ fn time_to_sec(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> 
 }
 
 fn format_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(datetime) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
+    let Some(datetime) = cx.to_partial_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
     Ok(formatted(Moment::DateTime(datetime), &values[1], &arguments[1]))
 }
 
@@ -576,15 +580,19 @@ fn format_time(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
 }
 
 fn formatted(moment: Moment, format: &Value, argument: &Expr) -> Value {
-    let mut out = Vec::new();
-    let done = date_format::format(moment, &text_of(format, &argument.ty), &mut out);
+    let (format, mut out) = (text_of(format, &argument.ty), Vec::new());
+    let done = !format.is_empty() && date_format::format(moment, &format, &mut out);
     if done { Value::bytes(out) } else { Value::Null }
 }
 
 fn str_to_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let text = text_of(&values[0], &arguments[0].ty);
     let format = text_of(&values[1], &arguments[1].ty);
-    let Some(parsed) = date_format::parse(&text, &format) else {
+    // A time of day has no date; any other value must have one that may be.
+    let wants_date = !matches!(call.ty, SqlType::Time { .. });
+    let mode = cx.reading_mode();
+    let parsed = date_format::parse(&text, &format);
+    let Some(parsed) = parsed.filter(|parsed| !wants_date || mode.allows(parsed.date)) else {
         let what = if matches!(call.ty, SqlType::Time { .. }) { "time" } else { "datetime" };
         let shown = String::from_utf8_lossy(&text).into_owned();
         cx.warn_or_fail(mysql_error!(
@@ -627,9 +635,10 @@ fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
 
 fn unix_timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let Some(value) = values.first() else { return Ok(Value::Int(cx.now_micros() / 1_000_000)) };
-    let Some(local) = cx.to_datetime(value.as_ref())? else { return Ok(Value::Null) };
-    // 0 is what MySQL answers for times that no TIMESTAMP holds
-    let micros = cx.zone().to_timestamp(local).map_or(0, |timestamp| timestamp.0.max(0));
+    let local = cx.to_datetime(value.as_ref())?;
+    // 0 is what MySQL answers for what is no date, and for times that no TIMESTAMP holds
+    let timestamp = local.and_then(|local| cx.zone().to_timestamp(local));
+    let micros = timestamp.map_or(0, |timestamp| timestamp.0.max(0));
     match &call.ty {
         SqlType::Decimal { scale, .. } => {
             let exact = palisade_catalog::Decimal::new(i128::from(micros), 6);
@@ -650,7 +659,11 @@ fn from_unixtime(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: 
         Value::Int(seconds) => seconds * 1_000_000,
         _ => (seconds * 1e6).round() as i64,
     };
-    let local = Timestamp(micros).to_datetime(cx.zone());
+    // The first instant is the zero date of a TIMESTAMP: one beside it tells where it is in the zone.
+    let local = match micros {
+        0 => cast::cut_datetime(Timestamp(1).to_datetime(cx.zone()), 0),
+        micros => Timestamp(micros).to_datetime(cx.zone()),
+    };
     match values.get(1) {
         Some(format) => Ok(formatted(Moment::DateTime(local), format, &arguments[1])),
         None => Ok(Value::DateTime(local)),

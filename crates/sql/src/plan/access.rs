@@ -14,6 +14,7 @@ use palisade_engine::{Bound, KeyRange, Table};
 use crate::SqlAttempt;
 use crate::SqlResult;
 use crate::exec::scan::lower_end;
+use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
 
 /// A path to the rows of a table.
@@ -304,9 +305,12 @@ fn disjoint(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
 
 /// `value` as `column` can hold it.
 fn key_value(cx: &mut Context<'_>, column: &Column, value: Value) -> SqlResult<KeyValue> {
-    if value.is_null() {
-        return Ok(KeyValue::Null);
-    }
+    let value = match value {
+        Value::Null => return Ok(KeyValue::Null),
+        // A binary literal, if a text is compared with it.
+        Value::Bit { .. } if column.sql_type.is_string() => Value::Bytes(text_of(&value, &SqlType::Null)),
+        value => value,
+    };
     Ok(match &column.sql_type {
         SqlType::Int { width, unsigned } => return integer_key(cx, *width, *unsigned, &value),
         SqlType::Decimal { precision, scale, .. } => {
@@ -336,32 +340,32 @@ fn key_value(cx: &mut Context<'_>, column: &Column, value: Value) -> SqlResult<K
             Value::Bytes(text) if text.len() == *length as usize => KeyValue::Exact(Value::Bytes(text)),
             _ => KeyValue::Unknown,
         },
-        SqlType::Date => match cx.to_datetime(value.as_ref())? {
+        SqlType::Date => match cx.datetime_to_compare(value.as_ref())? {
             Some(datetime) if datetime.time().micros() == 0 => KeyValue::Exact(Value::Date(datetime.date())),
             Some(_) => KeyValue::Unknown,
-            None => KeyValue::Null,
+            None => KeyValue::Unknown,
         },
-        SqlType::DateTime { fsp } => match cx.to_datetime(value.as_ref())? {
+        SqlType::DateTime { fsp } => match cx.datetime_to_compare(value.as_ref())? {
             Some(datetime) if has_digits(datetime.micros(), *fsp) => {
                 KeyValue::Exact(Value::DateTime(datetime))
             }
             Some(_) => KeyValue::Unknown,
-            None => KeyValue::Null,
+            None => KeyValue::Unknown,
         },
-        SqlType::Timestamp { fsp } => match cx.to_datetime(value.as_ref())? {
+        SqlType::Timestamp { fsp } => match cx.datetime_to_compare(value.as_ref())? {
             Some(datetime) if has_digits(datetime.micros(), *fsp) => match cx.zone().to_timestamp(datetime) {
                 Some(timestamp) => KeyValue::Exact(Value::Timestamp(timestamp)),
                 None => KeyValue::Unknown,
             },
             Some(_) => KeyValue::Unknown,
-            None => KeyValue::Null,
+            None => KeyValue::Unknown,
         },
-        SqlType::Time { fsp } => match cx.to_time(value.as_ref())? {
+        SqlType::Time { fsp } => match cx.time_to_compare(value.as_ref())? {
             Some(time) if has_digits((time.micros().unsigned_abs() % 1_000_000) as u32, *fsp) => {
                 KeyValue::Exact(Value::Time(time))
             }
             Some(_) => KeyValue::Unknown,
-            None => KeyValue::Null,
+            None => KeyValue::Unknown,
         },
         SqlType::Year => match cx.to_integer(value.as_ref())? {
             year @ (0 | 1901..=2155) => KeyValue::Exact(Value::Year(year as u16)),

@@ -16,7 +16,7 @@ use crate::SqlResult;
 use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::types::merged;
 use crate::bind::{Binder, CommonTable};
-use crate::expr::{Coercibility, Expr, Node};
+use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::sink::ColumnMeta;
 
 /// Deepest nesting of queries.
@@ -686,6 +686,14 @@ fn converted(expr: Expr, ty: &SqlType) -> Expr {
         return expr;
     }
     let (nullable, coercibility) = (expr.nullable, expr.coercibility);
+    // A BIT among texts is its number.
+    let expr = match expr.ty {
+        SqlType::Bit { .. } if ty.is_string() => {
+            let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Unsigned };
+            Expr::computed(node, SqlType::BIGINT_UNSIGNED, nullable)
+        }
+        _ => expr,
+    };
     // A CASE with one branch gives its value in the CASE's type.
     let node = Node::Case { branches: Vec::new(), otherwise: Some(Box::new(expr)) };
     Expr { node, ty: ty.clone(), nullable, coercibility }
