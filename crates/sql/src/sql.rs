@@ -200,7 +200,7 @@ impl Sql {
         }
     }
 
-    pub(crate) fn prepare_statement(&self, session: &Session, text: &[u8]) -> SqlResult<Prepared> {
+    pub(crate) fn prepare_statement(&self, session: &mut Session, text: &[u8]) -> SqlResult<Prepared> {
         let (statement, parameters) =
             palisade_parser::parse_prepared(text, parse_options(session)).map_err(parse_error)?;
         let columns = match &statement {
@@ -208,12 +208,17 @@ impl Sql {
                 let dictionary = self.engine.dictionary();
                 let unknown = vec![Value::Null; parameters];
                 let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, &unknown);
-                binder.query(query)?.columns
+                let bound = binder.query(query)?;
+                let columns = bound.columns.clone();
+                let plan = binder.finish(Some(bound));
+                session.check_branch_for(&plan)?;
+                columns
             }
             Statement::Query(_) => Vec::new(),
             Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
                 let unknown = vec![Value::Null; parameters];
                 self.check_change(session, &statement, &unknown)?;
+                session.check_branch()?;
                 Vec::new()
             }
             Statement::Prepare(_)
@@ -436,6 +441,7 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        session.check_branch_for(&plan)?;
         let savepoint = match plan.tables.is_empty() {
             true => None,
             false => Some(self.begin_statement(session)?),

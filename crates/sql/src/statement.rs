@@ -55,6 +55,7 @@ impl Sql {
             Statement::RollbackToSavepoint(name) => self.rollback_to_savepoint(session, name).await,
             Statement::ReleaseSavepoint(name) => {
                 session.check_branch()?;
+                session.check_branch_state()?;
                 let position = find_savepoint(session, name)?;
                 session.savepoints.truncate(position);
                 Ok(Completion::default())
@@ -221,6 +222,7 @@ impl Sql {
             let bound = binder.all(exprs)?;
             binder.scopes.pop();
             (bound, Arc::new(binder.finish(None)))
+        session.check_branch_for(&plan)?;
         };
         let savepoint = match plan.tables.is_empty() {
             true => None,
@@ -290,7 +292,10 @@ impl Sql {
     }
 
     fn savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
-        session.check_branch()?;
+        if !session.active && session.variables.autocommit {
+            return Ok(Completion::default());
+        }
+        session.check_branch_state()?;
         if !session.active {
             if session.variables.autocommit {
                 return Ok(Completion::default());
@@ -303,6 +308,7 @@ impl Sql {
         session.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         session.savepoints.push((name.to_owned(), point));
         Ok(Completion::default())
+        session.check_branch_state()?;
     }
 
     async fn rollback_to_savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
