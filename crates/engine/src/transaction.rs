@@ -330,7 +330,8 @@ impl Transaction {
         Savepoint { changes: self.trx_ref().savepoint() }
     }
 
-    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends.
+    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends; if they take more memory than they may,
+    /// it fails with [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
         self.work.reset();
         self.trx().rollback_to(savepoint.changes).map_err(Blocked::up)

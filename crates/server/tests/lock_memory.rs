@@ -113,6 +113,25 @@ fn a_transaction_with_too_many_locks_is_rolled_back_and_the_others_go_on() {
     assert_eq!(watcher.value("SELECT SUM(v) FROM t"), (7 * 7000 + 1).to_string());
     assert_eq!(memory(&mut watcher), 0);
 
+    // To undo a part of it would leave a lock on each row.
+    for undo in ["ROLLBACK TO a", "UPDATE t SET id = 2 WHERE id = 1"] {
+        run(&mut holder, &["BEGIN", "UPDATE u SET v = 6", "SAVEPOINT a"]);
+        run(
+            &mut holder,
+            &["SET @many = 'UPDATE t SET v = v + 1 WHERE id < 30000'", "PREPARE many FROM @many"],
+        );
+        run(&mut holder, &["EXECUTE many"]);
+        if undo.starts_with("ROLLBACK") {
+            assert_eq!(number(&holder.query(undo)), FULL.0);
+            assert_eq!(watcher.value("SELECT v FROM u FOR UPDATE NOWAIT"), "0");
+        } else {
+            assert_eq!(number(&holder.query(undo)), 1062);
+            run(&mut holder, &["ROLLBACK"]);
+        }
+        assert_eq!(watcher.value("SELECT SUM(v) FROM t"), (7 * 7000 + 1).to_string());
+        assert_eq!(memory(&mut watcher), 0);
+    }
+
     // An XA branch is good for nothing but its rollback then.
     run(&mut second, &["XA START 'x'", "UPDATE u SET v = 5"]);
     assert_eq!(number(&second.query("SELECT id FROM t FOR UPDATE")), FULL.0);

@@ -232,3 +232,63 @@ fn an_uncontended_update_by_primary_key_enters_nothing_into_the_lock_table() {
     assert_ne!(client.value(own), "0");
     assert!(client.value(created).parse::<u64>().unwrap() > before);
 }
+
+/// The row that stops a statement is locked in share mode, and what the statement had changed stays locked.
+#[test]
+fn what_a_duplicate_key_has_told_holds_until_the_transaction_ends() {
+    let server = with_rows(&[]);
+    let mut other = connect(&server, "READ COMMITTED");
+    assert_eq!(other.query("ALTER TABLE t ADD UNIQUE u (n)"), Answer::Ok(0));
+    for isolation in ["READ COMMITTED", "REPEATABLE READ"] {
+        for (statement, answer, exclusive, shared) in [
+            ("UPDATE t SET id = 20 WHERE id = 10", 1062, &["10"][..], &["20"][..]),
+            ("UPDATE t SET n = 2 WHERE id = 10", 1062, &["10"], &["20"]),
+            ("UPDATE t SET n = n + 1 WHERE id IN (30, 20) ORDER BY id DESC", 1062, &["30"], &["40"]),
+            ("UPDATE IGNORE t SET n = 2 WHERE id = 10", 0, &["10"], &["20"]),
+            ("INSERT INTO t VALUES (20, 9, '')", 1062, &[], &["20"]),
+            ("INSERT INTO t VALUES (29, 2, '')", 1062, &[], &["20"]),
+            ("INSERT IGNORE INTO t VALUES (29, 2, '')", 0, &[], &["20"]),
+            ("INSERT INTO t VALUES (29, 2, '') ON DUPLICATE KEY UPDATE v = 'x'", 0, &["20"], &[]),
+            ("INSERT INTO t VALUES (29, 2, '') ON DUPLICATE KEY UPDATE n = 3", 1062, &["20"], &["30"]),
+            ("INSERT INTO t VALUES (20, 9, '') ON DUPLICATE KEY UPDATE id = 30", 1062, &["20"], &["30"]),
+        ] {
+            let mut holder = connect(&server, isolation);
+            assert_eq!(holder.query("BEGIN"), Answer::Ok(0));
+            assert_eq!(number(&holder.query(statement)), answer, "{statement}");
+            assert_eq!(
+                locked(&mut other),
+                {
+                    let mut all = [exclusive, shared].concat();
+                    all.sort_unstable();
+                    all
+                },
+                "{isolation}: {statement}"
+            );
+            for id in shared {
+                let share = format!("SELECT id FROM t WHERE id = {id} FOR SHARE NOWAIT");
+                assert_eq!(other.query(&share), rows(&[id]), "{isolation}: {statement}");
+            }
+            for id in exclusive {
+                let share = format!("SELECT id FROM t WHERE id = {id} FOR SHARE SKIP LOCKED");
+                assert_eq!(other.query(&share), rows(&[]), "{isolation}: {statement}");
+            }
+            assert_eq!(holder.query("ROLLBACK"), Answer::Ok(0));
+            assert_eq!(locked(&mut other), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_statement_that_failed_stay_locked() {
+    let server = with_rows(&[]);
+    let mut holder = connect(&server, "READ COMMITTED");
+    let mut other = connect(&server, "READ COMMITTED");
+    assert_eq!(other.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(other.query("SELECT id FROM t WHERE id = 30 FOR UPDATE"), rows(&["30"]));
+    assert_eq!(holder.query("BEGIN"), Answer::Ok(0));
+    assert_eq!(number(&holder.query("UPDATE t SET v = 'x' WHERE id IN (10, 20, 30)")), TIMEOUT);
+    assert_eq!(other.query("COMMIT"), Answer::Ok(0));
+    assert_eq!(locked(&mut other), ["10", "20"]);
+    assert_eq!(holder.query("ROLLBACK"), Answer::Ok(0));
+    assert_eq!(locked(&mut other), [""; 0]);
+}

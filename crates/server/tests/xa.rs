@@ -180,6 +180,58 @@ fn a_branch_that_a_deadlock_has_rolled_back_says_so_until_it_is_given_up() {
     }
 }
 
+/// As MySQL 9.7 answers.
+#[test]
+fn what_uses_tables_is_refused_in_a_branch_that_was_rolled_back_or_ended() {
+    let server = TestServer::start(&[]);
+    let (mut client, mut other) = (server.connect(), server.connect());
+    run(&mut client, &["CREATE DATABASE test", "CREATE TABLE test.t (id INT PRIMARY KEY, n INT)"]);
+    run(&mut client, &["USE test", "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"]);
+    run(&mut other, &["USE test"]);
+    for (statement, rolled_back, ended) in [
+        ("SHOW TABLES", 1614, 1399),
+        ("SHOW COLUMNS FROM t", 1614, 1399),
+        ("SHOW CREATE TABLE t", 1614, 1399),
+        ("SHOW VARIABLES LIKE 'port'", 1614, 1399),
+        ("DESCRIBE t", 1614, 1399),
+        ("SHOW WARNINGS", 0, 0),
+        ("SHOW PROCESSLIST", 0, 0),
+        ("SHOW CREATE DATABASE test", 0, 0),
+        ("SELECT COUNT(*) FROM information_schema.processlist", 1614, 1399),
+        ("SELECT COUNT(*) FROM performance_schema.data_locks", 1614, 1399),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", 1614, 1399),
+        ("SET @x = (SELECT MAX(n) FROM t)", 1614, 1399),
+        ("SELECT COUNT(*)", 0, 0),
+        ("VALUES ROW(1)", 0, 0),
+        ("DO (SELECT 1)", 0, 0),
+        ("EXPLAIN SELECT * FROM t", 1614, 1399),
+        ("EXPLAIN UPDATE t SET n = 1", 1614, 1399),
+        ("EXPLAIN SELECT 1", 0, 0),
+        ("PREPARE p FROM 'SELECT * FROM t'", 1614, 1399),
+        ("PREPARE p FROM 'UPDATE t SET n = 1'", 1614, 1399),
+        ("PREPARE p FROM 'SELECT 1'", 0, 0),
+        ("SAVEPOINT s", 0, 1399),
+        ("ROLLBACK TO s", 1305, 1305),
+        ("RELEASE SAVEPOINT s", 1305, 1305),
+    ] {
+        run(&mut client, &["XA START 'a'", "UPDATE t SET n = 10 WHERE id = 1", "XA END 'a'"]);
+        assert_eq!(number(&client.query(statement)), ended, "ended: {statement}");
+        run(&mut client, &["XA ROLLBACK 'a'"]);
+
+        run(&mut other, &["BEGIN", "UPDATE t SET n = 20 WHERE id = 2", "UPDATE t SET n = 30 WHERE id = 3"]);
+        run(&mut client, &["XA START 'a'", "UPDATE t SET n = 10 WHERE id = 1"]);
+        let waiting = std::thread::spawn(move || {
+            run(&mut other, &["UPDATE t SET n = 11 WHERE id = 1", "ROLLBACK"]);
+            other
+        });
+        assert_eq!(number(&client.query("UPDATE t SET n = 21 WHERE id = 2")), DEADLOCK);
+        other = waiting.join().unwrap();
+        assert_eq!(number(&client.query(statement)), rolled_back, "rolled back: {statement}");
+        assert_eq!(number(&client.query("XA END 'a'")), 1614, "{statement}");
+        run(&mut client, &["XA ROLLBACK 'a'"]);
+    }
+}
+
 #[test]
 fn xa_recover_needs_its_privilege() {
     let server = TestServer::start(&[]);

@@ -193,13 +193,22 @@ impl Sql {
                     session.note_rollback(error);
                     return self.rollback(session).await;
                 }
-                let Some(transaction) = &mut session.transaction else { return Ok(()) };
                 session.work.add(Work::HandlerRollback, 1);
-                palisade_base::event::retry(|| transaction.rollback_to(savepoint))
-                    .await
-                    .map_err(SqlError::from)
+                self.roll_back_to(session, savepoint).await
             }
         }
+    }
+
+    /// Undoes what the open transaction has done since `savepoint`; all of it, if the locks that this leaves are too many.
+    pub(crate) async fn roll_back_to(&self, session: &mut Session, savepoint: Savepoint) -> SqlResult<()> {
+        let Some(transaction) = &mut session.transaction else { return Ok(()) };
+        let undone = palisade_base::event::retry(|| transaction.rollback_to(savepoint)).await;
+        let Err(error) = undone.map_err(SqlError::from) else { return Ok(()) };
+        if error.number() == ER_LOCK_TABLE_FULL.number {
+            session.note_rollback(&error);
+            self.rollback(session).await?;
+        }
+        Err(error)
     }
 
     /// COMMIT, explicit or not: refused in an XA transaction. A commit that fails becomes a rollback.

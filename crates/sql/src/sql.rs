@@ -109,7 +109,7 @@ impl Sql {
 
     pub(crate) fn prepare_statement(
         &self,
-        session: &Session,
+        session: &mut Session,
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
         let prepared = session.plans.statement(text, parse_options(session))?;
@@ -128,9 +128,13 @@ impl Sql {
                 let unknown = vec![Value::Null; prepared.parameters];
                 match self.plan(session, statement, &unknown, Some(&prepared))?.as_deref() {
                     Some(CachedStatement::Query(plan, _)) => {
+                        session.check_branch_for(plan)?;
                         plan.query.as_ref().map_or(Vec::new(), |query| query.columns.clone())
                     }
-                    Some(CachedStatement::Insert(_) | CachedStatement::Change(_)) => Vec::new(),
+                    Some(CachedStatement::Insert(_) | CachedStatement::Change(_)) => {
+                        session.check_branch()?;
+                        Vec::new()
+                    }
                     None => self.listing_columns(session, statement),
                 }
             }
@@ -330,6 +334,7 @@ impl Sql {
         parameters: &[Value],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        session.check_branch_for(&plan)?;
         let savepoint = match plan.tables.is_empty() {
             true => None,
             false => Some(self.begin_statement(session)?),

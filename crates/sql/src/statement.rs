@@ -54,8 +54,8 @@ impl Sql {
             Statement::Savepoint(name) => self.savepoint(session, name),
             Statement::RollbackToSavepoint(name) => self.rollback_to_savepoint(session, name).await,
             Statement::ReleaseSavepoint(name) => {
-                session.check_branch()?;
                 let position = find_savepoint(session, name)?;
+                session.check_branch_state()?;
                 session.savepoints.truncate(position);
                 Ok(Completion::default())
             }
@@ -236,6 +236,7 @@ impl Sql {
             binder.scopes.pop();
             (bound, Arc::new(binder.finish(None)))
         };
+        session.check_branch_for(&plan)?;
         let savepoint = match plan.tables.is_empty() {
             true => None,
             false => Some(self.begin_statement(session)?),
@@ -304,11 +305,11 @@ impl Sql {
     }
 
     fn savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
-        session.check_branch()?;
+        if !session.active && session.variables.autocommit {
+            return Ok(Completion::default());
+        }
+        session.check_branch_state()?;
         if !session.active {
-            if session.variables.autocommit {
-                return Ok(Completion::default());
-            }
             self.begin_statement(session)?;
         }
         let Some(transaction) = &session.transaction else { return Ok(Completion::default()) };
@@ -320,13 +321,11 @@ impl Sql {
     }
 
     async fn rollback_to_savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
-        session.check_branch()?;
         let position = find_savepoint(session, name)?;
+        session.check_branch_state()?;
         let (_, point) = session.savepoints[position];
-        if let Some(transaction) = &mut session.transaction {
-            session.work.add(Work::HandlerSavepointRollback, 1);
-            palisade_base::event::retry(|| transaction.rollback_to(point)).await?;
-        }
+        session.work.add(Work::HandlerSavepointRollback, 1);
+        self.roll_back_to(session, point).await?;
         session.savepoints.truncate(position + 1);
         Ok(Completion::default())
     }

@@ -16,7 +16,8 @@
 //!
 //! While there is a branch, its session ends no transaction in any other way: what would is refused with 1399, as is what
 //! commits implicitly. A branch that the engine has rolled back (a deadlock) is good for nothing but its rollback, and
-//! says so at the next use of a table or at XA END.
+//! says so at the next use of a table (of `information_schema` as well, and of those that SHOW, EXPLAIN and PREPARE look
+//! at) or at XA END. SAVEPOINT finds no transaction then, and has nothing to do.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
@@ -25,6 +26,7 @@ use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_engine::{XaBranch, XaEnd, Xid};
 use palisade_parser::ast::{self, Xa};
 
+use crate::plan::Plan;
 use crate::sql::Sql;
 use crate::warning::Level;
 use crate::{ColumnMeta, Completion, ResultSink, Session, SqlError, SqlResult};
@@ -103,6 +105,19 @@ impl Session {
         match branch.state {
             State::Active => Ok(()),
             State::Idle | State::RollbackOnly => Err(self.wrong_state()),
+        }
+    }
+
+    /// [`check_branch`](Self::check_branch) for a statement with this plan: one that names no table passes in any state.
+    pub(crate) fn check_branch_for(&mut self, plan: &Plan) -> SqlResult<()> {
+        if self.xa.is_some() && plan.names_tables() { self.check_branch() } else { Ok(()) }
+    }
+
+    /// 1399 in a branch that has been ended; one that the engine has rolled back and that has not been told of it is none.
+    pub(crate) fn check_branch_state(&self) -> SqlResult<()> {
+        match self.xa.as_ref().map(|branch| branch.state) {
+            None | Some(State::Active) => Ok(()),
+            Some(State::Idle | State::RollbackOnly) => Err(self.wrong_state()),
         }
     }
 

@@ -3,6 +3,21 @@
 //! One undo record is one step: a mini-transaction that restores the entry and moves the segment's pointer to the record
 //! before. The pointer on disk always says what is still to be done, so a rollback needs no compensation records: a crash
 //! in the middle leaves a transaction in flight that has fewer changes.
+//!
+//! # What becomes of the locks
+//!
+//! A row is locked by the id in it, and a step takes the id out. If the whole transaction is rolled back, that is as it should
+//! be: the row has its last committed version again, the transaction will not look at it any more, and it will have read
+//! nothing and written nothing when it has ended; whoever gets the row early sees what he would see later. It is the shrinking
+//! phase of two-phase locking, row by row. (A row that was changed twice has the id until its first change is undone.)
+//!
+//! A transaction that goes on after a partial rollback is another matter: it has read the row that it changed - in order to
+//! change it, or afterwards and without another lock, since the row was its own - and it may act upon that. So the row stays
+//! locked, as in InnoDB, by an entry in the lock table, made under the leaf's latch before the id goes. Where the transaction
+//! has a range over the row there is no need. A row that it has inserted is gone, and its key is free, as in InnoDB.
+//!
+//! Those entries take memory; if there is none, the partial rollback fails with [`Error::LockTableFull`], and the whole
+//! transaction is to be rolled back instead.
 
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
 use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
@@ -11,6 +26,7 @@ use palisade_btree::{Mtr, overflow};
 use crate::change::bad_value;
 use crate::entry::{CLUSTERED_HEADER, ClusteredHeader, SECONDARY_HEADER, SecondaryHeader, UndoPtr};
 use crate::error::{Attempt, Error};
+use crate::locks::{Mode, TryLock};
 use crate::metrics;
 use crate::system::TrxSystem;
 use crate::trx::{SavePoint, State, Trx};
@@ -19,25 +35,40 @@ use crate::undo::{Delta, Prior, Undo, UndoRecord};
 /// Most bytes of redo of a step that restores an entry.
 const MAX_RESTORE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + 4 * OP_OVERHEAD;
 
+/// What becomes of the locks on rows that are restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Locks {
+    /// The transaction goes on.
+    Kept,
+    /// It ends.
+    Released,
+}
+
 impl Trx {
-    /// Undoes one change; false if there is none. Waits for: pages, log credit.
+    /// Undoes one change of a transaction that is to be rolled back as a whole; false if there is none. Waits for: pages, log
+    /// credit.
     pub fn rollback_step(&mut self) -> Attempt<bool> {
+        self.undo_step(Locks::Released)
+    }
+
+    fn undo_step(&mut self, locks: Locks) -> Attempt<bool> {
         if self.state.last.is_none() || self.state.committed.is_some() {
             return Ok(false);
         }
         // Recursively: does not wait for a writer that waits for purge.
         let gate = self.system.gate.read_recursive();
         let mut bytes = std::mem::take(&mut self.state.record);
-        let outcome = self.state.undo_last(&self.system, &mut bytes);
+        let outcome = self.state.undo_last(&self.system, &mut bytes, locks);
         self.state.record = bytes;
         drop(gate);
         outcome.map(|()| true)
     }
 
-    /// Undoes everything after `savepoint`. Call again after waiting. Waits for: pages, log credit.
+    /// Undoes everything after `savepoint`; rows stay locked. Call again after waiting. Waits for: pages, log credit. After
+    /// [`Error::LockTableFull`] the transaction must be rolled back.
     pub fn rollback_to(&mut self, savepoint: SavePoint) -> Attempt<()> {
         self.cancel_wait();
-        while self.state.changes > savepoint.changes && self.rollback_step()? {}
+        while self.state.changes > savepoint.changes && self.undo_step(Locks::Kept)? {}
         metrics::TRX_ROLLBACKS_SAVEPOINT.increment();
         Ok(())
     }
@@ -57,7 +88,7 @@ impl Trx {
 }
 
 impl State {
-    fn undo_last(&mut self, system: &TrxSystem, bytes: &mut Vec<u8>) -> Attempt<()> {
+    fn undo_last(&mut self, system: &TrxSystem, bytes: &mut Vec<u8>, locks: Locks) -> Attempt<()> {
         let place = self.last;
         system.undo.copy_record(place, bytes)?;
         let page = system.undo.page_id(place.page());
@@ -67,9 +98,9 @@ impl State {
             .ok_or(Error::Corrupted { page, what: "the undo record of another transaction" })?;
         let before = record.previous;
         match record.undo {
-            Undo::Insert { index, key } => self.undo_row(system, before, index, key, None)?,
+            Undo::Insert { index, key } => self.undo_row(system, before, index, key, None, locks)?,
             Undo::Modify { index, key, old, row, .. } => {
-                self.undo_row(system, before, index, key, Some((old, row)))?;
+                self.undo_row(system, before, index, key, Some((old, row)), locks)?;
             }
             Undo::Secondary { index, key, prior, .. } => {
                 self.undo_entry(system, before, index, key, prior)?
@@ -108,6 +139,7 @@ impl State {
         index: u64,
         key: &[u8],
         old: Option<(ClusteredHeader, Delta<'_>)>,
+        locks: Locks,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
         let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
@@ -125,6 +157,16 @@ impl State {
         let (header, row) = ClusteredHeader::split(value).ok_or_else(|| bad_value(&mtr, position.leaf()))?;
         if header.writer != self.id || header.roll != self.last {
             return Err(disagreement.into());
+        }
+        if let (Locks::Kept, Some((old, _))) = (locks, &old)
+            && old.writer != self.id
+            && !old.is_deleted()
+        {
+            match system.locks.try_lock_row(self.session, index, key, Mode::Exclusive) {
+                TryLock::Already | TryLock::Newly => {}
+                TryLock::Full => return Err(Error::LockTableFull.into()),
+                TryLock::No => unreachable!("nobody else has a row that this transaction has written"),
+            }
         }
         // A delete mark that everybody sees, and purge may have passed by while it was overwritten, need not come back.
         // Asked under the latch: if purge has not passed by now, it will find the mark.

@@ -7,8 +7,8 @@ use palisade_base::prng::{Prng, test_seed};
 
 use super::harness::*;
 use crate::{
-    Bound, Direction, Engine, Error, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, Scan,
-    Table, UpdateOutcome,
+    Bound, Direction, Engine, EngineConfig, Error, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode,
+    RowBatch, Scan, Table, UpdateOutcome,
 };
 
 const FOR_UPDATE: ReadMode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
@@ -262,6 +262,116 @@ fn an_uncontended_update_by_primary_key_takes_no_lock_table_entry() {
     assert_eq!(client.locks(), 1);
     client.commit();
     assert_eq!(other.read_as(20, FOR_UPDATE).unwrap().unwrap().0.c, b"new");
+}
+
+/// A transaction that goes on has seen the rows that it has changed, and its changes are undone, not its knowledge.
+#[test]
+fn rows_that_a_partial_rollback_restores_stay_locked_and_inserted_ones_are_gone() {
+    for isolation in [IsolationLevel::ReadCommitted, IsolationLevel::Serializable] {
+        let (engine, t) = world();
+        let (mut client, mut other) = (Client::with(&engine, &t, isolation), Client::new(&engine, &t));
+        assert!(client.update(10, |row| row.c = b"kept".to_vec()).unwrap());
+        let savepoint = client.tx.savepoint();
+        for _ in 0..2 {
+            assert!(client.update(10, |row| row.c = b"again".to_vec()).unwrap());
+            assert!(client.update(20, |row| row.c = b"gone".to_vec()).unwrap());
+        }
+        assert!(client.update(30, |row| row.id = 35).unwrap());
+        assert!(client.delete(40).unwrap());
+        client.insert(&row(55)).unwrap();
+        palisade_base::event::retry_blocking(|| client.tx.rollback_to(savepoint)).unwrap();
+        assert_eq!(client.read(10).unwrap().c, b"kept");
+        // 10 has its id.
+        assert_eq!(client.locks(), 3);
+        for id in [10, 20, 30, 40] {
+            assert_eq!(other.read_as(id, NOWAIT).unwrap_err(), Error::LockNotAvailable, "row {id}");
+        }
+        for id in [20, 30, 40] {
+            assert!(other.waits_to_update(id, |row| row.c = b"x".to_vec()));
+        }
+        for id in [35, 55] {
+            assert!(!other.waits_to_insert(&row(id)));
+        }
+        assert!(other.read_as(50, NOWAIT).unwrap().is_some());
+        client.commit();
+        for id in [10, 20, 30, 40] {
+            assert!(other.read_as(id, NOWAIT).unwrap().is_some(), "row {id}");
+        }
+    }
+}
+
+/// What was locked by a scan needs no lock of its own.
+#[test]
+fn a_partial_rollback_makes_no_lock_where_there_is_a_range() {
+    let (engine, t) = world();
+    let (mut client, mut other) = (Client::new(&engine, &t), Client::new(&engine, &t));
+    assert_eq!(client.lock_range(0, 10, 90, ReadMode::Change).unwrap().len(), 9);
+    let savepoint = client.tx.savepoint();
+    for id in 1..10 {
+        assert!(client.update(id * 10, |row| row.c = b"gone".to_vec()).unwrap());
+    }
+    palisade_base::event::retry_blocking(|| client.tx.rollback_to(savepoint)).unwrap();
+    assert_eq!(client.locks(), 1);
+    assert_eq!(other.read_as(50, NOWAIT).unwrap_err(), Error::LockNotAvailable);
+}
+
+/// A transaction that will have done nothing gives each row back when it is restored: who gets it sees what was committed.
+#[test]
+fn a_whole_rollback_gives_row_after_row_back() {
+    let (engine, t) = world();
+    let (mut client, mut other) = (Client::new(&engine, &t), Client::new(&engine, &t));
+    for id in [10, 20] {
+        assert!(client.update(id, |row| row.k = Some(1000)).unwrap());
+    }
+    assert!(client.update(20, |row| row.c = b"again".to_vec()).unwrap());
+    let is_free = |other: &mut Client, id| match other.read_as(id, NOWAIT) {
+        Ok(found) => {
+            let found = found.expect("the row is there").0;
+            assert_eq!((found.k, found.c), (Some(id / 10), Vec::new()), "as it was committed");
+            true
+        }
+        Err(error) => {
+            assert_eq!(error, Error::LockNotAvailable);
+            false
+        }
+    };
+    let mut seen = Vec::new();
+    while palisade_base::event::retry_blocking(|| {
+        client.tx.trx().rollback_step().map_err(Blocked::up::<Error>)
+    })
+    .unwrap()
+    {
+        seen.push((is_free(&mut other, 20), is_free(&mut other, 10)));
+        other.commit();
+    }
+    assert_eq!(seen.last(), Some(&(true, true)));
+    assert!(seen.contains(&(false, false)), "20 was changed twice: {seen:?}");
+    assert!(seen.contains(&(true, false)), "before the rollback has ended: {seen:?}");
+    client.rollback();
+}
+
+#[test]
+fn a_partial_rollback_that_leaves_too_many_locks_fails_and_a_whole_one_does_not() {
+    let fs = memory();
+    let engine = Engine::open(EngineConfig { buffer_pool_size: 1 << 20, ..quiet() }, fs).unwrap();
+    create_schema(&engine);
+    let t = create_table(&engine, definition("t"));
+    let mut client = Client::new(&engine, &t);
+    const ROWS: i64 = 5000;
+    for id in 0..ROWS {
+        client.insert(&row(id)).unwrap();
+    }
+    client.commit();
+    let savepoint = client.tx.savepoint();
+    for id in 0..ROWS {
+        assert!(client.update(id, |row| row.c = b"x".to_vec()).unwrap());
+    }
+    let undone = palisade_base::event::retry_blocking(|| client.tx.rollback_to(savepoint));
+    assert_eq!(undone.unwrap_err(), Error::LockTableFull);
+    client.rollback();
+    let mut other = Client::new(&engine, &t);
+    assert_eq!(other.lock_range(0, 0, ROWS, NOWAIT).unwrap().len(), ROWS as usize);
+    assert!(other.scan(0).iter().all(|row| row.c.is_empty()));
 }
 
 #[test]

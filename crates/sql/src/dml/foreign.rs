@@ -16,6 +16,7 @@ use palisade_engine::{
     RowStamp, Scan, Table, UpdateOutcome,
 };
 
+use super::collision;
 use super::insert::row_error;
 use super::store::{RowRules, duplicate_entry};
 use crate::bind::Binder;
@@ -411,7 +412,12 @@ impl Family {
                 Ok(UpdateOutcome::Done) => {
                     return self.cascade(cx, child.member, &old, Fate::Updated(&new), depth + 1).await;
                 }
-                Err(index) => return Err(duplicate_entry(table, index, |column| new[column].clone())),
+                Err(index) => {
+                    let search = collision::search_key(table, index, |column| new[column].as_ref())?;
+                    if collision::hold(cx, table, index, &search).await? {
+                        return Err(duplicate_entry(table, index, |column| new[column].clone()));
+                    }
+                }
                 Ok(UpdateOutcome::Changed) => {}
             }
             match again(cx, table, &bytes).await? {

@@ -12,6 +12,7 @@
 //! arguments. A statement that fails is undone as a whole: the front door goes back to the point where it began.
 
 pub mod change;
+mod collision;
 pub mod foreign;
 pub mod insert;
 pub mod load;

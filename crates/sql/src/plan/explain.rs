@@ -44,6 +44,9 @@ impl Sql {
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(not_supported("EXPLAIN FOR CONNECTION"));
         };
+        if !matches!(**statement, Statement::Query(_)) {
+            session.check_branch()?;
+        }
         let format = explain.format.unwrap_or(ExplainFormat::Traditional);
         if format == ExplainFormat::Json {
             return Err(not_supported("EXPLAIN FORMAT=JSON"));
@@ -83,6 +86,7 @@ impl Sql {
                 _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
             }
         };
+        session.check_branch_for(&plan)?;
         self.explain_change(&plan, "SIMPLE", format, sink)
     }
 

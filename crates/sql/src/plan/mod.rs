@@ -56,6 +56,14 @@ pub struct Plan {
     pub weight: usize,
 }
 
+impl Plan {
+    /// Whether a FROM in it names tables, stored or not.
+    pub fn names_tables(&self) -> bool {
+        let queries = self.query.iter().chain(self.subqueries.iter().map(|subquery| &**subquery));
+        !self.tables.is_empty() || queries.into_iter().any(|query| query.root.names_tables())
+    }
+}
+
 /// A query: operators that find rows, and what is computed from each.
 #[derive(Debug)]
 pub struct Query {
@@ -305,6 +313,29 @@ impl Operator {
             | Operator::Distinct { input, .. }
             | Operator::Limit { input, .. } => input.aggregates(),
             _ => false,
+        }
+    }
+
+    /// Whether it reads what FROM names: tables, stored or not, and derived ones.
+    pub fn names_tables(&self) -> bool {
+        match self {
+            Operator::Scan { .. }
+            | Operator::Virtual { .. }
+            | Operator::Derived { .. }
+            | Operator::Recursive { .. }
+            | Operator::Working { .. } => true,
+            Operator::Dual | Operator::Nothing | Operator::Values { .. } => false,
+            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+                left.names_tables() || right.names_tables()
+            }
+            Operator::Filter { input, .. }
+            | Operator::Aggregate { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Distinct { input, .. }
+            | Operator::Window { input, .. }
+            | Operator::Limit { input, .. } => input.names_tables(),
+            Operator::Union { inputs, .. } => inputs.iter().any(Operator::names_tables),
         }
     }
 

@@ -62,6 +62,9 @@ impl Sql {
                 None => Err(not_supported(show_name(&show.what))),
             };
         };
+        if reads_tables(&show.what) {
+            session.check_branch()?;
+        }
         if let Some(ShowFilter::Like(pattern)) = &show.filter {
             filter_like(&mut listing, &show.what, pattern);
         }
@@ -79,6 +82,7 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         let listing = self.shower(session).columns(&describe.table, false)?;
+        session.check_branch()?;
         sink.columns(&metas(&listing))?;
         for row in &listing.rows {
             if let (Some(pattern), Value::Bytes(name)) = (&describe.pattern, &row[0])
@@ -175,4 +179,18 @@ fn show_name(what: &ShowWhat) -> String {
         words.extend(c.to_uppercase());
     }
     words
+}
+
+/// Whether MySQL answers it from tables of `information_schema`, or opens the table it is about: what an XA branch that takes
+/// no statements refuses.
+fn reads_tables(what: &ShowWhat) -> bool {
+    !matches!(
+        what,
+        ShowWhat::CreateDatabase { .. }
+            | ShowWhat::Warnings { .. }
+            | ShowWhat::Errors { .. }
+            | ShowWhat::CountWarnings
+            | ShowWhat::CountErrors
+            | ShowWhat::ProcessList { .. }
+    )
 }

@@ -26,7 +26,7 @@
 //!
 //! # How many
 //!
-//! As many as fit into a limit ([`memory`]): beyond it a request ends with [`Request::Full`].
+//! As many as fit into a limit (`memory`): beyond it a request ends with [`Request::Full`].
 //!
 //! # Deadlocks
 //!

@@ -11,6 +11,7 @@ use palisade_engine::{
 };
 
 use super::{ChangePlan, Target};
+use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, row_error};
 use crate::dml::store::{duplicate_entry, in_table};
@@ -280,6 +281,11 @@ impl<'p> ChangeRun<'p> {
             }
             Ok(UpdateOutcome::Changed) => Ok(Some(UpdateOutcome::Changed)),
             Err(index) => {
+                let search = collision::search_key(table, index, value)?;
+                if !Box::pin(collision::hold(cx, table, index, &search)).await? {
+                    // It has gone meanwhile.
+                    return Ok(Some(UpdateOutcome::Changed));
+                }
                 let error = duplicate_entry(table, index, |column| value(column).to_owned());
                 if !self.plan.ignore {
                     return Err(error);

@@ -1,14 +1,16 @@
 //! The row that an INSERT collides with: REPLACE removes it, ON DUPLICATE KEY UPDATE changes it, and otherwise it is kept
 //! from changing until the transaction ends.
 //!
-//! It is read again, locked, before anything is decided; it may have gone meanwhile, and the insert then begins anew.
+//! It is read again, locked ([`collision`]), before anything is decided; it may have gone meanwhile, and the insert then
+//! begins anew.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
-use palisade_catalog::{Value, ValueRef, key, row};
-use palisade_engine::{Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, UpdateOutcome};
+use palisade_catalog::{Value, row};
+use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
 
+use super::super::collision;
 use super::super::store::{duplicate_entry, in_table};
 use super::{Cell, InsertRun, positive, row_error};
 use crate::expr::context::view;
@@ -36,19 +38,12 @@ impl InsertRun<'_> {
         found: &mut RowBuf,
     ) -> SqlResult<bool> {
         let table = &self.plan.table;
-        let parts = table.indexes[index].parts.iter();
-        let refs: Vec<ValueRef<'_>> = parts.map(|part| values[usize::from(part.column)].as_ref()).collect();
-        let mut search = Vec::new();
-        key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
+        let search = collision::search_key(table, index, |column| values[column].as_ref())?;
         if strength == LockMode::Exclusive {
             // MySQL's engine finds and locks the row that stops an INSERT within the call that inserts
             cx.session.work.add(Work::HandlerReadKey, 1);
         }
-        drive(cx, |cx| {
-            let mode = ReadMode::Locked(strength, LockWait::Wait);
-            cx.transaction().point_read(table, index, &search, mode, found).map_err(Blocked::up)
-        })
-        .await
+        collision::read_locked(cx, table, index, &search, strength, found).await
     }
 
     /// Locks the row that collides in `index` and stays, so that the answer holds until the transaction ends; false if it is
@@ -179,6 +174,10 @@ impl InsertRun<'_> {
                 }
                 Ok(UpdateOutcome::Changed) => {}
                 Err(index) => {
+                    let search = collision::search_key(table, index, |column| new[column].as_ref())?;
+                    if !collision::hold(cx, table, index, &search).await? {
+                        continue;
+                    }
                     let error = duplicate_entry(table, index, |column| new[column].clone());
                     if !plan.ignore {
                         return Err(error);
