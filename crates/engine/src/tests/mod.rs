@@ -3,7 +3,7 @@
 mod ddl;
 mod ddl_crash;
 mod flush_method;
-mod harness;
+pub(crate) mod harness;
 mod locking;
 mod recovery;
 mod rows;
