@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use palisade_base::Blocked;
-use palisade_base::event::retry_blocking;
+use palisade_base::event::{retry_after, retry_blocking};
 use palisade_txn::{Trx, TrxSystem};
 use parking_lot::{Condvar, Mutex};
 
@@ -91,20 +90,20 @@ pub(crate) type Wait<'a> =
     &'a dyn Fn(&mut dyn FnMut() -> palisade_txn::Attempt<bool>) -> Result<bool, palisade_txn::Error>;
 
 impl Engine {
-    /// [`retry_blocking`]; an engine without threads cleans pages meanwhile, as nobody else does.
+    /// [`retry_blocking`]; an engine without threads cleans pages instead, as nobody else does.
     pub(crate) fn wait_for_step(
         &self,
         step: &mut dyn FnMut() -> palisade_txn::Attempt<bool>,
     ) -> Result<bool, palisade_txn::Error> {
-        retry_blocking(|| {
-            let outcome = step();
-            if let Err(Blocked::Wait(event)) = &outcome
-                && !event.is_complete()
-                && !self.config.background
-            {
-                self.pool.step().map_err(|error| Blocked::Error(error.into()))?;
+        retry_after(step, |event| {
+            match self.config.background {
+                true => event.wait_blocking(),
+                // nobody else makes room, and one round may not be enough
+                false => {
+                    self.pool.step()?;
+                }
             }
-            outcome
+            Ok(())
         })
     }
 

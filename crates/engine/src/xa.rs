@@ -12,7 +12,8 @@
 //! those that were prepared, and leaves them alone.
 //!
 //! What is promised here is durable when it is answered, whatever `innodb_flush_log_at_trx_commit` says: a coordinator
-//! forgets a transaction for which it has been told of the end.
+//! forgets a transaction for which it has been told of the end. It also learns of one from the list of what is prepared, if
+//! its statement got no answer; so the list, too, waits until what it says is durable.
 //!
 //! A name is its two parts; the format is not looked at when names are compared, only when one is asked for, as in MySQL.
 
@@ -57,6 +58,8 @@ pub(crate) struct XaTable {
 
 struct Entry {
     format: u64,
+    /// Up to here the log says that it is prepared, if it is.
+    lsn: Lsn,
     state: State,
 }
 
@@ -109,12 +112,21 @@ impl Engine {
         if entries.contains_key(&key) {
             return None;
         }
-        entries.insert(key, Entry { format: xid.format, state: State::Attached });
+        entries.insert(key, Entry { format: xid.format, lsn: Lsn::ZERO, state: State::Attached });
         drop(entries);
         Some(XaBranch { engine: self.clone(), xid })
     }
 
-    /// The names of the transactions that are prepared.
+    /// The names of the transactions that are prepared, when a crash would change nothing about that: those that are listed
+    /// are prepared durably, and those that are not have ended durably.
+    pub async fn xa_recover(&self) -> Result<Vec<Xid>, Error> {
+        let names = self.xa_prepared();
+        let prepared_lsn = self.xa.entries.lock().values().map(|entry| entry.lsn).max();
+        self.log.wait_durable(prepared_lsn.unwrap_or_default().max(self.log.tail())).await?;
+        Ok(names)
+    }
+
+    /// The names of the transactions that are prepared now.
     pub fn xa_prepared(&self) -> Vec<Xid> {
         let entries = self.xa.entries.lock();
         let prepared = entries.iter().filter(|(_, entry)| !matches!(entry.state, State::Attached));
@@ -129,7 +141,11 @@ impl Engine {
     /// Ends a prepared transaction, durably. False if none of this name is prepared. After an error it is as it was, or
     /// is being rolled back in the background if that was wanted.
     pub async fn xa_end(&self, xid: &Xid, how: XaEnd) -> Result<bool, Error> {
-        let Some(mut ending) = Ending::of(self, xid) else { return Ok(false) };
+        let Some(mut ending) = Ending::of(self, xid) else {
+            // Who hears that takes it for ended.
+            self.log.wait_durable(self.log.tail()).await?;
+            return Ok(false);
+        };
         let lsn = match how {
             XaEnd::Commit => ending.commit().await?,
             XaEnd::Rollback => ending.roll_back().await?,
@@ -150,7 +166,8 @@ impl Engine {
             "found an XA transaction that is prepared: transaction {}",
             trx.id().unwrap_or_default()
         );
-        let entry = Entry { format: xid.format, state: State::Prepared(Box::new(trx)) };
+        let state = State::Prepared(Box::new(trx));
+        let entry = Entry { format: xid.format, lsn: Lsn::ZERO, state };
         self.xa.entries.lock().insert(xid.key(), entry);
         Ok(())
     }
@@ -160,6 +177,8 @@ impl Engine {
 struct Ending<'a> {
     engine: &'a Engine,
     xid: &'a Xid,
+    /// Up to here the log says that it is prepared.
+    lsn: Lsn,
     trx: Option<Box<Trx>>,
 }
 
@@ -168,7 +187,7 @@ impl<'a> Ending<'a> {
         let mut entries = engine.xa.entries.lock();
         let entry = entries.get_mut(&xid.key()).filter(|entry| entry.format == xid.format)?;
         match std::mem::replace(&mut entry.state, State::Ending) {
-            State::Prepared(trx) => Some(Ending { engine, xid, trx: Some(trx) }),
+            State::Prepared(trx) => Some(Ending { engine, xid, lsn: entry.lsn, trx: Some(trx) }),
             other => {
                 entry.state = other;
                 None
@@ -210,7 +229,7 @@ impl Drop for Ending<'_> {
         match self.trx.take() {
             Some(trx) if trx.prepared().is_some() && !trx.has_committed() => {
                 let state = State::Prepared(trx);
-                entries.insert(self.xid.key(), Entry { format: self.xid.format, state });
+                entries.insert(self.xid.key(), Entry { format: self.xid.format, lsn: self.lsn, state });
             }
             given_up => {
                 entries.remove(&self.xid.key());
@@ -233,7 +252,7 @@ impl Transaction {
         // No wait between these two: it is either its session's or nobody's.
         let mut trx = self.detach();
         trx.set_owner(0);
-        let entry = Entry { format: branch.xid.format, state: State::Prepared(Box::new(trx)) };
+        let entry = Entry { format: branch.xid.format, lsn, state: State::Prepared(Box::new(trx)) };
         engine.xa.entries.lock().insert(branch.xid.key(), entry);
         drop(branch);
         engine.log.wait_durable(lsn).await?;
@@ -280,7 +299,42 @@ impl MetadataLocks {
 
 #[cfg(test)]
 mod tests {
+    use palisade_io::{CrashKeeps, FaultFileSystem, FileSystem};
+
     use super::*;
+    use crate::EngineConfig;
+    use crate::tests::harness::{Client, Row, create_schema, create_table, definition, quiet, wait};
+
+    /// The statement that ends it is killed after the commit is written and before that is durable. Nobody flushes by
+    /// himself.
+    #[test]
+    fn what_is_not_prepared_any_more_stays_so_after_a_power_cut() {
+        let xid = Xid { format: 1, gtrid: b"killed".to_vec(), bqual: Vec::new() };
+        for asks_for_the_list in [true, false] {
+            let disk = Arc::new(FaultFileSystem::new(1));
+            let fs: Arc<dyn FileSystem> = disk.clone();
+            let config = || EngineConfig { background: false, ..quiet() };
+            let engine = Engine::open(config(), fs.clone()).unwrap();
+            create_schema(&engine);
+            let table = create_table(&engine, definition("t"));
+            let mut client = Client::new(&engine, &table);
+            client.insert(&Row::new(1, 1, None, b"")).unwrap();
+            let branch = engine.xa_start(xid.clone()).unwrap();
+            wait(client.tx.prepare(branch)).unwrap();
+            let mut ending = Ending::of(&engine, &xid).unwrap();
+            let lsn = wait(ending.commit()).unwrap();
+            drop(ending);
+            assert!(engine.log.durable_lsn() < lsn, "the test means nothing otherwise");
+            match asks_for_the_list {
+                true => assert_eq!(wait(engine.xa_recover()).unwrap(), []),
+                false => assert!(!wait(engine.xa_end(&xid, XaEnd::Commit)).unwrap()),
+            }
+            drop((table, engine));
+            disk.crash(CrashKeeps::Synced);
+            let engine = Engine::open(config(), fs).unwrap();
+            assert_eq!(engine.xa_prepared(), [], "asks for the list: {asks_for_the_list}");
+        }
+    }
 
     #[test]
     fn notes_round_trip_and_cut_ones_are_errors() {

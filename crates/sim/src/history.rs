@@ -73,8 +73,8 @@ pub struct Tally {
     pub commits: u64,
     /// Rows compared with the model.
     pub rows_compared: u64,
-    /// Times a session found a row locked.
-    pub lock_waits: u64,
+    /// Times something was in the way, a locked row mostly.
+    pub waits: u64,
     /// Lives that ended early.
     pub mishaps: u64,
     /// Transactions prepared.
@@ -225,7 +225,8 @@ impl History {
         })
     }
 
-    /// Calls until it is answered, cleaning pages meanwhile: nobody else does. `None` if a lock is in the way.
+    /// Calls until it is answered, cleaning pages meanwhile: nobody else does. `None` if a lock is in the way, or
+    /// room in a log that shrinks.
     fn answered<T>(
         &mut self,
         engine: &Engine,
@@ -245,7 +246,7 @@ impl History {
                         self.done(engine.clean_step())?;
                     }
                     if !event.is_complete() {
-                        self.tally.lock_waits += 1;
+                        self.tally.waits += 1;
                         return Ok(None);
                     }
                 }
@@ -254,16 +255,20 @@ impl History {
         Err(End::Violation("an operation waits for ever for events that have happened".to_owned()))
     }
 
-    /// Runs a future that the engine can complete on this thread.
-    fn finished<T>(&self, future: impl Future<Output = Result<T, Error>>) -> Step<T> {
-        let mut future = pin!(future);
-        let mut context = Context::from_waker(Waker::noop());
-        for _ in 0..50 {
-            if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
-                return self.done(result);
+    /// Calls until it is answered, however many pages must be cleaned for it: it waits for no lock.
+    fn surely_answered<T>(
+        &mut self,
+        engine: &Engine,
+        mut attempt: impl FnMut() -> Attempt<T>,
+    ) -> Step<Result<T, Error>> {
+        let waits = self.tally.waits;
+        for _ in 0..CLEANINGS {
+            if let Some(answer) = self.answered(engine, &mut attempt)? {
+                self.tally.waits = waits;
+                return Ok(answer);
             }
         }
-        Err(End::Violation("an operation waits although nothing else runs".to_owned()))
+        Err(End::Violation("what locks nothing waits although nothing else runs".to_owned()))
     }
 
     /// The table, created in the first life that gets so far.
@@ -271,7 +276,7 @@ impl History {
         let name = TableName::new("sim", "t");
         if engine.dictionary().schema("sim").is_none() {
             let schema = Schema { name: "sim".to_owned(), collation: Default::default() };
-            self.finished(engine.create_schema(schema))?;
+            self.finished(engine, engine.create_schema(schema))?;
         }
         if let Ok(table) = engine.dictionary().table("sim", "t") {
             return Ok(table.clone());
@@ -281,7 +286,7 @@ impl History {
             Some(acquired) => self.done(acquired)?,
             None => return Err(End::Violation("a new table's name is locked".to_owned())),
         }
-        self.finished(engine.create_table(&lock, definition()))
+        self.finished(engine, engine.create_table(&lock, definition()))
     }
 
     /// After opening: the rows are a state that the model allows, and every index shows the same.
@@ -295,7 +300,7 @@ impl History {
             let by_index = self.scan(engine, &mut transaction, table, index)?;
             self.compare(&rows, &by_index, &format!("index {index} after recovery"))?;
         }
-        self.finished(transaction.commit())
+        self.finished(engine, transaction.commit())
     }
 
     fn compare(&mut self, expected: &Rows, found: &Rows, what: &str) -> Step<()> {
@@ -319,11 +324,10 @@ impl History {
         let mut scan = Scan::new(table.clone(), index, range, direction, ReadMode::Snapshot, false);
         let (mut batch, mut rows, mut last) = (RowBatch::new(), Rows::new(), None);
         loop {
-            match self.answered(engine, || transaction.scan_next(&mut scan, &mut batch))? {
-                Some(Ok(true)) => {}
-                Some(Ok(false)) => return Ok(rows),
-                Some(Err(error)) => return self.done(Err(error)),
-                None => return Err(End::Violation("a consistent read waits".to_owned())),
+            match self.surely_answered(engine, || transaction.scan_next(&mut scan, &mut batch))? {
+                Ok(true) => {}
+                Ok(false) => return Ok(rows),
+                Err(error) => return self.done(Err(error)),
             }
             for found in batch.iter() {
                 let (id, row) = decode(table, found.row)?;
@@ -386,7 +390,7 @@ impl History {
             16 => self.done(engine.clean_step()),
             17 if self.plan.has_branches => self.end_prepared(engine),
             _ if sessions[number].branch.is_some() => self.prepare(engine, &mut sessions[number]),
-            _ => self.commit(&mut sessions[number]),
+            _ => self.commit(engine, &mut sessions[number]),
         }
     }
 
@@ -552,10 +556,8 @@ impl History {
     }
 
     fn undo_statement(&mut self, engine: &Engine, session: &mut Session, start: Savepoint) -> Step<()> {
-        match self.answered(engine, || session.transaction.rollback_to(start))? {
-            Some(result) => self.done(result),
-            None => Err(End::Violation("undoing a statement waits for a lock".to_owned())),
-        }
+        let undone = self.surely_answered(engine, || session.transaction.rollback_to(start))?;
+        self.done(undone)
     }
 
     /// Reads everything by some index and compares.
@@ -575,10 +577,8 @@ impl History {
     }
 
     fn roll_back(&mut self, engine: &Engine, session: &mut Session) -> Step<()> {
-        match self.answered(engine, || session.transaction.try_rollback())? {
-            Some(result) => self.done(result)?,
-            None => return Err(End::Violation("a rollback waits for a lock".to_owned())),
-        }
+        let rolled_back = self.surely_answered(engine, || session.transaction.try_rollback())?;
+        self.done(rolled_back)?;
         session.end();
         Ok(())
     }
@@ -589,7 +589,7 @@ impl History {
         let transaction = session.renew(engine);
         self.model.begin_prepare(branch, std::mem::take(&mut session.model.writes));
         session.end();
-        self.finished_cleaning(engine, transaction.prepare(claim))?;
+        self.finished(engine, transaction.prepare(claim))?;
         self.model.settle();
         self.tally.prepared += 1;
         Ok(())
@@ -612,7 +612,7 @@ impl History {
             XaEnd::Commit => self.model.begin_commit_prepared(branch),
             XaEnd::Rollback => self.model.begin_rollback_prepared(branch),
         }
-        if !self.finished_cleaning(engine, engine.xa_end(&xid(branch), how))? {
+        if !self.finished(engine, engine.xa_end(&xid(branch), how))? {
             return Err(End::Violation(format!("{branch} was listed and is not known")));
         }
         self.model.settle();
@@ -621,11 +621,7 @@ impl History {
     }
 
     /// Runs a future to its end, cleaning pages meanwhile: nobody else does.
-    fn finished_cleaning<T>(
-        &self,
-        engine: &Engine,
-        future: impl Future<Output = Result<T, Error>>,
-    ) -> Step<T> {
+    fn finished<T>(&self, engine: &Engine, future: impl Future<Output = Result<T, Error>>) -> Step<T> {
         let mut future = pin!(future);
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..CLEANINGS {
@@ -637,12 +633,12 @@ impl History {
         Err(End::Violation("an operation waits although nothing else runs".to_owned()))
     }
 
-    fn commit(&mut self, session: &mut Session) -> Step<()> {
+    fn commit(&mut self, engine: &Engine, session: &mut Session) -> Step<()> {
         let writes = std::mem::take(&mut session.model.writes);
         if !writes.is_empty() {
             self.model.begin_commit(writes);
         }
-        self.finished(session.transaction.commit())?;
+        self.finished(engine, session.transaction.commit())?;
         if self.plan.promised == FlushAtCommit::Durable {
             self.model.settle();
         }

@@ -25,7 +25,7 @@ fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
             Ok(tally) => {
                 total.commits += tally.commits;
                 total.rows_compared += tally.rows_compared;
-                total.lock_waits += tally.lock_waits;
+                total.waits += tally.waits;
                 total.mishaps += tally.mishaps;
                 total.prepared += tally.prepared;
                 total.found_prepared += tally.found_prepared;
@@ -42,7 +42,7 @@ fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
 #[test]
 fn without_mishaps_every_read_is_right_and_restarts_lose_nothing() {
     let tally = run(10, 1, plan(FlushAtCommit::Durable, Mishap::None));
-    assert!(tally.commits > 500 && tally.rows_compared > 5000 && tally.lock_waits > 10);
+    assert!(tally.commits > 500 && tally.rows_compared > 5000 && tally.waits > 10);
 }
 
 #[test]

@@ -46,3 +46,9 @@ fn a_table_whose_creation_may_be_durable_keeps_its_file() {
 fn recovery_of_an_engine_without_threads_makes_room_for_itself() {
     live(7_100_043, Mishap::FailedWrite(60));
 }
+
+/// One round of cleaning was not enough for a log that shrank to have room for purge.
+#[test]
+fn purge_waits_as_long_as_it_takes_a_log_to_shrink() {
+    live(7_200_063, Mishap::PowerCutWhileResizing(600));
+}

@@ -159,7 +159,7 @@ impl Sql {
             Xa::Prepare(xid) => self.xa_prepare(session, &name(xid)).await?,
             Xa::Commit { xid, one_phase } => self.xa_commit(session, &name(xid), *one_phase).await?,
             Xa::Rollback(xid) => self.xa_rollback(session, &name(xid)).await?,
-            Xa::Recover { convert_xid } => return self.xa_recover(*convert_xid, sink),
+            Xa::Recover { convert_xid } => return self.xa_recover(*convert_xid, sink).await,
         }
         Ok(Completion::default())
     }
@@ -251,7 +251,7 @@ impl Sql {
         }
     }
 
-    fn xa_recover(&self, convert: bool, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    async fn xa_recover(&self, convert: bool, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
         let number = SqlType::Int { width: IntWidth::Big, unsigned: false };
         let data = match convert {
             true => SqlType::VarChar { length: 258, collation: CollationId::UTF8MB4_0900_AI_CI },
@@ -263,7 +263,7 @@ impl Sql {
             ColumnMeta::computed("bqual_length", number),
             ColumnMeta::computed("data", data),
         ])?;
-        for Xid { format, gtrid, bqual } in self.engine().xa_prepared() {
+        for Xid { format, gtrid, bqual } in self.engine().xa_recover().await? {
             let mut data = [&gtrid[..], &bqual[..]].concat();
             if convert {
                 let digits: String = data.iter().map(|byte| format!("{byte:02X}")).collect();

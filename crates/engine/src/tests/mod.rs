@@ -4,7 +4,7 @@ mod ddl;
 mod ddl_crash;
 mod dropped;
 mod flush_method;
-mod harness;
+pub(crate) mod harness;
 mod locking;
 mod recovery;
 mod rows;
