@@ -250,7 +250,7 @@ pub async fn send_rows(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<(u64, u64)> {
     sink.columns(&query.columns)?;
-    count_tables(cx, query);
+    count_tables(cx);
     let mut state = State::new(&query.root);
     let mut row = RowMaker::new(&query.output);
     let (skip, give) = match &query.counted_limit {
@@ -299,11 +299,10 @@ async fn wait_or_fail(cx: &mut Context<'_>, blocked: Blocked<SqlError>) -> SqlRe
     }
 }
 
-/// Counts how a query and its subqueries read their tables.
-pub(crate) fn count_tables(cx: &mut Context<'_>, query: &Query) {
-    cx.session.work.count_query(&query.root);
-    for subquery in cx.plan.iter().flat_map(|plan| &plan.subqueries) {
-        cx.session.work.count_query(&subquery.root);
+/// Counts how the query and its subqueries read their tables.
+pub(crate) fn count_tables(cx: &mut Context<'_>) {
+    for (work, tables) in cx.plan.iter().flat_map(|plan| &plan.reads) {
+        cx.session.work.add(*work, *tables);
     }
 }
 

@@ -113,26 +113,42 @@ impl WorkDone {
         let which = METRICS.iter().position(|known| std::ptr::eq(*known, metric))?;
         Some(self.totals[which] + self.fresh[which])
     }
+}
 
-    /// Counts how the tables of a query are read.
-    pub(crate) fn count_query(&mut self, root: &Operator) {
-        self.count_tables(root, true);
+/// How the tables of queries are read: what each of their executions counts.
+#[derive(Debug, Default)]
+pub(crate) struct TableReads([u64; COUNT]);
+
+impl TableReads {
+    /// Adds a query without the subqueries in its expressions.
+    pub(crate) fn query(&mut self, root: &Operator) {
+        self.tables(root, true);
     }
 
-    fn count_tables(&mut self, operator: &Operator, first: bool) {
+    /// What there is to count.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (Work, u64)> {
+        let kinds = [Work::SelectFullJoin, Work::SelectFullRangeJoin, Work::SelectRange, Work::SelectScan];
+        kinds.into_iter().map(|work| (work, self.0[work as usize])).filter(|(_, tables)| *tables > 0)
+    }
+
+    fn add(&mut self, work: Work) {
+        self.0[work as usize] += 1;
+    }
+
+    fn tables(&mut self, operator: &Operator, first: bool) {
         match operator {
             Operator::Scan { access, .. } => match (reach(access), first) {
-                (Reach::Whole, true) => self.add(Work::SelectScan, 1),
-                (Reach::Whole, false) => self.add(Work::SelectFullJoin, 1),
-                (Reach::Range, true) => self.add(Work::SelectRange, 1),
-                (Reach::Range, false) => self.add(Work::SelectFullRangeJoin, 1),
+                (Reach::Whole, true) => self.add(Work::SelectScan),
+                (Reach::Whole, false) => self.add(Work::SelectFullJoin),
+                (Reach::Range, true) => self.add(Work::SelectRange),
+                (Reach::Range, false) => self.add(Work::SelectFullRangeJoin),
                 (Reach::Key, _) => {}
             },
-            Operator::Virtual { .. } if first => self.add(Work::SelectScan, 1),
-            Operator::Virtual { .. } => self.add(Work::SelectFullJoin, 1),
+            Operator::Virtual { .. } if first => self.add(Work::SelectScan),
+            Operator::Virtual { .. } => self.add(Work::SelectFullJoin),
             Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-                self.count_tables(left, first);
-                self.count_tables(right, false);
+                self.tables(left, first);
+                self.tables(right, false);
             }
             Operator::Filter { input, .. }
             | Operator::Aggregate { input, .. }
@@ -140,12 +156,12 @@ impl WorkDone {
             | Operator::Project { input, .. }
             | Operator::Distinct { input, .. }
             | Operator::Window { input, .. }
-            | Operator::Limit { input, .. } => self.count_tables(input, first),
-            Operator::Union { inputs, .. } => inputs.iter().for_each(|input| self.count_tables(input, true)),
-            Operator::Derived { query, .. } => self.count_tables(&query.root, true),
+            | Operator::Limit { input, .. } => self.tables(input, first),
+            Operator::Union { inputs, .. } => inputs.iter().for_each(|input| self.tables(input, true)),
+            Operator::Derived { query, .. } => self.tables(&query.root, true),
             Operator::Recursive { recursion, .. } => {
                 let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
-                parts.for_each(|part| self.count_tables(&part.root, true));
+                parts.for_each(|part| self.tables(&part.root, true));
             }
             Operator::Dual | Operator::Nothing | Operator::Values { .. } | Operator::Working { .. } => {}
         }

@@ -36,6 +36,7 @@ use palisade_engine::{Dictionary, Engine, Table};
 use palisade_parser::ast;
 
 use crate::plan::{Plan, Query};
+use crate::work::TableReads;
 use crate::{Host, Session, SqlError};
 
 pub use scope::{Clause, Scope, Source, SourceColumn};
@@ -179,15 +180,22 @@ impl<'a> Binder<'a> {
             Some(query) if self.subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
             _ => None,
         };
+        let subqueries: Vec<Arc<Query>> = self
+            .subqueries
+            .into_iter()
+            .map(|subquery| subquery.expect("every subquery that was begun was bound"))
+            .collect();
+        let mut reads = TableReads::default();
+        query
+            .iter()
+            .chain(subqueries.iter().map(|subquery| &**subquery))
+            .for_each(|query| reads.query(&query.root));
         Plan {
             point,
             query,
             slots: self.slots,
-            subqueries: self
-                .subqueries
-                .into_iter()
-                .map(|subquery| subquery.expect("every subquery that was begun was bound"))
-                .collect(),
+            subqueries,
+            reads: reads.counts().collect(),
             tables: self.tables,
             accesses: self.accesses,
             dictionary_version: self.dictionary.version(),

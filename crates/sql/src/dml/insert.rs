@@ -386,7 +386,7 @@ impl<'p> InsertRun<'p> {
             }
             return Ok(());
         };
-        crate::run::count_tables(cx, query);
+        crate::run::count_tables(cx);
         let mut state = State::new(&query.root);
         let types: Vec<&SqlType> = query.output.iter().map(|expr| &expr.ty).collect();
         let mut buffer = Vec::new();

@@ -26,10 +26,12 @@ pub mod window;
 use std::sync::Arc;
 
 use palisade_engine::{ReadMode, Table};
+use smallvec::SmallVec;
 
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::{Domain, Expr};
 use crate::sink::ColumnMeta;
+use crate::work::Work;
 
 pub use access::{Access, IndexAccess, RangeSpec};
 
@@ -52,6 +54,8 @@ pub struct Plan {
     pub point: Option<point::PointPlan>,
     /// Whether it may be kept: nothing in it depends on the session beyond the cache's key.
     pub cacheable: bool,
+    /// How an execution reads its tables, as it is counted.
+    pub(crate) reads: SmallVec<[(Work, u64); 1]>,
     /// About how many bytes it takes.
     pub weight: usize,
 }

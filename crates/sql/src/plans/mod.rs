@@ -11,8 +11,8 @@
 //! | module | what it holds |
 //! |---|---|
 //! | here | [`Plans`]: the statements kept, found by their text |
-//! | [`prepared`] | [`Prepared`]: one statement and its plans; what a plan depends on |
-//! | [`text`] | statements sent as text: their constants become parameters |
+//! | `prepared` | [`Prepared`]: one statement and its plans; what a plan depends on |
+//! | `text` | statements sent as text: their constants become parameters |
 //!
 //! A statement that a client prepares is found by its text and how that is read; one sent as text by what is left of it
 //! without its constants. Either way sessions hold a reference to the same thing, and what is theirs - values, long
@@ -23,7 +23,7 @@
 //! asked for, and no two processors take the same cache line from each other, at the price of planning each
 //! statement once per worker.
 //!
-//! **Bounded.** Statements and plans are weighed ([`Prepared::weight`], about the bytes they take), and when their sum
+//! **Bounded.** Statements and plans are weighed (about the bytes they take), and when their sum
 //! would pass [`MAX_WEIGHT`] some of the statements are forgotten: those in use come back at once. A session that has prepared
 //! one keeps its reference. When the dictionary has changed, the plans made before go as soon as one is made after: what they
 //! hold of dropped tables is not kept.

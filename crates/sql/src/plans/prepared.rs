@@ -130,10 +130,12 @@ fn kind(value: &Value) -> u8 {
     }
 }
 
+/// In the last byte of the key of a text that is prepared.
+const PREPARED_BIT: u8 = 0x80;
+
 /// What a text to be prepared is found by: itself, and how it is read. The keys of statements sent as text end with the
-/// highest byte of a length, which is 0; these with [`PREPARED`] and more.
+/// highest byte of a length, which is 0; these with [`PREPARED_BIT`] set.
 pub(super) fn key_of(text: &[u8], options: &ParseOptions) -> Box<[u8]> {
-    const PREPARED: u8 = 0x80;
     let modes = [
         options.ansi_quotes,
         options.pipes_as_concat,
@@ -141,7 +143,7 @@ pub(super) fn key_of(text: &[u8], options: &ParseOptions) -> Box<[u8]> {
         options.ignore_space,
         options.high_not_precedence,
     ];
-    let bits = modes.iter().fold(PREPARED, |bits, mode| PREPARED | (bits << 1) | u8::from(*mode));
+    let bits = modes.iter().fold(PREPARED_BIT, |bits, mode| PREPARED_BIT | (bits << 1) | u8::from(*mode));
     [text, &[bits]].concat().into()
 }
 
