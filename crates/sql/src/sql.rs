@@ -58,12 +58,21 @@ pub struct Prepared {
     pub statement: Statement,
     /// The plan of the last execution.
     pub(crate) plan: Mutex<Option<CachedPlan>>,
+    /// Its parameters are constants of the text that the client has sent.
+    pub(crate) of_text: bool,
 }
 
 impl Prepared {
     /// A statement made of a text by taking its constants out.
     pub(crate) fn of_text(statement: Statement, parameters: usize, text: &[u8]) -> Prepared {
-        Prepared { parameters, columns: Vec::new(), text: text.to_vec(), statement, plan: Mutex::new(None) }
+        Prepared {
+            parameters,
+            columns: Vec::new(),
+            text: text.to_vec(),
+            statement,
+            plan: Mutex::new(None),
+            of_text: true,
+        }
     }
 }
 
@@ -226,7 +235,14 @@ impl Sql {
             }
             other => self.listing_columns(session, other),
         };
-        Ok(Prepared { parameters, columns, text: text.to_vec(), statement, plan: Mutex::new(None) })
+        Ok(Prepared {
+            parameters,
+            columns,
+            text: text.to_vec(),
+            statement,
+            plan: Mutex::new(None),
+            of_text: false,
+        })
     }
 
     /// Executes a prepared statement; one value per parameter.
@@ -285,6 +301,7 @@ impl Sql {
         if !diagnostic {
             session.warnings.clear(session.variables.max_error_count);
         }
+        session.constants_are_parameters = prepared.is_some_and(|prepared| prepared.of_text);
         let mut attempts = 0;
         let result = loop {
             let result = self.statement(session, statement, parameters, prepared, sink).await;
