@@ -89,8 +89,7 @@ pub fn definition(column: &ColumnMeta, charset: Option<Charset>) -> ColumnDefini
     let is_computed = column.org_name.is_empty();
     let (collation, bytes_per_char) = match charset {
         Some(charset) if column.ty.is_text() && charset != Charset::Binary => {
-            let collation = if own.charset == charset { own } else { Collation::default_of(charset) };
-            (collation.id, charset.max_bytes())
+            (Collation::default_of(charset).id, charset.max_bytes())
         }
         _ => (own.id, own.charset.max_bytes()),
     };

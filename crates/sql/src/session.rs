@@ -212,6 +212,8 @@ pub struct Session {
     pub plans: Arc<crate::plans::Plans>,
     /// Memory for telling which plan a text has.
     pub(crate) plan_key: palisade_parser::digest::PlanKey,
+    /// The parameters of the statement that runs are constants of its text: errors show them.
+    pub(crate) constants_are_parameters: bool,
     /// Memory of the short path.
     pub(crate) point_buffers: crate::plan::point::PointBuffers,
     /// The XA transaction it works in.
@@ -270,6 +272,7 @@ impl Session {
             random: palisade_base::prng::Prng::new(seed),
             plans: Default::default(),
             plan_key: Default::default(),
+            constants_are_parameters: false,
             point_buffers: Default::default(),
             xa: None,
             locks: None,

@@ -198,6 +198,7 @@ impl Sql {
         if !diagnostic {
             session.warnings.clear(session.variables.max_error_count);
         }
+        session.constants_are_parameters = prepared.is_some_and(|prepared| prepared.is_of_text());
         let mut attempts = 0;
         let result = loop {
             let result = self.statement(session, statement, parameters, prepared, sink).await;

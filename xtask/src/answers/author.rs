@@ -28,6 +28,11 @@ pub const TABLE: &str = "CREATE TABLE v (id INT PRIMARY KEY, g INT, c_tiny TINYI
      c_time TIME(3), c_datetime DATETIME, c_datetime6 DATETIME(6), c_stamp TIMESTAMP(2) NULL, c_year YEAR, \
      c_bit BIT(10), c_enum ENUM('b','a','12'), c_set SET('x','y','1'))";
 
+/// A table of the same columns, to store values in.
+pub fn second_table() -> String {
+    TABLE.replace("TABLE v (id INT PRIMARY KEY", "TABLE w (id INT PRIMARY KEY AUTO_INCREMENT")
+}
+
 /// The rows, one INSERT each.
 pub const ROWS: &[&str] = &[
     "1, 1, 1, 2, 3, 4, 5, 6.500, 7, 1.5, 2.5, 'abc', 'Hello', 'World', 'ete', 'xyz', 'some text', 'blob', '2024-02-29', '12:34:56.789', '2023-12-31 23:59:59', '2024-01-15 10:20:30.123456', '2020-06-15 12:00:00.25', 2024, b'1000001', 'a', 'x,y'",
@@ -524,10 +529,17 @@ const UNITS: &[&str] = &[
     "YEAR_MONTH",
 ];
 
-/// A statement and what it is about: its outermost function or operator.
+/// Statements to be executed in turn, and what they are about: the outermost function or operator, or the column that a
+/// value is stored in.
 pub struct Question {
-    pub text: String,
+    pub statements: Vec<String>,
     pub about: String,
+}
+
+impl Question {
+    fn query(text: String, about: &str) -> Question {
+        Question { statements: vec![text], about: about.into() }
+    }
 }
 
 pub struct Author {
@@ -539,9 +551,10 @@ impl Author {
         Author { prng: Prng::new(seed) }
     }
 
-    /// A query of one value, or of one for each row.
+    /// A query of one value, or of one for each row; or a value stored and read.
     pub fn question(&mut self) -> Question {
-        match self.prng.below(12) {
+        match self.prng.below(14) {
+            12 | 13 => self.stored(),
             0 | 1 => {
                 let template = *self.prng.pick(AGGREGATES);
                 let expression = self.fill(template, 0);
@@ -551,7 +564,7 @@ impl Author {
                     " GROUP BY g WITH ROLLUP",
                     " WHERE id > 10",
                 ]);
-                Question { text: format!("SELECT {expression} FROM v{tail}"), about: template.into() }
+                Question::query(format!("SELECT {expression} FROM v{tail}"), template)
             }
             2 => {
                 let [first, second] = [(); 2].map(|()| self.any(1));
@@ -559,7 +572,7 @@ impl Author {
                 let text = format!(
                     "(SELECT {first} FROM v WHERE id = 1) {set} (SELECT {second} FROM v WHERE id = 5) ORDER BY 1"
                 );
-                Question { text, about: set.into() }
+                Question::query(text, set)
             }
             _ => {
                 let template = *self.prng.pick(TEMPLATES);
@@ -570,9 +583,37 @@ impl Author {
                     true => format!(" FROM v WHERE id = {id}"),
                     false => String::new(),
                 };
-                Question { text: format!("SELECT {expression}{tail}"), about: template.into() }
+                Question::query(format!("SELECT {expression}{tail}"), template)
             }
         }
+    }
+
+    fn stored(&mut self) -> Question {
+        let (_, columns) = self.prng.pick(COLUMNS);
+        let column = *self.prng.pick::<&str>(columns);
+        let column = if matches!(column, "id" | "g") { "c_int" } else { column };
+        let mode = *self.prng.pick(&["DEFAULT", "DEFAULT", "''", "'ALLOW_INVALID_DATES'", "'NO_ZERO_DATE'"]);
+        let ignore = if self.prng.one_in(4) { "IGNORE " } else { "" };
+        let value = self.any(0);
+        let source = match value.contains("c_") || self.prng.one_in(4) {
+            true => format!("SELECT {value} FROM v WHERE id = {}", 1 + self.prng.below(ROWS.len() as u64)),
+            false => format!("VALUES ({value})"),
+        };
+        let change = match self.prng.below(3) {
+            0 => format!("UPDATE {ignore}w, v SET w.{column} = {value} WHERE v.id = 1"),
+            _ => format!("INSERT {ignore}INTO w ({column}) {source}"),
+        };
+        let change = change.replace("= c_", "= v.c_");
+        let statements = [
+            "DELETE FROM w",
+            "INSERT INTO w (g) VALUES (1)",
+            &format!("SET sql_mode = {mode}"),
+            &change,
+            "SET sql_mode = DEFAULT",
+            &format!("SELECT {column}, HEX({column}) FROM w ORDER BY g, 2"),
+        ];
+        let verb = &change[..6];
+        Question { statements: statements.map(str::to_owned).to_vec(), about: format!("{verb} {column}") }
     }
 
     fn fill(&mut self, template: &str, depth: u64) -> String {

@@ -1,7 +1,7 @@
 //! Another server as oracle: random statements are answered by Palisade and by MySQL, and the answers compared.
 //!
 //! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT]`: each seed is a statement (see [`author`]): a function
-//! or an operator with constants and columns of all types as arguments. Rows, types of columns, errors and warnings must be
+//! or an operator with constants and columns of all types as arguments; or one that stores such a value. Rows, types of columns, errors and warnings must be
 //! equal. Differences are counted by what the statement is about, the shortest of each kind is shown: first those of rows,
 //! then of types, errors, warnings. Doubles may differ in their last digits.
 //!
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use crate::Outcome;
 use crate::client::{Answer, Client, Column, execute};
 use crate::server::Server;
-use author::{Author, Question, ROWS, TABLE};
+use author::{Author, Question, ROWS, TABLE, second_table};
 
 /// In what two answers differ, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,22 +72,29 @@ pub fn run(arguments: &[String]) -> Outcome {
     let mut findings = Findings::default();
     for seed in options.seeds {
         let question = Author::new(seed).question();
-        let [ours, theirs] = servers.each_mut().map(|server| ask(server, &question.text));
-        let theirs = theirs.map_err(|error| format!("the peer: {}: {error}", question.text))?;
-        let ours = match ours {
-            Ok(ours) => ours,
-            Err(error) => {
-                findings.add(Difference::ConnectionLost, &question, seed, &error.to_string());
-                servers[0] = session(port)?;
-                continue;
-            }
-        };
-        match difference(&ours, &theirs) {
-            Some(difference) => {
-                let shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
+        let mut equal = true;
+        for statement in &question.statements {
+            let [ours, theirs] = servers.each_mut().map(|server| ask(server, statement));
+            let theirs = theirs.map_err(|error| format!("the peer: {statement}: {error}"))?;
+            let found = match ours {
+                Ok(ours) => difference(&ours, &theirs).map(|difference| {
+                    (difference, format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show()))
+                }),
+                Err(error) => {
+                    servers[0] = session(port)?;
+                    Some((Difference::ConnectionLost, error.to_string()))
+                }
+            };
+            if let Some((difference, shown)) = found {
                 findings.add(difference, &question, seed, &shown);
+                equal = false;
+                break;
             }
-            None => findings.equal += 1,
+        }
+        if equal {
+            findings.equal += 1;
+        } else if question.statements.len() > 1 {
+            servers.iter_mut().try_for_each(|server| execute(server, "SET sql_mode = DEFAULT"))?;
         }
     }
     findings.print();
@@ -112,10 +119,11 @@ impl Findings {
     fn add(&mut self, difference: Difference, question: &Question, seed: u64, shown: &str) {
         let finding = self.different.entry((difference, question.about.clone())).or_default();
         finding.count += 1;
-        let length = question.text.len();
+        let text = question.statements.join("; ");
+        let length = text.len();
         if finding.shown.is_empty() || length < finding.length {
             finding.length = length;
-            finding.shown = format!("{seed}: {};\n    {shown}", question.text);
+            finding.shown = format!("{seed}: {text};\n    {shown}");
         }
     }
 
@@ -139,6 +147,7 @@ fn prepare(port: u16) -> Result<Client, String> {
         "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci",
         "SET time_zone = '+00:00', sql_mode = 'NO_ENGINE_SUBSTITUTION'",
         TABLE,
+        &second_table(),
     ] {
         execute(&mut client, statement)?;
     }

@@ -216,6 +216,17 @@ pub fn coerce(
         }
         _ => {}
     }
+    let number = column.sql_type.is_numeric();
+    let mut bytes = Vec::new();
+    let value = match value {
+        // A binary literal is a number for columns of numbers only; a column of type BIT is one for all others, too.
+        ValueRef::Bit { .. } if context.source.is_string() && !number => {
+            value.append_text(context.source, &mut bytes);
+            ValueRef::Bytes(&bytes)
+        }
+        ValueRef::Bit { bits, .. } if !number => ValueRef::UInt(bits),
+        value => value,
+    };
     let mut store = Store { value, context, warn };
     match &column.sql_type {
         SqlType::Null => Ok(Value::Null),

@@ -120,7 +120,13 @@ impl Store<'_> {
             },
             None => match Decimal::parse(&self.text()) {
                 (number, ParseEnd::Complete | ParseEnd::Overflow) => number,
-                (number, ParseEnd::Trailing) => self.text_problem(TextEnd::Trailing, "decimal", number)?,
+                (number, ParseEnd::Trailing) if self.context.strict => {
+                    self.problem(StoreErrorKind::IncorrectValue("decimal"), number)?
+                }
+                (number, ParseEnd::Trailing) => {
+                    self.note(StoreErrorKind::Truncated);
+                    number
+                }
                 (number, ParseEnd::NoNumber) => self.text_problem(TextEnd::NoNumber, "decimal", number)?,
             },
         };
@@ -136,7 +142,7 @@ impl Store<'_> {
     }
 
     /// The value as a double.
-    fn approximate(&mut self) -> Result<f64> {
+    fn approximate(&mut self, type_name: &'static str) -> Result<f64> {
         match self.number() {
             Some(Number::Int(value)) => Ok(value as f64),
             Some(Number::Decimal(value)) => Ok(value.to_f64()),
@@ -149,7 +155,7 @@ impl Store<'_> {
                 if parsed.complete {
                     Ok(parsed.value)
                 } else {
-                    self.problem(StoreErrorKind::Truncated, parsed.value)
+                    self.problem(StoreErrorKind::IncorrectValue(type_name), parsed.value)
                 }
             }
         }
@@ -178,14 +184,14 @@ impl Store<'_> {
     }
 
     pub(super) fn float(&mut self, unsigned: bool, digits: Option<(u8, u8)>) -> Result<Value> {
-        let value = self.approximate()?;
+        let value = self.approximate("FLOAT")?;
         // What rounds to the largest float is in range.
         let value = if (value as f32).is_finite() { f64::from(value as f32) } else { value };
         Ok(Value::Float(self.bounded(value, unsigned, digits, f32::MAX.into())? as f32))
     }
 
     pub(super) fn double(&mut self, unsigned: bool, digits: Option<(u8, u8)>) -> Result<Value> {
-        let value = self.approximate()?;
+        let value = self.approximate("DOUBLE")?;
         Ok(Value::Double(self.bounded(value, unsigned, digits, f64::MAX)?))
     }
 
@@ -198,6 +204,9 @@ impl Store<'_> {
                 let significant = &bytes[start..];
                 (significant.len() <= 8)
                     .then(|| significant.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)))
+            }
+            ValueRef::Decimal(value) if value.is_negative() => {
+                return self.problem(StoreErrorKind::OutOfRange, Value::Bit { bits: 0, width });
             }
             _ => {
                 let value = self.nearest_integer()?;

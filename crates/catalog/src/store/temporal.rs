@@ -123,9 +123,9 @@ impl Store<'_> {
     }
 
     pub(super) fn date(&mut self) -> Result<Value> {
-        // A fraction does not carry into the date.
-        let mode = TemporalMode { truncate_fractional: true, ..self.context.temporal };
-        let value = self.datetime_or_zero(mode, "date")?;
+        // The fraction of the day's last second carries into the date.
+        let value = self.datetime_or_zero(self.context.temporal, "date")?;
+        let value = self.at_fsp(value, 0, "date")?;
         if value.time() != Time::default() && !matches!(self.value, ValueRef::Time(_)) {
             self.note(StoreErrorKind::Truncated);
         }
@@ -167,8 +167,26 @@ impl Store<'_> {
             ValueRef::Timestamp(value) => {
                 Some(Parsed { value: value.to_datetime(self.context.zone).time(), truncated: false })
             }
+            ValueRef::Bytes(b"") => Some(Parsed { value: Time::default(), truncated: false }),
             ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => Time::parse(&self.text()),
-            _ => self.whole_and_micros().and_then(|(whole, micros)| Time::from_number(whole, micros)),
+            _ => {
+                let parsed =
+                    self.whole_and_micros().and_then(|(whole, micros)| Time::from_number(whole, micros));
+                // A number between -1 and 0 has no whole part to carry its sign.
+                match (parsed, self.value) {
+                    (Some(parsed), ValueRef::Decimal(number))
+                        if number.is_negative() && parsed.value > Time::default() =>
+                    {
+                        Time::from_micros(-parsed.value.micros()).map(|value| Parsed { value, ..parsed })
+                    }
+                    (Some(parsed), ValueRef::Double(number))
+                        if number < 0.0 && parsed.value > Time::default() =>
+                    {
+                        Time::from_micros(-parsed.value.micros()).map(|value| Parsed { value, ..parsed })
+                    }
+                    (parsed, _) => parsed,
+                }
+            }
         };
         let value = match parsed {
             None => self.problem_or(incorrect, StoreErrorKind::Truncated, Time::default())?,

@@ -128,7 +128,12 @@ fn exact_and_approximate_numbers() {
     let unsigned = SqlType::Decimal { precision: 5, scale: 2, unsigned: true };
     assert_eq!(lax(-1, &unsigned), ("0.00".into(), vec!["Warning 1264".into()]));
     assert_eq!(strict("1.5e3", &SqlType::DOUBLE), "1500");
-    assert_eq!(strict("abc", &SqlType::DOUBLE), "1265 01000: Data truncated for column 'c' at row 1");
+    assert_eq!(
+        strict("abc", &SqlType::DOUBLE),
+        "1366 HY000: Incorrect DOUBLE value: 'abc' for column 'c' at row 1"
+    );
+    assert_eq!(strict("12x", &price), "1366 HY000: Incorrect decimal value: '12x' for column 'c' at row 1");
+    assert_eq!(lax("12x", &price), ("12.00".into(), vec!["Note 1265".into()]));
     assert_eq!(lax("1e999", &SqlType::DOUBLE).0, "1.7976931348623157e308");
     let float = SqlType::Float { unsigned: false, digits: None };
     assert_eq!(strict(0.1, &float), "0.1");
@@ -161,7 +166,9 @@ fn dates_and_times() {
     let time = SqlType::Time { fsp: 1 };
     assert_eq!(strict("2026-01-31", &SqlType::Date), "2026-01-31");
     assert_eq!(lax("2026-01-31 10:00:00", &SqlType::Date), ("2026-01-31".into(), vec!["Note 1265".into()]));
-    assert_eq!(strict("2026-01-31 23:59:59.9", &SqlType::Date), "2026-01-31");
+    assert_eq!(strict("2026-01-31 23:59:59.9", &SqlType::Date), "2026-02-01");
+    assert_eq!(strict("", &time), "00:00:00.0");
+    assert_eq!(strict(decimal("-0.5"), &time), "-00:00:00.5");
     for bad in ["abc", "2026-02-30", "0000-00-00", "2026-00-01", "2026-01-31x"] {
         let expected = format!("1292 22007: Incorrect date value: '{bad}' for column 'c' at row 1");
         assert_eq!(strict(bad, &SqlType::Date), expected);

@@ -134,7 +134,7 @@ impl Store<'_> {
             ValueRef::UInt(value) => value,
             ValueRef::Year(value) => value.into(),
             ValueRef::Bit { bits, .. } => bits,
-            ValueRef::Decimal(value) => value.to_u64().unwrap_or(u64::MAX),
+            ValueRef::Decimal(value) => value.truncate(0).unwrap_or(value).to_u64().unwrap_or(u64::MAX),
             ValueRef::Double(value) if value >= 0.0 => value as u64,
             ValueRef::Float(value) if value >= 0.0 => value as u64,
             ValueRef::Double(_) | ValueRef::Float(_) => u64::MAX,

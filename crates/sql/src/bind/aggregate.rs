@@ -176,7 +176,7 @@ fn spec_text(spec: &AggregateSpec) -> String {
 }
 
 /// An aggregate's name, as MySQL prints it.
-pub(super) fn kind_name(kind: AggregateKind) -> &'static str {
+pub fn kind_name(kind: AggregateKind) -> &'static str {
     match kind {
         AggregateKind::Count => "count",
         AggregateKind::Sum => "sum",

@@ -12,6 +12,7 @@ use super::join::charge;
 use super::keys::{KeyIndex, Numbered};
 use super::sort::compare_keys;
 use super::{State, append_hash_key};
+use crate::bind::aggregate::kind_name;
 use crate::expr::compare::{compare_extreme, compare_typed};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Slot};
@@ -457,6 +458,10 @@ impl Accumulator {
                     return Ok(Value::Null);
                 }
                 let variance = squares / divisor as f64;
+                if !variance.is_finite() {
+                    let call = format!("{}({})", kind_name(spec.kind), spec.arguments[0]);
+                    return Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "DOUBLE", call));
+                }
                 Value::Double(match spec.kind {
                     AggregateKind::StdDevPop | AggregateKind::StdDevSamp => variance.sqrt(),
                     _ => variance,

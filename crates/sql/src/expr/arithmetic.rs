@@ -5,7 +5,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::decimal::DecimalError;
 use palisade_catalog::{SqlType, Value};
 
-use super::{ArithmeticOp, Context, Expr, Numeric};
+use super::{ArithmeticOp, Context, Expr, Node, Numeric};
 use crate::mode::SqlMode;
 use crate::{SqlError, SqlResult};
 
@@ -99,16 +99,40 @@ pub fn result_type(
     }
 }
 
-fn out_of_range(kind: &str, expr: &Expr) -> SqlError {
-    mysql_error!(ER_DATA_OUT_OF_RANGE, kind, expr.to_string())
+impl Context<'_> {
+    /// 1690: `expr` has a value that no number of that kind is.
+    pub fn out_of_range(&self, kind: &str, expr: &Expr) -> SqlError {
+        mysql_error!(ER_DATA_OUT_OF_RANGE, kind, self.shown(expr))
+    }
+
+    /// An expression as the client has written it: constants that were taken out of the text are put back.
+    fn shown(&self, expr: &Expr) -> String {
+        if !self.session.constants_are_parameters {
+            return expr.to_string();
+        }
+        let mut shown = expr.clone();
+        put_back(&mut shown, self.parameters);
+        shown.to_string()
+    }
+
+    fn unsigned_result(&self, wide: Option<i128>, expr: &Expr) -> SqlResult<Value> {
+        let value = wide.and_then(|wide| u64::try_from(wide).ok());
+        value.map(Value::UInt).ok_or_else(|| self.out_of_range("BIGINT UNSIGNED", expr))
+    }
+
+    fn signed_result(&self, wide: Option<i128>, expr: &Expr) -> SqlResult<Value> {
+        let value = wide.and_then(|wide| i64::try_from(wide).ok());
+        value.map(Value::Int).ok_or_else(|| self.out_of_range("BIGINT", expr))
+    }
 }
 
-fn unsigned_result(wide: i128, expr: &Expr) -> SqlResult<Value> {
-    u64::try_from(wide).map(Value::UInt).map_err(|_| out_of_range("BIGINT UNSIGNED", expr))
-}
-
-fn signed_result(wide: i128, expr: &Expr) -> SqlResult<Value> {
-    i64::try_from(wide).map(Value::Int).map_err(|_| out_of_range("BIGINT", expr))
+fn put_back(expr: &mut Expr, constants: &[Value]) {
+    if let Node::Parameter(number) = &expr.node
+        && let Some(value) = constants.get(*number)
+    {
+        expr.node = Node::Literal(value.clone());
+    }
+    expr.children_mut(&mut |child| put_back(child, constants));
 }
 
 impl Context<'_> {
@@ -133,17 +157,18 @@ impl Context<'_> {
             Numeric::Signed | Numeric::Unsigned => {
                 let (l, r) = (self.to_integer(left.as_ref())?, self.to_integer(right.as_ref())?);
                 let wide = match op {
-                    ArithmeticOp::Add => l + r,
-                    ArithmeticOp::Subtract => l - r,
-                    ArithmeticOp::Multiply => l * r,
+                    ArithmeticOp::Add => l.checked_add(r),
+                    ArithmeticOp::Subtract => l.checked_sub(r),
+                    // Of two unsigned numbers it may not even fit here.
+                    ArithmeticOp::Multiply => l.checked_mul(r),
                     _ if r == 0 => return self.division_by_zero(),
-                    ArithmeticOp::Modulo => l % r,
-                    ArithmeticOp::IntegerDivide | ArithmeticOp::Divide => l / r,
+                    ArithmeticOp::Modulo => Some(l % r),
+                    ArithmeticOp::IntegerDivide | ArithmeticOp::Divide => Some(l / r),
                 };
                 if numeric == Numeric::Signed {
-                    signed_result(wide, expr)
+                    self.signed_result(wide, expr)
                 } else {
-                    unsigned_result(wide, expr)
+                    self.unsigned_result(wide, expr)
                 }
             }
             Numeric::Double => {
@@ -157,7 +182,11 @@ impl Context<'_> {
                     ArithmeticOp::Modulo => l % r,
                     ArithmeticOp::IntegerDivide => (l / r).trunc(),
                 };
-                if result.is_finite() { Ok(Value::Double(result)) } else { Err(out_of_range("DOUBLE", expr)) }
+                if result.is_finite() {
+                    Ok(Value::Double(result))
+                } else {
+                    Err(self.out_of_range("DOUBLE", expr))
+                }
             }
             Numeric::Decimal => {
                 let (l, r) = (self.to_decimal(left.as_ref())?, self.to_decimal(right.as_ref())?);
@@ -172,15 +201,15 @@ impl Context<'_> {
                 };
                 match result {
                     Err(DecimalError::DivisionByZero) => self.division_by_zero(),
-                    Err(DecimalError::Overflow) => Err(out_of_range("DECIMAL", expr)),
+                    Err(DecimalError::Overflow) => Err(self.out_of_range("DECIMAL", expr)),
                     Ok(quotient) if op == ArithmeticOp::IntegerDivide => {
                         if expr.ty.is_unsigned() {
                             quotient
                                 .to_u64()
                                 .map(Value::UInt)
-                                .map_err(|_| out_of_range("BIGINT UNSIGNED", expr))
+                                .map_err(|_| self.out_of_range("BIGINT UNSIGNED", expr))
                         } else {
-                            quotient.to_i64().map(Value::Int).map_err(|_| out_of_range("BIGINT", expr))
+                            quotient.to_i64().map(Value::Int).map_err(|_| self.out_of_range("BIGINT", expr))
                         }
                     }
                     Ok(result) => Ok(Value::Decimal(result)),
@@ -192,7 +221,10 @@ impl Context<'_> {
     /// `-x`, not NULL.
     pub fn negate(&mut self, value: &Value, expr: &Expr) -> SqlResult<Value> {
         Ok(match &expr.ty {
-            SqlType::Int { .. } => signed_result(-self.to_integer(value.as_ref())?, expr)?,
+            SqlType::Int { .. } => {
+                let wide = -self.to_integer(value.as_ref())?;
+                self.signed_result(Some(wide), expr)?
+            }
             SqlType::Decimal { .. } => Value::Decimal(self.to_decimal(value.as_ref())?.negate()),
             _ => Value::Double(-self.to_f64(value.as_ref())?),
         })

@@ -132,7 +132,7 @@ impl Context<'_> {
             }
             CastTarget::Float => Ok(Value::Float(self.to_f64(value.as_ref())? as f32)),
             CastTarget::Double => Ok(Value::Double(self.to_f64(value.as_ref())?)),
-            CastTarget::Date => Ok(match self.to_datetime(value.as_ref())? {
+            CastTarget::Date => Ok(match self.to_date(value.as_ref())? {
                 Some(datetime) => Value::Date(datetime.date()),
                 None => Value::Null,
             }),

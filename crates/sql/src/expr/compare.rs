@@ -283,6 +283,9 @@ impl Context<'_> {
     /// A value that is not NULL as a date to compare with: a text that is none is the zero date, which is before all
     /// others; `None` for a number that is none.
     pub fn datetime_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        if matches!(value, ValueRef::Int(0) | ValueRef::UInt(0)) {
+            return Ok(Some(DateTime::ZERO));
+        }
         Ok(match self.to_datetime(value)? {
             None if is_text(value) => Some(DateTime::ZERO),
             found => found,

@@ -84,7 +84,7 @@ impl Context<'_> {
             ValueRef::Double(v) => v,
             ValueRef::Bytes(text) => {
                 let parsed = number::parse_f64(text);
-                if !parsed.complete {
+                if !parsed.complete && !text.trim_ascii_start().is_empty() {
                     self.truncated("DOUBLE", text)?;
                 }
                 parsed.value
@@ -161,10 +161,16 @@ impl Context<'_> {
             ValueRef::Int(v) => i128::from(v),
             ValueRef::UInt(v) => i128::from(v),
             ValueRef::Decimal(v) => {
-                if v.is_negative() {
-                    i128::from(v.to_i64().unwrap_or_else(|clamped| clamped))
-                } else {
-                    i128::from(v.to_u64().unwrap_or_else(|clamped| clamped))
+                let wide = match v.is_negative() {
+                    true => v.to_i64().map(i128::from).map_err(i128::from),
+                    false => v.to_u64().map(i128::from).map_err(i128::from),
+                };
+                match wide {
+                    Ok(wide) => wide,
+                    Err(clamped) => {
+                        self.truncated("DECIMAL", v.to_string().as_bytes())?;
+                        clamped
+                    }
                 }
             }
             ValueRef::Float(v) => clamp_f64(f64::from(v)),
@@ -229,6 +235,35 @@ impl Context<'_> {
     /// As a date and time; `None` (with a warning) if it is none. A TIME is of the statement's day.
     pub fn to_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
         self.read_datetime(value, self.reading_mode())
+    }
+
+    /// As a date, with a warning that says so.
+    pub fn to_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        match value {
+            ValueRef::Bytes(text) => self.text_to_date(text, self.reading_mode()),
+            value => self.to_datetime(value),
+        }
+    }
+
+    /// As a date of which only some parts are wanted; see [`to_partial_datetime`](Self::to_partial_datetime).
+    pub fn to_partial_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        match value {
+            ValueRef::Bytes(text) => {
+                self.text_to_date(text, TemporalMode { no_zero_in_date: false, ..self.reading_mode() })
+            }
+            value => self.to_partial_datetime(value),
+        }
+    }
+
+    fn text_to_date(&mut self, text: &[u8], mode: TemporalMode) -> SqlResult<Option<DateTime>> {
+        let parsed = DateTime::parse(text, mode);
+        if parsed.is_none_or(|(parsed, _)| parsed.truncated) {
+            self.truncated("date", text)?;
+        }
+        Ok(parsed.map(|(parsed, offset)| match offset {
+            Some(seconds) => self.at_offset(parsed.value, seconds),
+            None => parsed.value,
+        }))
     }
 
     /// As a date and time of which only some parts are wanted, as YEAR() and DATE_FORMAT() do: month and day may be 0
@@ -340,6 +375,10 @@ impl Context<'_> {
                     .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
                     .map_or(0, |micros| micros.to_i64().unwrap_or(0));
                 match Time::from_number(whole.to_i64().unwrap_or(i64::MAX), micros.unsigned_abs() as u32) {
+                    // A number between -1 and 0 has no whole part to carry its sign.
+                    Some(parsed) if !parsed.truncated && decimal.is_negative() => {
+                        Time::from_micros(-parsed.value.micros().abs())
+                    }
                     Some(parsed) if !parsed.truncated => Some(parsed.value),
                     _ => {
                         self.truncated("time", decimal.to_string().as_bytes())?;

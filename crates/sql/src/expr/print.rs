@@ -53,7 +53,10 @@ impl Display for Expr {
                 let text = display_text(value.as_ref(), &self.ty);
                 match value {
                     Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
-                        f.write_str(&text)
+                        match text.strip_prefix('-') {
+                            Some(magnitude) => write!(f, "-({magnitude})"),
+                            None => f.write_str(&text),
+                        }
                     }
                     Value::Bit { bits, width } if self.ty.is_string() => {
                         write!(f, "0x{bits:0digits$x}", digits = usize::from(*width) / 4)
@@ -129,7 +132,13 @@ impl Display for Expr {
                 write!(f, "convert({operand} using {})", to.get().charset.name())
             }
             Node::Call { function, arguments } => {
-                write!(f, "{}(", function.name)?;
+                let name = match function.name {
+                    "lcase" => "lower",
+                    "power" => "pow",
+                    "ucase" => "upper",
+                    name => name,
+                };
+                write!(f, "{name}(")?;
                 list(f, arguments, ",")?;
                 f.write_str(")")
             }

@@ -1,6 +1,6 @@
 //! Functions that tell of the session, the server, and of values' types; and those that take time.
 
-use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+use palisade_base::error_catalogue::{ER_WRONG_ARGUMENTS, ER_WRONG_VALUE_FOR_TYPE};
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value};
 
@@ -89,31 +89,37 @@ fn last_insert_id(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) 
     Ok(Value::UInt(cx.session.last_insert_id))
 }
 
-fn inet_aton(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+/// NULL with warning 1411.
+fn wrong_address(cx: &mut Context<'_>, kind: &str, argument: &Expr, function: &str) -> SqlResult<Value> {
+    cx.warn_or_fail(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, kind, argument, function))?;
+    Ok(Value::Null)
+}
+
+fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let text = text_of(&values[0], &arguments[0].ty);
     let mut parts = Vec::new();
     for part in text.split(|byte| *byte == b'.') {
         match std::str::from_utf8(part).ok().and_then(|part| part.parse::<u8>().ok()) {
             Some(part) => parts.push(u64::from(part)),
-            None => return Ok(Value::Null),
+            None => return wrong_address(cx, "string", &arguments[0], "inet_aton"),
         }
     }
     // short forms: the last part is the lowest byte
-    Ok(match parts.as_slice() {
-        [a, b, c, d] => Value::UInt(a << 24 | b << 16 | c << 8 | d),
-        [a, b, c] => Value::UInt(a << 24 | b << 16 | c),
-        [a, b] => Value::UInt(a << 24 | b),
-        [a] => Value::UInt(*a),
-        _ => Value::Null,
-    })
+    match parts.as_slice() {
+        [a, b, c, d] => Ok(Value::UInt(a << 24 | b << 16 | c << 8 | d)),
+        [a, b, c] => Ok(Value::UInt(a << 24 | b << 16 | c)),
+        [a, b] => Ok(Value::UInt(a << 24 | b)),
+        [a] => Ok(Value::UInt(*a)),
+        _ => wrong_address(cx, "string", &arguments[0], "inet_aton"),
+    }
 }
 
-fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let number = cx.to_bits(values[0].as_ref())?;
-    Ok(match u32::try_from(number) {
-        Ok(number) => Value::bytes(std::net::Ipv4Addr::from(number).to_string()),
-        Err(_) => Value::Null,
-    })
+    match u32::try_from(number) {
+        Ok(number) => Ok(Value::bytes(std::net::Ipv4Addr::from(number).to_string())),
+        Err(_) => wrong_address(cx, "integer", &arguments[0], "inet_ntoa"),
+    }
 }
 
 fn parses_as<T: std::str::FromStr>(value: &Value, argument: &Expr) -> Value {

@@ -1,8 +1,6 @@
 //! Functions of numbers and bits.
 
-use palisade_base::error_catalogue::{
-    ER_DATA_OUT_OF_RANGE, ER_INVALID_ARGUMENT_FOR_LOGARITHM, ER_WARN_DATA_OUT_OF_RANGE,
-};
+use palisade_base::error_catalogue::{ER_INVALID_ARGUMENT_FOR_LOGARITHM, ER_WARN_DATA_OUT_OF_RANGE};
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
@@ -122,11 +120,11 @@ fn domain(cx: &mut Context<'_>, values: &[Value], f: fn(f64) -> f64) -> SqlResul
     Ok(if result.is_nan() { Value::Null } else { Value::Double(result) })
 }
 
-fn finite(result: f64, call: &Expr) -> SqlResult<Value> {
+fn finite(cx: &Context<'_>, result: f64, call: &Expr) -> SqlResult<Value> {
     if result.is_finite() {
         return Ok(Value::Double(result));
     }
-    Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "DOUBLE", call))
+    Err(cx.out_of_range("DOUBLE", call))
 }
 
 fn logarithm(cx: &mut Context<'_>, values: &[Value], f: fn(f64) -> f64) -> SqlResult<Value> {
@@ -161,16 +159,18 @@ fn atan(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResu
 }
 
 fn cot(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    finite(1.0 / cx.to_f64(values[0].as_ref())?.tan(), call)
+    let tangent = cx.to_f64(values[0].as_ref())?.tan();
+    finite(cx, 1.0 / tangent, call)
 }
 
 fn exp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    finite(cx.to_f64(values[0].as_ref())?.exp(), call)
+    let exponent = cx.to_f64(values[0].as_ref())?;
+    finite(cx, exponent.exp(), call)
 }
 
 fn pow(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (base, exponent) = (cx.to_f64(values[0].as_ref())?, cx.to_f64(values[1].as_ref())?);
-    finite(base.powf(exponent), call)
+    finite(cx, base.powf(exponent), call)
 }
 
 fn abs(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
@@ -178,7 +178,7 @@ fn abs(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlRe
         SqlType::Int { unsigned: true, .. } => Ok(Value::UInt(cx.to_bits(values[0].as_ref())?)),
         SqlType::Int { .. } => match cx.to_i64(values[0].as_ref())?.checked_abs() {
             Some(value) => Ok(Value::Int(value)),
-            None => Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "BIGINT", call)),
+            None => Err(cx.out_of_range("BIGINT", call)),
         },
         SqlType::Decimal { .. } => Ok(Value::Decimal(cx.to_decimal(values[0].as_ref())?.abs())),
         _ => Ok(Value::Double(cx.to_f64(values[0].as_ref())?.abs())),
@@ -299,9 +299,7 @@ fn round_or_cut(
             } else {
                 i64::try_from(result).map(Value::Int)
             };
-            fits.map_err(|_| {
-                mysql_error!(ER_DATA_OUT_OF_RANGE, if unsigned { "BIGINT UNSIGNED" } else { "BIGINT" }, call)
-            })
+            fits.map_err(|_| cx.out_of_range(if unsigned { "BIGINT UNSIGNED" } else { "BIGINT" }, call))
         }
         SqlType::Decimal { .. } => {
             let decimal = cx.to_decimal(value)?;

@@ -3,7 +3,7 @@
 //! A unit (`INTERVAL n unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`) arrives as a string literal in
 //! lower case.
 
-use palisade_base::error_catalogue::ER_DATETIME_FUNCTION_OVERFLOW;
+use palisade_base::error_catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, Date, DateTime, SqlType, Time, Timestamp, Value, Zone};
 
@@ -169,11 +169,23 @@ fn constant_digits(arguments: &[Expr]) -> u8 {
     }
 }
 
+/// 1426 for more than six digits.
+fn check_digits(arguments: &[Expr], function: &str) -> SqlResult<()> {
+    match arguments.first().map(|argument| &argument.node) {
+        Some(Node::Literal(Value::Int(digits @ 7..))) => {
+            Err(mysql_error!(ER_TOO_BIG_PRECISION, digits, function, 6))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn now_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    check_digits(arguments, "now")?;
     Ok(Typed::never_null(SqlType::DateTime { fsp: constant_digits(arguments) }))
 }
 
 fn now_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    check_digits(arguments, "curtime")?;
     Ok(Typed::never_null(SqlType::Time { fsp: constant_digits(arguments) }))
 }
 
@@ -253,7 +265,7 @@ fn number_or_null(number: Option<i64>) -> SqlResult<Value> {
 }
 
 fn of_date(cx: &mut Context<'_>, values: &[Value], part: fn(Date) -> Option<i64>) -> SqlResult<Value> {
-    let datetime = cx.to_partial_datetime(values[0].as_ref())?;
+    let datetime = cx.to_partial_date(values[0].as_ref())?;
     number_or_null(datetime.and_then(|datetime| part(datetime.date())))
 }
 
@@ -275,7 +287,7 @@ fn of_time(cx: &mut Context<'_>, values: &[Value], part: fn(Parts) -> i64) -> Sq
 }
 
 fn date(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     Ok(datetime.map_or(Value::Null, |datetime| Value::Date(datetime.date())))
 }
 
@@ -377,9 +389,9 @@ fn added(
     call: &Expr,
     negative: bool,
 ) -> SqlResult<Value> {
-    let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
     if let SqlType::Time { .. } = call.ty {
         let Some(time) = cx.to_time(value.as_ref())? else { return Ok(Value::Null) };
+        let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
         let micros = i128::from(time.micros()) + if negative { -interval.micros } else { interval.micros };
         return match i64::try_from(micros).ok().and_then(Time::from_micros) {
             Some(time) => Ok(Value::Time(time)),
@@ -388,6 +400,7 @@ fn added(
     }
     // text that holds a date only stays a date, as long as whole days are added
     let Some(start) = cx.to_datetime(value.as_ref())? else { return Ok(Value::Null) };
+    let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
     let Some(end) = start.add(interval, negative) else { return overflow(cx) };
     Ok(match &call.ty {
         SqlType::Date => Value::Date(end.date()),
@@ -439,7 +452,7 @@ fn add_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr, sig
 }
 
 fn datediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (left, right) = (cx.to_datetime(values[0].as_ref())?, cx.to_datetime(values[1].as_ref())?);
+    let (left, right) = (cx.to_date(values[0].as_ref())?, cx.to_date(values[1].as_ref())?);
     let days = |value: Option<DateTime>| value.and_then(|value| value.date().to_days());
     number_or_null(days(left).zip(days(right)).map(|(left, right)| left - right))
 }
@@ -483,13 +496,13 @@ fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr)
 }
 
 fn dayname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     let day = datetime.and_then(|datetime| datetime.date().weekday());
     Ok(day.map_or(Value::Null, |day| Value::bytes(date_format::WEEKDAYS[usize::from(day)])))
 }
 
 fn monthname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     let month = datetime.and_then(|datetime| datetime.date().month().checked_sub(1));
     Ok(month.map_or(Value::Null, |month| Value::bytes(date_format::MONTHS[usize::from(month)])))
 }
@@ -503,7 +516,7 @@ fn week_mode(cx: &mut Context<'_>, values: &[Value]) -> SqlResult<u8> {
 
 fn week(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     let mode = week_mode(cx, values)?;
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     number_or_null(datetime.and_then(|datetime| Some(datetime.date().week(mode)?.0.into())))
 }
 
@@ -513,13 +526,13 @@ fn yearweek(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
         Some(_) => week_mode(cx, values)?,
         None => 0,
     } | 2;
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     let week = datetime.and_then(|datetime| datetime.date().week(mode));
     number_or_null(week.map(|(week, year)| i64::from(year) * 100 + i64::from(week)))
 }
 
 fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     Ok(datetime.and_then(|datetime| datetime.date().last_day()).map_or(Value::Null, Value::Date))
 }
 
@@ -529,7 +542,7 @@ fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sq
 }
 
 fn to_seconds(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_datetime(values[0].as_ref())?;
+    let datetime = cx.to_date(values[0].as_ref())?;
     number_or_null(datetime.and_then(DateTime::to_micros).map(|micros| micros.div_euclid(1_000_000)))
 }
 
@@ -593,11 +606,10 @@ fn str_to_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call:
     let mode = cx.reading_mode();
     let parsed = date_format::parse(&text, &format);
     let Some(parsed) = parsed.filter(|parsed| !wants_date || mode.allows(parsed.date)) else {
-        let what = if matches!(call.ty, SqlType::Time { .. }) { "time" } else { "datetime" };
         let shown = String::from_utf8_lossy(&text).into_owned();
         cx.warn_or_fail(mysql_error!(
             palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE,
-            what,
+            "datetime",
             shown,
             "str_to_date"
         ))?;

@@ -19,6 +19,8 @@ use crate::plan::Plan;
 
 /// Plans kept of one statement.
 const MAX_PLANS: usize = 4;
+/// A bit in the last byte of a key: the text is to be prepared.
+const PREPARED: u8 = 0x80;
 /// About how many bytes of parse tree a byte of text makes.
 const TREE_PER_BYTE: usize = 12;
 
@@ -165,6 +167,11 @@ impl Prepared {
     /// Its text.
     pub fn text(&self) -> &[u8] {
         &self.key[..self.text_length]
+    }
+
+    /// Whether its parameters are constants of a text that was sent to be executed.
+    pub(crate) fn is_of_text(&self) -> bool {
+        self.key.last().is_some_and(|last| last & PREPARED == 0)
     }
 
     /// What it is found by.
