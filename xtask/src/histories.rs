@@ -202,7 +202,7 @@ struct Stage {
     life: AtomicU32,
     /// The coordinator ends nothing: what is prepared is to see the server killed.
     is_held: AtomicBool,
-    /// How many transactions it has found prepared.
+    /// How many transactions it keeps prepared while it is held.
     prepared: AtomicUsize,
     is_over: AtomicBool,
     /// The numbers of the sessions' connections, and under the number after theirs the coordinator's.

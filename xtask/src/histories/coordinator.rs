@@ -117,7 +117,10 @@ impl<'a> Coordinator<'a> {
             }
         }
         self.pending = left;
-        self.stage.prepared.store(names.len(), Ordering::SeqCst);
+        if is_held {
+            let kept = self.pending.iter().filter(|handed| names.contains(&handed.name));
+            self.stage.prepared.store(kept.count(), Ordering::SeqCst);
+        }
         Ok(is_connected)
     }
 }
