@@ -396,7 +396,7 @@ fn clamp_f64(value: f64) -> i128 {
 }
 
 fn decimal_with_micros(number: i64, micros: i64) -> Decimal {
-    let sign = if micros < 0 { "-" } else { "" };
+    let sign = if number < 0 || micros < 0 { "-" } else { "" };
     let text = format!("{sign}{}.{:06}", number.unsigned_abs(), micros.unsigned_abs());
     Decimal::parse(text.as_bytes()).0
 }
