@@ -427,7 +427,6 @@ pub enum AggregateKind {
     GroupConcat,
     JsonArrayAgg,
     JsonObjectAgg,
-    AnyValue,
 }
 
 /// An aggregate.

@@ -326,7 +326,6 @@ impl Display for Aggregate {
             AggregateKind::GroupConcat => "group_concat",
             AggregateKind::JsonArrayAgg => "json_arrayagg",
             AggregateKind::JsonObjectAgg => "json_objectagg",
-            AggregateKind::AnyValue => "any_value",
         };
         write!(f, "{name}({}", if self.distinct { "distinct " } else { "" })?;
         if self.arguments.is_empty() {

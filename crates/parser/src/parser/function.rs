@@ -12,9 +12,6 @@ use crate::lexer::{Keyword, TokenKind};
 impl Parser<'_> {
     /// A call by name; the parenthesis is next.
     pub(super) fn function(&mut self, schema: Option<Name>, name: Name) -> Parsed<Expr> {
-        if schema.is_none() && name.eq_ignore_ascii_case("any_value") {
-            return self.aggregate(AggregateKind::AnyValue);
-        }
         let arguments = self.arguments()?;
         Ok(Expr::Function(Box::new(Function { schema, name, arguments })))
     }

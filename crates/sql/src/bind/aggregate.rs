@@ -93,7 +93,7 @@ impl Binder<'_> {
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
                 (SqlType::BIGINT_UNSIGNED, false)
             }
-            AggregateKind::Min | AggregateKind::Max | AggregateKind::AnyValue => (first.clone(), true),
+            AggregateKind::Min | AggregateKind::Max => (first.clone(), true),
             AggregateKind::GroupConcat => {
                 let operands: Vec<&Expr> = arguments.iter().collect();
                 let (collation, strength) = aggregate_collations(&operands, "group_concat")?;
@@ -191,7 +191,6 @@ pub fn kind_name(kind: AggregateKind) -> &'static str {
         AggregateKind::BitOr => "bit_or",
         AggregateKind::BitXor => "bit_xor",
         AggregateKind::GroupConcat => "group_concat",
-        AggregateKind::AnyValue => "any_value",
         AggregateKind::JsonArrayAgg => "json_arrayagg",
         AggregateKind::JsonObjectAgg => "json_objectagg",
     }

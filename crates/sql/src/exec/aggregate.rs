@@ -247,7 +247,6 @@ pub(super) enum Accumulator {
     Count(i64),
     Sum { count: u64, sum: Sum },
     Extreme(Value),
-    First(Option<Value>),
     Bits { value: u64 },
     Variance { count: u64, mean: f64, squares: f64 },
     Texts(Vec<(Vec<Value>, Vec<u8>)>),
@@ -274,7 +273,6 @@ impl Accumulator {
                 Accumulator::Sum { count: 0, sum }
             }
             AggregateKind::Min | AggregateKind::Max => Accumulator::Extreme(Value::Null),
-            AggregateKind::AnyValue => Accumulator::First(None),
             AggregateKind::BitAnd => Accumulator::Bits { value: u64::MAX },
             AggregateKind::BitOr | AggregateKind::BitXor => Accumulator::Bits { value: 0 },
             AggregateKind::StdDevPop
@@ -327,10 +325,7 @@ impl Accumulator {
         values: &[Value],
         keys: &[Value],
     ) -> SqlResult<usize> {
-        let skips_null = !matches!(
-            spec.kind,
-            AggregateKind::JsonArrayAgg | AggregateKind::JsonObjectAgg | AggregateKind::AnyValue
-        );
+        let skips_null = !matches!(spec.kind, AggregateKind::JsonArrayAgg | AggregateKind::JsonObjectAgg);
         if skips_null && values.iter().any(Value::is_null) {
             return Ok(0);
         }
@@ -368,12 +363,6 @@ impl Accumulator {
                         == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
                 if better {
                     *extreme = values[0].clone();
-                }
-                Ok(0)
-            }
-            Accumulator::First(first) => {
-                if first.is_none() {
-                    *first = Some(values[0].clone());
                 }
                 Ok(0)
             }
@@ -447,7 +436,6 @@ impl Accumulator {
                 }
             }
             Accumulator::Extreme(value) => value,
-            Accumulator::First(value) => value.unwrap_or_default(),
             Accumulator::Bits { value } => Value::UInt(value),
             Accumulator::Variance { count, squares, .. } => {
                 let divisor = match spec.kind {

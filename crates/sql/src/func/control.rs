@@ -11,8 +11,12 @@ use crate::expr::{Context, Expr};
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
 
+/// Gives its argument; in a grouped query that of any row of the group.
+pub const ANY_VALUE: &str = "any_value";
+
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
+    function(ANY_VALUE, (1, 1), coalesce_type, Lazy(coalesce)),
     function("coalesce", (1, MANY), coalesce_type, Lazy(coalesce)),
     function("greatest", (2, MANY), extreme_type, Strict(greatest)),
     function("if", (3, 3), if_type, Lazy(if_)),

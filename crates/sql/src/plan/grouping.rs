@@ -12,6 +12,7 @@ use crate::bind::Binder;
 use crate::bind::aggregate::AGGREGATES;
 use crate::bind::scope::Scope;
 use crate::expr::{Expr, Node};
+use crate::func::control::ANY_VALUE;
 use crate::mode::SqlMode;
 
 impl Binder<'_> {
@@ -94,23 +95,9 @@ impl Binder<'_> {
         if !check {
             return Ok(());
         }
-        let mut offending = None;
-        let mut any_value = 0usize;
-        expr.walk(&mut |expr| {
-            if let Node::Call { function, .. } = &expr.node
-                && function.name == "any_value"
-            {
-                any_value += 1;
-            }
-            if let Node::Column { slot, column, name } = &expr.node
-                && local.contains(slot)
-                && offending.is_none()
-                && !determined(scope, finish, *slot, *column)
-            {
-                offending = Some(name.clone());
-            }
-        });
-        let Some(name) = offending.filter(|_| any_value == 0) else { return Ok(()) };
+        let is_free =
+            |slot: usize, column: usize| local.contains(&slot) && !determined(scope, finish, slot, column);
+        let Some(name) = free_column(expr, &is_free) else { return Ok(()) };
         let column = name.trim_matches('`').replace("`.`", ".");
         Err(if finish.group.is_empty() {
             mysql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, number, clause, column)
@@ -161,6 +148,19 @@ impl Regroup<'_> {
 
 /// Whether a column has one value in each group: a unique key of its table is among the group's columns, or equal to
 /// them.
+/// The name of a column that is read though it may have several values in a group, which ANY_VALUE allows.
+fn free_column<'e>(expr: &'e Expr, is_free: &dyn Fn(usize, usize) -> bool) -> Option<&'e str> {
+    match &expr.node {
+        Node::Column { slot, column, name } => is_free(*slot, *column).then_some(&**name),
+        Node::Call { function, .. } if function.name == ANY_VALUE => None,
+        _ => {
+            let mut found = None;
+            expr.children(&mut |child| found = found.or_else(|| free_column(child, is_free)));
+            found
+        }
+    }
+}
+
 fn determined(scope: &Scope, finish: &Finish, slot: usize, column: usize) -> bool {
     let grouped = |column: usize| {
         finish
