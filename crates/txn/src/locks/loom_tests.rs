@@ -124,6 +124,7 @@ fn loom_a_writer_that_ends_while_its_lock_is_made_explicit_leaves_nothing() {
             Request::Granted => {}
             Request::Wait(event) => assert!(event.is_complete(), "the writer has ended"),
             Request::Deadlock => panic!("there is no cycle"),
+            Request::Full => panic!("there is no limit"),
         }
         assert_eq!(table.session_locks(A), (0, false));
         assert_eq!(table.session_locks(B), (1, false));
@@ -160,7 +161,7 @@ fn loom_a_circle_of_three_closed_from_two_sides_has_one_victim() {
 }
 
 fn lock_range(table: &LockTable, session: SessionNo, mode: Mode) {
-    table.begin_range(session, 1, mode).add(Cut::before(b"a"), Cut::after(b"m"));
+    table.begin_range(session, 1, mode).add(Cut::before(b"a"), Cut::after(b"m")).expect("there is no limit");
 }
 
 fn insert(table: &LockTable, session: SessionNo) -> Request {
@@ -183,6 +184,7 @@ fn loom_a_range_released_while_it_is_made_explicit_leaves_nobody_waiting() {
             Request::Granted => {}
             Request::Wait(event) => assert!(event.is_complete(), "the holder has ended"),
             Request::Deadlock => panic!("there is no cycle"),
+            Request::Full => panic!("there is no limit"),
         }
         assert_eq!(table.session_locks(A), (0, false));
         drain(&table, &[b"k"]);
@@ -229,7 +231,7 @@ fn loom_a_range_grows_while_another_goes() {
             let table = table.clone();
             thread::spawn(move || table.release_all(A))
         };
-        table.begin_range(B, 1, Mode::Exclusive).add(Cut::after(b"m"), Cut::End);
+        table.begin_range(B, 1, Mode::Exclusive).add(Cut::after(b"m"), Cut::End).expect("there is no limit");
         ending.join().unwrap();
         assert!(!table.may_write(C, 1, b"z", Mode::Insert, Heed::Ranges));
         assert!(!table.may_write(C, 1, b"k", Mode::Insert, Heed::Ranges));

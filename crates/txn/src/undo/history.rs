@@ -154,7 +154,7 @@ impl SegmentShared {
     }
 
     /// How many notes it takes to know of them.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn notes(&self) -> usize {
         self.history.lock().entries.len()
     }
