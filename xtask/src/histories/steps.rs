@@ -220,6 +220,10 @@ impl Session<'_> {
         let mut list = self.lists(&query)?.remove(&key).unwrap_or_default();
         deeds.ops.push(Op::Read(key, Access::Locking, list.clone()));
         deeds.ops.push(Op::Append(key, element));
+        if list.is_empty() {
+            // There is nothing to replace; and where gaps are not locked, what others insert meanwhile is theirs.
+            return self.append(key, element);
+        }
         list.push(element);
         if form(key) == Form::Text && element.is_multiple_of(3) {
             let replace = insert(key, &list).replacen("INSERT", "REPLACE", 1);
@@ -229,7 +233,7 @@ impl Session<'_> {
             let old = list.len() - 1;
             // Where gaps are not locked, there may be more rows by now: the new one's place is taken then.
             let (delete, rows) = match form(key) {
-                Form::Text => (format!("DELETE FROM lists WHERE k = {key}"), old.min(1)),
+                Form::Text => (format!("DELETE FROM lists WHERE k = {key}"), 1),
                 Form::Rows => (format!("DELETE FROM items WHERE k = {key} AND position <= {old}"), old),
             };
             let answer = self.statement(&delete)?;
