@@ -99,7 +99,11 @@ fn locks_made_explicit_for_others_are_paid_by_who_asks() {
         }
         assert!(matches!(insert, Request::Wait(_)));
         assert!(table.cancel_wait(LATE));
-        assert_eq!(table.try_lock_row(LATE, INDEX + 1, &key(asked), Mode::Shared), TryLock::Newly);
+        // Which of the two meets the limit depends on what their shards have left.
+        match table.try_lock_row(LATE, INDEX + 1, &key(asked), Mode::Shared) {
+            TryLock::Full => break,
+            answer => assert_eq!(answer, TryLock::Newly),
+        }
         asked += 1;
         assert!(asked < 100_000, "there is a limit");
     }
