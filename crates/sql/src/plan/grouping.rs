@@ -146,8 +146,6 @@ impl Regroup<'_> {
     }
 }
 
-/// Whether a column has one value in each group: a unique key of its table is among the group's columns, or equal to
-/// them.
 /// The name of a column that is read though it may have several values in a group, which ANY_VALUE allows.
 fn free_column<'e>(expr: &'e Expr, is_free: &dyn Fn(usize, usize) -> bool) -> Option<&'e str> {
     match &expr.node {
@@ -161,6 +159,8 @@ fn free_column<'e>(expr: &'e Expr, is_free: &dyn Fn(usize, usize) -> bool) -> Op
     }
 }
 
+/// Whether a column has one value in each group: a unique key of its table is among the group's columns, or equal to
+/// them.
 fn determined(scope: &Scope, finish: &Finish, slot: usize, column: usize) -> bool {
     let grouped = |column: usize| {
         finish
