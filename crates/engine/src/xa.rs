@@ -58,8 +58,6 @@ pub(crate) struct XaTable {
 
 struct Entry {
     format: u64,
-    /// Up to here the log says that it is prepared, if it is.
-    lsn: Lsn,
     state: State,
 }
 
@@ -112,7 +110,7 @@ impl Engine {
         if entries.contains_key(&key) {
             return None;
         }
-        entries.insert(key, Entry { format: xid.format, lsn: Lsn::ZERO, state: State::Attached });
+        entries.insert(key, Entry { format: xid.format, state: State::Attached });
         drop(entries);
         Some(XaBranch { engine: self.clone(), xid })
     }
@@ -121,8 +119,7 @@ impl Engine {
     /// are prepared durably, and those that are not have ended durably.
     pub async fn xa_recover(&self) -> Result<Vec<Xid>, Error> {
         let names = self.xa_prepared();
-        let prepared_lsn = self.xa.entries.lock().values().map(|entry| entry.lsn).max();
-        self.log.wait_durable(prepared_lsn.unwrap_or_default().max(self.log.tail())).await?;
+        self.log.wait_durable(self.log.reserved()).await?;
         Ok(names)
     }
 
@@ -143,7 +140,7 @@ impl Engine {
     pub async fn xa_end(&self, xid: &Xid, how: XaEnd) -> Result<bool, Error> {
         let Some(mut ending) = Ending::of(self, xid) else {
             // Who hears that takes it for ended.
-            self.log.wait_durable(self.log.tail()).await?;
+            self.log.wait_durable(self.log.reserved()).await?;
             return Ok(false);
         };
         let lsn = match how {
@@ -167,7 +164,7 @@ impl Engine {
             trx.id().unwrap_or_default()
         );
         let state = State::Prepared(Box::new(trx));
-        let entry = Entry { format: xid.format, lsn: Lsn::ZERO, state };
+        let entry = Entry { format: xid.format, state };
         self.xa.entries.lock().insert(xid.key(), entry);
         Ok(())
     }
@@ -177,8 +174,6 @@ impl Engine {
 struct Ending<'a> {
     engine: &'a Engine,
     xid: &'a Xid,
-    /// Up to here the log says that it is prepared.
-    lsn: Lsn,
     trx: Option<Box<Trx>>,
 }
 
@@ -187,7 +182,7 @@ impl<'a> Ending<'a> {
         let mut entries = engine.xa.entries.lock();
         let entry = entries.get_mut(&xid.key()).filter(|entry| entry.format == xid.format)?;
         match std::mem::replace(&mut entry.state, State::Ending) {
-            State::Prepared(trx) => Some(Ending { engine, xid, lsn: entry.lsn, trx: Some(trx) }),
+            State::Prepared(trx) => Some(Ending { engine, xid, trx: Some(trx) }),
             other => {
                 entry.state = other;
                 None
@@ -208,7 +203,7 @@ impl<'a> Ending<'a> {
     async fn roll_back(&mut self) -> Result<Lsn, Error> {
         // The promise is taken back first, and then it may be rolled back by anybody.
         retry(|| self.trx().rollback_step().map_err(Blocked::up::<Error>)).await?;
-        let lsn = self.engine.log.tail();
+        let lsn = self.engine.log.reserved();
         self.trx().note_rollback();
         roll_back_steps(self.trx()).await?;
         retry(|| self.trx().rollback().map_err(Blocked::up::<Error>)).await?;
@@ -229,7 +224,7 @@ impl Drop for Ending<'_> {
         match self.trx.take() {
             Some(trx) if trx.prepared().is_some() && !trx.has_committed() => {
                 let state = State::Prepared(trx);
-                entries.insert(self.xid.key(), Entry { format: self.xid.format, lsn: self.lsn, state });
+                entries.insert(self.xid.key(), Entry { format: self.xid.format, state });
             }
             given_up => {
                 entries.remove(&self.xid.key());
@@ -252,7 +247,7 @@ impl Transaction {
         // No wait between these two: it is either its session's or nobody's.
         let mut trx = self.detach();
         trx.set_owner(0);
-        let entry = Entry { format: branch.xid.format, lsn, state: State::Prepared(Box::new(trx)) };
+        let entry = Entry { format: branch.xid.format, state: State::Prepared(Box::new(trx)) };
         engine.xa.entries.lock().insert(branch.xid.key(), entry);
         drop(branch);
         engine.log.wait_durable(lsn).await?;
@@ -299,11 +294,48 @@ impl MetadataLocks {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use palisade_base::event::retry_blocking;
     use palisade_io::{CrashKeeps, FaultFileSystem, FileSystem};
 
     use super::*;
     use crate::EngineConfig;
     use crate::tests::harness::{Client, Row, create_schema, create_table, definition, quiet, wait};
+
+    /// Somebody's append is not complete yet, so the log's tail stays before what is appended after it.
+    #[test]
+    fn a_rollback_behind_an_append_that_is_not_complete_is_waited_for() {
+        let xid = Xid { format: 1, gtrid: b"behind".to_vec(), bqual: Vec::new() };
+        let disk: Arc<dyn FileSystem> = Arc::new(FaultFileSystem::new(1));
+        let engine = Engine::open(EngineConfig { background: false, ..quiet() }, disk).unwrap();
+        create_schema(&engine);
+        let table = create_table(&engine, definition("t"));
+        let mut client = Client::new(&engine, &table);
+        client.insert(&Row::new(1, 1, None, b"")).unwrap();
+        let branch = engine.xa_start(xid.clone()).unwrap();
+        wait(client.tx.prepare(branch)).unwrap();
+        wait(engine.log.wait_durable(engine.log.tail())).unwrap();
+        let mut listed = pin!(engine.xa_recover());
+        let mut unknown = pin!(engine.xa_end(&xid, XaEnd::Rollback));
+        let mut credit = retry_blocking(|| engine.log.admit(8)).unwrap();
+        let (mut lsn, mut is_listed, mut is_unknown) = (Lsn::ZERO, true, true);
+        let open = engine.log.append(&mut credit, &[0; 8], |_| {
+            let mut ending = Ending::of(&engine, &xid).unwrap();
+            lsn = wait(ending.roll_back()).unwrap();
+            drop(ending);
+            let mut context = Context::from_waker(Waker::noop());
+            is_listed = listed.as_mut().poll(&mut context).is_ready();
+            is_unknown = unknown.as_mut().poll(&mut context).is_ready();
+        });
+        drop(credit);
+        assert!(lsn > open.end, "the rollback itself");
+        assert!(!is_listed, "the list");
+        assert!(!is_unknown, "an unknown name");
+        assert_eq!(wait(listed).unwrap(), []);
+        assert!(!wait(unknown).unwrap());
+    }
 
     /// The statement that ends it is killed after the commit is written and before that is durable. Nobody flushes by
     /// himself.

@@ -340,6 +340,11 @@ impl Log {
         }
     }
 
+    /// Every append that has begun ends at or below this, whether it is complete or not.
+    pub fn reserved(&self) -> Lsn {
+        self.ring.next()
+    }
+
     /// Everything below is appended completely.
     pub fn tail(&self) -> Lsn {
         self.ring.tail()
