@@ -23,7 +23,7 @@ use rustls::{ServerConfig, ServerConnection};
 
 use crate::connections::Connection;
 use crate::status::Own;
-use crate::stream::Stream;
+use crate::stream::{Socket, Stream};
 
 /// Room made before a read that begins a packet: a thousand idle clients should not cost much.
 const FIRST_ROOM: usize = 4 << 10;
@@ -37,14 +37,20 @@ pub struct Disconnected;
 /// A socket and the connection it belongs to.
 pub struct Transport {
     stream: Arc<Stream>,
-    tls: Option<Box<ServerConnection>>,
-    compressor: Option<Box<Compressor>>,
-    /// Bytes of the socket, where they are not those of the packets.
-    raw: Vec<u8>,
+    wrapping: Wrapping,
     /// The entry in the list of connections.
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
+}
+
+/// What packets are wrapped in.
+#[derive(Default)]
+struct Wrapping {
+    tls: Option<Box<ServerConnection>>,
+    compressor: Option<Box<Compressor>>,
+    /// Bytes of the socket, where they are not those of the packets.
+    raw: Vec<u8>,
 }
 
 /// A connection's two directions.
@@ -57,23 +63,47 @@ pub struct Channel {
     pub transport: Transport,
 }
 
-impl Channel {
-    /// A channel over a fresh connection.
-    pub fn new(stream: Stream, connection: Arc<Connection>) -> Self {
-        let stream = Arc::new(stream);
+/// A channel between two event loops. Nothing that has been received is lost, or noticed before it is watched again.
+pub struct Detached {
+    socket: Socket,
+    input: Input,
+    output: Output,
+    wrapping: Wrapping,
+    connection: Arc<Connection>,
+    write_timeout: Duration,
+}
+
+impl Detached {
+    /// Goes on in the calling event loop. The error is the operating system's, and the connection is lost.
+    pub fn attach(self) -> io::Result<Channel> {
+        let Detached { socket, input, output, wrapping, connection, write_timeout } = self;
+        let stream = Arc::new(Stream::watch(socket)?);
         connection.set_stream(&stream);
-        Channel {
+        Ok(Channel { input, output, transport: Transport { stream, wrapping, connection, write_timeout } })
+    }
+}
+
+impl Channel {
+    /// A channel over a fresh connection, in the calling event loop.
+    pub fn new(socket: Socket, connection: Arc<Connection>) -> io::Result<Channel> {
+        let fresh = Detached {
+            socket,
             input: Input::default(),
             output: Output::default(),
-            transport: Transport {
-                stream,
-                tls: None,
-                compressor: None,
-                raw: Vec::new(),
-                connection,
-                write_timeout: Duration::from_secs(60),
-            },
-        }
+            wrapping: Wrapping::default(),
+            connection,
+            write_timeout: Duration::from_secs(60),
+        };
+        fresh.attach()
+    }
+
+    /// Takes the channel from its event loop; between two commands, when nobody waits for it. The error is the operating system's,
+    /// and the connection is lost.
+    pub fn detach(self) -> io::Result<Detached> {
+        let Channel { input, output, transport } = self;
+        let Transport { stream, wrapping, connection, write_timeout } = transport;
+        let stream = Arc::into_inner(stream).ok_or_else(|| io::Error::other("its socket is in use"))?;
+        Ok(Detached { socket: stream.unwatch()?, input, output, wrapping, connection, write_timeout })
     }
 
     /// Sends all of the output.
@@ -89,14 +119,19 @@ impl Channel {
 }
 
 impl Transport {
+    /// What carries the bytes.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// Whether nobody on the way can read what is sent: TLS, or the Unix socket.
     pub fn is_private(&self) -> bool {
-        self.tls.is_some() || matches!(*self.stream, Stream::Unix(_))
+        self.wrapping.tls.is_some() || matches!(*self.stream, Stream::Unix(_))
     }
 
     /// The cipher and version of TLS.
     pub fn tls_names(&self) -> Option<(String, &'static str)> {
-        let tls = self.tls.as_ref()?;
+        let tls = self.wrapping.tls.as_ref()?;
         let cipher = tls.negotiated_cipher_suite()?.suite().as_str().unwrap_or_default();
         let version = match tls.protocol_version()? {
             rustls::ProtocolVersion::TLSv1_2 => "TLSv1.2",
@@ -107,12 +142,12 @@ impl Transport {
 
     /// Whether the compressed protocol is spoken.
     pub fn is_compressed(&self) -> bool {
-        self.compressor.is_some()
+        self.wrapping.compressor.is_some()
     }
 
     /// Goes on in the compressed protocol.
     pub fn start_compression(&mut self) {
-        self.compressor = Some(Box::default());
+        self.wrapping.compressor = Some(Box::default());
     }
 
     async fn start_tls(
@@ -123,13 +158,13 @@ impl Transport {
     ) -> Result<(), Disconnected> {
         let mut tls = ServerConnection::new(config).map_err(|_| Disconnected)?;
         tls.set_buffer_limit(None);
-        self.tls = Some(Box::new(tls));
-        self.raw.extend_from_slice(begun);
+        self.wrapping.tls = Some(Box::new(tls));
+        self.wrapping.raw.extend_from_slice(begun);
         loop {
             let failed = self.decrypt(plain).is_err();
             // what went wrong is told as well
             self.send_tls().await?;
-            let is_done = self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
+            let is_done = self.wrapping.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
             if failed {
                 return Err(Disconnected);
             }
@@ -142,18 +177,18 @@ impl Transport {
 
     /// Waits until the client has sent something, and appends it to `buffer`.
     pub async fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<(), Disconnected> {
-        if self.tls.is_none() && self.compressor.is_none() {
+        if self.wrapping.tls.is_none() && self.wrapping.compressor.is_none() {
             let room = if buffer.is_empty() { FIRST_ROOM } else { MORE_ROOM };
             return receive(&self.stream, &self.connection, buffer, room).await;
         }
         let before = buffer.len();
         while buffer.len() == before {
             self.receive_raw().await?;
-            if self.tls.is_some() {
+            if self.wrapping.tls.is_some() {
                 self.decrypt(buffer)?;
                 self.send_tls().await?;
-            } else if let Some(compressor) = &mut self.compressor {
-                compressor.received().append(&mut self.raw);
+            } else if let Some(compressor) = &mut self.wrapping.compressor {
+                compressor.received().append(&mut self.wrapping.raw);
                 compressor.inflate(buffer).map_err(|_| Disconnected)?;
             }
         }
@@ -161,13 +196,13 @@ impl Transport {
     }
 
     async fn receive_raw(&mut self) -> Result<(), Disconnected> {
-        receive(&self.stream, &self.connection, &mut self.raw, FIRST_ROOM).await
+        receive(&self.stream, &self.connection, &mut self.wrapping.raw, FIRST_ROOM).await
     }
 
     /// Decrypts what was received; inflates it where frames are compressed.
     fn decrypt(&mut self, buffer: &mut Vec<u8>) -> Result<(), Disconnected> {
-        let Some(tls) = &mut self.tls else { return Ok(()) };
-        let mut rest = &self.raw[..];
+        let Some(tls) = &mut self.wrapping.tls else { return Ok(()) };
+        let mut rest = &self.wrapping.raw[..];
         while !rest.is_empty() {
             let taken = tls.read_tls(&mut rest).map_err(|_| Disconnected)?;
             if taken == 0 {
@@ -175,7 +210,7 @@ impl Transport {
                 return Err(Disconnected);
             }
             let count = tls.process_new_packets().map_err(|_| Disconnected)?.plaintext_bytes_to_read();
-            let plain = match &mut self.compressor {
+            let plain = match &mut self.wrapping.compressor {
                 Some(compressor) => compressor.received(),
                 None => &mut *buffer,
             };
@@ -183,8 +218,8 @@ impl Transport {
             plain.resize(start + count, 0);
             tls.reader().read_exact(&mut plain[start..]).map_err(|_| Disconnected)?;
         }
-        self.raw.clear();
-        match &mut self.compressor {
+        self.wrapping.raw.clear();
+        match &mut self.wrapping.compressor {
             Some(compressor) => compressor.inflate(buffer).map_err(|_| Disconnected),
             None => Ok(()),
         }
@@ -192,7 +227,7 @@ impl Transport {
 
     /// Sends all of `output`.
     pub async fn send(&mut self, output: &mut Output) -> Result<(), Disconnected> {
-        if self.tls.is_none() && self.compressor.is_none() {
+        if self.wrapping.tls.is_none() && self.wrapping.compressor.is_none() {
             self.send_raw(output.pending()).await?;
         } else {
             self.send_wrapped(output.pending()).await?;
@@ -206,21 +241,21 @@ impl Transport {
             return Ok(());
         }
         let mut frames = Vec::new();
-        let frames = match &mut self.compressor {
+        let frames = match &mut self.wrapping.compressor {
             Some(compressor) => {
                 compressor.deflate(pending, &mut frames);
                 &frames[..]
             }
             None => pending,
         };
-        let Some(tls) = &mut self.tls else { return self.send_raw(frames).await };
+        let Some(tls) = &mut self.wrapping.tls else { return self.send_raw(frames).await };
         tls.writer().write_all(frames).map_err(|_| Disconnected)?;
         self.send_tls().await
     }
 
     /// Sends what TLS has to say.
     async fn send_tls(&mut self) -> Result<(), Disconnected> {
-        let Some(tls) = &mut self.tls else { return Ok(()) };
+        let Some(tls) = &mut self.wrapping.tls else { return Ok(()) };
         let mut records = Vec::new();
         while tls.wants_write() {
             tls.write_tls(&mut records).map_err(|_| Disconnected)?;

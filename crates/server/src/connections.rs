@@ -46,7 +46,7 @@ pub struct Connection {
     /// What the client told of itself: `_client_name`, `program_name`, ...
     pub attributes: Mutex<Vec<(String, String)>>,
     waker: Mutex<Option<Waker>>,
-    stream: OnceLock<Weak<Stream>>,
+    stream: Mutex<Weak<Stream>>,
     /// When the reaper ends the connection, on its clock; 0 for never.
     deadline_seconds: AtomicU64,
     /// The reaper ended it.
@@ -121,7 +121,7 @@ impl Connections {
             is_waiting: AtomicBool::new(false),
             attributes: Mutex::default(),
             waker: Mutex::new(None),
-            stream: OnceLock::new(),
+            stream: Mutex::default(),
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
             activity: Mutex::new(Activity {
@@ -204,13 +204,16 @@ impl Connection {
 
     /// The client is at the other end of `stream`.
     pub fn set_stream(&self, stream: &Arc<Stream>) {
-        let known = self.stream.set(Arc::downgrade(stream));
-        debug_assert!(known.is_ok(), "a connection has one socket");
+        *self.stream.lock() = Arc::downgrade(stream);
+    }
+
+    fn stream(&self) -> Option<Arc<Stream>> {
+        self.stream.lock().upgrade()
     }
 
     /// Waits until the client has gone.
     pub async fn hung_up(&self) {
-        match self.stream.get().and_then(Weak::upgrade) {
+        match self.stream() {
             Some(stream) => stream.hung_up().await,
             None => std::future::pending().await,
         }
@@ -218,7 +221,7 @@ impl Connection {
 
     /// Whether the client has gone, as far as the reactor knows.
     pub fn has_hung_up(&self) -> bool {
-        self.stream.get().and_then(Weak::upgrade).is_some_and(|stream| stream.has_hung_up())
+        self.stream().is_some_and(|stream| stream.has_hung_up())
     }
 
     fn wake(&self) {

@@ -15,6 +15,7 @@
 //! |---|---|
 //! | [`options`], [`option_file`] | the command line and my.cnf |
 //! | [`server`], [`listener`], [`worker`] | starting, accepting, running, shutting down |
+//! | [`locality`] | which worker serves a session best |
 //! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
 //! | [`login`], [`session`], [`prepared`] | a connection: who it is, its commands, its prepared statements |
 //! | [`result_set`], [`cursor`] | the rows it gets, at once or when it fetches them |
@@ -26,7 +27,7 @@
 //! | [`files`] | files that statements read
 //! | [`virtual_tables`], [`lock_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
-//! A session is one task and stays on its worker. It sleeps only in three places: for the client's next command, for a
+//! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in three places: for the client's next command, for a
 //! client that does not take its rows, and for an event of the engine; a thread never does. Between commands it holds
 //! its buffers and the session's state, nothing else.
 //!
@@ -42,6 +43,7 @@ pub mod cursor;
 pub mod files;
 pub mod host;
 pub mod listener;
+pub mod locality;
 pub mod lock_tables;
 pub mod login;
 pub mod option_file;

@@ -13,6 +13,8 @@ use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
+use crate::stream::Socket;
+
 /// Connections that may wait to be accepted; the kernel caps it.
 const BACKLOG: u32 = 4096;
 
@@ -22,12 +24,12 @@ pub struct Bound {
     socket: Option<PathBuf>,
 }
 
-/// A client that has come in, still outside every event loop.
-pub enum Incoming {
-    /// By TCP.
-    Tcp(std::net::TcpStream, SocketAddr),
-    /// By the Unix socket.
-    Unix(std::os::unix::net::UnixStream),
+/// A client that has come in.
+pub struct Incoming {
+    /// Its socket.
+    pub socket: Socket,
+    /// Where it comes from, unless by the Unix socket.
+    pub address: Option<SocketAddr>,
 }
 
 /// Open doors.
@@ -157,11 +159,11 @@ impl Listeners {
 
 fn tcp(stream: TcpStream, address: SocketAddr) -> io::Result<Incoming> {
     stream.set_nodelay(true)?;
-    Ok(Incoming::Tcp(stream.into_std()?, address))
+    Ok(Incoming { socket: Socket::Tcp(stream.into_std()?), address: Some(address) })
 }
 
 fn unix(stream: UnixStream) -> io::Result<Incoming> {
-    Ok(Incoming::Unix(stream.into_std()?))
+    Ok(Incoming { socket: Socket::Unix(stream.into_std()?), address: None })
 }
 
 impl Drop for Listeners {

@@ -17,7 +17,7 @@ use palisade_protocol::command::CURSOR_READ_ONLY;
 use palisade_protocol::parameters::{ParameterType, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
 use palisade_protocol::{Capabilities, Output, Status};
-use palisade_sql::{ColumnMeta, Prepared};
+use palisade_sql::{ColumnMeta, Plans, Prepared};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
@@ -46,6 +46,13 @@ struct Ahead {
     values: BTreeMap<u16, Vec<u8>>,
     /// An error, which COM_STMT_SEND_LONG_DATA has no answer to tell in: told by the execution.
     error: Option<MysqlError>,
+}
+
+impl Statement {
+    /// Uses the plans of another worker's sessions from now on.
+    pub(crate) fn adopt(&mut self, plans: &Plans) {
+        self.prepared = plans.adopt(&self.prepared);
+    }
 }
 
 impl Conversation {

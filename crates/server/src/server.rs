@@ -1,6 +1,5 @@
 //! The server's life: start, serve, shut down.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,8 +19,8 @@ use crate::channel::Channel;
 use crate::host::ServerHost;
 pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
+use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
-use crate::stream::Stream;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Load, Workers};
@@ -41,12 +40,26 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told where to
 /// connect when that is possible. Blocks.
 pub fn run(settings: Settings, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
-    run_on(Arc::new(OsFileSystem::new()), settings, shutdown, ready)
+    run_on(Ground::default(), settings, shutdown, ready)
 }
 
-/// [`run`] with its data in `file_system`; certificates and keys are the operating system's files in any case.
+/// What a server stands on.
+pub struct Ground {
+    /// Where the data are; certificates and keys are the operating system's files in any case.
+    pub file_system: Arc<dyn FileSystem>,
+    /// What the workers run on.
+    pub processors: Arc<dyn Processors>,
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        Ground { file_system: Arc::new(OsFileSystem::new()), processors: Arc::new(OsProcessors) }
+    }
+}
+
+/// [`run`] on a ground of the caller's.
 pub fn run_on(
-    file_system: Arc<dyn FileSystem>,
+    ground: Ground,
     mut settings: Settings,
     shutdown: Event,
     ready: impl FnOnce(&Listeners),
@@ -59,7 +72,7 @@ pub fn run_on(
         .map_err(|error| format!("cannot start an event loop: {error}"))?;
     let bound = runtime.block_on(async { listener::bind(&settings) })?;
     let placements = Placements::new(&settings).map_err(|error| error.message)?;
-    let engine = open_engine(file_system, &settings, &placements)?;
+    let engine = open_engine(ground.file_system, &settings, &placements)?;
     let secrets = Secrets::open(&settings)?;
     let pid_file = write_pid_file(&settings)?;
     let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, random_seed()));
@@ -69,7 +82,7 @@ pub fn run_on(
         .block_on(host.accounts.open(&sql))
         .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
     let server = Arc::new(Server { host: host.clone(), sql });
-    let workers = start_workers(&host)?;
+    let workers = start_workers(&host, ground.processors)?;
     let listeners = runtime.block_on(async { bound.listen() })?;
     ready(&listeners);
     runtime.block_on(accept(&server, &workers, &listeners, shutdown));
@@ -178,7 +191,7 @@ fn random_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-fn start_workers(host: &Arc<ServerHost>) -> Result<Workers, String> {
+fn start_workers(host: &Arc<ServerHost>, processors: Arc<dyn Processors>) -> Result<Workers, String> {
     let count = match host.globals.uint(sysvar::WORKER_THREADS) {
         0 => match worker_cpus(host).count() {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -204,7 +217,8 @@ fn start_workers(host: &Arc<ServerHost>) -> Result<Workers, String> {
             tokio::join!(inbox.pump(tokio::task::yield_now, other_work), reaping);
         }
     };
-    Workers::start(count, background).map_err(|error| format!("cannot start the workers: {error}"))
+    Workers::start(count, processors, background)
+        .map_err(|error| format!("cannot start the workers: {error}"))
 }
 
 /// The processors of `innodb_worker_affinity`.
@@ -247,41 +261,28 @@ async fn accept(server: &Arc<Server>, workers: &Workers, listeners: &Listeners, 
 
 fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
     let host = &server.host;
-    let (peer, port) = match &incoming {
-        Incoming::Tcp(_, address) => (Peer::Remote(address.ip()), Some(address.port())),
-        Incoming::Unix(_) => (Peer::Local, None),
-    };
+    let Incoming { socket, address } = incoming;
+    let peer = address.map_or(Peer::Local, |address| Peer::Remote(address.ip()));
     let most = host.globals.uint(sysvar::MAX_CONNECTIONS);
     let before = host.connections.count() as u64;
     let (is_extra, too_many) = (before == most, before > most);
-    let connection = host.connections.enter(peer.host(), port);
+    let connection = host.connections.enter(peer.host(), address.map(|address| address.port()));
     status::MAX_USED_CONNECTIONS.raise_to(host.connections.count() as u64);
     let server = server.clone();
     workers.spawn(move |share| async move {
-        let stream = match into_stream(incoming) {
-            Ok(stream) => stream,
-            Err(error) => {
-                warn!("lost a connection: {error}");
-                return;
-            }
+        let mut channel = match Channel::new(socket, connection.clone()) {
+            Ok(channel) => channel,
+            Err(error) => return session::lost(&error),
         };
         if too_many {
             status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
-            let mut channel = Channel::new(stream, connection.clone());
             channel.output.packet(|out| encode_early_error(out, &mysql_error!(ER_CON_COUNT_ERROR)));
             // the connection ends in any case
             let _ = channel.flush().await;
         } else {
-            session::serve(server, stream, peer, connection, share, is_extra).await;
+            session::serve(server, channel, peer, connection, share, is_extra).await;
         }
     });
-}
-
-fn into_stream(incoming: Incoming) -> io::Result<Stream> {
-    Ok(match incoming {
-        Incoming::Tcp(stream, _) => Stream::Tcp(tokio::net::TcpStream::from_std(stream)?),
-        Incoming::Unix(stream) => Stream::Unix(tokio::net::UnixStream::from_std(stream)?),
-    })
 }
 
 /// Asks every session to end and waits until they have, for a while.

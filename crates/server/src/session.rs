@@ -1,6 +1,9 @@
 //! A connection, from its login to its end: one command after the other.
+//!
+//! It lives on one worker after another: a [`Resident`] is what moves.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,16 +25,16 @@ use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::mode::SqlMode;
 use palisade_sql::{Completion, Host as _, Plans, Session};
+use tracing::warn;
 
 use crate::accounts::privilege::Privileges;
-use crate::channel::{Channel, Disconnected, Transport};
+use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
 use crate::login::{self, Login, Peer};
 use crate::prepared::Statement;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
 use crate::status::{self, Own, StatementKind};
-use crate::stream::Stream;
 use crate::worker::Share;
 use crate::{session_variables, variables};
 
@@ -39,21 +42,16 @@ use crate::{session_variables, variables};
 /// administrator: one of them always gets in.
 pub async fn serve(
     server: Arc<Server>,
-    stream: Stream,
+    mut channel: Channel,
     peer: Peer,
     visit: Visit,
-    mut share: Share,
+    share: Share,
     is_extra: bool,
 ) {
-    let mut channel = Channel::new(stream, visit.clone());
     // It leaves the list before the socket is closed: a client that has seen the one counts on the other.
     let visit = visit;
     let connection: &Arc<Connection> = &visit;
-    std::future::poll_fn(|context| {
-        connection.attach(context);
-        std::task::Poll::Ready(())
-    })
-    .await;
+    settle(connection).await;
     let host = &server.host;
     let limit = Duration::from_secs(host.globals.uint(sysvar::CONNECT_TIMEOUT));
     let login = login::login(&mut channel, host, peer);
@@ -69,20 +67,89 @@ pub async fn serve(
         return;
     }
     let compressed = login.capabilities.has(Capabilities::COMPRESS);
-    let (mut conversation, begun) =
+    let (conversation, begun) =
         Conversation::begin(&server, connection, peer, share.plans(), login, &mut channel.output);
-    // however it ends, what is open is rolled back
-    let _ = match channel.flush().await {
-        Ok(()) if begun => {
-            if compressed {
-                channel.transport.start_compression();
-                connection.is_compressed.store(true, Ordering::Relaxed);
+    if channel.flush().await.is_err() || !begun {
+        return conversation.end().await;
+    }
+    if compressed {
+        channel.transport.start_compression();
+        connection.is_compressed.store(true, Ordering::Relaxed);
+    }
+    Resident { visit, channel, conversation }.stay(share).await;
+}
+
+/// The calling task is the one that serves the connection.
+async fn settle(connection: &Connection) {
+    std::future::poll_fn(|context| {
+        connection.attach(context);
+        std::task::Poll::Ready(())
+    })
+    .await;
+}
+
+/// A connection has come to its end by an error of the operating system.
+pub(crate) fn lost(error: &std::io::Error) {
+    warn!("lost a connection: {error}");
+}
+
+/// A client that has logged in, wherever it is served.
+struct Resident<C = Channel> {
+    /// Ends before the socket is closed, as long as there is one.
+    visit: Visit,
+    channel: C,
+    conversation: Conversation,
+}
+
+impl Resident {
+    /// Serves it on this worker until it ends or goes on with another.
+    async fn stay(mut self, mut share: Share) {
+        let moved = match self.conversation.run(&mut self.channel, &mut share).await {
+            Ok(Leave::To(worker)) => self.channel.detach().map(|channel| (worker, channel)),
+            // however it ends, what is open is rolled back
+            Ok(Leave::End) | Err(Disconnected) => return self.conversation.end().await,
+        };
+        let Resident { visit, conversation, .. } = self;
+        match moved {
+            Ok((worker, channel)) => {
+                let resident = Resident { visit, channel, conversation };
+                share.move_to(worker, |share| resident.arrive(share));
             }
-            conversation.run(&mut channel, &mut share).await
+            Err(error) => {
+                lost(&error);
+                conversation.end().await;
+            }
         }
-        sent => sent,
-    };
-    conversation.end().await;
+    }
+}
+
+impl Resident<Detached> {
+    /// Goes on with another worker.
+    fn arrive(self, share: Share) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let Resident { visit, channel, mut conversation } = self;
+            settle(&visit).await;
+            match channel.attach() {
+                Ok(channel) => {
+                    conversation.adopt(share.plans());
+                    Resident { visit, channel, conversation }.stay(share).await;
+                }
+                Err(error) => {
+                    lost(&error);
+                    conversation.end().await;
+                }
+            }
+        })
+    }
+}
+
+/// Why a worker's part ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// The connection ends.
+    End,
+    /// It goes on with this worker.
+    To(usize),
 }
 
 /// Whether the connection goes on after a command.
@@ -152,7 +219,13 @@ impl Conversation {
         used.is_ok()
     }
 
-    async fn run(&mut self, channel: &mut Channel, share: &mut Share) -> Result<(), Disconnected> {
+    /// Uses the plans of another worker's sessions from now on.
+    fn adopt(&mut self, plans: &Arc<Plans>) {
+        self.session.plans = plans.clone();
+        self.statements.values_mut().for_each(|statement| statement.adopt(plans));
+    }
+
+    async fn run(&mut self, channel: &mut Channel, share: &mut Share) -> Result<Leave, Disconnected> {
         let host = self.server.host.clone();
         loop {
             let Channel { input, output, transport } = channel;
@@ -173,7 +246,7 @@ impl Conversation {
                     Err(error) => {
                         output.begin_answer(input.next_sequence());
                         answer_error(output, &frame_error(error));
-                        return transport.send(output).await;
+                        return transport.send(output).await.map(|()| Leave::End);
                     }
                 }
                 let seconds = if input.is_mid_packet() { read_seconds } else { idle_seconds };
@@ -199,12 +272,15 @@ impl Conversation {
                     share.end();
                     self.connection.end(host.connections.now_seconds());
                     if next == Next::End || self.connection.is_killed() {
-                        return Ok(());
+                        return Ok(Leave::End);
+                    }
+                    if let Some(worker) = share.better_worker(transport.stream()) {
+                        return Ok(Leave::To(worker));
                     }
                 }
                 Err(_) => {
                     answer_error(output, &mysql_error!(ER_MALFORMED_PACKET));
-                    return transport.send(output).await;
+                    return transport.send(output).await.map(|()| Leave::End);
                 }
             }
         }

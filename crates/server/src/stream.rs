@@ -7,6 +7,7 @@
 //! system call, whenever it lets others run.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use tokio::net::{TcpStream, UnixStream};
 /// How long until a socket with something to read is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// A client's socket.
+/// A client's socket, watched by the event loop that it was made in.
 pub enum Stream {
     /// TCP.
     Tcp(TcpStream),
@@ -25,7 +26,40 @@ pub enum Stream {
     Unix(UnixStream),
 }
 
+/// A client's socket outside of every event loop.
+pub enum Socket {
+    /// TCP.
+    Tcp(std::net::TcpStream),
+    /// Unix.
+    Unix(std::os::unix::net::UnixStream),
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Tcp(stream) => stream.as_fd(),
+            Stream::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
 impl Stream {
+    /// Lets the calling event loop watch a socket.
+    pub fn watch(socket: Socket) -> io::Result<Stream> {
+        Ok(match socket {
+            Socket::Tcp(stream) => Stream::Tcp(TcpStream::from_std(stream)?),
+            Socket::Unix(stream) => Stream::Unix(UnixStream::from_std(stream)?),
+        })
+    }
+
+    /// Takes the socket from its event loop. What has been received stays in it.
+    pub fn unwatch(self) -> io::Result<Socket> {
+        Ok(match self {
+            Stream::Tcp(stream) => Socket::Tcp(stream.into_std()?),
+            Stream::Unix(stream) => Socket::Unix(stream.into_std()?),
+        })
+    }
+
     /// Waits until there is something to read, or the end.
     pub async fn readable(&self) -> io::Result<()> {
         match self {

@@ -1,5 +1,6 @@
-//! Workers: as many event loops as there are cores, a thread each. A connection is given to the least loaded one and
-//! stays there, so what its sessions share among themselves - the [`Plans`] of their statements - no other thread touches.
+//! Workers: as many event loops as there are cores, a thread each. A connection is given to the least loaded one, and a session may
+//! [move](Share::better_worker) to another between two commands. What the sessions of a worker share among themselves - the
+//! [`Plans`] of their statements - no other thread touches.
 //!
 //! A worker that would otherwise go to sleep may flush the log itself; one whose sessions are about to send more had
 //! better let the log's threads do it. [`Load`] estimates which it is. Time is cut into *rounds*, one per flush: a
@@ -15,23 +16,38 @@ use palisade_base::Event;
 use palisade_sql::Plans;
 use tokio::runtime::{Builder, Handle};
 
+use crate::locality::{self, Bearings, Processors};
+use crate::stream::Stream;
+
+palisade_base::metrics! {
+    /// Sessions that went on with another worker.
+    pub static SESSIONS_MOVED: Counter = "Worker_sessions_moved", "server", "Sessions that followed their clients' packets to another worker";
+}
+
 /// All workers.
 pub struct Workers {
+    team: Arc<Team>,
+    threads: Vec<(Event, JoinHandle<()>)>,
+}
+
+/// The workers, as sessions know them.
+struct Team {
     workers: Vec<Worker>,
+    processors: Arc<dyn Processors>,
 }
 
 struct Worker {
     handle: Handle,
     load: Arc<Load>,
     plans: Arc<Plans>,
-    thread: JoinHandle<()>,
-    stop: Event,
 }
 
 /// What a worker has to do. Written by its own thread, except `sessions`.
 #[derive(Default)]
 pub struct Load {
     sessions: AtomicUsize,
+    /// The processor that it was last seen on.
+    processor: AtomicUsize,
     round: AtomicU64,
     /// Silent sessions by the round of their last answer: those of this round and of the one before, alternating.
     answered: [AtomicUsize; 2],
@@ -39,17 +55,24 @@ pub struct Load {
 
 /// What a session has of its worker: a share of the load, until it is dropped, and the plans.
 pub struct Share {
-    load: Arc<Load>,
+    turn: Turn,
     plans: Arc<Plans>,
+    team: Arc<Team>,
+    bearings: Bearings,
+}
+
+/// A session's part in its worker's load.
+struct Turn {
+    load: Arc<Load>,
     /// The round of the last answer, if the session has been silent since.
     answered: Option<u64>,
 }
 
 impl Share {
-    /// A session begins.
-    fn new(load: &Arc<Load>, plans: &Arc<Plans>) -> Self {
-        load.sessions.fetch_add(1, Ordering::Relaxed);
-        Share { load: load.clone(), plans: plans.clone(), answered: None }
+    /// A session comes to the worker `number`.
+    fn new(team: &Arc<Team>, number: usize, bearings: Bearings) -> Self {
+        let Worker { load, plans, .. } = &team.workers[number];
+        Share { turn: Turn::new(load), plans: plans.clone(), team: team.clone(), bearings }
     }
 
     /// The plans that the worker's sessions share.
@@ -59,21 +82,73 @@ impl Share {
 
     /// The session begins a command.
     pub fn begin(&mut self) {
+        self.turn.begin();
+    }
+
+    /// The session has answered the command.
+    pub fn end(&mut self) {
+        self.turn.end();
+    }
+
+    /// The session has answered a command that came over `stream`: the worker that it had better go on with.
+    pub fn better_worker(&mut self, stream: &Stream) -> Option<usize> {
+        if !self.bearings.is_time() {
+            return None;
+        }
+        self.look(stream)
+    }
+
+    #[cold]
+    fn look(&mut self, stream: &Stream) -> Option<usize> {
+        let Team { workers, processors } = &*self.team;
+        let own = processors.of_caller();
+        self.turn.load.is_on(own);
+        let elsewhere = processors.of_packets(stream).filter(|arrival| *arrival != own);
+        if !self.bearings.seen(elsewhere) {
+            return None;
+        }
+        let loads = workers.iter().map(|worker| {
+            let Load { processor, sessions, .. } = &*worker.load;
+            (processor.load(Ordering::Relaxed), sessions.load(Ordering::Relaxed))
+        });
+        let own_sessions = self.turn.load.sessions.load(Ordering::Relaxed);
+        locality::taker(loads, own_sessions, elsewhere?)
+    }
+
+    /// Goes on with another worker: `begin` is called on it.
+    pub fn move_to<F>(self, number: usize, begin: impl FnOnce(Share) -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Share { team, mut bearings, .. } = self;
+        SESSIONS_MOVED.increment();
+        bearings.moved();
+        let share = Share::new(&team, number, bearings);
+        team.workers[number].handle.spawn(async move { begin(share).await });
+    }
+}
+
+impl Turn {
+    fn new(load: &Arc<Load>) -> Turn {
+        load.sessions.fetch_add(1, Ordering::Relaxed);
+        Turn { load: load.clone(), answered: None }
+    }
+
+    fn begin(&mut self) {
         let Some(round) = self.answered.take() else { return };
         if round + 1 >= self.load.round.load(Ordering::Relaxed) {
             self.load.answered[(round % 2) as usize].fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// The session has answered the command.
-    pub fn end(&mut self) {
+    fn end(&mut self) {
         let round = self.load.round.load(Ordering::Relaxed);
         self.load.answered[(round % 2) as usize].fetch_add(1, Ordering::Relaxed);
         self.answered = Some(round);
     }
 }
 
-impl Drop for Share {
+impl Drop for Turn {
     fn drop(&mut self) {
         self.begin();
         self.load.sessions.fetch_sub(1, Ordering::Relaxed);
@@ -81,6 +156,12 @@ impl Drop for Share {
 }
 
 impl Load {
+    fn is_on(&self, processor: usize) {
+        if self.processor.load(Ordering::Relaxed) != processor {
+            self.processor.store(processor, Ordering::Relaxed);
+        }
+    }
+
     /// A flush is about to begin: whether sessions are likely to send something meanwhile. Begins a new round.
     pub fn is_lively(&self) -> bool {
         let about_to_send: usize = self.answered.iter().map(|count| count.load(Ordering::Relaxed)).sum();
@@ -94,13 +175,14 @@ impl Workers {
     /// Starts `count` workers. Each runs `background`, called on its thread with its number, besides its sessions.
     pub fn start<F>(
         count: usize,
+        processors: Arc<dyn Processors>,
         background: impl Fn(usize, Arc<Load>) -> F + Send + Sync + 'static,
     ) -> io::Result<Workers>
     where
         F: Future<Output = ()> + 'static,
     {
         let background = Arc::new(background);
-        let mut workers = Vec::with_capacity(count);
+        let (mut workers, mut threads) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for number in 0..count {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let handle = runtime.handle().clone();
@@ -108,7 +190,9 @@ impl Workers {
             // one each: the loop polls it often, and what it writes then is its own
             let stop = Event::new();
             let (stopped, background, own_load) = (stop.clone(), background.clone(), load.clone());
+            let processors = processors.clone();
             let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
+                own_load.is_on(processors.of_caller());
                 // the background is part of what the loop itself runs, not a task: it may hold what must not move
                 runtime.block_on(async {
                     let background = async {
@@ -119,14 +203,15 @@ impl Workers {
                 });
                 runtime.shutdown_timeout(Duration::from_secs(1));
             })?;
-            workers.push(Worker { handle, load, plans: Arc::default(), thread, stop });
+            workers.push(Worker { handle, load, plans: Arc::default() });
+            threads.push((stop, thread));
         }
-        Ok(Workers { workers })
+        Ok(Workers { team: Arc::new(Team { workers, processors }), threads })
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.workers.len()
+        self.team.workers.len()
     }
 
     /// Gives a session to the least loaded worker. `begin` is called on it.
@@ -134,20 +219,19 @@ impl Workers {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let least = self.workers.iter().min_by_key(|worker| worker.load.sessions.load(Ordering::Relaxed));
-        let worker = least.expect("there is at least one worker");
-        let share = Share::new(&worker.load, &worker.plans);
-        worker.handle.spawn(async move { begin(share).await });
+        let Team { workers, processors } = &*self.team;
+        let sessions = |number: &usize| workers[*number].load.sessions.load(Ordering::Relaxed);
+        let least = (0..workers.len()).min_by_key(sessions).expect("there is at least one worker");
+        let share = Share::new(&self.team, least, Bearings::new(processors.pace()));
+        workers[least].handle.spawn(async move { begin(share).await });
     }
 
     /// Ends every worker; sessions that still run are dropped.
     pub fn stop(self) {
-        for worker in &self.workers {
-            worker.stop.complete();
-        }
-        for worker in self.workers {
+        self.threads.iter().for_each(|(stop, _)| stop.complete());
+        for (_, thread) in self.threads {
             // a worker that panicked has said so already
-            let _ = worker.thread.join();
+            let _ = thread.join();
         }
     }
 }
@@ -158,8 +242,8 @@ mod tests {
 
     #[test]
     fn a_worker_is_lively_while_sessions_think_and_not_when_all_wait() {
-        let (load, plans) = <(Arc<Load>, Arc<Plans>)>::default();
-        let (mut one, mut two) = (Share::new(&load, &plans), Share::new(&load, &plans));
+        let load = Arc::<Load>::default();
+        let (mut one, mut two) = (Turn::new(&load), Turn::new(&load));
         one.begin();
         assert!(!load.is_lively(), "the only session waits");
         two.begin();

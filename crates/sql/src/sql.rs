@@ -113,7 +113,7 @@ impl Sql {
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
         let prepared = session.plans.statement(text, parse_options(session))?;
-        let columns = match &prepared.statement {
+        let columns = match &*prepared.statement {
             Statement::Query(query) if query.into.is_some() => Vec::new(),
             Statement::Prepare(_)
             | Statement::Execute(_)

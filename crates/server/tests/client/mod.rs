@@ -13,9 +13,31 @@ use std::time::{Duration, Instant};
 use palisade_base::Event;
 use palisade_base::sysvar::{Settings, VariableId};
 use palisade_io::{FileSystem, OsFileSystem};
+use palisade_server::locality::{Pace, Processors};
+use palisade_server::server::Ground;
+use palisade_server::stream::Stream;
 
 /// What is longer than this on the slowest machine hangs.
 pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Processors on which a client's packets always arrive at the other worker: a session moves after every command, unless
+/// all of them are at one worker already. What a test finds out about a session holds wherever it is served.
+struct Restless;
+
+impl Processors for Restless {
+    fn of_caller(&self) -> usize {
+        let thread = std::thread::current();
+        thread.name().and_then(|name| name.strip_prefix("worker-")).expect("a worker").parse().unwrap()
+    }
+
+    fn of_packets(&self, _: &Stream) -> Option<usize> {
+        Some(1 - self.of_caller())
+    }
+
+    fn pace(&self) -> Pace {
+        Pace { commands_per_look: 1, looks: 1, most_looks: 1 }
+    }
+}
 
 /// A server in this process, with fresh data.
 pub struct TestServer {
@@ -33,6 +55,15 @@ impl TestServer {
 
     /// Starts one with its data in `file_system`.
     pub fn start_on(file_system: Arc<dyn FileSystem>, options: &[(&str, &str)]) -> TestServer {
+        TestServer::start_with(Ground { file_system, processors: Arc::new(Restless) }, options)
+    }
+
+    /// Starts one whose sessions go where the operating system's packets do.
+    pub fn start_settled(options: &[(&str, &str)]) -> TestServer {
+        TestServer::start_with(Ground::default(), options)
+    }
+
+    fn start_with(ground: Ground, options: &[(&str, &str)]) -> TestServer {
         let dir = tempfile::tempdir().unwrap();
         let datadir = dir.path().join("data");
         // certificates go there in any case
@@ -55,7 +86,7 @@ impl TestServer {
         let thread = std::thread::spawn({
             let shutdown = shutdown.clone();
             move || {
-                palisade_server::server::run_on(file_system, settings, shutdown, |listeners| {
+                palisade_server::server::run_on(ground, settings, shutdown, |listeners| {
                     sender.send(listeners.tcp_address().unwrap()).unwrap();
                 })
             }

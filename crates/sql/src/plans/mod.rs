@@ -21,7 +21,7 @@
 //! **Workers share nothing.** A server has one [`Plans`] per worker, and a session uses the one of the worker it lives
 //! on. All its locks and reference counts are therefore touched by one thread only: a lock is free whenever it is
 //! asked for, and no two processors take the same cache line from each other, at the price of planning each
-//! statement once per worker.
+//! statement once per worker. A session that moves to another worker [adopts](Plans::adopt) what is kept there.
 //!
 //! **Bounded.** Statements and plans are weighed (about the bytes they take), and when their sum
 //! would pass [`MAX_WEIGHT`] some of the statements are forgotten: those in use come back at once. A session that has prepared
@@ -154,11 +154,26 @@ impl Plans {
         let (statement, parameters) = palisade_parser::parse_prepared(text, options).map_err(parse_error)?;
         STATEMENTS_PARSED.increment();
         let is_shared = is_shared(&statement);
-        let prepared = Arc::new(Prepared::new(statement, parameters, key, text.len()));
+        let prepared = Arc::new(Prepared::new(Arc::new(statement), parameters, key, text.len()));
         if is_shared {
             self.keep(&prepared);
         }
         Ok(prepared)
+    }
+}
+
+impl Plans {
+    /// The statement that a session goes on with here, of one that it prepared elsewhere: the one kept, or a new one of the same parse
+    /// tree, which has no plan yet.
+    pub fn adopt(&self, prepared: &Arc<Prepared>) -> Arc<Prepared> {
+        if let Some(found) = self.find(prepared.key()) {
+            return found;
+        }
+        let own = Arc::new(prepared.without_plans());
+        if is_shared(&own.statement) {
+            self.keep(&own);
+        }
+        own
     }
 }
 

@@ -28,8 +28,8 @@ const TREE_PER_BYTE: usize = 12;
 pub struct Prepared {
     /// How many `?` it has.
     pub parameters: usize,
-    /// Its parse tree.
-    pub statement: Statement,
+    /// Its parse tree. Statements of several workers may have the same one.
+    pub statement: Arc<Statement>,
     /// Its text, and what tells it from others of the same text.
     key: Box<[u8]>,
     text_length: usize,
@@ -152,7 +152,7 @@ pub(super) fn key_of(text: &[u8], options: &ParseOptions) -> Box<[u8]> {
 impl Prepared {
     /// A statement whose `key` begins with its text.
     pub(super) fn new(
-        statement: Statement,
+        statement: Arc<Statement>,
         parameters: usize,
         key: Box<[u8]>,
         text_length: usize,
@@ -162,6 +162,11 @@ impl Prepared {
             Prepared { parameters, statement, key, text_length, weight: AtomicUsize::new(0), plans };
         prepared.weigh();
         prepared
+    }
+
+    /// The same statement before anything was planned.
+    pub(super) fn without_plans(&self) -> Prepared {
+        Prepared::new(self.statement.clone(), self.parameters, self.key.clone(), self.text_length)
     }
 
     /// Its text.

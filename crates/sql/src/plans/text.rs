@@ -77,7 +77,8 @@ impl Plans {
                 }
                 STATEMENTS_PARSED.increment();
                 let length = key.text().len();
-                let prepared = Arc::new(Prepared::new(statement, parameters, key.key().into(), length));
+                let prepared =
+                    Arc::new(Prepared::new(Arc::new(statement), parameters, key.key().into(), length));
                 self.keep(&prepared);
                 prepared
             }
