@@ -166,6 +166,29 @@ mod tests {
         assert_eq!(taker(&[(0, 8), (1, 9)], 9, 0), Some(0));
     }
 
+    #[test]
+    fn a_socket_tells_where_its_last_packet_arrived() {
+        use std::io::Write as _;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let accepted = listener.accept().unwrap().0;
+            accepted.set_nonblocking(true).unwrap();
+            let stream = Stream::watch(crate::stream::Socket::Tcp(accepted)).unwrap();
+            client.write_all(b"packet").unwrap();
+            stream.readable().await.unwrap();
+            let processors = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap();
+            let last: usize = processors.trim().rsplit(['-', ',']).next().unwrap().parse().unwrap();
+            assert!(OsProcessors.of_packets(&stream).is_some_and(|processor| processor <= last));
+            assert!(OsProcessors.of_caller() <= last);
+            let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            let local = Stream::watch(crate::stream::Socket::Unix(one)).unwrap();
+            assert_eq!(OsProcessors.of_packets(&local), None);
+        });
+    }
+
     /// Sessions that are spread over the workers without regard to their clients.
     #[test]
     fn every_session_arrives_where_its_packets_do_and_the_work_stays_even() {

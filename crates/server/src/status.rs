@@ -37,6 +37,8 @@ palisade_base::metrics! {
     pub static QUERIES: Counter = "Queries", "server", "Commands executed";
     /// Statements of clients.
     pub static QUESTIONS: Counter = "Questions", "server", "Statements sent by clients";
+    /// Sessions that went on with another worker.
+    pub static SESSIONS_MOVED: Counter = "Worker_sessions_moved", "server", "Sessions that followed their clients' packets to another worker";
     /// Connections that have gone on in TLS.
     pub static SSL_ACCEPTS: Counter = "Ssl_accepts", "server", "Connections with TLS";
     /// Statements that took longer than long_query_time.

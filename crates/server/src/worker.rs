@@ -17,12 +17,8 @@ use palisade_sql::Plans;
 use tokio::runtime::{Builder, Handle};
 
 use crate::locality::{self, Bearings, Processors};
+use crate::status;
 use crate::stream::Stream;
-
-palisade_base::metrics! {
-    /// Sessions that went on with another worker.
-    pub static SESSIONS_MOVED: Counter = "Worker_sessions_moved", "server", "Sessions that followed their clients' packets to another worker";
-}
 
 /// All workers.
 pub struct Workers {
@@ -121,7 +117,7 @@ impl Share {
         F: Future<Output = ()> + Send + 'static,
     {
         let Share { team, mut bearings, .. } = self;
-        SESSIONS_MOVED.increment();
+        status::SESSIONS_MOVED.increment();
         bearings.moved();
         let share = Share::new(&team, number, bearings);
         team.workers[number].handle.spawn(async move { begin(share).await });

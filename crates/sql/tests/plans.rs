@@ -51,6 +51,34 @@ fn rows(values: &[i64]) -> Result<Vec<Vec<Value>>, u16> {
 }
 
 #[test]
+fn a_session_that_moves_takes_up_what_is_kept_where_it_comes() {
+    let [mut moving, mut other] = sessions();
+    other.session.plans = Arc::default();
+    let text = "SELECT id FROM t WHERE id = ?";
+    let (before, theirs) = (prepare(&mut moving, text), prepare(&mut other, text));
+    let alone = prepare(&mut moving, "SELECT u FROM t WHERE id = ?");
+    assert_eq!(execute(&mut moving, &alone, &[Value::Int(2)]), Ok(vec![vec![Value::UInt(2)]]));
+    assert!(!Arc::ptr_eq(&before, &theirs));
+
+    moving.session.plans = other.session.plans.clone();
+    let plans = moving.session.plans.clone();
+    let after = plans.adopt(&before);
+    assert!(Arc::ptr_eq(&after, &theirs));
+    assert_eq!(execute(&mut moving, &after, &[Value::Int(1)]), rows(&[1]));
+    // What nobody has prepared there is not parsed again, and is kept for the next.
+    let adopted = plans.adopt(&alone);
+    assert!(Arc::ptr_eq(&adopted.statement, &alone.statement) && !Arc::ptr_eq(&adopted, &alone));
+    assert_eq!((adopted.text(), adopted.plan_count()), (alone.text(), 0));
+    assert_eq!(execute(&mut moving, &adopted, &[Value::Int(2)]), Ok(vec![vec![Value::UInt(2)]]));
+    assert!(Arc::ptr_eq(&prepare(&mut other, "SELECT u FROM t WHERE id = ?"), &adopted));
+    // What is not kept anywhere is still a statement.
+    let begin = prepare(&mut moving, "CREATE TABLE made (a INT)");
+    let begin_there = plans.adopt(&begin);
+    assert!(!Arc::ptr_eq(&plans.adopt(&begin), &begin_there));
+    assert_eq!(execute(&mut moving, &begin_there, &[]), rows(&[]));
+}
+
+#[test]
 fn a_text_that_two_sessions_prepare_is_one_statement_with_one_plan() {
     let [mut one, mut other] = sessions();
     let text = "SELECT id FROM t WHERE id = ?";
