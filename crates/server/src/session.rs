@@ -1,6 +1,6 @@
 //! A connection, from its login to its end: one command after the other.
 //!
-//! It lives on one worker after another: a [`Resident`] is what moves.
+//! It lives on one worker after another: a `Resident` is what moves.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
