@@ -171,7 +171,7 @@ pub enum UpdateOutcome {
     Changed,
 }
 
-/// Changes undone before the worker's other tasks get their turn.
+/// Changes undone, or undo records about locks written, before the worker's other tasks get their turn.
 const STEPS_AT_ONCE: u64 = 128;
 
 /// A point in a transaction to which it can be rolled back.
@@ -596,11 +596,21 @@ impl Engine {
 
 /// Undoes all that a transaction has changed, and lets others run meanwhile.
 pub(crate) async fn roll_back_steps(trx: &mut Trx) -> Result<(), Error> {
-    for step in 1u64.. {
-        if !retry(|| trx.rollback_step().map_err(Blocked::up::<Error>)).await? {
+    all_steps(|| trx.rollback_step()).await
+}
+
+/// Writes all locks of a transaction down that is to be prepared; the worker's other tasks get their turns.
+pub(crate) async fn save_lock_steps(trx: &mut Trx) -> Result<(), Error> {
+    all_steps(|| trx.save_locks()).await
+}
+
+/// Calls `step` until it gives false, and lets others run now and then.
+async fn all_steps(mut step: impl FnMut() -> palisade_txn::Attempt<bool>) -> Result<(), Error> {
+    for number in 1u64.. {
+        if !retry(|| step().map_err(Blocked::up::<Error>)).await? {
             break;
         }
-        if step.is_multiple_of(STEPS_AT_ONCE) {
+        if number.is_multiple_of(STEPS_AT_ONCE) {
             yield_now().await;
         }
     }

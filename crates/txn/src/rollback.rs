@@ -106,7 +106,9 @@ impl State {
                 self.undo_entry(system, before, index, key, prior)?
             }
             Undo::ChainAllocated { space, first } => self.undo_chain(system, before, space, first)?,
-            Undo::ChainReleased { .. } | Undo::Prepare { .. } => self.skip(system, before)?,
+            Undo::ChainReleased { .. } | Undo::Prepare { .. } | Undo::Locks { .. } => {
+                self.skip(system, before)?
+            }
             Undo::Commit => {
                 return Err(Error::Corrupted { page, what: "a commit record to be undone" }.into());
             }

@@ -212,6 +212,15 @@ impl IndexRanges {
         (before, now)
     }
 
+    /// Calls `visit` with each range of a session.
+    pub(super) fn visit_session(&self, session: SessionNo, mut visit: impl FnMut(Mode, &Cut, &Cut)) {
+        if let Some(held) = self.held.get(&session) {
+            for (mode, intervals) in [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)] {
+                intervals.0.iter().for_each(|(from, to)| visit(mode, from, to));
+            }
+        }
+    }
+
     /// Gives what they took, if there was anything to forget.
     fn release(&mut self, session: SessionNo) -> Option<usize> {
         let held = self.held.remove(&session)?;
@@ -283,11 +292,8 @@ impl RangeTable {
     pub(super) fn visit(&self, mut visit: impl FnMut(SessionNo, u64, Mode, &Cut, &Cut)) {
         for shard in &self.shards {
             for (index, ranges) in shard.indexes.read().by_id.iter() {
-                for (session, held) in &ranges.held {
-                    let modes = [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)];
-                    for (mode, intervals) in modes {
-                        intervals.0.iter().for_each(|(from, to)| visit(*session, *index, mode, from, to));
-                    }
+                for session in ranges.held.keys() {
+                    ranges.visit_session(*session, |mode, from, to| visit(*session, *index, mode, from, to));
                 }
             }
         }
@@ -343,11 +349,17 @@ impl RangeGuard<'_> {
         if from >= to {
             return Ok(());
         }
-        let Indexes { by_id, account } = &mut *self.indexes;
         let most = FIRST_RANGE_BYTES + range_bytes(&from, &to);
-        if !self.table.has_room(account, self.session, most) {
+        if !self.table.has_room(&mut self.indexes.account, self.session, most) {
             return Err(Error::LockTableFull);
         }
+        self.put(from, to);
+        Ok(())
+    }
+
+    /// [`add`](Self::add) of a range that is not empty, whether there is room or not.
+    pub(super) fn put(&mut self, from: Cut, to: Cut) {
+        let Indexes { by_id, account } = &mut *self.indexes;
         let ranges = by_id.entry(self.index).or_default();
         if !ranges.held.contains_key(&self.session) {
             self.shard.count.fetch_add(1, Ordering::AcqRel);
@@ -357,7 +369,6 @@ impl RangeGuard<'_> {
         let (before, now) = ranges.add(self.session, self.mode, from, to);
         account.settle(&self.table.budget, before, now);
         self.table.note_ranges(self.session, before, now);
-        Ok(())
     }
 }
 
