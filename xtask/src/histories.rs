@@ -289,7 +289,7 @@ fn record(
             .map(|number| scope.spawn(move || Session::new(stage, seed, number, promise).run()))
             .collect();
         let nemesis = scope.spawn(move || kill_at_random(stage, seed));
-        let coordinator = scope.spawn(move || Coordinator::new(stage, seed, promise.level).run());
+        let coordinator = scope.spawn(move || Coordinator::new(stage, seed).run());
         std::thread::sleep(duration / 2);
         stage.is_held.store(true, Ordering::SeqCst);
         let held = Instant::now();

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use palisade_base::prng::Prng;
 use palisade_isolation::branch::Branch;
-use palisade_isolation::check::Level;
 use palisade_isolation::{Fate, Transaction};
 
 use super::{Event, SESSIONS, Stage};
@@ -33,15 +32,14 @@ pub struct Handed {
 pub struct Coordinator<'a> {
     stage: &'a Stage,
     prng: Prng,
-    level: Level,
     pending: Vec<Handed>,
     seen: Vec<Transaction>,
 }
 
 impl<'a> Coordinator<'a> {
-    pub fn new(stage: &'a Stage, seed: u64, level: Level) -> Self {
+    pub fn new(stage: &'a Stage, seed: u64) -> Self {
         let prng = Prng::new(seed ^ 0x7861);
-        Coordinator { stage, prng, level, pending: Vec::new(), seen: Vec::new() }
+        Coordinator { stage, prng, pending: Vec::new(), seen: Vec::new() }
     }
 
     /// Ends what is handed over until the run is over.
@@ -100,10 +98,6 @@ impl<'a> Coordinator<'a> {
             if is_listed && life > handed.life {
                 handed.life = life;
                 self.stage.note(Event::Recovered);
-                // What it has changed is locked in the server's next life, too, but not what it has read.
-                if self.level == Level::Serializable {
-                    handed.transaction.forget_reads();
-                }
             }
             let fate = match fate {
                 None if is_connected && !is_held && self.prng.one_in(one_in) => {
