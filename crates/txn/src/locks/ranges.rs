@@ -64,6 +64,16 @@ impl Cut {
         Cut::At { key: key.into(), after: true }
     }
 
+    /// Just after all keys that begin with `prefix`.
+    pub fn behind_prefix(prefix: &[u8]) -> Cut {
+        let kept = prefix.iter().rposition(|byte| *byte != u8::MAX);
+        kept.map_or(Cut::End, |last| {
+            let mut key = prefix[..=last].to_vec();
+            key[last] += 1;
+            Cut::At { key: key.into(), after: false }
+        })
+    }
+
     /// Whether it lies just before `key`, or further ahead.
     pub(super) fn is_before(&self, key: &[u8]) -> bool {
         match self {
@@ -412,5 +422,20 @@ mod tests {
                 assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "disjoint: {ends:?}");
             }
         }
+    }
+
+    #[test]
+    fn keys_with_a_prefix_are_those_up_to_the_cut_behind_it() {
+        let keys: [&[u8]; 9] =
+            [b"", b"a", b"a\0", b"a\xff", b"a\xff\xff", b"b", b"b\0", b"\xff", b"\xff\xff\x01"];
+        for prefix in keys {
+            let (from, to) = (Cut::before(prefix), Cut::behind_prefix(prefix));
+            for key in keys {
+                let is_in = from <= Cut::before(key) && Cut::after(key) <= to;
+                assert_eq!(is_in, key.starts_with(prefix), "{key:?} in {prefix:?}");
+            }
+        }
+        // So that the places of numbers that follow each other are one range, mostly.
+        assert_eq!(Cut::behind_prefix(&7u32.to_be_bytes()), Cut::before(&8u32.to_be_bytes()));
     }
 }

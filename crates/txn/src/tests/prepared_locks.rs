@@ -8,7 +8,9 @@ use palisade_base::event::retry_blocking;
 use palisade_io::{CrashKeeps, FaultFileSystem};
 
 use super::harness::{CLUSTERED, Store};
-use crate::{Cut, Gaps, LockInfo, LockWait, Locked, LockedRow, Locking, Mode, RowChange, RowOutcome, Trx};
+use crate::{
+    Cut, Gaps, LockInfo, LockWait, Locked, LockedRow, Locking, Mode, Places, RowChange, RowOutcome, Trx,
+};
 
 fn insert(store: &Store, trx: &mut Trx, key: &[u8]) {
     let change = RowChange::Insert { flags: 0, row: b"row" };
@@ -193,7 +195,7 @@ fn rows_restored_by_a_partial_rollback_stay_locked() {
         retry_blocking(|| trx.change_row(&store.clustered, b"d", change)).unwrap(),
         RowOutcome::Done(_)
     ));
-    retry_blocking(|| trx.rollback_to(savepoint)).unwrap();
+    retry_blocking(|| trx.rollback_to(savepoint, Places::Open)).unwrap();
     prepare(&store, &mut trx);
     drop(trx);
     let (store, in_flight) = restart(&fs, store);
