@@ -135,7 +135,7 @@ pub enum Undo<'a> {
     },
     /// The transaction is about to be prepared, and has these locks besides those of the rows that it has written.
     Locks {
-        /// See [`held`](crate::undo::held).
+        /// As the module `held` writes them.
         locks: &'a [u8],
     },
 }
