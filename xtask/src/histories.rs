@@ -58,7 +58,9 @@ const PROMISES: &[Promise] = &[
 
 const SESSIONS: u32 = 10;
 
-/// How long a prepared transaction is waited for, for the server to be killed while there is one.
+/// So many transactions are prepared when the server is killed, unless that takes too long.
+const PREPARED: usize = 3;
+/// How long they are waited for.
 const HELD: Duration = Duration::from_secs(20);
 /// How often a history that shows too little is made again, each time twice as long.
 const TRIES: u32 = 6;
@@ -289,11 +291,11 @@ fn record(
             .map(|number| scope.spawn(move || Session::new(stage, seed, number, promise).run()))
             .collect();
         let nemesis = scope.spawn(move || kill_at_random(stage, seed));
-        let coordinator = scope.spawn(move || Coordinator::new(stage, seed, promise.level).run());
+        let coordinator = scope.spawn(move || Coordinator::new(stage, seed).run());
         std::thread::sleep(duration / 2);
         stage.is_held.store(true, Ordering::SeqCst);
         let held = Instant::now();
-        while stage.prepared.load(Ordering::SeqCst) == 0 && held.elapsed() < HELD {
+        while stage.prepared.load(Ordering::SeqCst) < PREPARED && held.elapsed() < HELD {
             std::thread::sleep(Duration::from_millis(5));
         }
         server.kill();

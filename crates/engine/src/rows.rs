@@ -98,7 +98,7 @@ impl Transaction {
         self.check_writable()?;
         self.use_table_for(table, Use::Write)?;
         if self.work.failure.is_some() {
-            return self.undo_operation();
+            return self.undo_operation(table);
         }
         let (trx, work) = self.parts();
         let start = *work.start.get_or_insert_with(|| trx.savepoint());
@@ -118,23 +118,25 @@ impl Transaction {
                 self.work.reset();
                 Err(error.into())
             }
-            Ok(UpdateOutcome::Changed) => self.fail(start, Failure::Changed),
-            Err(Blocked::Error(error)) => self.fail(start, Failure::Error(error)),
+            Ok(UpdateOutcome::Changed) => self.fail(table, start, Failure::Changed),
+            Err(Blocked::Error(error)) => self.fail(table, start, Failure::Error(error)),
         }
     }
 
-    fn fail(&mut self, start: SavePoint, failure: Failure) -> Steps {
+    fn fail(&mut self, table: &Table, start: SavePoint, failure: Failure) -> Steps {
         if self.trx().savepoint() == start {
             self.work.reset();
             return failure.into_steps();
         }
         self.work.failure = Some(failure);
-        self.undo_operation()
+        self.undo_operation(table)
     }
 
-    fn undo_operation(&mut self) -> Steps {
+    fn undo_operation(&mut self, table: &Table) -> Steps {
         let start = self.work.start.expect("an operation is under way");
-        match self.trx().rollback_to(start) {
+        let unique = |index, key: &[u8]| table.unique_part(table.number_of(index)?, key);
+        let places = self.places(&unique);
+        match self.trx().rollback_to(start, places) {
             Err(Blocked::Wait(event)) => return Err(Blocked::Wait(event)),
             Err(Blocked::Error(error)) => {
                 self.work.reset();
@@ -342,16 +344,11 @@ impl Operation<'_> {
         if !self.due() {
             return Ok(());
         }
-        let unique = match self.table.indexes[index].unique {
-            true => {
-                key::unique_prefix(self.table, index, &self.buffers.new_key).filter(|prefix| !prefix.has_null)
-            }
-            false => None,
-        };
         let tree = self.table.tree(index);
         let key = &self.buffers.new_key[..];
-        if let Some(prefix) = &unique {
-            let prefix = &key[..prefix.length];
+        let unique = self.table.unique_part(index, key);
+        if let Some(length) = unique {
+            let prefix = &key[..length];
             // Held from the look to the insert. From then on the entry itself is what others find.
             self.trx.lock(tree.index_id(), prefix, Mode::Exclusive).map_err(Blocked::up)?;
             if self.trx.find_duplicate(tree, prefix).map_err(Blocked::up)? {
@@ -361,8 +358,8 @@ impl Operation<'_> {
         }
         let change = EntryChange::Put(&self.buffers.new_payload);
         self.trx.change_entry(tree, key, change).map_err(Blocked::up)?;
-        if let Some(prefix) = unique {
-            self.trx.unlock(tree.index_id(), &key[..prefix.length]);
+        if let Some(length) = unique {
+            self.trx.unlock(tree.index_id(), &key[..length]);
         }
         self.did();
         Ok(())

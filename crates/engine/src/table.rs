@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use palisade_base::Lsn;
 use palisade_btree::Tree;
 use palisade_buffer::Space;
+use palisade_catalog::key;
 use palisade_log::Log;
 
 use crate::info::{Counter, Field};
@@ -130,6 +131,19 @@ impl Table {
     #[inline]
     pub(crate) fn tree(&self, number: usize) -> &Tree {
         &self.trees[number]
+    }
+
+    /// The number of the index with this id, if it is one of the table's.
+    pub(crate) fn number_of(&self, index: u64) -> Option<usize> {
+        self.indexes.iter().position(|known| known.id == index)
+    }
+
+    /// With how many bytes of its key no other entry of the index begins. `None` if others may have the same: in an index that is
+    /// not unique, or because one of its parts is NULL; and if the key is a hidden row id, which nobody chooses.
+    pub(crate) fn unique_part(&self, number: usize, key: &[u8]) -> Option<usize> {
+        let is_unique = self.indexes[number].unique && (number > 0 || self.row_id_column().is_none());
+        let prefix = is_unique.then(|| key::unique_prefix(self, number, key)).flatten();
+        prefix.filter(|prefix| !prefix.has_null).map(|prefix| prefix.length)
     }
 
     pub(crate) fn trees(&self) -> &[Tree] {

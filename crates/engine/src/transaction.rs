@@ -1,12 +1,16 @@
 //! Transactions: beginning, savepoints, ending; reading one row. Changing rows is in `rows`, reading
 //! ranges in [`scan`](crate::scan).
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use palisade_base::event::retry;
 use palisade_base::{Blocked, Lsn, TrxId};
-use palisade_txn::{Gaps, LockWait, Locking, Mode, SavePoint, SessionNo, Stamp, Trx, UndoPtr};
+use palisade_txn::{
+    Gaps, LockWait, Locking, Mode, Places, SavePoint, SessionNo, Stamp, Trx, UndoPtr, UniquePart,
+};
 
 use crate::config::FlushAtCommit;
 use crate::engine::Engine;
@@ -171,7 +175,7 @@ pub enum UpdateOutcome {
     Changed,
 }
 
-/// Changes undone before the worker's other tasks get their turn.
+/// Changes undone, or undo records about locks written, before the worker's other tasks get their turn.
 const STEPS_AT_ONCE: u64 = 128;
 
 /// A point in a transaction to which it can be rolled back.
@@ -330,11 +334,33 @@ impl Transaction {
         Savepoint { changes: self.trx_ref().savepoint() }
     }
 
-    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends; if they take more memory than they may,
-    /// it fails with [`Error::LockTableFull`].
+    /// Undoes everything after `savepoint`. Locks are kept until the transaction ends, and, where gaps are locked, nobody else
+    /// inserts what has been inserted and is gone again; if that takes more memory than it may, it fails with
+    /// [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
         self.work.reset();
-        self.trx().rollback_to(savepoint.changes).map_err(Blocked::up)
+        let dictionary = self.engine.dictionary();
+        let known = RefCell::new(HashMap::new());
+        let unique = |index, key: &[u8]| {
+            let mut known = known.borrow_mut();
+            let find = || {
+                let number =
+                    |table: &Arc<Table>| table.number_of(index).map(|number| (table.clone(), number));
+                dictionary.all_tables().find_map(number)
+            };
+            let (table, number) = known.entry(index).or_insert_with(find).as_ref()?;
+            table.unique_part(*number, key)
+        };
+        let places = self.places(&unique);
+        self.trx().rollback_to(savepoint.changes, places).map_err(Blocked::up)
+    }
+
+    /// What a partial rollback does with the places of what is gone again.
+    pub(crate) fn places<'a>(&self, unique: UniquePart<'a>) -> Places<'a> {
+        match self.gaps() {
+            Gaps::Open => Places::Open,
+            Gaps::Locked => Places::Locked(unique),
+        }
     }
 
     /// Commits. Returns when the commit is as durable as `innodb_flush_log_at_trx_commit` demands. Afterwards the
@@ -596,11 +622,21 @@ impl Engine {
 
 /// Undoes all that a transaction has changed, and lets others run meanwhile.
 pub(crate) async fn roll_back_steps(trx: &mut Trx) -> Result<(), Error> {
-    for step in 1u64.. {
-        if !retry(|| trx.rollback_step().map_err(Blocked::up::<Error>)).await? {
+    all_steps(|| trx.rollback_step()).await
+}
+
+/// Writes all locks of a transaction down that is to be prepared; the worker's other tasks get their turns.
+pub(crate) async fn save_lock_steps(trx: &mut Trx) -> Result<(), Error> {
+    all_steps(|| trx.save_locks()).await
+}
+
+/// Calls `step` until it gives false, and lets others run now and then.
+async fn all_steps(mut step: impl FnMut() -> palisade_txn::Attempt<bool>) -> Result<(), Error> {
+    for number in 1u64.. {
+        if !retry(|| step().map_err(Blocked::up::<Error>)).await? {
             break;
         }
-        if step.is_multiple_of(STEPS_AT_ONCE) {
+        if number.is_multiple_of(STEPS_AT_ONCE) {
             yield_now().await;
         }
     }

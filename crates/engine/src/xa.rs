@@ -6,10 +6,10 @@
 //!                          └──── the session ends or rolls back ──────────────────────────────┘
 //! ```
 //!
-//! While a session works in one, only its name is here, so that no other session takes it. To prepare it is one
-//! mini-transaction, which writes its name and the tables that it uses into its undo ([`Trx::prepare`]). From then on it
-//! belongs to nobody: it keeps its row locks and metadata locks, and whoever names it ends it. Opening the engine finds
-//! those that were prepared, and leaves them alone.
+//! While a session works in one, only its name is here, so that no other session takes it. To prepare it is to write into its undo
+//! what it has locked and not changed ([`Trx::save_locks`]), and then, in one mini-transaction, its name and the tables that it
+//! uses ([`Trx::prepare`]). From then on it belongs to nobody: it keeps its locks on rows and ranges and its metadata locks, and whoever
+//! names it ends it. Opening the engine finds those that were prepared, with all of these locks, and leaves them alone.
 //!
 //! What is promised here is durable when it is answered, whatever `innodb_flush_log_at_trx_commit` says: a coordinator
 //! forgets a transaction for which it has been told of the end. It also learns of one from the list of what is prepared, if
@@ -29,7 +29,7 @@ use parking_lot::Mutex;
 use crate::Error;
 use crate::engine::Engine;
 use crate::metadata::{MetadataLocks, Pinned};
-use crate::transaction::{Transaction, roll_back_steps};
+use crate::transaction::{Transaction, roll_back_steps, save_lock_steps};
 
 /// The name of an XA transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,6 +243,7 @@ impl Transaction {
     pub async fn prepare(mut self, branch: XaBranch) -> Result<(), Error> {
         let engine = self.engine().clone();
         let note = encode(branch.xid(), &engine.metadata.pinned(self.session()));
+        save_lock_steps(self.trx()).await?;
         let lsn = retry(|| self.trx().prepare(&note).map_err(Blocked::up::<Error>)).await?;
         // No wait between these two: it is either its session's or nobody's.
         let mut trx = self.detach();

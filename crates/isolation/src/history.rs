@@ -105,12 +105,6 @@ impl Transaction {
         })
     }
 
-    /// Takes out what it has read, and so what that says of its place among the others.
-    pub fn forget_reads(&mut self) {
-        self.ops.retain(|op| matches!(op, Op::Append(..)));
-        self.looks.clear();
-    }
-
     /// Whether it changed `key`, even if it took that back.
     pub fn has_touched(&self, key: Key) -> bool {
         self.appends(key).next().is_some() || self.undone.iter().any(|(known, _)| *known == key)

@@ -14,9 +14,14 @@
 //! A transaction that goes on after a partial rollback is another matter: it has read the row that it changed - in order to
 //! change it, or afterwards and without another lock, since the row was its own - and it may act upon that. So the row stays
 //! locked, as in InnoDB, by an entry in the lock table, made under the leaf's latch before the id goes. Where the transaction
-//! has a range over the row there is no need. A row that it has inserted is gone, and its key is free, as in InnoDB.
+//! has a range over the row there is no need.
 //!
-//! Those entries take memory; if there is none, the partial rollback fails with [`Error::LockTableFull`], and the whole
+//! Of a row that it has inserted and that is gone again it knows that there was none before: otherwise the insert would have
+//! failed. So where gaps are locked at all ([`Places::Locked`]), the place of the row stays locked as a range, and so does that of
+//! an entry of a unique index: all that begins with what must be unique in it ([`UniquePart`]). Places that follow each
+//! other mostly take one range together.
+//!
+//! Those locks take memory; if there is none, the partial rollback fails with [`Error::LockTableFull`], and the whole
 //! transaction is to be rolled back instead.
 
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
@@ -24,8 +29,9 @@ use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
 use palisade_btree::{Mtr, overflow};
 
 use crate::change::bad_value;
-use crate::entry::{CLUSTERED_HEADER, ClusteredHeader, SECONDARY_HEADER, SecondaryHeader, UndoPtr};
+use crate::entry::{CLUSTERED_HEADER, ClusteredHeader, DELETED, SECONDARY_HEADER, SecondaryHeader, UndoPtr};
 use crate::error::{Attempt, Error};
+use crate::locks::ranges::Cut;
 use crate::locks::{Mode, TryLock};
 use crate::metrics;
 use crate::system::TrxSystem;
@@ -35,11 +41,24 @@ use crate::undo::{Delta, Prior, Undo, UndoRecord};
 /// Most bytes of redo of a step that restores an entry.
 const MAX_RESTORE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + 4 * OP_OVERHEAD;
 
-/// What becomes of the locks on rows that are restored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Locks {
+/// With how many bytes of this entry's key in this index no other entry may begin; `None` if others may have the same, as in an
+/// index that is not unique, or if nobody chooses what they are.
+pub type UniquePart<'a> = &'a dyn Fn(u64, &[u8]) -> Option<usize>;
+
+/// What becomes, in a partial rollback, of the places of rows and entries that are gone again.
+#[derive(Clone, Copy)]
+pub enum Places<'a> {
+    /// Others may insert there.
+    Open,
+    /// Nobody else does until the transaction ends.
+    Locked(UniquePart<'a>),
+}
+
+/// What becomes of the locks on what is restored.
+#[derive(Clone, Copy)]
+enum Locks<'a> {
     /// The transaction goes on.
-    Kept,
+    Kept(Places<'a>),
     /// It ends.
     Released,
 }
@@ -51,7 +70,7 @@ impl Trx {
         self.undo_step(Locks::Released)
     }
 
-    fn undo_step(&mut self, locks: Locks) -> Attempt<bool> {
+    fn undo_step(&mut self, locks: Locks<'_>) -> Attempt<bool> {
         if self.state.last.is_none() || self.state.committed.is_some() {
             return Ok(false);
         }
@@ -64,11 +83,11 @@ impl Trx {
         outcome.map(|()| true)
     }
 
-    /// Undoes everything after `savepoint`; rows stay locked. Call again after waiting. Waits for: pages, log credit. After
-    /// [`Error::LockTableFull`] the transaction must be rolled back.
-    pub fn rollback_to(&mut self, savepoint: SavePoint) -> Attempt<()> {
+    /// Undoes everything after `savepoint`; rows stay locked, and places as it is said. Call again after waiting. Waits for:
+    /// pages, log credit. After [`Error::LockTableFull`] the transaction must be rolled back.
+    pub fn rollback_to(&mut self, savepoint: SavePoint, places: Places<'_>) -> Attempt<()> {
         self.cancel_wait();
-        while self.state.changes > savepoint.changes && self.undo_step(Locks::Kept)? {}
+        while self.state.changes > savepoint.changes && self.undo_step(Locks::Kept(places))? {}
         metrics::TRX_ROLLBACKS_SAVEPOINT.increment();
         Ok(())
     }
@@ -88,7 +107,7 @@ impl Trx {
 }
 
 impl State {
-    fn undo_last(&mut self, system: &TrxSystem, bytes: &mut Vec<u8>, locks: Locks) -> Attempt<()> {
+    fn undo_last(&mut self, system: &TrxSystem, bytes: &mut Vec<u8>, locks: Locks<'_>) -> Attempt<()> {
         let place = self.last;
         system.undo.copy_record(place, bytes)?;
         let page = system.undo.page_id(place.page());
@@ -103,10 +122,12 @@ impl State {
                 self.undo_row(system, before, index, key, Some((old, row)), locks)?;
             }
             Undo::Secondary { index, key, prior, .. } => {
-                self.undo_entry(system, before, index, key, prior)?
+                self.undo_entry(system, before, index, key, prior, locks)?
             }
             Undo::ChainAllocated { space, first } => self.undo_chain(system, before, space, first)?,
-            Undo::ChainReleased { .. } | Undo::Prepare { .. } => self.skip(system, before)?,
+            Undo::ChainReleased { .. } | Undo::Prepare { .. } | Undo::Locks { .. } => {
+                self.skip(system, before)?
+            }
             Undo::Commit => {
                 return Err(Error::Corrupted { page, what: "a commit record to be undone" }.into());
             }
@@ -139,7 +160,7 @@ impl State {
         index: u64,
         key: &[u8],
         old: Option<(ClusteredHeader, Delta<'_>)>,
-        locks: Locks,
+        locks: Locks<'_>,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
         let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
@@ -158,15 +179,18 @@ impl State {
         if header.writer != self.id || header.roll != self.last {
             return Err(disagreement.into());
         }
-        if let (Locks::Kept, Some((old, _))) = (locks, &old)
-            && old.writer != self.id
-            && !old.is_deleted()
-        {
-            match system.locks.try_lock_row(self.session, index, key, Mode::Exclusive) {
-                TryLock::Already | TryLock::Newly => {}
-                TryLock::Full => return Err(Error::LockTableFull.into()),
-                TryLock::No => unreachable!("nobody else has a row that this transaction has written"),
+        let older = old.as_ref().map(|(old, _)| old);
+        match (locks, older) {
+            (Locks::Released, _) => {}
+            (Locks::Kept(_), Some(old)) if old.writer == self.id => {}
+            (Locks::Kept(_), Some(old)) if !old.is_deleted() => {
+                match system.locks.try_lock_row(self.session, index, key, Mode::Exclusive) {
+                    TryLock::Already | TryLock::Newly => {}
+                    TryLock::Full => return Err(Error::LockTableFull.into()),
+                    TryLock::No => unreachable!("nobody else has a row that this transaction has written"),
+                }
             }
+            (Locks::Kept(places), _) => self.lock_place(system, places, index, key)?,
         }
         // A delete mark that everybody sees, and purge may have passed by while it was overwritten, need not come back.
         // Asked under the latch: if purge has not passed by now, it will find the mark.
@@ -188,6 +212,7 @@ impl State {
         index: u64,
         key: &[u8],
         prior: Option<Prior<'_>>,
+        locks: Locks<'_>,
     ) -> Attempt<()> {
         let Some(tree) = system.trees().tree(index) else { return self.skip(system, before) };
         let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
@@ -206,9 +231,16 @@ impl State {
         if header.writer != self.id {
             return Err(disagreement.into());
         }
+        let was_free = prior.is_none_or(|prior| prior.flags & DELETED != 0 && prior.writer != self.id);
+        if let Locks::Kept(places) = locks
+            && was_free
+            && !header.is_deleted()
+        {
+            self.lock_place(system, places, index, key)?;
+        }
         // As with rows, and under the latch too.
         let prior = prior.filter(|prior| {
-            let deleted = prior.flags & crate::entry::DELETED != 0;
+            let deleted = prior.flags & DELETED != 0;
             !(deleted && prior.writer != self.id && is_obsolete(system, prior.writer))
         });
         if let Some(prior) = prior {
@@ -219,6 +251,22 @@ impl State {
             }
         }
         self.restore(system, &tree, mtr, position, before, prior.is_some())
+    }
+
+    /// Nobody else inserts what must not be there beside `key`, an entry that is about to go. Its leaf is latched; nobody else
+    /// has anything there.
+    fn lock_place(
+        &self,
+        system: &TrxSystem,
+        places: Places<'_>,
+        index: u64,
+        key: &[u8],
+    ) -> Result<(), Error> {
+        let Places::Locked(unique) = places else { return Ok(()) };
+        let Some(length) = unique(index, key) else { return Ok(()) };
+        let prefix = &key[..length];
+        let mut range = system.locks.begin_range(self.session, index, Mode::Shared);
+        range.add(Cut::before(prefix), Cut::behind_prefix(prefix))
     }
 
     /// Puts `self.value` back, or removes the entry, and moves the pointer.

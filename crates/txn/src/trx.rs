@@ -5,6 +5,7 @@
 //! The changes are in [`change`](crate::change), taking them back is in [`rollback`](crate::rollback), reading older
 //! versions in [`version`](crate::version).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use palisade_base::{Blocked, Lsn, TrxId};
@@ -18,9 +19,10 @@ use crate::metrics;
 use crate::sequence::Snapshot;
 use crate::sessions::SessionNo;
 use crate::system::TrxSystem;
+use crate::undo::held::pack;
 use crate::undo::page::Occupancy;
 use crate::undo::record::RECORD_HEADER;
-use crate::undo::segment::{InFlight, MAX_APPEND_BYTES};
+use crate::undo::segment::{InFlight, MAX_APPEND_BYTES, MAX_APPEND_LOCKS_BYTES};
 use crate::undo::{Segment, Undo, UndoRecord};
 
 /// A transaction. When one has ended, the next can begin in the same object, with its buffers.
@@ -43,6 +45,8 @@ pub(crate) struct State {
     /// Whether the lock table may know of it.
     pub(crate) locks: bool,
     pub(crate) recovered: bool,
+    /// While it is being prepared: the locks that are not written down yet, as Locks records have them.
+    unsaved_locks: Option<VecDeque<Vec<u8>>>,
     /// What its Prepare record says, once it is prepared.
     pub(crate) prepared: Option<Box<[u8]>>,
     /// Where its commit record ends, once there is one: it then waits for the log's tail to get there.
@@ -79,6 +83,7 @@ impl Trx {
             needs_purge: false,
             locks: false,
             recovered: false,
+            unsaved_locks: None,
             prepared: None,
             committed: None,
             begun_us: 0,
@@ -89,11 +94,14 @@ impl Trx {
         Trx { system, state }
     }
 
-    /// A transaction that was in flight at a crash.
+    /// A transaction that was in flight at a crash. If it is prepared it has its locks, whose records are read.
     pub(crate) fn resurrect(system: Arc<TrxSystem>, found: InFlight) -> Result<Self, Error> {
         let InFlight { id, last, segment, is_prepared } = found;
-        let prepared = if is_prepared { Some(system.undo.read_note(last, id)?) } else { None };
         let session = system.sequence.numbers.take();
+        let prepared = match is_prepared {
+            true => Some(system.undo.read_promise(last, id, |lock| system.locks.reinstate(session, lock))?),
+            false => None,
+        };
         if !system.sequence.resurrect(id, session) {
             return Err(Error::Disagreement { index: 0, writer: id });
         }
@@ -276,12 +284,21 @@ impl Trx {
         Ok(Some(lsn))
     }
 
+    /// Writes some more of its locks into its undo, so that it has them after a crash; false if they all are there. The first
+    /// call settles which: from then on it must neither change nor lock anything. Waits for: log credit, what getting an id
+    /// takes.
+    pub fn save_locks(&mut self) -> Attempt<bool> {
+        self.cancel_wait();
+        self.state.save_locks(&self.system)
+    }
+
     /// Promises that it can be committed or rolled back, also after a crash, and that neither happens by itself: recovery
-    /// finds it with `note`, of at most [`MAX_NOTE`] bytes. It keeps its locks, and must change nothing more. Gives the LSN
-    /// up to which the log must be durable for the promise to hold. Waits for: log credit, what getting an id takes.
+    /// finds it with `note`, of at most [`MAX_NOTE`] bytes, and with its locks, which it keeps ([`save_locks`](Self::save_locks);
+    /// those that are not saved yet are now). It must change nothing more. Gives the LSN up to which the log must be durable for
+    /// the promise to hold. Waits for: log credit, what getting an id takes.
     pub fn prepare(&mut self, note: &[u8]) -> Attempt<Lsn> {
         assert!(note.len() <= MAX_NOTE, "a note of {} bytes", note.len());
-        self.cancel_wait();
+        while self.save_locks()? {}
         let lsn = self.state.append_prepare(&self.system, note)?;
         self.close_snapshot();
         Ok(lsn)
@@ -319,6 +336,7 @@ impl Trx {
         state.changes = 0;
         state.needs_purge = false;
         state.recovered = false;
+        state.unsaved_locks = None;
         state.prepared = None;
         state.committed = None;
     }
@@ -383,18 +401,50 @@ impl State {
         }
     }
 
+    fn save_locks(&mut self, system: &TrxSystem) -> Attempt<bool> {
+        let mut unsaved = match self.unsaved_locks.take() {
+            Some(unsaved) => unsaved,
+            None if self.locks => pack(system.locks.held(self.session)).into(),
+            None => VecDeque::new(),
+        };
+        let outcome = match unsaved.front() {
+            Some(locks) => {
+                let undo = Undo::Locks { locks };
+                self.append_alone(system, undo, MAX_APPEND_LOCKS_BYTES, Occupancy::Active).map(|_| true)
+            }
+            None => Ok(false),
+        };
+        if let Ok(true) = outcome {
+            unsaved.pop_front();
+        }
+        self.unsaved_locks = Some(unsaved);
+        outcome
+    }
+
     fn append_prepare(&mut self, system: &TrxSystem, note: &[u8]) -> Attempt<Lsn> {
+        let undo = Undo::Prepare { note };
+        let lsn = self.append_alone(system, undo, MAX_APPEND_BYTES, Occupancy::Prepared)?;
+        self.prepared = Some(note.into());
+        Ok(lsn)
+    }
+
+    /// Appends a record that is about no entry, in a mini-transaction of at most `bytes`. Gives the LSN behind it.
+    fn append_alone(
+        &mut self,
+        system: &TrxSystem,
+        undo: Undo<'_>,
+        bytes: usize,
+        occupancy: Occupancy,
+    ) -> Attempt<Lsn> {
         self.begin_writing(system)?;
-        UndoRecord { writer: self.id, previous: self.last, undo: Undo::Prepare { note } }
-            .encode(&mut self.record);
-        let mut mtr = Mtr::begin(&system.log, MAX_APPEND_BYTES).map_err(Blocked::up)?;
+        UndoRecord { writer: self.id, previous: self.last, undo }.encode(&mut self.record);
+        let mut mtr = Mtr::begin(&system.log, bytes).map_err(Blocked::up)?;
         let segment = self.segment.as_mut().expect("a writing transaction has a segment");
         let tail = segment.latch(&system.undo, &mut mtr)?;
         let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
-        self.last = segment.append(&mut mtr, &mut place, self.id, &self.record, Occupancy::Prepared);
+        self.last = segment.append(&mut mtr, &mut place, self.id, &self.record, occupancy);
         let range = mtr.commit(|_| {});
         self.changes += 1;
-        self.prepared = Some(note.into());
         Ok(range.end)
     }
 

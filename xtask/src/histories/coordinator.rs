@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use palisade_base::prng::Prng;
 use palisade_isolation::branch::Branch;
-use palisade_isolation::check::Level;
 use palisade_isolation::{Fate, Transaction};
 
 use super::{Event, SESSIONS, Stage};
@@ -26,6 +25,8 @@ pub struct Handed {
     pub branch: Branch,
     /// How often the server had been killed when it was begun.
     pub life: u32,
+    /// It was found prepared after the server had been killed.
+    pub is_recovered: bool,
     /// Its fate is yet unknown.
     pub transaction: Transaction,
 }
@@ -33,15 +34,14 @@ pub struct Handed {
 pub struct Coordinator<'a> {
     stage: &'a Stage,
     prng: Prng,
-    level: Level,
     pending: Vec<Handed>,
     seen: Vec<Transaction>,
 }
 
 impl<'a> Coordinator<'a> {
-    pub fn new(stage: &'a Stage, seed: u64, level: Level) -> Self {
+    pub fn new(stage: &'a Stage, seed: u64) -> Self {
         let prng = Prng::new(seed ^ 0x7861);
-        Coordinator { stage, prng, level, pending: Vec::new(), seen: Vec::new() }
+        Coordinator { stage, prng, pending: Vec::new(), seen: Vec::new() }
     }
 
     /// Ends what is handed over until the run is over.
@@ -56,8 +56,9 @@ impl<'a> Coordinator<'a> {
                 client = Some(connected);
             }
             let Some(connected) = client.as_mut() else { continue };
-            // some are left for later, so that they live for a while, and some see the server killed
-            if !self.round(connected, 3)? {
+            // some are left for later, so that they live for a while, and some see the server killed; those that have are
+            // left for longer, so that others meet what they have locked in their life before
+            if !self.round(connected, |handed| if handed.is_recovered { 20 } else { 3 })? {
                 client = None;
             }
         }
@@ -67,7 +68,7 @@ impl<'a> Coordinator<'a> {
     /// Ends all that is left; nobody else does anything any more.
     pub fn finish(mut self, client: &mut Client) -> Result<Vec<Transaction>, String> {
         loop {
-            if !self.round(client, 1)? {
+            if !self.round(client, |_| 1)? {
                 return Err("the connection broke although nobody kills any more".to_owned());
             }
             if self.pending.is_empty() {
@@ -80,8 +81,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Looks what is prepared, and ends one in `one_in` of them. False if the connection is of no use any more.
-    fn round(&mut self, client: &mut Client, one_in: u64) -> Result<bool, String> {
+    /// Looks what is prepared, and ends each, one time in `one_in`. False if the connection is of no use any more.
+    fn round(&mut self, client: &mut Client, one_in: fn(&Handed) -> u64) -> Result<bool, String> {
         self.pending.append(&mut self.stage.handed.lock().expect("nobody panics"));
         let ended = self.stage.ended.lock().expect("nobody panics").clone();
         let life = self.stage.life.load(Ordering::SeqCst);
@@ -98,15 +99,11 @@ impl<'a> Coordinator<'a> {
                 format!("{}: {what}; prepared are {names:?}; {:?}", handed.name, handed.transaction)
             })?;
             if is_listed && life > handed.life {
-                handed.life = life;
+                (handed.life, handed.is_recovered) = (life, true);
                 self.stage.note(Event::Recovered);
-                // What it has changed is locked in the server's next life, too, but not what it has read.
-                if self.level == Level::Serializable {
-                    handed.transaction.forget_reads();
-                }
             }
             let fate = match fate {
-                None if is_connected && !is_held && self.prng.one_in(one_in) => {
+                None if is_connected && !is_held && self.prng.one_in(one_in(&handed)) => {
                     let (answered, fate) = end(self.stage, client, &mut handed)?;
                     is_connected = answered;
                     fate

@@ -106,7 +106,8 @@ impl<'a> Session<'a> {
                     self.seen.push(of(fate, self.stage.now()));
                 }
                 Outcome::Handed { name, branch } => {
-                    let handed = Handed { name, branch, life, transaction: of(Fate::Unknown, 0) };
+                    let handed =
+                        Handed { name, branch, life, is_recovered: false, transaction: of(Fate::Unknown, 0) };
                     self.stage.handed.lock().expect("nobody panics").push(handed);
                 }
             }

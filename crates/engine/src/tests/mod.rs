@@ -10,3 +10,4 @@ mod recovery;
 mod rows;
 mod stress;
 mod xa;
+mod xa_locks;

@@ -345,6 +345,23 @@ fn g2_two_adjacent_edges_and_a_reader() {
     book.last(&[(1, &[11]), (2, &[22])]).shows(Kind::G2, Level::Serializable);
 }
 
+/// What happens if a restart unlocks what a prepared transaction has read: the second changes that, and the third sees it, and that
+/// the first is not there yet. Nothing is wrong with the two of them alone, nor if the first had read nothing.
+#[test]
+fn g2_what_a_prepared_transaction_has_read_changes_before_it_ends() {
+    let prepared = [locked(1, &[]), append(2, 21)];
+    let with = |prepared: &[Op]| {
+        Book::default()
+            .at(1, 60, Fate::Committed, prepared)
+            .at(10, 20, Fate::Committed, &[locked(1, &[]), append(1, 11)])
+            .at(30, 40, Fate::Committed, &[read(1, &[11]), read(2, &[])])
+            .in_one_statement()
+            .last(&[(1, &[11]), (2, &[21])])
+    };
+    with(&prepared).shows(Kind::G2, Level::Serializable);
+    assert_eq!(check(&with(&prepared[1..]).0, Level::Serializable), []);
+}
+
 #[test]
 fn an_acknowledged_append_that_is_lost() {
     let book = Book::default().with(&[append(1, 11)]).with(&[append(1, 21)]);

@@ -1,2 +1,3 @@
 mod canaries;
 mod model;
+mod prepared;

@@ -203,7 +203,7 @@ fn run(seed: u64, reads: Reads) -> History {
     history
 }
 
-fn kinds(history: &History, level: Level) -> HashSet<Kind> {
+pub(super) fn kinds(history: &History, level: Level) -> HashSet<Kind> {
     check(history, level).into_iter().map(|anomaly| anomaly.kind).collect()
 }
 

@@ -33,6 +33,7 @@
 //! See [`deadlock`]. The victim's wait ends with [`Request::Deadlock`].
 
 pub mod deadlock;
+mod held;
 mod interval_tree;
 pub mod listing;
 #[cfg(all(test, loom))]

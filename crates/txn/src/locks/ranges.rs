@@ -64,6 +64,16 @@ impl Cut {
         Cut::At { key: key.into(), after: true }
     }
 
+    /// Just after all keys that begin with `prefix`.
+    pub fn behind_prefix(prefix: &[u8]) -> Cut {
+        let kept = prefix.iter().rposition(|byte| *byte != u8::MAX);
+        kept.map_or(Cut::End, |last| {
+            let mut key = prefix[..=last].to_vec();
+            key[last] += 1;
+            Cut::At { key: key.into(), after: false }
+        })
+    }
+
     /// Whether it lies just before `key`, or further ahead.
     pub(super) fn is_before(&self, key: &[u8]) -> bool {
         match self {
@@ -212,6 +222,15 @@ impl IndexRanges {
         (before, now)
     }
 
+    /// Calls `visit` with each range of a session.
+    pub(super) fn visit_session(&self, session: SessionNo, mut visit: impl FnMut(Mode, &Cut, &Cut)) {
+        if let Some(held) = self.held.get(&session) {
+            for (mode, intervals) in [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)] {
+                intervals.0.iter().for_each(|(from, to)| visit(mode, from, to));
+            }
+        }
+    }
+
     /// Gives what they took, if there was anything to forget.
     fn release(&mut self, session: SessionNo) -> Option<usize> {
         let held = self.held.remove(&session)?;
@@ -283,11 +302,8 @@ impl RangeTable {
     pub(super) fn visit(&self, mut visit: impl FnMut(SessionNo, u64, Mode, &Cut, &Cut)) {
         for shard in &self.shards {
             for (index, ranges) in shard.indexes.read().by_id.iter() {
-                for (session, held) in &ranges.held {
-                    let modes = [(Mode::Shared, &held.shared), (Mode::Exclusive, &held.exclusive)];
-                    for (mode, intervals) in modes {
-                        intervals.0.iter().for_each(|(from, to)| visit(*session, *index, mode, from, to));
-                    }
+                for session in ranges.held.keys() {
+                    ranges.visit_session(*session, |mode, from, to| visit(*session, *index, mode, from, to));
                 }
             }
         }
@@ -343,11 +359,17 @@ impl RangeGuard<'_> {
         if from >= to {
             return Ok(());
         }
-        let Indexes { by_id, account } = &mut *self.indexes;
         let most = FIRST_RANGE_BYTES + range_bytes(&from, &to);
-        if !self.table.has_room(account, self.session, most) {
+        if !self.table.has_room(&mut self.indexes.account, self.session, most) {
             return Err(Error::LockTableFull);
         }
+        self.put(from, to);
+        Ok(())
+    }
+
+    /// [`add`](Self::add) of a range that is not empty, whether there is room or not.
+    pub(super) fn put(&mut self, from: Cut, to: Cut) {
+        let Indexes { by_id, account } = &mut *self.indexes;
         let ranges = by_id.entry(self.index).or_default();
         if !ranges.held.contains_key(&self.session) {
             self.shard.count.fetch_add(1, Ordering::AcqRel);
@@ -357,7 +379,6 @@ impl RangeGuard<'_> {
         let (before, now) = ranges.add(self.session, self.mode, from, to);
         account.settle(&self.table.budget, before, now);
         self.table.note_ranges(self.session, before, now);
-        Ok(())
     }
 }
 
@@ -401,5 +422,20 @@ mod tests {
                 assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "disjoint: {ends:?}");
             }
         }
+    }
+
+    #[test]
+    fn keys_with_a_prefix_are_those_up_to_the_cut_behind_it() {
+        let keys: [&[u8]; 9] =
+            [b"", b"a", b"a\0", b"a\xff", b"a\xff\xff", b"b", b"b\0", b"\xff", b"\xff\xff\x01"];
+        for prefix in keys {
+            let (from, to) = (Cut::before(prefix), Cut::behind_prefix(prefix));
+            for key in keys {
+                let is_in = from <= Cut::before(key) && Cut::after(key) <= to;
+                assert_eq!(is_in, key.starts_with(prefix), "{key:?} in {prefix:?}");
+            }
+        }
+        // So that the places of numbers that follow each other are one range, mostly.
+        assert_eq!(Cut::behind_prefix(&7u32.to_be_bytes()), Cut::before(&8u32.to_be_bytes()));
     }
 }

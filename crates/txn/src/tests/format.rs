@@ -1,8 +1,9 @@
 //! docs/format-undo.md says what the code does.
 
 use crate::entry::*;
+use crate::undo::held::*;
 use crate::undo::page::*;
-use crate::undo::record::RECORD_HEADER;
+use crate::undo::record::{MAX_LOCKS_RECORD, RECORD_HEADER};
 
 const DOC: &str = include_str!("../../../../docs/format-undo.md");
 
@@ -35,6 +36,12 @@ fn the_document_has_the_numbers_of_the_code() {
         ("NEXT", NEXT as u64),
         ("RECORDS", RECORDS as u64),
         ("RECORD_HEADER", RECORD_HEADER as u64),
+        ("MAX_LOCKS_RECORD", MAX_LOCKS_RECORD as u64),
+        ("EXCLUSIVE", EXCLUSIVE.into()),
+        ("RANGE", RANGE.into()),
+        ("FROM_AFTER", FROM_AFTER.into()),
+        ("TO_AFTER", TO_AFTER.into()),
+        ("TO_END", TO_END.into()),
     ];
     for (name, value) in constants {
         assert_eq!(documented(name), Some(value), "{name}");

@@ -8,6 +8,7 @@ mod lock_memory;
 mod locks;
 mod model;
 mod prepared;
+mod prepared_locks;
 mod purge;
 mod ranges;
 mod segments;

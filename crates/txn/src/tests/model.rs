@@ -15,7 +15,9 @@ use palisade_btree::{Direction, ScanEnd, Tree, verify};
 use palisade_io::{CrashKeeps, FaultFileSystem};
 
 use super::harness::{SECONDARY, Store};
-use crate::{ClusteredHeader, EntryChange, Gaps, RowChange, RowOutcome, SavePoint, SecondaryHeader, Trx};
+use crate::{
+    ClusteredHeader, EntryChange, Gaps, Places, RowChange, RowOutcome, SavePoint, SecondaryHeader, Trx,
+};
 
 type Map = BTreeMap<u8, Vec<u8>>;
 /// Changes; `None` deletes.
@@ -278,7 +280,7 @@ impl World {
     fn roll_back_to_savepoint(&mut self, number: usize) {
         let session = &mut self.sessions[number];
         let Some((savepoint, own)) = session.savepoints.pop() else { return };
-        retry_blocking(|| session.trx.rollback_to(savepoint)).unwrap();
+        retry_blocking(|| session.trx.rollback_to(savepoint, Places::Open)).unwrap();
         // What was undone is nobody's any more: the row says who wrote the version before.
         session.own = own;
     }

@@ -15,11 +15,13 @@
 //!
 //! A transaction that is *prepared* (XA) has a Prepare record as its newest, and its segment's state says so: recovery leaves
 //! it as it is, until somebody decides. Then it is committed like any other, or the first step of its rollback takes
-//! the Prepare record back, and with it the promise.
+//! the Prepare record back, and with it the promise. In front of that record are Locks records (`held`): what it has locked
+//! without changing it, which nobody could tell from the rows.
 //!
 //! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a segment in
 //! order, and gives back pages from the head. See docs/format-undo.md for the bytes.
 
+pub(crate) mod held;
 pub(crate) mod history;
 pub mod page;
 pub mod record;

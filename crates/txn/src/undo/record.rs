@@ -18,7 +18,12 @@ pub const PREVIOUS: usize = 9;
 /// Most bytes of a record: key and value of an entry, and what is around them.
 pub const MAX_RECORD: usize = palisade_btree::layout::MAX_ENTRY + 64;
 
-const _: () = assert!(MAX_RECORD <= crate::undo::page::CAPACITY);
+/// Most bytes of locks in a record: two records fit on a page.
+pub(crate) const MAX_LOCKS: usize = crate::undo::page::CAPACITY / 2 - RECORD_HEADER - 2;
+/// Most bytes of a record about locks.
+pub const MAX_LOCKS_RECORD: usize = RECORD_HEADER + 2 + MAX_LOCKS;
+
+const _: () = assert!(MAX_RECORD <= crate::undo::page::CAPACITY && MAX_LOCKS < 1 << 14);
 
 const INSERT: u8 = 1;
 const MODIFY: u8 = 2;
@@ -27,6 +32,7 @@ const CHAIN_ALLOCATED: u8 = 4;
 const CHAIN_RELEASED: u8 = 5;
 const COMMIT: u8 = 6;
 const PREPARE: u8 = 7;
+const LOCKS: u8 = 8;
 
 /// An older byte string, made from the newer one: its first `front` and last `back` bytes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +133,11 @@ pub enum Undo<'a> {
         /// Whatever its owner wants to find again.
         note: &'a [u8],
     },
+    /// The transaction is about to be prepared, and has these locks besides those of the rows that it has written.
+    Locks {
+        /// As the module `held` writes them.
+        locks: &'a [u8],
+    },
 }
 
 /// A record.
@@ -150,6 +161,7 @@ impl Undo<'_> {
             Undo::ChainReleased { .. } => CHAIN_RELEASED,
             Undo::Commit => COMMIT,
             Undo::Prepare { .. } => PREPARE,
+            Undo::Locks { .. } => LOCKS,
         }
     }
 
@@ -158,7 +170,11 @@ impl Undo<'_> {
         match self {
             Undo::Modify { deletes, .. } | Undo::Secondary { deletes, .. } => *deletes,
             Undo::ChainReleased { .. } => true,
-            Undo::Insert { .. } | Undo::ChainAllocated { .. } | Undo::Commit | Undo::Prepare { .. } => false,
+            Undo::Insert { .. }
+            | Undo::ChainAllocated { .. }
+            | Undo::Commit
+            | Undo::Prepare { .. }
+            | Undo::Locks { .. } => false,
         }
     }
 }
@@ -193,8 +209,10 @@ impl<'a> UndoRecord<'a> {
             }
             Undo::Commit => {}
             Undo::Prepare { note } => put_bytes(out, note),
+            Undo::Locks { locks } => put_bytes(out, locks),
         }
-        assert!(out.len() <= MAX_RECORD, "an undo record of {} bytes", out.len());
+        let most = if matches!(self.undo, Undo::Locks { .. }) { MAX_LOCKS_RECORD } else { MAX_RECORD };
+        assert!(out.len() <= most, "an undo record of {} bytes", out.len());
         let len = out.len() as u16;
         out[..2].copy_from_slice(&len.to_le_bytes());
     }
@@ -253,6 +271,7 @@ impl<'a> UndoRecord<'a> {
             }
             COMMIT => Undo::Commit,
             PREPARE => Undo::Prepare { note: reader.prefixed_bytes()? },
+            LOCKS => Undo::Locks { locks: reader.prefixed_bytes()? },
             _ => return Err(Truncated),
         };
         Ok(UndoRecord { writer, previous, undo })
@@ -304,6 +323,7 @@ mod tests {
             Undo::ChainReleased { space: SpaceId(2), first: PageNo::NONE },
             Undo::Commit,
             Undo::Prepare { note: b"who it is" },
+            Undo::Locks { locks: b"what it has" },
         ];
         let record =
             |undo| UndoRecord { writer: TrxId(1 << 40), previous: UndoPtr::new(PageNo(u32::MAX), 56), undo };

@@ -16,9 +16,10 @@ use crate::entry::UndoPtr;
 use crate::error::{Attempt, Error};
 use crate::metrics;
 use crate::sessions::thread_shard;
+use crate::undo::held::{HeldLock, unpack};
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
-use crate::undo::record::{MAX_RECORD, Undo, UndoRecord};
+use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, Undo, UndoRecord};
 
 /// The space that undo lives in.
 pub const UNDO_SPACE: SpaceId = SpaceId(1);
@@ -26,6 +27,8 @@ pub const UNDO_SPACE: SpaceId = SpaceId(1);
 const ID_STEP: u64 = 1 << 16;
 /// Most bytes of redo of appending undo records, moving on to a new page included.
 pub const MAX_APPEND_BYTES: usize = MAX_RECORD + MAX_ALLOCATION_BYTES + 10 * OP_OVERHEAD;
+/// The same of a record about locks.
+pub(crate) const MAX_APPEND_LOCKS_BYTES: usize = MAX_APPEND_BYTES - MAX_RECORD + MAX_LOCKS_RECORD;
 
 /// Space 1.
 pub struct UndoSpace {
@@ -261,15 +264,34 @@ impl UndoSpace {
         Ok(())
     }
 
-    /// What the Prepare record at `place`, of `writer`, says. Blocks.
-    pub(crate) fn read_note(&self, place: UndoPtr, writer: TrxId) -> Result<Box<[u8]>, Error> {
-        let note = retry_blocking(|| {
-            self.read(place, |record| match record.undo {
-                Undo::Prepare { note } if record.writer == writer => Some(note.into()),
-                _ => None,
-            })
-        })?;
-        note.ok_or_else(|| corrupted(self.page_id(place.page()), "a prepared transaction without its record"))
+    /// What the Prepare record at `place`, of `writer`, says; calls `has` with the locks that the records in front of it
+    /// speak of. Blocks.
+    pub(crate) fn read_promise(
+        &self,
+        mut place: UndoPtr,
+        writer: TrxId,
+        mut has: impl FnMut(HeldLock),
+    ) -> Result<Box<[u8]>, Error> {
+        let mut note = None;
+        let mut bytes = Vec::new();
+        while !place.is_none() {
+            retry_blocking(|| self.copy_record(place, &mut bytes))?;
+            let wrong = |what| corrupted(self.page_id(place.page()), what);
+            let record = UndoRecord::decode(&bytes).map_err(|_| wrong("not an undo record"))?;
+            if record.writer != writer {
+                return Err(wrong("the undo record of another transaction"));
+            }
+            match (record.undo, &note) {
+                (Undo::Prepare { note: found }, None) => note = Some(found.into()),
+                (_, None) => return Err(wrong("a prepared transaction without its record")),
+                (Undo::Locks { locks }, Some(_)) => {
+                    unpack(locks).map_err(|_| wrong("locks that cannot be"))?.into_iter().for_each(&mut has);
+                }
+                (_, Some(_)) => break,
+            }
+            place = record.previous;
+        }
+        note.ok_or_else(|| corrupted(self.page_id(DIRECTORY), "a prepared transaction without records"))
     }
 
     /// Gives back the first page of a segment, which is not its tail: one mini-transaction. Gives how far the segment is
@@ -391,4 +413,4 @@ impl Segment {
     }
 }
 
-const _: () = assert!(MAX_APPEND_BYTES < MAX_OP_BYTES);
+const _: () = assert!(MAX_APPEND_BYTES < MAX_OP_BYTES && MAX_APPEND_LOCKS_BYTES < MAX_OP_BYTES);
