@@ -189,6 +189,9 @@ error_codes! {
     ER_TABLENAME_NOT_ALLOWED_HERE = 1250, "42000", "Table '%-.192s' from one of the SELECTs cannot be used in %-.32s";
     ER_NOT_SUPPORTED_AUTH_MODE = 1251, "08004", "Client does not support authentication protocol requested by server; consider upgrading MySQL client";
     ER_COLLATION_CHARSET_MISMATCH = 1253, "42000", "COLLATION '%s' is not valid for CHARACTER SET '%s'";
+    ER_TOO_BIG_FOR_UNCOMPRESS = 1256, "HY000", "Uncompressed data size too large; the maximum size is %d (probably, length of uncompressed data was corrupted)";
+    ER_ZLIB_Z_BUF_ERROR = 1258, "HY000", "ZLIB: Not enough room in the output buffer (probably, length of uncompressed data was corrupted)";
+    ER_ZLIB_Z_DATA_ERROR = 1259, "HY000", "ZLIB: Input data corrupted";
     ER_CUT_VALUE_GROUP_CONCAT = 1260, "HY000", "Row %u was cut by GROUP_CONCAT()";
     ER_WARN_TOO_FEW_RECORDS = 1261, "01000", "Row %ld doesn't contain data for all columns";
     ER_WARN_TOO_MANY_RECORDS = 1262, "01000", "Row %ld was truncated; it contained more data than there were input columns";

@@ -21,7 +21,7 @@ use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse,
     Truth,
 };
-use crate::func::{self, Function};
+use crate::func::{self, Function, absent};
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
@@ -594,13 +594,14 @@ impl Binder<'_> {
             ));
         }
         match lower.as_str() {
-            "grouping" | "name_const" | "json_table" => {
-                return Err(not_supported(function.name.to_uppercase()));
-            }
             "values" => {
                 if let [ast::Expr::Column(column)] = function.arguments.as_slice() {
                     return self.expr_any(&ast::Expr::Values(column.clone()));
                 }
+            }
+            name if absent::is_not_yet(name) => return Err(not_supported(name.to_uppercase())),
+            name if absent::is_internal(name) => {
+                return Err(mysql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, function.name));
             }
             _ => {}
         }

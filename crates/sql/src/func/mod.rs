@@ -5,14 +5,22 @@
 //! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`] |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
+//! | [`compress`] | compressed strings |
+//! | [`address`] | network addresses |
+//! | [`amount`] | bytes and durations as people read them |
 //! | [`regexp`] | regular expressions |
 //! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
+//! | [`absent`] | the names of what MySQL has and we have not |
 //!
 //! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the type of the
 //! call; the evaluator then follows [`Function::evaluation`].
 
+pub mod absent;
+pub mod address;
+pub mod amount;
+pub mod compress;
 pub mod control;
 pub mod date_format;
 pub mod edit;
@@ -173,6 +181,9 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         temporal::FUNCTIONS,
         control::FUNCTIONS,
         hash::FUNCTIONS,
+        compress::FUNCTIONS,
+        address::FUNCTIONS,
+        amount::FUNCTIONS,
         regexp::FUNCTIONS,
         info::FUNCTIONS,
     ];
