@@ -11,7 +11,7 @@ use super::compare::{
     bit_operation, compare, compare_leniently, comparison, literal_date, negation, row_parts, wider,
 };
 use super::literal::{charset_collation, text_literal};
-use super::types::{text_length, text_type, transcode_to};
+use super::types::{json_as_number, text_length, text_type, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
 use crate::expr::arithmetic::{numeric_of, result_type};
@@ -201,7 +201,7 @@ impl Binder<'_> {
             }
             ast::Expr::DefaultOf(column) => self.default_of(column),
             ast::Expr::Default => Err(not_supported("DEFAULT in an expression")),
-            ast::Expr::JsonValue(_) => Err(not_supported("JSON_VALUE")),
+            ast::Expr::JsonValue(value) => self.json_value(value),
             ast::Expr::IntervalFunction(arguments) => {
                 let arguments = self.all(arguments)?;
                 self.call("interval", arguments)
@@ -316,6 +316,7 @@ impl Binder<'_> {
             UnaryOp::Not => negation(operand),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
+                let operand = json_as_number(operand);
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },
                     false => SqlType::BIGINT_UNSIGNED,
@@ -323,6 +324,7 @@ impl Binder<'_> {
                 Expr::computed(Node::BitNot(Box::new(operand)), ty, nullable)
             }
             UnaryOp::Minus => {
+                let operand = json_as_number(operand);
                 let ty = match &operand.ty {
                     SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => SqlType::BIGINT,
                     SqlType::Decimal { precision, scale, .. } => {
@@ -345,8 +347,11 @@ impl Binder<'_> {
             let right = self.expr(right)?;
             return compare(comparison, left, right);
         }
-        let left = self.expr(left)?;
-        let right = self.expr(right)?;
+        let mut left = self.expr(left)?;
+        let mut right = self.expr(right)?;
+        if !matches!(op, BinaryOp::Concat | BinaryOp::Xor) {
+            (left, right) = (json_as_number(left), json_as_number(right));
+        }
         let nullable = left.nullable || right.nullable;
         let arithmetic = match op {
             BinaryOp::Plus => ArithmeticOp::Add,
@@ -435,6 +440,13 @@ impl Binder<'_> {
         let operand = self.expr(&between.operand)?;
         let mut low = self.expr(&between.low)?;
         let mut high = self.expr(&between.high)?;
+        if [&operand, &low, &high].iter().any(|part| part.ty == SqlType::Json) {
+            let from = compare(Comparison::GreaterEqual, operand.clone(), low)?;
+            let to = compare(Comparison::LessEqual, operand, high)?;
+            let nullable = from.nullable || to.nullable;
+            let within = Expr::truth(Node::And(vec![from, to]), nullable);
+            return Ok(if between.negated { negation(within) } else { within });
+        }
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
         let domain = wider(low_domain, high_domain);
@@ -520,7 +532,7 @@ impl Binder<'_> {
                     let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
                     compare_leniently(Comparison::Equal, operand, value)?
                 }
-                None => self.expr(condition)?,
+                None => json_as_number(self.expr(condition)?),
             };
             branches.push((condition, self.expr(result)?));
         }
@@ -628,10 +640,13 @@ impl Binder<'_> {
         if !function.deterministic {
             self.cacheable = self.cacheable && is_cacheable(function);
         }
+        adapt_documents(function, &mut arguments);
         self.reconcile_charsets(function, &mut arguments);
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
         let coercibility = if !typed.ty.is_string() {
             Coercibility::Numeric
+        } else if typed.ty == SqlType::Json {
+            Coercibility::Implicit
         } else if matches!(
             function.name,
             "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
@@ -658,7 +673,8 @@ impl Binder<'_> {
         if matches!(
             function.name,
             "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
-        ) {
+        ) || function.name.starts_with("json_")
+        {
             return;
         }
         let texts = arguments.iter().filter(|argument| argument.ty.is_text()).count();
@@ -761,6 +777,38 @@ fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlR
         return Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written));
     }
     Ok(())
+}
+
+/// What functions of SQL values get for arguments of type JSON: numbers, dates, or texts as they are.
+fn adapt_documents(function: &Function, arguments: &mut [Expr]) {
+    if !arguments.iter().any(|argument| argument.ty == SqlType::Json) {
+        return;
+    }
+    let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
+    let wants_number = belongs_to(func::number::FUNCTIONS);
+    let wants_date = belongs_to(func::temporal::FUNCTIONS);
+    let condition = function.name == "if";
+    for (position, argument) in arguments.iter_mut().enumerate() {
+        if argument.ty != SqlType::Json {
+            continue;
+        }
+        let taken = std::mem::replace(argument, Expr::null());
+        *argument = if wants_number || condition && position == 0 {
+            json_as_number(taken)
+        } else if wants_date {
+            unquoted(taken)
+        } else {
+            taken
+        };
+    }
+}
+
+/// The text of a JSON string.
+fn unquoted(document: Expr) -> Expr {
+    let function = func::find("json_unquote").expect("it is declared");
+    let ty =
+        SqlType::Text { size: palisade_catalog::types::LobSize::Long, collation: CollationId::UTF8MB4_BIN };
+    Expr::computed(Node::Call { function, arguments: vec![document] }, ty, true)
 }
 
 fn is_cacheable(function: &Function) -> bool {

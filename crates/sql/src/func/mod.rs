@@ -10,6 +10,7 @@
 //! | [`amount`] | bytes and durations as people read them |
 //! | [`regexp`] | regular expressions |
 //! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
+//! | [`json`] | JSON |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
 //! | [`absent`] | the names of what MySQL has and we have not |
@@ -26,6 +27,7 @@ pub mod date_format;
 pub mod edit;
 pub mod hash;
 pub mod info;
+pub mod json;
 pub mod locale;
 pub mod number;
 pub mod regexp;
@@ -185,6 +187,11 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         address::FUNCTIONS,
         amount::FUNCTIONS,
         regexp::FUNCTIONS,
+        json::make::FUNCTIONS,
+        json::read::FUNCTIONS,
+        json::search::FUNCTIONS,
+        json::change::FUNCTIONS,
+        json::value::FUNCTIONS,
         info::FUNCTIONS,
     ];
     for function in tables.into_iter().flatten() {
