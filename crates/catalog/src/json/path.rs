@@ -265,8 +265,17 @@ impl Path {
 
     /// All it finds, in the document's order, each once.
     pub fn find<'a>(&self, document: &'a Json) -> Vec<Location<'a>> {
+        self.find_with(document, true)
+    }
+
+    /// As [`find`](Self::find), but a value that is no array has no element `[0]`.
+    pub fn find_elements<'a>(&self, document: &'a Json) -> Vec<Location<'a>> {
+        self.find_with(document, false)
+    }
+
+    fn find_with<'a>(&self, document: &'a Json, wraps: bool) -> Vec<Location<'a>> {
         let mut found = Vec::new();
-        find(document, &self.legs, &mut Vec::new(), &mut found);
+        Search { wraps, found: &mut found }.find(document, &self.legs, &mut Vec::new());
         // only below ** can one value be reached in two ways
         if self.legs.contains(&Leg::Ellipsis) {
             let mut seen = std::collections::HashSet::new();
@@ -281,62 +290,71 @@ impl Path {
     }
 }
 
-fn find<'a>(value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>, found: &mut Vec<Location<'a>>) {
-    let Some((leg, rest)) = legs.split_first() else {
-        found.push(Location { steps: steps.clone(), value });
-        return;
-    };
-    let mut go = |step: Step, value: &'a Json, legs: &[Leg]| {
+struct Search<'a, 'f> {
+    /// Whether a value that is no array is like an array of that one.
+    wraps: bool,
+    found: &'f mut Vec<Location<'a>>,
+}
+
+impl<'a> Search<'a, '_> {
+    fn find(&mut self, value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>) {
+        let Some((leg, rest)) = legs.split_first() else {
+            self.found.push(Location { steps: steps.clone(), value });
+            return;
+        };
+        match (leg, value) {
+            (Leg::Member(name), Json::Object(members)) => {
+                if let Some((name, value)) = members.get_key_value(&Name(name.clone())) {
+                    self.go(Step::Member(name.0.clone()), value, rest, steps);
+                }
+            }
+            (Leg::AnyMember, value @ Json::Object(_)) => self.go_on(value, rest, steps),
+            (Leg::Cell(index), Json::Array(items)) => {
+                if let Some(position) = index.within(items.len()) {
+                    self.go(Step::Element(position), &items[position], rest, steps);
+                }
+            }
+            (Leg::Range(from, to), Json::Array(items)) => {
+                for position in range(*from, *to, items.len()) {
+                    self.go(Step::Element(position), &items[position], rest, steps);
+                }
+            }
+            (Leg::AnyCell, value @ Json::Array(_)) => self.go_on(value, rest, steps),
+            (Leg::Cell(index), value) if self.wraps && index.within(1).is_some() => {
+                self.find(value, rest, steps);
+            }
+            (Leg::Range(from, to), value) if self.wraps && !range(*from, *to, 1).is_empty() => {
+                self.find(value, rest, steps);
+            }
+            (Leg::Ellipsis, value) => {
+                self.find(value, rest, steps);
+                self.go_on(value, legs, steps);
+            }
+            _ => {}
+        }
+    }
+
+    fn go(&mut self, step: Step, value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>) {
         steps.push(step);
-        find(value, legs, steps, found);
+        self.find(value, legs, steps);
         steps.pop();
-    };
-    match (leg, value) {
-        (Leg::Member(name), Json::Object(members)) => {
-            if let Some((name, value)) = members.get_key_value(&Name(name.clone())) {
-                go(Step::Member(name.0.clone()), value, rest);
-            }
-        }
-        (Leg::AnyMember, Json::Object(members)) => {
-            members.iter().for_each(|(name, value)| go(Step::Member(name.0.clone()), value, rest));
-        }
-        (Leg::Cell(index), Json::Array(items)) => {
-            if let Some(position) = index.within(items.len()) {
-                go(Step::Element(position), &items[position], rest);
-            }
-        }
-        (Leg::Range(from, to), Json::Array(items)) => {
-            for position in range(*from, *to, items.len()) {
-                go(Step::Element(position), &items[position], rest);
-            }
-        }
-        (Leg::AnyCell, Json::Array(items)) => {
-            items.iter().enumerate().for_each(|(position, item)| go(Step::Element(position), item, rest));
-        }
-        // any other value is like an array of that one
-        (Leg::Cell(index), value) if index.within(1).is_some() => find(value, rest, steps, found),
-        (Leg::Range(from, to), value) if !range(*from, *to, 1).is_empty() => find(value, rest, steps, found),
-        (Leg::Ellipsis, value) => {
-            find(value, rest, steps, found);
-            let mut below = |step: Step, part: &'a Json| {
-                steps.push(step);
-                find(part, legs, steps, found);
-                steps.pop();
-            };
-            match value {
-                Json::Array(items) => {
-                    items
-                        .iter()
-                        .enumerate()
-                        .for_each(|(position, item)| below(Step::Element(position), item));
+    }
+
+    /// To every part.
+    fn go_on(&mut self, value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>) {
+        match value {
+            Json::Array(items) => {
+                for (position, item) in items.iter().enumerate() {
+                    self.go(Step::Element(position), item, legs, steps);
                 }
-                Json::Object(members) => {
-                    members.iter().for_each(|(name, part)| below(Step::Member(name.0.clone()), part));
-                }
-                _ => {}
             }
+            Json::Object(members) => {
+                for (name, part) in members {
+                    self.go(Step::Member(name.0.clone()), part, legs, steps);
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 

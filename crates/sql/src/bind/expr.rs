@@ -10,6 +10,7 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{
     bit_operation, compare, compare_leniently, comparison, literal_date, negation, row_parts, wider,
 };
+use super::json::adapt_documents;
 use super::literal::{charset_collation, text_literal};
 use super::types::{json_as_number, text_length, text_type, transcode_to};
 use super::{Binder, not_supported, parameter_type};
@@ -777,38 +778,6 @@ fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlR
         return Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written));
     }
     Ok(())
-}
-
-/// What functions of SQL values get for arguments of type JSON: numbers, dates, or texts as they are.
-fn adapt_documents(function: &Function, arguments: &mut [Expr]) {
-    if !arguments.iter().any(|argument| argument.ty == SqlType::Json) {
-        return;
-    }
-    let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
-    let wants_number = belongs_to(func::number::FUNCTIONS);
-    let wants_date = belongs_to(func::temporal::FUNCTIONS);
-    let condition = function.name == "if";
-    for (position, argument) in arguments.iter_mut().enumerate() {
-        if argument.ty != SqlType::Json {
-            continue;
-        }
-        let taken = std::mem::replace(argument, Expr::null());
-        *argument = if wants_number || condition && position == 0 {
-            json_as_number(taken)
-        } else if wants_date {
-            unquoted(taken)
-        } else {
-            taken
-        };
-    }
-}
-
-/// The text of a JSON string.
-fn unquoted(document: Expr) -> Expr {
-    let function = func::find("json_unquote").expect("it is declared");
-    let ty =
-        SqlType::Text { size: palisade_catalog::types::LobSize::Long, collation: CollationId::UTF8MB4_BIN };
-    Expr::computed(Node::Call { function, arguments: vec![document] }, ty, true)
 }
 
 fn is_cacheable(function: &Function) -> bool {

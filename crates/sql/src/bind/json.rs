@@ -1,16 +1,20 @@
-//! JSON_VALUE: its clauses become arguments of a call.
+//! JSON where the language knows of it: the clauses of JSON_VALUE, which become arguments of a call, and documents where
+//! functions want numbers or dates.
 
 use palisade_base::error_catalogue::ER_INVALID_TYPE_FOR_JSON;
 use palisade_base::mysql_error;
+use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType};
 use palisade_parser::ast::{self, CastCharset, CastType, JsonOn};
 
 use super::literal::text_literal;
+use super::types::json_as_number;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::json::read_path;
 use crate::func::json::value::{LONGEST, OnProblem};
+use crate::func::{self, Function};
 
 impl Binder<'_> {
     /// `JSON_VALUE(document, path [RETURNING type] [... ON EMPTY] [... ON ERROR])`, bound as
@@ -60,4 +64,35 @@ impl Binder<'_> {
             Some(other) => self.cast_target(other)?,
         })
     }
+}
+
+/// What functions of SQL values get for arguments of type JSON: numbers, dates, or texts as they are.
+pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) {
+    if !arguments.iter().any(|argument| argument.ty == SqlType::Json) {
+        return;
+    }
+    let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
+    let wants_number = belongs_to(func::number::FUNCTIONS);
+    let wants_date = belongs_to(func::temporal::FUNCTIONS);
+    let condition = function.name == "if";
+    for (position, argument) in arguments.iter_mut().enumerate() {
+        if argument.ty != SqlType::Json {
+            continue;
+        }
+        let taken = std::mem::replace(argument, Expr::null());
+        *argument = if wants_number || condition && position == 0 {
+            json_as_number(taken)
+        } else if wants_date {
+            unquoted(taken)
+        } else {
+            taken
+        };
+    }
+}
+
+/// The text of a JSON string.
+fn unquoted(document: Expr) -> Expr {
+    let function = func::find("json_unquote").expect("it is declared");
+    let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN };
+    Expr::computed(Node::Call { function, arguments: vec![document] }, ty, true)
 }

@@ -151,18 +151,12 @@ fn array_insert(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr)
 
 fn remove(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_remove", values, exprs };
-    let document = arguments.document(0)?;
-    // all paths are looked at before the first is followed
-    let mut paths = Vec::new();
+    let Some(mut document) = arguments.document(0)? else { return Ok(Value::Null) };
     for position in 1..values.len() {
-        paths.push(arguments.plain_path(position)?);
-    }
-    if paths.iter().flatten().any(|path| path.legs.is_empty()) {
-        return Err(mysql_error!(ER_JSON_VACUOUS_PATH));
-    }
-    let Some(mut document) = document else { return Ok(Value::Null) };
-    for path in paths {
-        let Some(path) = path else { return Ok(Value::Null) };
+        let Some(path) = arguments.plain_path(position)? else { return Ok(Value::Null) };
+        if path.legs.is_empty() {
+            return Err(mysql_error!(ER_JSON_VACUOUS_PATH));
+        }
         let steps = steps_to(&document, &path).unwrap_or_default();
         let Some((last, above)) = steps.split_last() else { continue };
         match (document.at_mut(above), last) {

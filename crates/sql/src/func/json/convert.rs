@@ -34,6 +34,18 @@ pub fn is_truth(expr: &Expr) -> bool {
         | Node::In { .. }
         | Node::Between { .. }
         | Node::Like { .. } => true,
+        Node::Call { function, .. } => matches!(
+            function.name,
+            "is_ipv4"
+                | "is_ipv4_compat"
+                | "is_ipv4_mapped"
+                | "is_ipv6"
+                | "is_uuid"
+                | "isnull"
+                | "json_overlaps"
+                | "member of"
+                | "regexp_like"
+        ),
         Node::Subquery(subquery) => !matches!(subquery.usage, SubqueryUse::Scalar),
         _ => false,
     }

@@ -6,7 +6,7 @@ use palisade_catalog::json::{self, Json, Members, Name, parse};
 use palisade_catalog::{CollationId, SqlType, Value};
 
 use super::convert::utf8_text;
-use super::{Arguments, document_error, long_text, text, written, wrong_count};
+use super::{Arguments, document_error, long_text, not_binary, text, written, wrong_count};
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, Typed, characters, function};
@@ -16,11 +16,11 @@ use Evaluation::{Nullable, Strict};
 pub static FUNCTIONS: &[Function] = &[
     function("json_array", (0, MANY), super::json, Nullable(array)),
     function("json_object", (0, MANY), object_type, Nullable(object)),
-    function("json_pretty", (1, 1), long_text, Strict(pretty)),
+    function("json_pretty", (1, 1), long_text, Nullable(pretty)),
     function("json_quote", (1, 1), quote_type, Strict(quote)),
-    function("json_type", (1, 1), |_, _| text(17), Strict(type_of)),
+    function("json_type", (1, 1), |_, _| text(17), Nullable(type_of)),
     function("json_unquote", (1, 1), unquote_type, Strict(unquote)),
-    function("json_valid", (1, 1), super::bigint, Strict(valid)),
+    function("json_valid", (1, 1), super::bigint, Nullable(valid)),
 ];
 
 fn object_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -32,20 +32,22 @@ fn object_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> 
 
 /// Every character may be written as `\u0001`, and there are the quotation marks.
 fn quote_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let binary = arguments[0].ty.is_string() && arguments[0].ty.collation() == CollationId::BINARY;
-    let is_text = arguments[0].ty.is_text() && !binary || matches!(arguments[0].ty, SqlType::Null);
-    if !is_text {
-        return Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_quote"));
-    }
     text(characters(&arguments[0]) * 6 + 2)
 }
 
 fn unquote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     match &arguments[0].ty {
         SqlType::Json => long_text(arguments, connection),
-        ty if ty.is_string() || matches!(ty, SqlType::Null) => text(characters(&arguments[0])),
-        _ => Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_unquote")),
+        _ => text(characters(&arguments[0])),
     }
+}
+
+/// 3064 of an argument that is no text, 3144 of a binary string.
+fn require_text(argument: &Expr, function: &str) -> SqlResult<()> {
+    if !argument.ty.is_string() {
+        return Err(mysql_error!(ER_INCORRECT_TYPE, 1, function));
+    }
+    not_binary(argument)
 }
 
 fn array(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -58,6 +60,7 @@ pub fn member_name(value: &Value, expr: &Expr) -> SqlResult<Name> {
     if value.is_null() {
         return Err(mysql_error!(ER_JSON_DOCUMENT_NULL_KEY));
     }
+    not_binary(expr)?;
     Ok(Name(utf8_text(value, expr)))
 }
 
@@ -86,6 +89,10 @@ fn type_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
 }
 
 fn quote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if exprs[0].ty == SqlType::Json {
+        return Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_quote"));
+    }
+    require_text(&exprs[0], "json_quote")?;
     let mut out = Vec::new();
     json::quote(&utf8_text(&values[0], &exprs[0]), &mut out);
     Ok(Value::bytes(out))
@@ -93,6 +100,7 @@ fn quote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sql
 
 /// The text of a JSON string; other values and texts that are in no quotation marks stay as they are.
 fn unquote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    require_text(&exprs[0], "json_unquote")?;
     let text = utf8_text(&values[0], &exprs[0]);
     let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
     if !quoted {
@@ -107,6 +115,9 @@ fn unquote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
 
 fn valid(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let ty = &exprs[0].ty;
+    if values[0].is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
+        return Ok(Value::Null);
+    }
     let valid = match ty {
         SqlType::Json => true,
         ty if !ty.is_string() || ty.collation() == CollationId::BINARY => false,

@@ -93,12 +93,17 @@ impl Arguments<'_> {
     /// The document that an argument is; `None` if it is NULL.
     fn document(&self, position: usize) -> SqlResult<Option<Json>> {
         let (value, expr) = (&self.values[position], &self.exprs[position]);
+        let number = position + 1;
+        match &expr.ty {
+            SqlType::Null => {}
+            SqlType::Enum { .. } | SqlType::Set { .. } => {
+                return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function));
+            }
+            ty if ty.is_string() => {}
+            _ => return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function)),
+        }
         if value.is_null() {
             return Ok(None);
-        }
-        let number = position + 1;
-        if !expr.ty.is_string() {
-            return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function));
         }
         let parsed = match (&expr.ty, value) {
             (SqlType::Json, Value::Bytes(text)) => parse::normal(text),
@@ -109,11 +114,8 @@ impl Arguments<'_> {
 
     /// An argument's text in UTF-8; 3144 of a binary string.
     fn utf8(&self, position: usize) -> SqlResult<String> {
-        let expr = &self.exprs[position];
-        if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY {
-            return Err(mysql_error!(ER_INVALID_JSON_CHARSET, "binary"));
-        }
-        Ok(utf8_text(&self.values[position], expr))
+        not_binary(&self.exprs[position])?;
+        Ok(utf8_text(&self.values[position], &self.exprs[position]))
     }
 
     /// The path that an argument is; `None` if it is NULL.
@@ -148,6 +150,14 @@ impl Arguments<'_> {
     fn value(&self, position: usize) -> Json {
         convert::to_json(&self.values[position], &self.exprs[position])
     }
+}
+
+/// 3144 of a binary string.
+fn not_binary(expr: &Expr) -> SqlResult<()> {
+    if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY {
+        return Err(mysql_error!(ER_INVALID_JSON_CHARSET, "binary"));
+    }
+    Ok(())
 }
 
 /// A path, or 3143.

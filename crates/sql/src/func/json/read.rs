@@ -7,19 +7,19 @@ use super::{Arguments, bigint, json, truth, written};
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, function};
-use Evaluation::{Nullable, Strict};
+use Evaluation::Nullable;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("json_contains", (2, 3), bigint, Strict(contains)),
+    function("json_contains", (2, 3), bigint, Nullable(contains)),
     function("json_contains_path", (3, MANY), bigint, Nullable(contains_path)),
-    function("json_depth", (1, 1), bigint, Strict(depth)),
-    function("json_extract", (2, MANY), json, Strict(extract)),
-    function("json_keys", (1, 2), json, Strict(keys)),
-    function("json_length", (1, 2), bigint, Strict(length)),
-    function("json_overlaps", (2, 2), truth, Strict(overlaps)),
+    function("json_depth", (1, 1), bigint, Nullable(depth)),
+    function("json_extract", (2, MANY), json, Nullable(extract)),
+    function("json_keys", (1, 2), json, Nullable(keys)),
+    function("json_length", (1, 2), bigint, Nullable(length)),
+    function("json_overlaps", (2, 2), truth, Nullable(overlaps)),
     // value MEMBER OF (array) is bound as this
-    function("member of", (2, 2), truth, Strict(member_of)),
+    function("member of", (2, 2), truth, Nullable(member_of)),
 ];
 
 fn int(value: usize) -> Value {
@@ -65,9 +65,10 @@ fn with_part(arguments: Arguments<'_>, answer: impl FnOnce(&Json) -> SqlResult<V
     }
 }
 
-/// A path may find several values here: then it is their number.
+/// A path may find several values here: then it is their number. Errors know of it as an extraction, as MySQL's do.
 fn length(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let arguments = Arguments { function: "json_length", values, exprs };
+    let function = if values.len() < 2 { "json_length" } else { "json_extract" };
+    let arguments = Arguments { function, values, exprs };
     let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
     if values.len() < 2 {
         return Ok(int(document.length()));
@@ -109,8 +110,8 @@ fn is_contained(candidate: &Json, target: &Json) -> bool {
 
 fn contains(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_contains", values, exprs };
-    let (target, candidate) = (arguments.document(0)?, arguments.document(1)?);
-    let (Some(target), Some(candidate)) = (target, candidate) else { return Ok(Value::Null) };
+    let Some(target) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(candidate) = arguments.document(1)? else { return Ok(Value::Null) };
     if values.len() < 3 {
         return Ok(boolean(is_contained(&candidate, &target)));
     }
@@ -153,6 +154,9 @@ fn overlaps(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
 
 fn member_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "member of", values, exprs };
+    if arguments.is_null(0) {
+        return Ok(Value::Null);
+    }
     let Some(array) = arguments.document(1)? else { return Ok(Value::Null) };
     let wanted = arguments.value(0);
     Ok(boolean(match &array {

@@ -86,7 +86,7 @@ fn search(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
     }
     let escape = if escape.is_empty() { "\\".to_owned() } else { escape };
     let mut search = Search { pattern: arguments.utf8(2)?, escape, all, found: Vec::new() };
-    for location in paths.iter().flat_map(|path| path.find(&document)) {
+    for location in paths.iter().flat_map(|path| path.find_elements(&document)) {
         search.look(location.value, &mut location.steps.clone());
     }
     let mut found = search.found.into_iter().map(Json::String);
