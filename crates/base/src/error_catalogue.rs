@@ -189,6 +189,9 @@ error_codes! {
     ER_TABLENAME_NOT_ALLOWED_HERE = 1250, "42000", "Table '%-.192s' from one of the SELECTs cannot be used in %-.32s";
     ER_NOT_SUPPORTED_AUTH_MODE = 1251, "08004", "Client does not support authentication protocol requested by server; consider upgrading MySQL client";
     ER_COLLATION_CHARSET_MISMATCH = 1253, "42000", "COLLATION '%s' is not valid for CHARACTER SET '%s'";
+    ER_TOO_BIG_FOR_UNCOMPRESS = 1256, "HY000", "Uncompressed data size too large; the maximum size is %d (probably, length of uncompressed data was corrupted)";
+    ER_ZLIB_Z_BUF_ERROR = 1258, "HY000", "ZLIB: Not enough room in the output buffer (probably, length of uncompressed data was corrupted)";
+    ER_ZLIB_Z_DATA_ERROR = 1259, "HY000", "ZLIB: Input data corrupted";
     ER_CUT_VALUE_GROUP_CONCAT = 1260, "HY000", "Row %u was cut by GROUP_CONCAT()";
     ER_WARN_TOO_FEW_RECORDS = 1261, "01000", "Row %ld doesn't contain data for all columns";
     ER_WARN_TOO_MANY_RECORDS = 1262, "01000", "Row %ld was truncated; it contained more data than there were input columns";
@@ -453,6 +456,7 @@ error_codes! {
     ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE = 3155, "22003", "Out of range JSON value for CAST to %s%-.0s from column %s at row %ld";
     ER_INVALID_JSON_VALUE_FOR_CAST = 3156, "22018", "Invalid JSON value for CAST to %s%-.0s from column %s at row %ld";
     ER_JSON_DOCUMENT_TOO_DEEP = 3157, "22032", "The JSON document exceeds the maximum depth.";
+    ER_JSON_DOCUMENT_NULL_KEY = 3158, "22032", "JSON documents may not contain NULL member names.";
     ER_SECURE_TRANSPORT_REQUIRED = 3159, "HY000", "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
     ER_NO_SECURE_TRANSPORTS_CONFIGURED = 3160, "HY000", "No secure transports (SSL or Shared Memory) are configured, unable to set --require_secure_transport=ON.";
     ER_DISABLED_STORAGE_ENGINE = 3161, "HY000", "Storage engine %s is disabled (Table creation is disallowed).";
@@ -553,6 +557,8 @@ error_codes! {
     ER_TABLE_VALUE_CONSTRUCTOR_CANNOT_HAVE_DEFAULT = 3943, "HY000", "A VALUES clause cannot use DEFAULT values, unless used as a source in an INSERT statement.";
     ER_CLIENT_LOCAL_FILES_DISABLED = 3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     ER_DEPENDENT_BY_CHECK_CONSTRAINT = 3959, "HY000", "Check constraint '%-.192s' uses column '%-.192s', hence column cannot be dropped or renamed.";
+    ER_MISSING_JSON_VALUE = 3966, "22035", "No value was found by '%s' on the specified path.";
+    ER_MULTIPLE_JSON_VALUES = 3967, "22034", "More than one value was found by '%s' on the specified path.";
     ER_IMPOSSIBLE_STRING_CONVERSION = 3988, "HY000", "Conversion from collation %s into %s impossible for %s";
     ER_SCHEMA_READ_ONLY = 3989, "HY000", "Schema '%s' is in read only mode.";
     ER_CHARACTER_SET_MISMATCH = 3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.";

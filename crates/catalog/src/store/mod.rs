@@ -16,8 +16,9 @@ use palisade_base::error_code::MysqlError;
 
 use crate::charset::Charset;
 use crate::descriptor::Column;
+use crate::json::Json;
 use crate::temporal::{Date, TemporalMode, Zone};
-use crate::types::SqlType;
+use crate::types::{LobSize, SqlType};
 use crate::value::{EnumValue, Value, ValueRef};
 
 /// How strictly values are taken, and what they are converted with.
@@ -62,6 +63,10 @@ pub enum StoreErrorKind {
     TooLong,
     /// 3140: not JSON; with the byte position of the problem.
     InvalidJson(usize),
+    /// 3156: a JSON value that is no value of the column's type; with that type's name.
+    JsonToOther(&'static str),
+    /// 3157: JSON nested too deep.
+    JsonTooDeep,
     /// 3144: binary data for a JSON column.
     JsonFromBinary,
 }
@@ -77,6 +82,8 @@ impl StoreErrorKind {
             StoreErrorKind::IncorrectValue(_) => 1366,
             StoreErrorKind::TooLong => 1406,
             StoreErrorKind::InvalidJson(_) => 3140,
+            StoreErrorKind::JsonToOther(_) => 3156,
+            StoreErrorKind::JsonTooDeep => 3157,
             StoreErrorKind::JsonFromBinary => 3144,
         }
     }
@@ -107,6 +114,10 @@ impl StoreError {
             StoreErrorKind::InvalidJson(position) => {
                 MysqlError::new(&catalogue::ER_INVALID_JSON_TEXT, &[&self.value, &position, &column])
             }
+            StoreErrorKind::JsonToOther(name) => {
+                MysqlError::new(&catalogue::ER_INVALID_JSON_VALUE_FOR_CAST, &[&name, &"", &column, &row])
+            }
+            StoreErrorKind::JsonTooDeep => MysqlError::new(&catalogue::ER_JSON_DOCUMENT_TOO_DEEP, &[]),
             StoreErrorKind::JsonFromBinary => {
                 MysqlError::new(&catalogue::ER_INVALID_JSON_CHARSET, &[&"binary"])
             }
@@ -216,6 +227,12 @@ pub fn coerce(
         }
         _ => {}
     }
+    if *context.source == SqlType::Json
+        && let ValueRef::Bytes(text) = value
+        && (column.sql_type.is_numeric() || column.sql_type.is_temporal())
+    {
+        return json_scalar(text, column, context, warn);
+    }
     let number = column.sql_type.is_numeric();
     let mut bytes = Vec::new();
     let value = match value {
@@ -250,6 +267,44 @@ pub fn coerce(
         SqlType::Set { members, collation } => store.set(members, *collation),
         SqlType::Json => store.json(),
     }
+}
+
+/// A JSON value into a column of numbers or dates: it stores what the scalar says.
+fn json_scalar(
+    text: &[u8],
+    column: &Column,
+    context: &StoreContext<'_>,
+    warn: &mut dyn FnMut(Warning),
+) -> Result<Value> {
+    let number = column.sql_type.is_numeric();
+    let scalar = match crate::json::parse::normal(text) {
+        Ok(Json::Bool(value)) if number => Some(Value::Int(i64::from(value))),
+        Ok(Json::Int(value)) if number => Some(Value::Int(value)),
+        Ok(Json::UInt(value)) if number => Some(Value::UInt(value)),
+        Ok(Json::Decimal(value)) if number => Some(Value::Decimal(value)),
+        Ok(Json::Double(value)) if number => Some(Value::Double(value)),
+        Ok(Json::String(text)) if !number || crate::number::parse_f64(text.as_bytes()).complete => {
+            Some(Value::bytes(text))
+        }
+        _ => None,
+    };
+    if let Some(value) = scalar {
+        let source = match &value {
+            Value::Bytes(_) => SqlType::Text { size: LobSize::Long, collation: SqlType::Json.collation() },
+            _ => SqlType::Null,
+        };
+        return coerce(value.as_ref(), column, &StoreContext { source: &source, ..*context }, warn);
+    }
+    let kind = match &column.sql_type {
+        SqlType::Decimal { .. } => "DECIMAL",
+        SqlType::Float { .. } | SqlType::Double { .. } => "DOUBLE",
+        SqlType::Date => "DATE",
+        SqlType::Time { .. } => "TIME",
+        SqlType::DateTime { .. } | SqlType::Timestamp { .. } => "DATETIME",
+        _ => "INTEGER",
+    };
+    let mut store = Store { value: ValueRef::Null, context, warn };
+    store.problem(StoreErrorKind::JsonToOther(kind), implicit_default(column))
 }
 
 /// The implicit default of a NOT NULL column: 0, the empty string, the zero date, the first ENUM member. What

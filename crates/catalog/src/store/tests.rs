@@ -277,6 +277,18 @@ fn enums_sets_and_json() {
     assert_eq!(strict(8, &sizes), "1265 01000: Data truncated for column 'c' at row 1");
     assert_eq!(strict("{\"b\":1, \"a\":[]}", &SqlType::Json), "{\"a\": [], \"b\": 1}");
     assert_eq!(strict(5, &SqlType::Json), "5");
+    for (text, target, expected) in [
+        ("true", SqlType::BIGINT, "1"),
+        ("\"17\"", SqlType::BIGINT, "17"),
+        ("1.50", SqlType::Decimal { precision: 5, scale: 1, unsigned: false }, "1.5"),
+        ("\"2026-01-02\"", SqlType::Date, "2026-01-02"),
+        ("[1]", SqlType::BIGINT, "3156 22018: Invalid JSON value for CAST to INTEGER from column c at row 1"),
+        ("17", SqlType::Date, "3156 22018: Invalid JSON value for CAST to DATE from column c at row 1"),
+    ] {
+        assert_eq!(store_with(&Value::bytes(text), &SqlType::Json, &target, true).0, expected, "{text}");
+    }
+    let nested = format!("{}{}", "[".repeat(101), "]".repeat(101));
+    assert!(strict(nested.as_str(), &SqlType::Json).starts_with("3157 22032: "));
     assert!(lax("{", &SqlType::Json).0.starts_with("3140 22032: Invalid JSON text: \"Missing a"));
     let binary =
         store_with(&Value::bytes("{}"), &SqlType::Blob { size: LobSize::Long }, &SqlType::Json, true);

@@ -218,10 +218,15 @@ impl Store<'_> {
                 quoted
             }
         };
+        if *self.context.source == crate::SqlType::Json {
+            return Ok(Value::bytes(text));
+        }
         // Not JSON is an error in every mode.
-        json::normalize(&text).map(Value::bytes).map_err(|error| StoreError {
-            kind: StoreErrorKind::InvalidJson(error.position),
-            value: error.reason,
+        json::normalize(&text).map(Value::bytes).map_err(|error| match error {
+            json::JsonError::Syntax { reason, position } => {
+                StoreError { kind: StoreErrorKind::InvalidJson(position), value: reason.to_owned() }
+            }
+            json::JsonError::TooDeep => StoreError::new(StoreErrorKind::JsonTooDeep),
         })
     }
 }

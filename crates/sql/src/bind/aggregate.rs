@@ -7,7 +7,7 @@ use palisade_catalog::types::LobSize;
 use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
-use super::types::{text_type, transcode_to};
+use super::types::{json_as_number, text_type, transcode_to};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::decimal_shape;
@@ -61,6 +61,10 @@ impl Binder<'_> {
         order_by: Vec<SortKey>,
     ) -> SqlResult<(AggregateSpec, bool)> {
         let connection = self.session.variables.collation_connection;
+        use AggregateKind::*;
+        if !matches!(aggregate.kind, Count | Min | Max | GroupConcat | JsonArrayAgg | JsonObjectAgg) {
+            arguments = arguments.into_iter().map(json_as_number).collect();
+        }
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
         let number = arguments.first().map(|argument| argument.numeric_type()).unwrap_or(&SqlType::Null);
         let exact = matches!(

@@ -58,6 +58,10 @@ pub fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr
             literal_date(&mut left);
             literal_date(&mut right);
         }
+        Domain::Json(..) => {
+            transcode_to(&mut left, CollationId::UTF8MB4_BIN);
+            transcode_to(&mut right, CollationId::UTF8MB4_BIN);
+        }
         _ => {}
     }
     let nullable = comparison != Comparison::NullSafeEqual
@@ -130,6 +134,7 @@ pub(super) fn wider(left: Domain, right: Domain) -> Domain {
         Domain::Time => 3,
         Domain::DateTime => 4,
         Domain::Double => 5,
+        Domain::Json(..) => 6,
     };
     if rank(left) >= rank(right) { left } else { right }
 }

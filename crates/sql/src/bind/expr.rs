@@ -10,8 +10,9 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{
     bit_operation, compare, compare_leniently, comparison, literal_date, negation, row_parts, wider,
 };
+use super::json::adapt_documents;
 use super::literal::{charset_collation, text_literal};
-use super::types::{text_length, text_type, transcode_to};
+use super::types::{json_as_number, text_length, text_type, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
 use crate::expr::arithmetic::{numeric_of, result_type};
@@ -21,7 +22,7 @@ use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse,
     Truth,
 };
-use crate::func::{self, Function};
+use crate::func::{self, Function, absent};
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
@@ -201,7 +202,7 @@ impl Binder<'_> {
             }
             ast::Expr::DefaultOf(column) => self.default_of(column),
             ast::Expr::Default => Err(not_supported("DEFAULT in an expression")),
-            ast::Expr::JsonValue(_) => Err(not_supported("JSON_VALUE")),
+            ast::Expr::JsonValue(value) => self.json_value(value),
             ast::Expr::IntervalFunction(arguments) => {
                 let arguments = self.all(arguments)?;
                 self.call("interval", arguments)
@@ -316,6 +317,7 @@ impl Binder<'_> {
             UnaryOp::Not => negation(operand),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
+                let operand = json_as_number(operand);
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },
                     false => SqlType::BIGINT_UNSIGNED,
@@ -323,6 +325,7 @@ impl Binder<'_> {
                 Expr::computed(Node::BitNot(Box::new(operand)), ty, nullable)
             }
             UnaryOp::Minus => {
+                let operand = json_as_number(operand);
                 let ty = match &operand.ty {
                     SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => SqlType::BIGINT,
                     SqlType::Decimal { precision, scale, .. } => {
@@ -345,8 +348,11 @@ impl Binder<'_> {
             let right = self.expr(right)?;
             return compare(comparison, left, right);
         }
-        let left = self.expr(left)?;
-        let right = self.expr(right)?;
+        let mut left = self.expr(left)?;
+        let mut right = self.expr(right)?;
+        if !matches!(op, BinaryOp::Concat | BinaryOp::Xor) {
+            (left, right) = (json_as_number(left), json_as_number(right));
+        }
         let nullable = left.nullable || right.nullable;
         let arithmetic = match op {
             BinaryOp::Plus => ArithmeticOp::Add,
@@ -435,6 +441,13 @@ impl Binder<'_> {
         let operand = self.expr(&between.operand)?;
         let mut low = self.expr(&between.low)?;
         let mut high = self.expr(&between.high)?;
+        if [&operand, &low, &high].iter().any(|part| part.ty == SqlType::Json) {
+            let from = compare(Comparison::GreaterEqual, operand.clone(), low)?;
+            let to = compare(Comparison::LessEqual, operand, high)?;
+            let nullable = from.nullable || to.nullable;
+            let within = Expr::truth(Node::And(vec![from, to]), nullable);
+            return Ok(if between.negated { negation(within) } else { within });
+        }
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
         let domain = wider(low_domain, high_domain);
@@ -520,7 +533,7 @@ impl Binder<'_> {
                     let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
                     compare_leniently(Comparison::Equal, operand, value)?
                 }
-                None => self.expr(condition)?,
+                None => json_as_number(self.expr(condition)?),
             };
             branches.push((condition, self.expr(result)?));
         }
@@ -594,13 +607,14 @@ impl Binder<'_> {
             ));
         }
         match lower.as_str() {
-            "grouping" | "name_const" | "json_table" => {
-                return Err(not_supported(function.name.to_uppercase()));
-            }
             "values" => {
                 if let [ast::Expr::Column(column)] = function.arguments.as_slice() {
                     return self.expr_any(&ast::Expr::Values(column.clone()));
                 }
+            }
+            name if absent::is_not_yet(name) => return Err(not_supported(name.to_uppercase())),
+            name if absent::is_internal(name) => {
+                return Err(mysql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, function.name));
             }
             _ => {}
         }
@@ -627,10 +641,13 @@ impl Binder<'_> {
         if !function.deterministic {
             self.cacheable = self.cacheable && is_cacheable(function);
         }
+        adapt_documents(function, &mut arguments);
         self.reconcile_charsets(function, &mut arguments);
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
         let coercibility = if !typed.ty.is_string() {
             Coercibility::Numeric
+        } else if typed.ty == SqlType::Json {
+            Coercibility::Implicit
         } else if matches!(
             function.name,
             "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
@@ -657,7 +674,8 @@ impl Binder<'_> {
         if matches!(
             function.name,
             "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
-        ) {
+        ) || function.name.starts_with("json_")
+        {
             return;
         }
         let texts = arguments.iter().filter(|argument| argument.ty.is_text()).count();

@@ -22,6 +22,7 @@ pub mod aggregate;
 pub mod compare;
 pub mod expr;
 pub mod from;
+pub mod json;
 pub mod literal;
 pub mod scope;
 pub mod types;

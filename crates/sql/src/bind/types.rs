@@ -66,6 +66,16 @@ pub fn transcode_to(argument: &mut Expr, collation: CollationId) {
     };
 }
 
+/// A JSON value where a number is wanted: the number that it says.
+pub fn json_as_number(expr: Expr) -> Expr {
+    if expr.ty != SqlType::Json {
+        return expr;
+    }
+    let nullable = expr.nullable;
+    let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Double };
+    Expr::computed(node, SqlType::DOUBLE, nullable)
+}
+
 /// What [`merged`] finds.
 #[derive(Debug, Clone)]
 pub struct Merged {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use palisade_base::error_catalogue::{ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE};
 use palisade_base::mysql_error;
-use palisade_catalog::{Decimal, SqlType, Value, ValueRef};
+use palisade_catalog::{Decimal, SqlType, Value, ValueRef, json};
 pub use palisade_parser::ast::AggregateKind;
 use smallvec::SmallVec;
 
@@ -16,6 +16,9 @@ use crate::bind::aggregate::kind_name;
 use crate::expr::compare::{compare_extreme, compare_typed};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Slot};
+use crate::func::json::convert::to_json;
+use crate::func::json::document_error;
+use crate::func::json::make::member_name;
 use crate::plan::{Operator, SortKey};
 use crate::{SqlAttempt, SqlResult};
 
@@ -391,12 +394,12 @@ impl Accumulator {
                             text.extend_from_slice(&text_of(value, &argument.ty));
                         }
                     }
-                    AggregateKind::JsonArrayAgg => append_json(&values[0], &spec.arguments[0].ty, &mut text),
+                    AggregateKind::JsonArrayAgg => to_json(&values[0], &spec.arguments[0]).write(&mut text),
                     _ => {
-                        let name = text_of(&values[0], &spec.arguments[0].ty);
-                        text.extend_from_slice(&json_string(&name));
+                        let name = member_name(&values[0], &spec.arguments[0])?;
+                        json::quote(&name.0, &mut text);
                         text.extend_from_slice(b": ");
-                        append_json(&values[1], &spec.arguments[1].ty, &mut text);
+                        to_json(&values[1], &spec.arguments[1]).write(&mut text);
                     }
                 }
                 let bytes = text.len() + 48;
@@ -479,9 +482,10 @@ impl Accumulator {
                     AggregateKind::JsonObjectAgg => {
                         out.insert(0, b'{');
                         out.push(b'}');
-                        if let Ok(normal) = palisade_catalog::json::normalize(&out) {
-                            out = normal;
-                        }
+                        // in the order of the names, each once
+                        out = json::parse::normal(&out)
+                            .map_err(|error| document_error(error, 1, "json_objectagg"))?
+                            .to_text();
                     }
                     _ => {
                         let limit =
@@ -505,36 +509,4 @@ fn decimal_of(value: i128) -> Decimal {
         (_, Ok(value)) => Decimal::from(value),
         _ => Decimal::parse(value.to_string().as_bytes()).0,
     }
-}
-
-/// Appends a value as JSON.
-pub fn append_json(value: &Value, ty: &SqlType, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.extend_from_slice(b"null"),
-        Value::Bytes(text) if matches!(ty, SqlType::Json) => out.extend_from_slice(text),
-        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_) => {
-            out.extend_from_slice(&text_of(value, ty));
-        }
-        _ => out.extend_from_slice(&json_string(&text_of(value, ty))),
-    }
-}
-
-/// A text as a JSON string.
-pub fn json_string(text: &[u8]) -> Vec<u8> {
-    let mut out = vec![b'"'];
-    for byte in text {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            control @ 0..=0x1f => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
-            other => out.push(*other),
-        }
-    }
-    out.push(b'"');
-    out
 }

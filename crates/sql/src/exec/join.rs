@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use palisade_base::error_catalogue::ER_OUTOFMEMORY;
 use palisade_base::mysql_error;
-use palisade_catalog::Value;
+use palisade_catalog::{SqlType, Value};
 
 use super::{State, append_hash_key, yielding};
-use crate::expr::{Context, Domain, Expr, Slot};
+use crate::expr::{Context, Domain, Expr, JsonSide, Slot};
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
 
@@ -289,7 +289,7 @@ fn join_key<'e>(
 pub fn append_domain_key(
     cx: &mut Context<'_>,
     value: &Value,
-    ty: &palisade_catalog::SqlType,
+    ty: &SqlType,
     domain: Domain,
     out: &mut Vec<u8>,
 ) -> SqlResult<bool> {
@@ -312,6 +312,12 @@ pub fn append_domain_key(
             Some(time) => out.extend_from_slice(&time.micros().to_le_bytes()),
             None => return Ok(false),
         },
+        // one key serves both sides: a document is told by its type
+        Domain::Json(left, right) => {
+            let other = if left == JsonSide::Document { right } else { left };
+            let side = if *ty == SqlType::Json { JsonSide::Document } else { other };
+            palisade_catalog::json::put_key(&side.json(value.as_ref()).to_text(), out);
+        }
     }
     Ok(true)
 }

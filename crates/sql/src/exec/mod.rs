@@ -333,6 +333,9 @@ pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>) {
         }
         Value::Bytes(v) => {
             out.push(4);
+            if *ty == SqlType::Json {
+                return palisade_catalog::json::put_key(v, out);
+            }
             ty.collation().get().sort_key(v, out);
         }
         Value::Date(v) => {

@@ -31,7 +31,10 @@ fn prefix(value: ValueRef<'_>, ty: &SqlType) -> Option<Prefix> {
         ValueRef::UInt(value) if matches!(ty, SqlType::Int { .. }) => {
             of_signed(i64::try_from(value).unwrap_or(i64::MAX))
         }
-        ValueRef::Bytes(text) if ty.is_string() => Some(ty.collation().get().order_prefix(text)),
+        // JSON has an order of its own
+        ValueRef::Bytes(text) if ty.is_string() && *ty != SqlType::Json => {
+            Some(ty.collation().get().order_prefix(text))
+        }
         _ => None,
     }
 }

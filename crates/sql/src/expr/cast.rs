@@ -4,13 +4,15 @@ use palisade_base::error_catalogue::{
     ER_DATA_TOO_LONG, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE,
     ER_WRONG_VALUE,
 };
-use palisade_base::{MysqlError, mysql_error};
+use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
 use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, json};
 
 use super::convert::text_of;
 use super::{Context, Expr};
 use crate::SqlResult;
+use crate::func::json::convert::{to_json, utf8_text};
+use crate::func::json::document_error;
 
 /// To what CAST casts.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +85,11 @@ impl Context<'_> {
     pub fn cast(&mut self, value: Value, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
         if value.is_null() {
             return Ok(Value::Null);
+        }
+        if let (SqlType::Json, Value::Bytes(text)) = (&operand.ty, &value)
+            && !matches!(target, CastTarget::Char { .. } | CastTarget::Binary { .. } | CastTarget::Json)
+        {
+            return self.cast_from_json(text, operand, target);
         }
         match target {
             CastTarget::Char { length, collation } => {
@@ -193,26 +200,16 @@ impl Context<'_> {
         if matches!(operand.ty, SqlType::Json) {
             return Ok(value);
         }
-        let text = text_of(&value, &operand.ty);
-        if operand.ty.is_string() {
-            return json::normalize(&text).map(Value::bytes).map_err(|error| {
-                MysqlError::with_message(
-                    &palisade_base::error_catalogue::ER_INVALID_JSON_TEXT_IN_PARAM,
-                    format!(
-                        "Invalid JSON text in argument 1 to function cast_as_json: \"{}\" at position {}.",
-                        error.reason, error.position
-                    ),
-                )
-            });
+        let binary = operand.ty.is_string() && operand.ty.collation() == CollationId::BINARY;
+        if binary
+            || !operand.ty.is_string()
+            || matches!(operand.ty, SqlType::Enum { .. } | SqlType::Set { .. })
+        {
+            return Ok(Value::bytes(to_json(&value, operand).to_text()));
         }
-        if operand.ty.is_numeric() {
-            return Ok(Value::Bytes(text));
-        }
-        let mut quoted = Vec::with_capacity(text.len() + 2);
-        quoted.push(b'"');
-        quoted.extend_from_slice(&text);
-        quoted.push(b'"');
-        Ok(Value::bytes(quoted))
+        json::normalize(utf8_text(&value, operand).as_bytes())
+            .map(Value::bytes)
+            .map_err(|error| document_error(error, 1, "cast_as_json"))
     }
 
     /// `decimal` as DECIMAL(precision, scale): rounded; if it does not fit, the value nearest to it.

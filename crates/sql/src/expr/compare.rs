@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 
 use palisade_base::error_catalogue::{ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS};
 use palisade_base::mysql_error;
+use palisade_catalog::json::{Json, compare_texts, parse};
 use palisade_catalog::{Charset, Collation, CollationId, DateTime, SqlType, Time, ValueRef};
 
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
+use crate::func::json::convert::{is_truth, to_json};
 
 /// Comparison operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +87,41 @@ pub enum Domain {
     Text(CollationId),
     DateTime,
     Time,
+    /// By JSON's order, at least one of them being JSON; the other is taken for a scalar.
+    Json(JsonSide, JsonSide),
+}
+
+/// What one side of a comparison of JSON values is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonSide {
+    /// A value of type JSON, as normal text.
+    Document,
+    /// TRUE or FALSE.
+    Truth,
+    /// A text in UTF-8, or a value of another type.
+    Scalar,
+}
+
+impl JsonSide {
+    fn of(expr: &Expr) -> JsonSide {
+        match &expr.ty {
+            SqlType::Json => JsonSide::Document,
+            _ if is_truth(expr) => JsonSide::Truth,
+            _ => JsonSide::Scalar,
+        }
+    }
+
+    /// The value of that side as JSON.
+    pub fn json(self, value: ValueRef<'_>) -> Json {
+        match (self, value) {
+            (JsonSide::Document, ValueRef::Bytes(text)) => parse::normal(text).unwrap_or(Json::Null),
+            (JsonSide::Truth, ValueRef::Int(truth)) => Json::Bool(truth != 0),
+            (_, value) => {
+                let ty = SqlType::VarChar { length: 0, collation: CollationId::UTF8MB4_BIN };
+                to_json(&value.to_owned(), &Expr::literal(palisade_catalog::Value::Null, ty))
+            }
+        }
+    }
 }
 
 fn is_exact_integer(ty: &SqlType) -> bool {
@@ -96,6 +133,9 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
     let (l, r) = (&left.ty, &right.ty);
     if matches!(l, SqlType::Null) || matches!(r, SqlType::Null) {
         return Ok(Domain::Integer);
+    }
+    if matches!(l, SqlType::Json) || matches!(r, SqlType::Json) {
+        return Ok(Domain::Json(JsonSide::of(left), JsonSide::of(right)));
     }
     if l.is_temporal() || r.is_temporal() {
         let time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
@@ -275,6 +315,7 @@ impl Context<'_> {
                 }
                 _ => return self.compare(left, right, Domain::Double),
             },
+            Domain::Json(l, r) => Some(l.json(left).compare(&r.json(right))),
         })
     }
 }
@@ -351,6 +392,7 @@ pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> O
         (ValueRef::Bit { bits: l, .. }, ValueRef::Bit { bits: r, .. }) => l.cmp(&r),
         (ValueRef::Enum { index: l, .. }, ValueRef::Enum { index: r, .. }) => l.cmp(&r),
         (ValueRef::Set { bits: l, .. }, ValueRef::Set { bits: r, .. }) => l.cmp(&r),
+        (ValueRef::Bytes(l), ValueRef::Bytes(r)) if *ty == SqlType::Json => compare_texts(l, r),
         (ValueRef::Bytes(l), ValueRef::Bytes(r)) => ty.collation().get().compare(l, r),
         // Values of different kinds meet only where a type is a mixture (UNION of numbers and texts is text).
         (l, r) => compare_text(l, r, ty.collation().get()),

@@ -272,6 +272,9 @@ impl Expr {
                     }
                 }
                 let value = self.eval(cx)?;
+                if let (SqlType::Json, Value::Bytes(text)) = (&self.ty, &value) {
+                    return Ok(Some(cx.json_truth(text)));
+                }
                 Ok(cx.to_bool(value.as_ref())?)
             }
         }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use palisade_catalog::{CollationId, SqlType, Value};
 
 pub use cast::CastTarget;
-pub use compare::{Comparison, Domain};
+pub use compare::{Comparison, Domain, JsonSide};
 pub use context::{Context, Frame, Slot};
 
 use crate::func::Function;

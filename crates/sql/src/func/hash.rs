@@ -1,6 +1,8 @@
 //! Hashes, checksums, unique and random bytes.
 
 use md5::{Digest as _, Md5};
+use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE;
+use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
@@ -9,11 +11,13 @@ use super::{Evaluation, Function, Typed, edit, function, string, text_of_length,
 use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
-use Evaluation::Strict;
+use Evaluation::{Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
+    function("bin_to_uuid", (1, 2), maybe_uuid_type, Nullable(bin_to_uuid)),
     function("crc32", (1, 1), unsigned, Strict(crc32)),
+    function("is_uuid", (1, 1), is_uuid_type, Strict(is_uuid)),
     function("md5", (1, 1), hash_type, Strict(|_, v, a, _| Ok(hex(&Md5::digest(text_of(&v[0], &a[0].ty)))))),
     volatile("random_bytes", (1, 1), random_type, Strict(random_bytes)),
     function("sha", (1, 1), hash_type, Strict(|_, v, a, _| Ok(hex(&Sha1::digest(text_of(&v[0], &a[0].ty)))))),
@@ -26,6 +30,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("sha2", (2, 2), hash_type, Strict(sha2_of)),
     volatile("uuid", (0, 0), uuid_type, Strict(uuid)),
     volatile("uuid_short", (0, 0), unsigned, Strict(uuid_short)),
+    function("uuid_to_bin", (1, 2), uuid_bytes_type, Nullable(uuid_to_bin)),
 ];
 
 fn unsigned(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -38,6 +43,18 @@ fn hash_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 
 fn uuid_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(text_of_length(36, connection)))
+}
+
+fn maybe_uuid_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(36, connection)))
+}
+
+fn uuid_bytes_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::VarBinary { length: 16 }))
+}
+
+fn is_uuid_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::INT))
 }
 
 fn random_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -97,4 +114,73 @@ fn uuid(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Va
 
 fn uuid_short(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     Ok(Value::UInt((cx.host.unix_micros() as u64) << 8 | cx.host.random() & 0xff))
+}
+
+/// The 16 bytes of a UUID written as 32 hexadecimal digits, in five groups between hyphens, or so in braces.
+fn uuid_of(text: &[u8]) -> Option<[u8; 16]> {
+    const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+    let mut digits = [0u8; 32];
+    match text {
+        [b'{', grouped @ .., b'}'] if grouped.len() == 36 => return uuid_of(grouped),
+        text if text.len() == 32 => digits.copy_from_slice(text),
+        text if text.len() == 36 && HYPHENS.iter().all(|at| text[*at] == b'-') => {
+            let kept = text.iter().enumerate().filter(|(at, _)| !HYPHENS.contains(at));
+            digits.iter_mut().zip(kept).for_each(|(digit, (_, byte))| *digit = *byte);
+        }
+        _ => return None,
+    }
+    let mut uuid = [0; 16];
+    for (byte, pair) in uuid.iter_mut().zip(digits.chunks_exact(2)) {
+        let nibble = |digit: u8| char::from(digit).to_digit(16);
+        *byte = (nibble(pair[0])? << 4 | nibble(pair[1])?) as u8;
+    }
+    Some(uuid)
+}
+
+/// 1411, an error in every mode.
+fn wrong_uuid<T>(text: &[u8], function: &str) -> SqlResult<T> {
+    let shown = match std::str::from_utf8(text) {
+        Ok(text) => text.to_owned(),
+        Err(_) => text.iter().map(|byte| format!("\\x{byte:02X}")).collect(),
+    };
+    Err(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, function))
+}
+
+/// Whether the second argument asks for the parts of the time to be exchanged, so that later UUIDs are greater.
+fn is_swapped(cx: &mut Context<'_>, values: &[Value]) -> SqlResult<bool> {
+    match values.get(1) {
+        Some(flag) => Ok(cx.to_bool(flag.as_ref())? == Some(true)),
+        None => Ok(false),
+    }
+}
+
+fn uuid_to_bin(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let text = text_of(&values[0], &arguments[0].ty);
+    let Some(uuid) = uuid_of(&text) else { return wrong_uuid(&text, "uuid_to_bin") };
+    if !is_swapped(cx, values)? {
+        return Ok(Value::bytes(uuid.as_slice()));
+    }
+    // time-high, time-middle, time-low, and the rest
+    Ok(Value::bytes([&uuid[6..8], &uuid[4..6], &uuid[..4], &uuid[8..]].concat()))
+}
+
+fn bin_to_uuid(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if values[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let bytes = text_of(&values[0], &arguments[0].ty);
+    let Ok(uuid) = <[u8; 16]>::try_from(&*bytes) else { return wrong_uuid(&bytes, "bin_to_uuid") };
+    let uuid = match is_swapped(cx, values)? {
+        false => uuid.to_vec(),
+        true => [&uuid[4..8], &uuid[2..4], &uuid[..2], &uuid[8..]].concat(),
+    };
+    let groups = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]];
+    Ok(Value::bytes(groups.map(|group| edit::hex(group).to_ascii_lowercase()).join(&b'-')))
+}
+
+fn is_uuid(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    Ok(Value::Int(i64::from(uuid_of(&text_of(&values[0], &arguments[0].ty)).is_some())))
 }

@@ -1,11 +1,10 @@
 //! Functions that tell of the session, the server, and of values' types; and those that take time.
 
-use palisade_base::error_catalogue::{ER_WRONG_ARGUMENTS, ER_WRONG_VALUE_FOR_TYPE};
+use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, function, text_of_length, volatile};
-use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
@@ -31,10 +30,6 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     volatile("database", (0, 0), name, Strict(database)),
     volatile("found_rows", (0, 0), unsigned, Strict(|cx, _, _, _| Ok(Value::UInt(cx.session.found_rows)))),
-    function("inet_aton", (1, 1), maybe_unsigned, Strict(inet_aton)),
-    function("inet_ntoa", (1, 1), name, Strict(inet_ntoa)),
-    function("is_ipv4", (1, 1), bigint, Strict(is_ipv4)),
-    function("is_ipv6", (1, 1), bigint, Strict(is_ipv6)),
     volatile("last_insert_id", (0, 1), unsigned, Nullable(last_insert_id)),
     volatile("row_count", (0, 0), bigint, Strict(|cx, _, _, _| Ok(Value::Int(cx.session.row_count)))),
     volatile("schema", (0, 0), name, Strict(database)),
@@ -56,10 +51,6 @@ fn bigint(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
 
 fn unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::BIGINT_UNSIGNED))
-}
-
-fn maybe_unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::BIGINT_UNSIGNED))
 }
 
 fn charset(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -87,53 +78,6 @@ fn last_insert_id(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) 
         cx.session.last_insert_id = cx.to_bits(value.as_ref())?;
     }
     Ok(Value::UInt(cx.session.last_insert_id))
-}
-
-/// NULL with warning 1411.
-fn wrong_address(cx: &mut Context<'_>, kind: &str, argument: &Expr, function: &str) -> SqlResult<Value> {
-    cx.warn_or_fail(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, kind, argument, function))?;
-    Ok(Value::Null)
-}
-
-fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
-    let mut parts = Vec::new();
-    for part in text.split(|byte| *byte == b'.') {
-        match std::str::from_utf8(part).ok().and_then(|part| part.parse::<u8>().ok()) {
-            Some(part) => parts.push(u64::from(part)),
-            None => return wrong_address(cx, "string", &arguments[0], "inet_aton"),
-        }
-    }
-    // short forms: the last part is the lowest byte
-    match parts.as_slice() {
-        [a, b, c, d] => Ok(Value::UInt(a << 24 | b << 16 | c << 8 | d)),
-        [a, b, c] => Ok(Value::UInt(a << 24 | b << 16 | c)),
-        [a, b] => Ok(Value::UInt(a << 24 | b)),
-        [a] => Ok(Value::UInt(*a)),
-        _ => wrong_address(cx, "string", &arguments[0], "inet_aton"),
-    }
-}
-
-fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let number = cx.to_bits(values[0].as_ref())?;
-    match u32::try_from(number) {
-        Ok(number) => Ok(Value::bytes(std::net::Ipv4Addr::from(number).to_string())),
-        Err(_) => wrong_address(cx, "integer", &arguments[0], "inet_ntoa"),
-    }
-}
-
-fn parses_as<T: std::str::FromStr>(value: &Value, argument: &Expr) -> Value {
-    let text = text_of(value, &argument.ty);
-    let parses = std::str::from_utf8(&text).is_ok_and(|text| text.parse::<T>().is_ok());
-    Value::Int(i64::from(parses))
-}
-
-fn is_ipv4(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(parses_as::<std::net::Ipv4Addr>(&values[0], &arguments[0]))
-}
-
-fn is_ipv6(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(parses_as::<std::net::Ipv6Addr>(&values[0], &arguments[0]))
 }
 
 fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {

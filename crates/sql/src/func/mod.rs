@@ -5,19 +5,29 @@
 //! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`] |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
+//! | [`compress`] | compressed strings |
+//! | [`address`] | network addresses |
+//! | [`amount`] | bytes and durations as people read them |
 //! | [`regexp`] | regular expressions |
 //! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
+//! | [`json`] | JSON |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
+//! | [`absent`] | the names of what MySQL has and we have not |
 //!
 //! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the type of the
 //! call; the evaluator then follows [`Function::evaluation`].
 
+pub mod absent;
+pub mod address;
+pub mod amount;
+pub mod compress;
 pub mod control;
 pub mod date_format;
 pub mod edit;
 pub mod hash;
 pub mod info;
+pub mod json;
 pub mod locale;
 pub mod number;
 pub mod regexp;
@@ -173,7 +183,15 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         temporal::FUNCTIONS,
         control::FUNCTIONS,
         hash::FUNCTIONS,
+        compress::FUNCTIONS,
+        address::FUNCTIONS,
+        amount::FUNCTIONS,
         regexp::FUNCTIONS,
+        json::make::FUNCTIONS,
+        json::read::FUNCTIONS,
+        json::search::FUNCTIONS,
+        json::change::FUNCTIONS,
+        json::value::FUNCTIONS,
         info::FUNCTIONS,
     ];
     for function in tables.into_iter().flatten() {

@@ -441,23 +441,27 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BASE64_LINE: usize = 76;
 
 fn to_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let bytes = text_of(&values[0], &arguments[0].ty);
-    let mut out = Vec::with_capacity(bytes.len() * 4 / 3 + 4);
+    Ok(Value::bytes(base64(&text_of(&values[0], &arguments[0].ty))))
+}
+
+/// Bytes in base 64, in lines.
+pub fn base64(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
     let mut line = 0;
     for chunk in bytes.chunks(3) {
         if line == BASE64_LINE {
-            out.push(b'\n');
+            out.push('\n');
             line = 0;
         }
         let word =
             chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let digit = BASE64[(word >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= chunk.len() { digit } else { b'=' });
+            out.push(if place <= chunk.len() { char::from(digit) } else { '=' });
         }
         line += 4;
     }
-    Ok(Value::bytes(out))
+    out
 }
 
 fn from_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {

@@ -1,0 +1,229 @@
+//! Network addresses: IPv4 and IPv6, as text and as bytes.
+//!
+//! The texts are read as MySQL reads them, which is laxer than the RFCs in one place - a part of an IPv4 address may
+//! begin with zeros as long as it has no more than three digits - and written as it writes them: the first of the
+//! longest runs of zeros is left out, even if it is one group long.
+
+use std::net::Ipv6Addr;
+
+use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE;
+use palisade_base::mysql_error;
+use palisade_catalog::{Bytes, CollationId, SqlType, Value};
+
+use super::{Evaluation, Function, Typed, function, text_of_length};
+use crate::SqlResult;
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr, Node};
+use Evaluation::Strict;
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    function("inet6_aton", (1, 1), address_bytes, Strict(inet6_aton)),
+    function("inet6_ntoa", (1, 1), |_, connection| text(39, connection), Strict(inet6_ntoa)),
+    function("inet_aton", (1, 1), maybe_unsigned, Strict(inet_aton)),
+    function("inet_ntoa", (1, 1), |_, connection| text(31, connection), Strict(inet_ntoa)),
+    function(
+        "is_ipv4",
+        (1, 1),
+        int,
+        Strict(|_, v, a, _| Ok(truth(ipv4_of(&text_of(&v[0], &a[0].ty)).is_some()))),
+    ),
+    function("is_ipv4_compat", (1, 1), int, Strict(is_ipv4_compat)),
+    function("is_ipv4_mapped", (1, 1), int, Strict(is_ipv4_mapped)),
+    function(
+        "is_ipv6",
+        (1, 1),
+        int,
+        Strict(|_, v, a, _| Ok(truth(ipv6_of(&text_of(&v[0], &a[0].ty)).is_some()))),
+    ),
+];
+
+fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::strict(SqlType::INT, arguments))
+}
+
+fn maybe_unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::BIGINT_UNSIGNED))
+}
+
+fn address_bytes(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::VarBinary { length: 16 }))
+}
+
+fn text(length: u64, connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(length, connection)))
+}
+
+fn truth(truth: bool) -> Value {
+    Value::Int(i64::from(truth))
+}
+
+/// NULL with warning 1411, which shows the argument as it was written: a literal may have become a parameter.
+fn wrong_address(
+    cx: &mut Context<'_>,
+    kind: &str,
+    (argument, value): (&Expr, &Value),
+    function: &str,
+) -> SqlResult<Value> {
+    let shown = match argument.node {
+        Node::Parameter(_) => Expr::literal(value.clone(), argument.ty.clone()).to_string(),
+        _ => argument.to_string(),
+    };
+    cx.warn_or_fail(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, kind, shown, function))?;
+    Ok(Value::Null)
+}
+
+fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let mut parts = Vec::new();
+    for part in text.split(|byte| *byte == b'.') {
+        match std::str::from_utf8(part).ok().and_then(|part| part.parse::<u8>().ok()) {
+            Some(part) => parts.push(u64::from(part)),
+            None => return wrong_address(cx, "string", (&arguments[0], &values[0]), "inet_aton"),
+        }
+    }
+    // short forms: the last part is the lowest byte
+    match parts.as_slice() {
+        [a, b, c, d] => Ok(Value::UInt(a << 24 | b << 16 | c << 8 | d)),
+        [a, b, c] => Ok(Value::UInt(a << 24 | b << 16 | c)),
+        [a, b] => Ok(Value::UInt(a << 24 | b)),
+        [a] => Ok(Value::UInt(*a)),
+        _ => wrong_address(cx, "string", (&arguments[0], &values[0]), "inet_aton"),
+    }
+}
+
+fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let number = cx.to_bits(values[0].as_ref())?;
+    match u32::try_from(number) {
+        Ok(number) => Ok(Value::bytes(std::net::Ipv4Addr::from(number).to_string())),
+        Err(_) => wrong_address(cx, "integer", (&arguments[0], &values[0]), "inet_ntoa"),
+    }
+}
+
+/// The four bytes that `1.2.3.4` says: each of one to three digits.
+fn ipv4_of(text: &[u8]) -> Option<[u8; 4]> {
+    let mut address = [0; 4];
+    let mut parts = text.split(|byte| *byte == b'.');
+    for byte in &mut address {
+        let part = parts.next().filter(|part| (1..=3).contains(&part.len()))?;
+        if !part.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        *byte = std::str::from_utf8(part).ok()?.parse().ok()?;
+    }
+    parts.next().is_none().then_some(address)
+}
+
+fn ipv6_of(text: &[u8]) -> Option<[u8; 16]> {
+    // The standard library knows all of it but zeros in front of the decimal parts, which are written out for it.
+    let text = std::str::from_utf8(text).ok()?;
+    let address = match text.rfind(':') {
+        Some(colon) if text[colon..].contains('.') => {
+            let [a, b, c, d] = ipv4_of(&text.as_bytes()[colon + 1..])?;
+            format!("{}{a}.{b}.{c}.{d}", &text[..=colon]).parse::<Ipv6Addr>()
+        }
+        _ => text.parse::<Ipv6Addr>(),
+    };
+    address.ok().map(|address| address.octets())
+}
+
+fn inet6_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    if let Some(address) = ipv4_of(&text) {
+        return Ok(Value::bytes(address.as_slice()));
+    }
+    match ipv6_of(&text) {
+        Some(address) => Ok(Value::bytes(address.as_slice())),
+        None => wrong_address(cx, "string", (&arguments[0], &values[0]), "inet6_aton"),
+    }
+}
+
+/// The bytes of an address, of a binary string only.
+fn bytes_of(value: &Value, argument: &Expr) -> Option<Bytes> {
+    let is_binary = argument.ty.is_string() && argument.ty.collation() == CollationId::BINARY;
+    is_binary.then(|| text_of(value, &argument.ty))
+}
+
+fn inet6_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let bytes = bytes_of(&values[0], &arguments[0]);
+    let bytes = bytes.as_deref().unwrap_or_default();
+    if let Ok(address) = <[u8; 4]>::try_from(bytes) {
+        return Ok(Value::bytes(std::net::Ipv4Addr::from(address).to_string()));
+    }
+    match <[u8; 16]>::try_from(bytes) {
+        Ok(address) => Ok(Value::bytes(ipv6_text(address))),
+        Err(_) => wrong_address(cx, "string", (&arguments[0], &values[0]), "inet6_ntoa"),
+    }
+}
+
+fn ipv6_text(address: [u8; 16]) -> String {
+    let groups: Vec<u16> =
+        address.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+    let [.., a, b, c, d] = address;
+    let zeros = |from: usize| groups[from..].iter().take_while(|group| **group == 0).count();
+    // the longest run of zeros, the first of several
+    let (mut start, mut length) = (0, 0);
+    for from in 0..groups.len() {
+        if zeros(from) > length {
+            (start, length) = (from, zeros(from));
+        }
+    }
+    // an IPv4 address with six groups of zeros before it, or five and ffff, is written as one
+    if start == 0 && (length == 6 || length == 5 && groups[5] == 0xffff) {
+        let mapped = if length == 5 { "ffff:" } else { "" };
+        return format!("::{mapped}{a}.{b}.{c}.{d}");
+    }
+    let hex = |groups: &[u16]| groups.iter().map(|group| format!("{group:x}")).collect::<Vec<_>>().join(":");
+    match length {
+        0 => hex(&groups),
+        _ => format!("{}::{}", hex(&groups[..start]), hex(&groups[start + length..])),
+    }
+}
+
+/// The address of a binary string of 16 bytes.
+fn ipv6_bytes(value: &Value, argument: &Expr) -> Option<[u8; 16]> {
+    bytes_of(value, argument).and_then(|bytes| <[u8; 16]>::try_from(&*bytes).ok())
+}
+
+/// `::a.b.c.d`, but neither `::` nor `::1`.
+fn is_ipv4_compat(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let address = ipv6_bytes(&values[0], &arguments[0]).map(u128::from_be_bytes);
+    Ok(truth(address.is_some_and(|address| address > 1 && address <= u128::from(u32::MAX))))
+}
+
+/// `::ffff:a.b.c.d`.
+fn is_ipv4_mapped(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let address = ipv6_bytes(&values[0], &arguments[0]).map(u128::from_be_bytes);
+    Ok(truth(address.is_some_and(|address| address >> 32 == 0xffff)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_as_they_were_read() {
+        for (text, expected) in [
+            ("::", "::"),
+            ("::1", "::1"),
+            ("::1.2.3.4", "::1.2.3.4"),
+            ("::ffff:001.2.3.4", "::ffff:1.2.3.4"),
+            ("::ffff:0:1.2.3.4", "::ffff:0:102:304"),
+            ("1:0:0:2:0:0:0:3", "1:0:0:2::3"),
+            ("1:0:2:3:4:5:6:7", "1::2:3:4:5:6:7"),
+            ("0:0:1:0:0:1:0:0", "::1:0:0:1:0:0"),
+            ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7::"),
+            ("::1:0", "::0.1.0.0"),
+        ] {
+            assert_eq!(ipv6_text(ipv6_of(text.as_bytes()).unwrap()), expected, "{text}");
+        }
+        for text in
+            ["", "1.2.3.4", "1::2::3", "::1%eth0", "12345::", "::g", "::0001.2.3.4", "1:2:3:4::5:6:7:8"]
+        {
+            assert_eq!(ipv6_of(text.as_bytes()), None, "{text}");
+        }
+        for text in ["", "1.2.3", "1.2.3.4.5", "1.2.3.256", "1.2.3.+4", "0001.2.3.4", "1..2.3", " 1.2.3.4"] {
+            assert_eq!(ipv4_of(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! SQL values to JSON and back.
+
+use palisade_base::error_catalogue::ER_INVALID_JSON_VALUE_FOR_CAST;
+use palisade_base::mysql_error;
+use palisade_catalog::json::{Json, parse};
+use palisade_catalog::{Charset, CollationId, SqlType, Value, charset, number};
+
+use crate::SqlResult;
+use crate::expr::convert::text_of;
+use crate::expr::{CastTarget, Context, Expr, Node, SubqueryUse};
+
+/// A value's text in UTF-8. Binary strings are taken for it.
+pub fn utf8_text(value: &Value, expr: &Expr) -> String {
+    let text = text_of(value, &expr.ty);
+    let from = if expr.ty.is_text() { expr.ty.collation().get().charset } else { Charset::Utf8mb4 };
+    if from.is_utf8() || text.is_ascii() {
+        return String::from_utf8_lossy(&text).into_owned();
+    }
+    let mut out = Vec::with_capacity(text.len());
+    charset::convert(&text, from, Charset::Utf8mb4, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Whether an expression is TRUE or FALSE: in SQL they are 1 and 0, in JSON they are values of their own.
+pub fn is_truth(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Literal(Value::Int(0 | 1)) => expr.ty == SqlType::INT,
+        Node::Compare { .. }
+        | Node::And(_)
+        | Node::Or(_)
+        | Node::Xor(..)
+        | Node::Not(_)
+        | Node::Is { .. }
+        | Node::In { .. }
+        | Node::Between { .. }
+        | Node::Like { .. } => true,
+        Node::Call { function, .. } => matches!(
+            function.name,
+            "is_ipv4"
+                | "is_ipv4_compat"
+                | "is_ipv4_mapped"
+                | "is_ipv6"
+                | "is_uuid"
+                | "isnull"
+                | "json_overlaps"
+                | "member of"
+                | "regexp_like"
+        ),
+        Node::Subquery(subquery) => !matches!(subquery.usage, SubqueryUse::Scalar),
+        _ => false,
+    }
+}
+
+/// A binary string in JSON: a string that names the type of its column and has the bytes in base 64.
+fn opaque(bytes: &[u8], ty: &SqlType) -> Json {
+    const VARBINARY: u8 = 15;
+    const BIT: u8 = 16;
+    let number = match ty {
+        SqlType::Bit { .. } => BIT,
+        SqlType::Binary { .. } | SqlType::Blob { .. } => ty.wire_code(),
+        _ => VARBINARY,
+    };
+    Json::String(format!("base64:type{number}:{}", crate::func::string::base64(bytes)))
+}
+
+/// A SQL value as JSON. A text is a string, whatever it says; a value of type JSON is what it is.
+pub fn to_json(value: &Value, expr: &Expr) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Int(number) if is_truth(expr) => Json::Bool(*number != 0),
+        Value::Int(number) => Json::Int(*number),
+        Value::UInt(number) => i64::try_from(*number).map_or(Json::UInt(*number), Json::Int),
+        Value::Year(year) => Json::Int(i64::from(*year)),
+        Value::Decimal(number) => Json::Decimal(*number),
+        Value::Float(number) => Json::Double(f64::from(*number)),
+        Value::Double(number) => Json::Double(*number),
+        Value::Bytes(text) if expr.ty == SqlType::Json => parse::normal(text).unwrap_or(Json::Null),
+        Value::Bytes(text) if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY => {
+            opaque(text, &expr.ty)
+        }
+        Value::Bit { .. } => opaque(&text_of(value, &expr.ty), &expr.ty),
+        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => Json::String(utf8_text(value, expr)),
+        Value::Date(_) => Json::String(utf8_text(value, expr)),
+        // with all digits of the second, whatever the type says
+        Value::Time(time) => {
+            let mut text = Vec::new();
+            time.format(6, &mut text);
+            Json::String(String::from_utf8_lossy(&text).into_owned())
+        }
+        Value::DateTime(datetime) => {
+            let mut text = Vec::new();
+            datetime.format(6, &mut text);
+            Json::String(String::from_utf8_lossy(&text).into_owned())
+        }
+        // expressions have converted it to a DATETIME
+        Value::Timestamp(_) => Json::String(utf8_text(value, expr)),
+    }
+}
+
+/// Whether text is a number and nothing else.
+fn is_number(text: &str) -> bool {
+    number::parse_f64(text.as_bytes()).complete && !text.trim().is_empty()
+}
+
+impl Context<'_> {
+    /// CAST of a value of type JSON. A scalar becomes the SQL value that it says; what says none is 0, or NULL where a
+    /// date is wanted, with warning 3156.
+    pub fn cast_from_json(&mut self, text: &[u8], operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
+        let (kind, temporal) = match target {
+            CastTarget::Signed | CastTarget::Unsigned => ("INTEGER", false),
+            CastTarget::Decimal { .. } => ("DECIMAL", false),
+            CastTarget::Float | CastTarget::Double => ("DOUBLE", false),
+            CastTarget::Year => ("YEAR", false),
+            CastTarget::Time { .. } => ("TIME", true),
+            CastTarget::DateTime { .. } | CastTarget::ComparedDate { .. } => ("DATETIME", true),
+            _ => ("DATE", true),
+        };
+        let wants_number = !temporal;
+        let scalar = match parse::normal(text) {
+            Ok(Json::Bool(value)) if wants_number => Some((Value::Int(i64::from(value)), SqlType::INT)),
+            Ok(Json::Int(value)) if wants_number => Some((Value::Int(value), SqlType::BIGINT)),
+            Ok(Json::UInt(value)) if wants_number => Some((Value::UInt(value), SqlType::BIGINT_UNSIGNED)),
+            Ok(Json::Double(value)) if wants_number => Some((Value::Double(value), SqlType::DOUBLE)),
+            Ok(Json::Decimal(value)) if wants_number => {
+                let ty = SqlType::Decimal { precision: 65, scale: value.scale(), unsigned: false };
+                Some((Value::Decimal(value), ty))
+            }
+            Ok(Json::String(text)) if temporal || is_number(&text) => {
+                let ty = SqlType::VarChar { length: text.len() as u32, collation: super::COLLATION };
+                Some((Value::bytes(text), ty))
+            }
+            _ => None,
+        };
+        let invalid = mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source_name(operand), 1);
+        let Some((value, ty)) = scalar else {
+            self.warn_or_fail(invalid)?;
+            let zero = Expr::int(0);
+            return if temporal { Ok(Value::Null) } else { self.cast(Value::Int(0), &zero, target) };
+        };
+        if temporal {
+            // what is wrong with the text is told in terms of JSON
+            let before = self.session.warnings.clone();
+            let strict = std::mem::replace(&mut self.strict, false);
+            let cast = self.cast(value.clone(), &Expr::literal(value, ty), target);
+            self.strict = strict;
+            if matches!(cast, Ok(Value::Null)) {
+                self.session.warnings = before;
+                self.warn_or_fail(invalid)?;
+            }
+            return cast;
+        }
+        self.cast(value.clone(), &Expr::literal(value, ty), target)
+    }
+
+    /// Whether a value of type JSON is true: whether it differs from the number 0.
+    pub fn json_truth(&self, text: &[u8]) -> bool {
+        palisade_catalog::json::compare_texts(text, b"0").is_ne()
+    }
+}
+
+/// The column or function that warnings say a value comes from.
+fn source_name(expr: &Expr) -> String {
+    match &expr.node {
+        Node::Column { name, .. } => name.rsplit('.').next().unwrap_or(name).trim_matches('`').to_owned(),
+        Node::Call { function, .. } => function.name.to_owned(),
+        Node::Cast { .. } => "cast_as_json".to_owned(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,130 @@
+//! JSON values made of SQL values, and texts made of JSON values.
+
+use palisade_base::error_catalogue::{ER_INCORRECT_TYPE, ER_JSON_DOCUMENT_NULL_KEY};
+use palisade_base::mysql_error;
+use palisade_catalog::json::{self, Json, Members, Name, parse};
+use palisade_catalog::{CollationId, SqlType, Value};
+
+use super::convert::utf8_text;
+use super::{Arguments, document_error, long_text, not_binary, text, written, wrong_count};
+use crate::SqlResult;
+use crate::expr::{Context, Expr};
+use crate::func::{Evaluation, Function, MANY, Typed, characters, function};
+use Evaluation::{Nullable, Strict};
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    function("json_array", (0, MANY), super::json, Nullable(array)),
+    function("json_object", (0, MANY), object_type, Nullable(object)),
+    function("json_pretty", (1, 1), long_text, Nullable(pretty)),
+    function("json_quote", (1, 1), quote_type, Strict(quote)),
+    function("json_type", (1, 1), |_, _| text(17), Nullable(type_of)),
+    function("json_unquote", (1, 1), unquote_type, Strict(unquote)),
+    function("json_valid", (1, 1), super::bigint, Nullable(valid)),
+];
+
+fn object_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    if arguments.len() % 2 == 1 {
+        return wrong_count("json_object");
+    }
+    super::json(arguments, connection)
+}
+
+/// Every character may be written as `\u0001`, and there are the quotation marks.
+fn quote_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    text(characters(&arguments[0]) * 6 + 2)
+}
+
+fn unquote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    match &arguments[0].ty {
+        SqlType::Json => long_text(arguments, connection),
+        _ => text(characters(&arguments[0])),
+    }
+}
+
+/// 3064 of an argument that is no text, 3144 of a binary string.
+fn require_text(argument: &Expr, function: &str) -> SqlResult<()> {
+    if !argument.ty.is_string() {
+        return Err(mysql_error!(ER_INCORRECT_TYPE, 1, function));
+    }
+    not_binary(argument)
+}
+
+fn array(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let arguments = Arguments { function: "json_array", values, exprs };
+    written(&Json::Array((0..values.len()).map(|position| arguments.value(position)).collect()))
+}
+
+/// A member's name from a value that is not NULL.
+pub fn member_name(value: &Value, expr: &Expr) -> SqlResult<Name> {
+    if value.is_null() {
+        return Err(mysql_error!(ER_JSON_DOCUMENT_NULL_KEY));
+    }
+    not_binary(expr)?;
+    Ok(Name(utf8_text(value, expr)))
+}
+
+fn object(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let arguments = Arguments { function: "json_object", values, exprs };
+    let mut members = Members::new();
+    for position in (0..values.len()).step_by(2) {
+        let name = member_name(&values[position], &exprs[position])?;
+        members.insert(name, arguments.value(position + 1));
+    }
+    written(&Json::Object(members))
+}
+
+fn pretty(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let Some(document) = (Arguments { function: "json_pretty", values, exprs }).document(0)? else {
+        return Ok(Value::Null);
+    };
+    let mut out = Vec::new();
+    document.write_pretty(0, &mut out);
+    Ok(Value::bytes(out))
+}
+
+fn type_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let document = Arguments { function: "json_type", values, exprs }.document(0)?;
+    Ok(document.map_or(Value::Null, |document| Value::bytes(document.type_name())))
+}
+
+fn quote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if exprs[0].ty == SqlType::Json {
+        return Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_quote"));
+    }
+    require_text(&exprs[0], "json_quote")?;
+    let mut out = Vec::new();
+    json::quote(&utf8_text(&values[0], &exprs[0]), &mut out);
+    Ok(Value::bytes(out))
+}
+
+/// The text of a JSON string; other values and texts that are in no quotation marks stay as they are.
+fn unquote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    require_text(&exprs[0], "json_unquote")?;
+    let text = utf8_text(&values[0], &exprs[0]);
+    let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
+    if !quoted {
+        return Ok(Value::bytes(text));
+    }
+    match parse::document(text.as_bytes()) {
+        Ok(Json::String(text)) => Ok(Value::bytes(text)),
+        Ok(_) => Ok(Value::bytes(text)),
+        Err(error) => Err(document_error(error, 1, "json_unquote")),
+    }
+}
+
+fn valid(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let ty = &exprs[0].ty;
+    if values[0].is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
+        return Ok(Value::Null);
+    }
+    let valid = match ty {
+        SqlType::Json => true,
+        ty if !ty.is_string() || ty.collation() == CollationId::BINARY => false,
+        _ => match parse::document(utf8_text(&values[0], &exprs[0]).as_bytes()) {
+            Err(error @ json::JsonError::TooDeep) => return Err(document_error(error, 1, "json_valid")),
+            parsed => parsed.is_ok(),
+        },
+    };
+    Ok(Value::Int(i64::from(valid)))
+}

@@ -1,0 +1,174 @@
+//! Functions of JSON.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`convert`] | SQL values to JSON and back |
+//! | [`make`] | values made of others: JSON_ARRAY, JSON_OBJECT, JSON_QUOTE, ... |
+//! | [`read`] | what is in a document: JSON_EXTRACT, JSON_KEYS, JSON_CONTAINS, ... |
+//! | [`mod@search`] | JSON_SEARCH |
+//! | [`value`] | JSON_VALUE |
+//! | [`change`] | documents with changes: JSON_SET, JSON_REMOVE, JSON_MERGE_PATCH, ... |
+//!
+//! A document is an argument of type JSON, whose text is in normal form, or a text, which is read and may be wrong
+//! (3141). A function reads its documents into trees, works on them, and writes its result as normal text
+//! ([`palisade_catalog::json`]).
+
+pub mod change;
+pub mod convert;
+pub mod make;
+pub mod read;
+pub mod search;
+pub mod value;
+
+use palisade_base::error_catalogue::{
+    ER_INVALID_JSON_CHARSET, ER_INVALID_JSON_PATH, ER_INVALID_JSON_PATH_WILDCARD,
+    ER_INVALID_JSON_TEXT_IN_PARAM, ER_INVALID_TYPE_FOR_JSON, ER_JSON_BAD_ONE_OR_ALL_ARG,
+    ER_JSON_DOCUMENT_TOO_DEEP, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+};
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::json::path::Path;
+use palisade_catalog::json::{Json, JsonError, parse};
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{CollationId, SqlType, Value};
+
+use super::{Typed, text_of_length};
+use crate::SqlResult;
+use crate::expr::Expr;
+use convert::utf8_text;
+
+/// The collation of text that comes out of JSON.
+const COLLATION: CollationId = CollationId::UTF8MB4_BIN;
+
+fn json(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Json))
+}
+
+fn truth(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::INT))
+}
+
+fn bigint(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::BIGINT))
+}
+
+fn text(length: u64) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(length, COLLATION)))
+}
+
+fn long_text(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Text { size: LobSize::Long, collation: COLLATION }))
+}
+
+/// 1582.
+fn wrong_count<T>(function: &str) -> SqlResult<T> {
+    Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, function))
+}
+
+/// The arguments of one call, and what errors call it.
+#[derive(Clone, Copy)]
+struct Arguments<'a> {
+    function: &'static str,
+    values: &'a [Value],
+    exprs: &'a [Expr],
+}
+
+/// 3140 and 3157 of an argument.
+pub fn document_error(error: JsonError, number: usize, function: &str) -> MysqlError {
+    match error {
+        JsonError::Syntax { reason, position } => MysqlError::with_message(
+            &ER_INVALID_JSON_TEXT_IN_PARAM,
+            format!(
+                "Invalid JSON text in argument {number} to function {function}: \"{reason}\" at position {position}."
+            ),
+        ),
+        JsonError::TooDeep => mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP),
+    }
+}
+
+impl Arguments<'_> {
+    fn is_null(&self, position: usize) -> bool {
+        self.values[position].is_null()
+    }
+
+    /// The document that an argument is; `None` if it is NULL.
+    fn document(&self, position: usize) -> SqlResult<Option<Json>> {
+        let (value, expr) = (&self.values[position], &self.exprs[position]);
+        let number = position + 1;
+        match &expr.ty {
+            SqlType::Null => {}
+            SqlType::Enum { .. } | SqlType::Set { .. } => {
+                return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function));
+            }
+            ty if ty.is_string() => {}
+            _ => return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function)),
+        }
+        if value.is_null() {
+            return Ok(None);
+        }
+        let parsed = match (&expr.ty, value) {
+            (SqlType::Json, Value::Bytes(text)) => parse::normal(text),
+            _ => parse::document(self.utf8(position)?.as_bytes()),
+        };
+        parsed.map(Some).map_err(|error| document_error(error, number, self.function))
+    }
+
+    /// An argument's text in UTF-8; 3144 of a binary string.
+    fn utf8(&self, position: usize) -> SqlResult<String> {
+        not_binary(&self.exprs[position])?;
+        Ok(utf8_text(&self.values[position], &self.exprs[position]))
+    }
+
+    /// The path that an argument is; `None` if it is NULL.
+    fn path(&self, position: usize) -> SqlResult<Option<Path>> {
+        if self.is_null(position) {
+            return Ok(None);
+        }
+        read_path(&self.utf8(position)?).map(Some)
+    }
+
+    /// A path that finds one value at most; `None` if it is NULL.
+    fn plain_path(&self, position: usize) -> SqlResult<Option<Path>> {
+        match self.path(position)? {
+            Some(path) if path.is_wild() => Err(mysql_error!(ER_INVALID_JSON_PATH_WILDCARD)),
+            path => Ok(path),
+        }
+    }
+
+    /// Whether an argument says 'all', not 'one'; `None` if it is NULL.
+    fn all(&self, position: usize) -> SqlResult<Option<bool>> {
+        if self.is_null(position) {
+            return Ok(None);
+        }
+        match self.utf8(position)?.to_ascii_lowercase().as_str() {
+            "all" => Ok(Some(true)),
+            "one" => Ok(Some(false)),
+            _ => Err(mysql_error!(ER_JSON_BAD_ONE_OR_ALL_ARG, self.function)),
+        }
+    }
+
+    /// An argument as JSON: NULL is `null`, a text is a string.
+    fn value(&self, position: usize) -> Json {
+        convert::to_json(&self.values[position], &self.exprs[position])
+    }
+}
+
+/// 3144 of a binary string.
+fn not_binary(expr: &Expr) -> SqlResult<()> {
+    if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY {
+        return Err(mysql_error!(ER_INVALID_JSON_CHARSET, "binary"));
+    }
+    Ok(())
+}
+
+/// A path, or 3143.
+pub fn read_path(text: &str) -> SqlResult<Path> {
+    Path::parse(text).map_err(|error| mysql_error!(ER_INVALID_JSON_PATH, error.0, ""))
+}
+
+/// A document as a value of type JSON; 3157 if it has grown too deep.
+fn written(document: &Json) -> SqlResult<Value> {
+    if document.is_too_deep() {
+        return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP));
+    }
+    Ok(Value::bytes(document.to_text()))
+}

@@ -1,0 +1,140 @@
+//! JSON_VALUE: the scalar at a path, as a SQL value.
+
+use palisade_base::error_catalogue::{ER_DATA_OUT_OF_RANGE, ER_MISSING_JSON_VALUE, ER_MULTIPLE_JSON_VALUES};
+use palisade_base::mysql_error;
+use palisade_catalog::json::Json;
+use palisade_catalog::types::IntWidth;
+use palisade_catalog::{SqlType, Value};
+
+use super::{Arguments, json};
+use crate::expr::{CastTarget, Context, Expr, Node};
+use crate::func::{Evaluation, Function, function};
+use crate::{SqlAttempt, SqlError, SqlResult};
+
+/// Its declaration. The binder gives the call its type.
+pub static FUNCTIONS: &[Function] = &[function("json_value", (6, 6), json, Evaluation::Lazy(json_value))];
+
+/// Characters of the result where no type is said.
+pub const LONGEST: u64 = 512;
+
+/// What an ON clause asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnProblem {
+    /// `NULL ON ...`, or no clause.
+    Null = 0,
+    /// `ERROR ON ...`
+    Error = 1,
+    /// `DEFAULT ... ON ...`
+    Default = 2,
+}
+
+/// The result where a problem has come up, of the clause in two arguments.
+fn answer(cx: &mut Context<'_>, clause: &[Expr], problem: SqlError) -> SqlAttempt<Value> {
+    let Node::Literal(Value::Int(how)) = clause[0].node else { return Err(problem.into()) };
+    match how {
+        how if how == OnProblem::Null as i64 => Ok(Value::Null),
+        how if how == OnProblem::Default as i64 => {
+            // a default that is no value of the type is an error
+            let strict = std::mem::replace(&mut cx.strict, true);
+            let default = clause[1].eval(cx);
+            cx.strict = strict;
+            default
+        }
+        _ => Err(problem.into()),
+    }
+}
+
+fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let values = [arguments[0].eval(cx)?, arguments[1].eval(cx)?];
+    let (on_empty, on_error) = (&arguments[2..4], &arguments[4..6]);
+    let read = Arguments { function: "json_value", values: &values, exprs: arguments };
+    if arguments[0].ty != SqlType::Json && !values[0].is_null() {
+        // a binary string is refused whatever the clauses say
+        read.utf8(0)?;
+    }
+    let document = match read.document(0) {
+        Ok(Some(document)) => document,
+        Ok(None) => return Ok(Value::Null),
+        Err(error) => return answer(cx, on_error, error),
+    };
+    let Some(path) = read.path(1)? else { return Ok(Value::Null) };
+    let found = path.find(&document);
+    let value = match found.as_slice() {
+        [] => return answer(cx, on_empty, mysql_error!(ER_MISSING_JSON_VALUE, "json_value")),
+        [one] => one.value,
+        _ => return answer(cx, on_error, mysql_error!(ER_MULTIPLE_JSON_VALUES, "json_value")),
+    };
+    if *value == Json::Null {
+        return Ok(Value::Null);
+    }
+    match returned(cx, value, &call.ty)? {
+        Some(value) => Ok(value),
+        None => answer(cx, on_error, mysql_error!(ER_DATA_OUT_OF_RANGE, type_name(&call.ty), "json_value")),
+    }
+}
+
+fn type_name(ty: &SqlType) -> &'static str {
+    match ty {
+        SqlType::Int { unsigned: false, .. } => "SIGNED",
+        SqlType::Int { .. } => "UNSIGNED",
+        SqlType::Decimal { .. } => "DECIMAL",
+        SqlType::Float { .. } => "FLOAT",
+        SqlType::Double { .. } => "DOUBLE",
+        SqlType::Date => "DATE",
+        SqlType::Time { .. } => "TIME",
+        SqlType::DateTime { .. } => "DATETIME",
+        SqlType::Year => "YEAR",
+        _ => "STRING",
+    }
+}
+
+/// The value as one of a type; `None` if it is none.
+fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Option<Value>> {
+    let target = match ty {
+        SqlType::Json => return Ok(Some(Value::bytes(value.to_text()))),
+        SqlType::Int { width: IntWidth::Big, unsigned } => {
+            let bounds = if *unsigned {
+                (0.0, 18446744073709551616.0)
+            } else {
+                (-9223372036854775808.0, 9223372036854775808.0)
+            };
+            let fits = match value {
+                Json::Int(number) => !*unsigned || *number >= 0,
+                Json::UInt(_) => *unsigned,
+                Json::Double(number) => number.round() >= bounds.0 && number.round() < bounds.1,
+                Json::Decimal(number) => number.to_f64() >= bounds.0 && number.to_f64() < bounds.1,
+                _ => true,
+            };
+            match (fits, unsigned) {
+                (false, _) => return Ok(None),
+                (true, true) => CastTarget::Unsigned,
+                (true, false) => CastTarget::Signed,
+            }
+        }
+        SqlType::Decimal { precision, scale, .. } => {
+            CastTarget::Decimal { precision: *precision, scale: *scale }
+        }
+        SqlType::Float { .. } => CastTarget::Float,
+        SqlType::Double { .. } => CastTarget::Double,
+        SqlType::Date => CastTarget::Date,
+        SqlType::Time { fsp } => CastTarget::Time { fsp: *fsp },
+        SqlType::DateTime { fsp } => CastTarget::DateTime { fsp: *fsp },
+        SqlType::Year => CastTarget::Year,
+        _ => {
+            let text = match value {
+                Json::String(text) => text.clone().into_bytes(),
+                other => other.to_text(),
+            };
+            let length = String::from_utf8_lossy(&text).chars().count() as u64;
+            return Ok((length <= u64::from(ty.wire_length(1))).then(|| Value::bytes(text)));
+        }
+    };
+    // What CAST would warn of is an error here, and told by the clause.
+    let warnings = cx.session.warnings.clone();
+    let strict = std::mem::replace(&mut cx.strict, true);
+    let operand = Expr { ty: SqlType::Json, ..Expr::null() };
+    let cast = cx.cast_from_json(&value.to_text(), &operand, &target);
+    cx.strict = strict;
+    cx.session.warnings = warnings;
+    Ok(cast.ok().filter(|value| !value.is_null()))
+}
