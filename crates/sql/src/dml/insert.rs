@@ -130,7 +130,7 @@ impl Binder<'_> {
             InsertSource::Query(source) => {
                 let own = self.scopes.pop().expect("it was pushed above");
                 let planned = self.query(source)?;
-                buffered = reads_table(&planned.root, &table) || !self.subqueries.is_empty();
+                buffered = planned.root.reads(&table) || !self.subqueries.is_empty();
                 self.scopes.push(own);
                 if planned.output.len() != columns.len() {
                     return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
@@ -211,12 +211,6 @@ impl Binder<'_> {
         }
         Ok(cells)
     }
-}
-
-fn reads_table(operator: &crate::plan::Operator, table: &Arc<Table>) -> bool {
-    let mut tables = Vec::new();
-    operator.tables(&mut tables);
-    tables.iter().any(|known| Arc::ptr_eq(known, table))
 }
 
 fn insert_columns(table: &Table, insert: &ast::Insert) -> SqlResult<Vec<usize>> {

@@ -248,7 +248,7 @@ impl Binder<'_> {
             .subqueries
             .iter()
             .flatten()
-            .any(|query| targets.iter().any(|target| reads(&query.root, &target.table)));
+            .any(|query| targets.iter().any(|target| query.root.reads(&target.table)));
         let query = Query {
             root,
             output: Vec::new(),
@@ -268,10 +268,9 @@ fn by_key(operator: &Operator, slot: usize) -> bool {
         Operator::Scan { slot: own, access, .. } if *own == slot => {
             access.unique || !access.equals.is_empty() || !access.alternatives.is_empty()
         }
-        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-            by_key(left, slot) || by_key(right, slot)
+        Operator::NestedLoop { .. } | Operator::HashJoin { .. } | Operator::Filter { .. } => {
+            operator.inputs().iter().any(|input| by_key(input, slot))
         }
-        Operator::Filter { input, .. } => by_key(input, slot),
         _ => false,
     }
 }
@@ -280,12 +279,6 @@ fn has_subquery(expr: &Expr) -> bool {
     let mut found = false;
     expr.walk(&mut |expr| found |= matches!(expr.node, Node::Subquery(_)));
     found
-}
-
-fn reads(operator: &Operator, table: &Arc<Table>) -> bool {
-    let mut tables = Vec::new();
-    operator.tables(&mut tables);
-    tables.iter().any(|known| Arc::ptr_eq(known, table))
 }
 
 /// Whether the assignments can move a row within the index that finds it.
