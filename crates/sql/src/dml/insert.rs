@@ -43,7 +43,7 @@ pub struct InsertPlan {
     /// VALUES; empty if the rows come from a query.
     rows: Vec<Vec<Cell>>,
     /// Slots, subqueries, and the query if there is one.
-    plan: Arc<Plan>,
+    pub(super) plan: Arc<Plan>,
     rules: RowRules,
     family: Option<Arc<Family>>,
     /// ON DUPLICATE KEY UPDATE.
@@ -64,11 +64,6 @@ impl InsertPlan {
     /// The table's name.
     pub fn table_name(&self) -> &str {
         &self.table.name
-    }
-
-    /// What its expressions run on.
-    pub(super) fn shared(&self) -> Arc<Plan> {
-        self.plan.clone()
     }
 
     /// What its expressions run on, and what finds the rows, if a query does.
@@ -248,16 +243,8 @@ impl Sql {
         plan: &InsertPlan,
         parameters: &[Value],
     ) -> SqlResult<Completion> {
-        self.wait_for_purge(session).await?;
-        let savepoint = self.begin_statement(session)?;
-        let mut cx =
-            Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
-        cx.strict = cx.mode().is_strict() && !plan.ignore;
         let mut run = InsertRun::new(plan);
-        let result = run.all(&mut cx).await;
-        drop(cx);
-        self.end_statement(session, savepoint, result.as_ref().err()).await?;
-        result?;
+        self.change_rows(session, &plan.plan, plan.ignore, parameters, async |cx| run.all(cx).await).await?;
         let InsertRun { affected, records, duplicates, generated, explicit, .. } = run;
         if let Some(generated) = generated {
             session.last_insert_id = generated;

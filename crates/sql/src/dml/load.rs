@@ -105,16 +105,12 @@ impl Sql {
         for _ in 0..load.ignore_lines {
             lines.skip().await?;
         }
-        self.wait_for_purge(session).await?;
-        let savepoint = self.begin_statement(session)?;
-        let mut cx = Context::new(session, &**self.host(), self.engine(), &[], Some(plan.shared()));
-        cx.strict = cx.mode().is_strict() && !insert.ignore;
         let mut run = InsertRun::new(&plan);
-        let result = load_all(&mut cx, &mut run, &mut lines, &targets, (given, &ty)).await;
-        drop(cx);
-        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        let load_all =
+            async |cx: &mut Context<'_>| load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await;
+        let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await?;
         let done = run.outcome();
-        let read = result? - done.refused;
+        let read = read - done.refused;
         if let Some(generated) = done.generated {
             session.last_insert_id = generated;
         }
