@@ -265,3 +265,59 @@ fn distinct_rows_and_sums_as_a_model_has_them() {
         check(&mut client, &format!("SELECT SUM(b), SUM(LENGTH(a)) {of}"), &format!("{sum} {lengths}"));
     }
 }
+
+/// More rows than a statement handles without letting others run: a subquery over them is interrupted and goes on.
+fn with_many_rows() -> Client {
+    let mut client = in_database();
+    client.run("CREATE TABLE few (id INT PRIMARY KEY)");
+    check(&mut client, "INSERT INTO few VALUES (1),(2),(3),(4),(5),(6),(7),(8)", "8 affected");
+    client.run("CREATE TABLE many (id INT PRIMARY KEY)");
+    let digits = "a.id + 8 * b.id + 64 * c.id + 512 * d.id";
+    check(
+        &mut client,
+        &format!("INSERT INTO many SELECT {digits} FROM few a, few b, few c, few d"),
+        "4096 affected",
+    );
+    let digits = "a.id + 8 * b.id + 64 * c.id + 10000";
+    check(&mut client, &format!("INSERT INTO many SELECT {digits} FROM few a, few b, few c"), "512 affected");
+    client
+}
+
+#[test]
+fn a_subquery_loses_no_row_where_one_within_it_is_interrupted() {
+    let mut client = with_many_rows();
+    let within = "(SELECT COUNT(*) FROM many WHERE many.id > 0 * few.id)";
+    for (condition, expected) in [
+        (format!("IN (SELECT few.id + {within} - 4608 FROM few)"), "1; 2; 3; 4; 5; 6; 7; 8"),
+        (
+            format!("<= ALL (SELECT {within} - 4600 FROM few WHERE few.id < outside.id + 9)"),
+            "1; 2; 3; 4; 5; 6; 7; 8",
+        ),
+        (
+            format!("= (SELECT few.id + {within} - 4608 FROM few WHERE few.id = outside.id)"),
+            "1; 2; 3; 4; 5; 6; 7; 8",
+        ),
+        (
+            format!("> ANY (SELECT few.id + {within} - 4608 FROM few WHERE few.id > outside.id - 2)"),
+            "2; 3; 4; 5; 6; 7; 8",
+        ),
+    ] {
+        check(&mut client, &format!("SELECT id FROM few outside WHERE id {condition} ORDER BY id"), expected);
+    }
+    let left = "(SELECT COUNT(*) FROM many WHERE many.id > 0 * outside.id) - 4607";
+    let query = format!(
+        "SELECT id FROM few outside WHERE {left} IN (SELECT few.id FROM few WHERE few.id <= outside.id)"
+    );
+    check(&mut client, &query, "1; 2; 3; 4; 5; 6; 7; 8");
+}
+
+#[test]
+fn a_recursion_with_an_offset_can_be_read_again() {
+    let mut client = with_rows();
+    let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2 OFFSET 3)";
+    check(&mut client, &format!("{numbers} SELECT i FROM n"), "4; 5");
+    let query = format!("{numbers} SELECT (SELECT COUNT(*) FROM n WHERE i > t.id) FROM t ORDER BY id");
+    check(&mut client, &query, "2; 2; 2; 1");
+    let query = format!("{numbers} SELECT id, i FROM t STRAIGHT_JOIN n ON i >= id + 3 ORDER BY id, i");
+    check(&mut client, &query, "1 4; 1 5; 2 5");
+}
