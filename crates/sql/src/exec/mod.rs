@@ -243,23 +243,38 @@ impl State {
                 state.next(cx, recursion, *slot, filter.as_ref())
             }
             (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
-                while let Some(row) = cx.working[*table].get(*next).cloned() {
-                    cx.frame.slots[*slot] = Slot::Values(row);
-                    let passes = match filter {
-                        Some(filter) => filter.test(cx)? == Some(true),
-                        None => true,
-                    };
-                    *next += 1;
-                    if passes {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
+                let rows = cx.working[*table].clone();
+                next_passing(cx, &rows, next, *slot, filter.as_ref())
             }
             (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
             _ => unreachable!("a state mirrors its plan"),
         }
     }
+}
+
+/// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if there is none.
+fn next_passing(
+    cx: &mut Context<'_>,
+    rows: &[KeptRow],
+    next: &mut usize,
+    slot: usize,
+    filter: Option<&Expr>,
+) -> SqlAttempt<bool> {
+    while let Some(row) = rows.get(*next) {
+        cx.frame.slots[slot] = Slot::Values(row.clone());
+        let passes = match filter {
+            Some(filter) => filter.test(cx)? == Some(true),
+            None => true,
+        };
+        *next += 1;
+        if passes {
+            return Ok(true);
+        }
+        if cx.spend()? {
+            return Err(yielding());
+        }
+    }
+    Ok(false)
 }
 
 /// The values of expressions.

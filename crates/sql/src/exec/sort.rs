@@ -5,6 +5,7 @@
 //! row that is kept anyway, when two beginnings are alike.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use palisade_catalog::{SqlType, Value, ValueRef};
 
@@ -195,7 +196,7 @@ impl SortState {
     fn consume(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let wanted = match self.wanted {
             Some(wanted) => wanted,
-            None => wanted_rows(plan.limit, cx)?,
+            None => wanted_rows(plan.limit, cx)?.end,
         };
         self.wanted = Some(wanted);
         let bound = wanted.saturating_mul(2).max(64);
@@ -284,10 +285,12 @@ fn compare_kept(
     Ok(Ordering::Equal)
 }
 
-fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<usize> {
-    let Some(limit) = limit else { return Ok(usize::MAX) };
+/// Which rows a limit gives.
+pub fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<Range<usize>> {
+    let Some(limit) = limit else { return Ok(0..usize::MAX) };
     let (offset, count) = limit_values(limit, cx)?;
-    Ok(usize::try_from(offset.saturating_add(count)).unwrap_or(usize::MAX))
+    let row = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    Ok(row(offset)..row(offset.saturating_add(count)))
 }
 
 impl SortKey {

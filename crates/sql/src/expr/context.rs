@@ -168,7 +168,7 @@ pub struct Context<'a> {
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
     /// Working tables of recursive queries, by number: the rows of the last round.
-    pub working: Vec<Vec<crate::exec::KeptRow>>,
+    pub working: Vec<Arc<[crate::exec::KeptRow]>>,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
