@@ -14,6 +14,7 @@ use super::kept::KeptRows;
 use super::keys::KeyIndex;
 use super::{State, append_hash_key, limit_values};
 use crate::expr::compare::compare_typed;
+use crate::expr::context::values_size;
 use crate::expr::{Context, Slot};
 use crate::plan::{Limit, Operator, SortKey};
 use crate::work::Work;
@@ -45,6 +46,8 @@ struct Keys {
     computed: Vec<Value>,
     /// How many of them a row has.
     width: usize,
+    /// About how many bytes they take.
+    bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +90,7 @@ impl Keys {
                 }
             }
         }
+        self.bytes += values_size(&self.computed[count..]);
         Ok(())
     }
 
@@ -104,11 +108,8 @@ impl Keys {
             let keys = &mut self.computed[row * self.width..(row + 1) * self.width];
             selected.extend(keys.iter_mut().map(std::mem::take));
         }
+        self.bytes = values_size(&selected);
         self.computed = selected;
-    }
-
-    fn size(&self) -> usize {
-        self.computed.len() * size_of::<Value>()
     }
 }
 
@@ -219,7 +220,7 @@ impl SortState {
                     ranked.row = row;
                 }
             }
-            let keys = self.keys.as_ref().map_or(0, Keys::size);
+            let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
             charge(self.rows.size() + keys + self.ranked.len() * size_of::<Ranked>())?;
         }
         self.put_in_order(plan, wanted)?;
