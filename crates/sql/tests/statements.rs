@@ -5,12 +5,18 @@ mod client;
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use client::{Client, processor};
+use client::{Bench, Client, processor};
 use palisade_base::prng::{Prng, test_seed};
 
 fn in_database() -> Client {
-    let mut client = Client::new(&processor(), 1);
+    in_database_on(Arc::default())
+}
+
+fn in_database_on(bench: Arc<Bench>) -> Client {
+    let mut client = Client::new(&processor(bench), 1);
     client.run("CREATE DATABASE d");
     client.run("USE d");
     client
@@ -268,7 +274,11 @@ fn distinct_rows_and_sums_as_a_model_has_them() {
 
 /// More rows than a statement handles without letting others run: a subquery over them is interrupted and goes on.
 fn with_many_rows() -> Client {
-    let mut client = in_database();
+    with_many_rows_on(Arc::default())
+}
+
+fn with_many_rows_on(bench: Arc<Bench>) -> Client {
+    let mut client = in_database_on(bench);
     client.run("CREATE TABLE few (id INT PRIMARY KEY)");
     check(&mut client, "INSERT INTO few VALUES (1),(2),(3),(4),(5),(6),(7),(8)", "8 affected");
     client.run("CREATE TABLE many (id INT PRIMARY KEY)");
@@ -320,4 +330,50 @@ fn a_recursion_with_an_offset_can_be_read_again() {
     check(&mut client, &query, "2; 2; 2; 1");
     let query = format!("{numbers} SELECT id, i FROM t STRAIGHT_JOIN n ON i >= id + 3 ORDER BY id, i");
     check(&mut client, &query, "1 4; 1 5; 2 5");
+}
+
+#[test]
+fn what_a_statement_keeps_of_its_rows_is_limited() {
+    let mut client = with_many_rows();
+    client.run("CREATE TABLE one (id INT PRIMARY KEY, b LONGTEXT)");
+    check(&mut client, "INSERT INTO one VALUES (1, REPEAT('x', 9000000))", "1 affected");
+    // 64 rows: together they are more than a statement may keep.
+    let rows = "FROM one STRAIGHT_JOIN few f STRAIGHT_JOIN few g";
+    let text = "COALESCE(one.b, f.id)";
+    for query in [
+        format!("SELECT f.id {rows} ORDER BY {text}"),
+        format!("SELECT LENGTH(LEAD({text}) OVER (ORDER BY f.id)) {rows}"),
+        format!("SELECT 'y' IN (SELECT {text} {rows})"),
+        format!("SELECT LENGTH(MAX({text})) {rows} GROUP BY f.id, g.id"),
+        format!("SELECT GROUP_CONCAT(f.id ORDER BY {text}) {rows}"),
+        format!("INSERT INTO one SELECT f.id + 10 * g.id, {text} {rows}"),
+    ] {
+        let answer = client.run(&query);
+        assert!(answer.contains("Out of memory"), "{query}: {}", &answer[..answer.len().min(80)]);
+    }
+    check(&mut client, "SELECT COUNT(*) FROM one", "1");
+    // What is cut off is not kept.
+    check(&mut client, &format!("SELECT LENGTH(GROUP_CONCAT({text})) {rows}"), "1024");
+}
+
+#[test]
+fn a_statement_that_changes_many_rows_lets_others_run() {
+    let bench = Arc::<Bench>::default();
+    let mut client = with_many_rows_on(bench.clone());
+    client.run("CREATE TABLE parent (id INT PRIMARY KEY)");
+    client.run("CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)");
+    check(&mut client, "INSERT INTO parent VALUES (1)", "1 affected");
+    check(&mut client, "INSERT INTO child SELECT id, 1 FROM many", "4608 affected");
+    // Each finds its rows first and then changes them.
+    for (statement, changed, least) in [
+        ("INSERT INTO many SELECT id + 100000 FROM many", 4608, 2),
+        ("UPDATE few STRAIGHT_JOIN many ON few.id = 1 SET many.id = many.id + 1000000", 9216, 4),
+        ("DELETE FROM parent", 1, 1),
+    ] {
+        let before = bench.pauses.load(Relaxed);
+        check(&mut client, statement, &format!("{changed} affected"));
+        let pauses = bench.pauses.load(Relaxed) - before;
+        assert!(pauses >= least, "{statement}: {pauses} pauses");
+    }
+    check(&mut client, "SELECT COUNT(*) FROM child", "0");
 }

@@ -17,10 +17,12 @@ use super::store::{RowRules, duplicate_entry, in_table};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
 use crate::exec::State;
+use crate::exec::join::charge;
+use crate::expr::context::values_size;
 use crate::expr::{Context, Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::plan::Plan;
-use crate::run::drive;
+use crate::run::{drive, end_row};
 use crate::sql::Sql;
 use crate::work::Work;
 use crate::{Access, Completion, Session, SqlAttempt, SqlError, SqlResult};
@@ -361,16 +363,14 @@ impl<'p> InsertRun<'p> {
                 let number = number as u64 + 1;
                 let values = drive(cx, |cx| self.values(cx, cells, number)).await?;
                 self.insert(cx, values, number, total - number + 1).await?;
-                if cx.spend()? {
-                    crate::run::pause(cx.session, cx.host).await?;
-                }
+                end_row(cx).await?;
             }
             return Ok(());
         };
         crate::run::count_tables(cx);
         let mut state = State::new(&query.root);
         let types: Vec<&SqlType> = query.output.iter().map(|expr| &expr.ty).collect();
-        let mut buffer = Vec::new();
+        let (mut buffer, mut bytes) = (Vec::new(), 0);
         let mut number = 0;
         let mut pending = false;
         loop {
@@ -388,6 +388,8 @@ impl<'p> InsertRun<'p> {
             .await?;
             let Some(given) = given else { break };
             if plan.buffered {
+                bytes += values_size(&given);
+                charge(bytes)?;
                 buffer.push(given);
                 continue;
             }
@@ -399,6 +401,7 @@ impl<'p> InsertRun<'p> {
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
             self.insert(cx, values, number, 1).await?;
+            end_row(cx).await?;
         }
         Ok(())
     }
@@ -523,9 +526,9 @@ impl<'p> InsertRun<'p> {
                 values[column] = cx
                     .store(value, &ty, &table.columns[column], number)
                     .map_err(|_| mysql_error!(ER_AUTOINC_READ_FAILED))?;
-            } else if let Some(value) = positive(&values[column]) {
-                drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+            } else if let Some(value) = note_given(cx, table, &values[column]).await? {
                 self.explicit = Some(value);
+                self.pass_reserved(value, cx.session.variables.auto_increment_increment.max(1));
             }
         }
         if let Some(column) = table.row_id_column() {
@@ -571,6 +574,9 @@ impl<'p> InsertRun<'p> {
                     Replaced::Updated => {
                         self.affected += 2;
                         self.duplicates += 1;
+                        if let Some(value) = generated {
+                            self.generated.get_or_insert(value);
+                        }
                         return Ok(());
                     }
                     Replaced::Same => {
@@ -636,6 +642,15 @@ impl<'p> InsertRun<'p> {
         }
     }
 
+    /// A value was given: what is generated after it is greater.
+    fn pass_reserved(&mut self, given: u64, increment: u64) {
+        let (next, count) = self.reserved;
+        if count > 0 && given >= next {
+            let passed = ((given - next) / increment + 1).min(count);
+            self.reserved = (next.saturating_add(passed.saturating_mul(increment)), count - passed);
+        }
+    }
+
     async fn next_auto_increment(&mut self, cx: &mut Context<'_>, left: u64) -> SqlResult<u64> {
         let increment = cx.session.variables.auto_increment_increment.max(1);
         let offset = cx.session.variables.auto_increment_offset.max(1);
@@ -668,6 +683,13 @@ pub fn refuse_generated(table: &Table, column: usize, cell: &Cell) -> SqlResult<
 
 pub(super) fn generated_given(table: &Table, column: usize) -> SqlError {
     mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, table.columns[column].name, table.name)
+}
+
+/// Says to AUTO_INCREMENT that a row has this value in its column, and gives it back; `None` if it counts for nothing there.
+pub(super) async fn note_given(cx: &mut Context<'_>, table: &Table, value: &Value) -> SqlResult<Option<u64>> {
+    let Some(value) = positive(value) else { return Ok(None) };
+    drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+    Ok(Some(value))
 }
 
 /// A row that cannot be encoded.

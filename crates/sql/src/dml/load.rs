@@ -10,8 +10,10 @@ use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFo
 
 use super::insert::InsertRun;
 use crate::bind::{Binder, not_supported};
+use crate::exec::join::charge;
 use crate::expr::Context;
 use crate::host::FileSource;
+use crate::run::end_row;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 
@@ -175,9 +177,7 @@ async fn load_all(
         }
         run.assign(cx, &mut values, given, number).await?;
         run.insert(cx, values, number, 1).await?;
-        if cx.spend()? {
-            crate::run::pause(cx.session, cx.host).await?;
-        }
+        end_row(cx).await?;
     }
     Ok(number)
 }
@@ -394,6 +394,7 @@ impl Lines {
             let part = self.source.part().await?;
             self.complete = part.is_empty();
             self.text.extend_from_slice(&part);
+            charge(self.text.len())?;
             if self.complete || self.text.len() >= wanted {
                 return Ok(());
             }
