@@ -6,6 +6,7 @@
 //! | [`conditions`] | what conditions tell the planner |
 //! | [`grouping`] | what stands above GROUP BY |
 //! | [`join`] | the order of joins, and how each is done |
+//! | `combination` | UNION and its kin |
 //! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`window`] | windows and their functions |
@@ -15,6 +16,7 @@
 //! opens.
 
 pub mod access;
+mod combination;
 pub mod conditions;
 pub mod explain;
 pub mod grouping;
