@@ -124,6 +124,8 @@ impl Binder<'_> {
 enum Fate<'v> {
     Deleted,
     Updated(&'v [Value]),
+    /// REPLACE: those who do not refer to the new row are treated as if theirs were deleted.
+    Replaced(&'v [Value]),
 }
 
 /// What becomes of those who refer to a row.
@@ -156,7 +158,7 @@ impl<'c> Step<'c> {
     /// What `key` says of those who refer to the row.
     fn action(&self, key: &ForeignKey) -> Action {
         let action = match self.fate {
-            Fate::Deleted => &key.on_delete,
+            Fate::Deleted | Fate::Replaced(_) => &key.on_delete,
             Fate::Updated(_) => &key.on_update,
         };
         match action.as_str() {
@@ -287,10 +289,24 @@ impl Family {
         self.cascade(cx, old, Step::first(Fate::Updated(new)))
     }
 
-    /// Whether those who refer to the row refer to it still when it has become `new`.
-    pub fn stays_parent(&self, old: &[Value], new: &[Value]) -> bool {
-        let mut columns = self.members[0].children.iter().flat_map(|child| &child.columns);
-        columns.all(|column| old[usize::from(*column)] == new[usize::from(*column)])
+    /// 1451 if children forbid that `new` takes the place of the row; it is locked exclusively.
+    pub fn check_replace<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+        new: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        Box::pin(self.restrict(cx, old, Step::first(Fate::Replaced(new))))
+    }
+
+    /// The row makes room for `new`: its children follow.
+    pub fn after_replace<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+        new: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        self.cascade(cx, old, Step::first(Fate::Replaced(new)))
     }
 
     /// The start of the keys of a row's children; `None` if it has none that its fate concerns.
@@ -306,7 +322,7 @@ impl Family {
         if values.iter().any(ValueRef::is_null) {
             return Ok(None);
         }
-        if let Fate::Updated(new) = fate
+        if let Fate::Updated(new) | Fate::Replaced(new) = fate
             && child.columns.iter().all(|column| old[usize::from(*column)] == new[usize::from(*column)])
         {
             return Ok(None);
@@ -314,7 +330,7 @@ impl Family {
         let table = &self.members[child.member].table;
         let mut search = Vec::new();
         key::search_key(table, child.index, &values, &mut search).map_err(row_error)?;
-        if let Fate::Updated(new) = fate {
+        if let Fate::Updated(new) | Fate::Replaced(new) = fate {
             // Another spelling of the same key changes nothing for those who refer to it.
             let parent = &self.members[member].table;
             let key = &table.foreign_keys[child.key];
@@ -324,7 +340,7 @@ impl Family {
                     child.columns.iter().map(|column| new[usize::from(*column)].as_ref()).collect();
                 key::search_key(parent, index, &values, &mut before).map_err(row_error)?;
                 key::search_key(parent, index, &new, &mut after).map_err(row_error)?;
-                let cascades = key.on_update == "CASCADE";
+                let cascades = matches!(fate, Fate::Updated(_)) && key.on_update == "CASCADE";
                 if before == after && !cascades {
                     return Ok(None);
                 }
@@ -370,7 +386,7 @@ impl Family {
                 }
                 for (bytes, stamp) in found {
                     match (action, step.fate) {
-                        (Action::Cascade, Fate::Deleted) => {
+                        (Action::Cascade, Fate::Deleted | Fate::Replaced(_)) => {
                             self.delete_child(cx, child.member, bytes, stamp, &step).await?;
                         }
                         (Action::Cascade, Fate::Updated(new)) => {

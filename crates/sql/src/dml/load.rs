@@ -111,18 +111,17 @@ impl Sql {
         let load_all =
             async |cx: &mut Context<'_>| load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await;
         let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await?;
-        let done = run.outcome();
-        let read = read - done.refused;
-        if let Some(generated) = done.generated {
+        let read = read - run.refused;
+        if let Some(generated) = run.numbers.generated {
             session.last_insert_id = generated;
         }
-        let deleted = if insert.replace { done.duplicates } else { 0 };
+        let deleted = if insert.replace { run.duplicates } else { 0 };
         let info = format!(
             "Records: {read}  Deleted: {deleted}  Skipped: {}  Warnings: {}",
-            if insert.ignore { read.saturating_sub(done.affected) } else { 0 },
+            if insert.ignore { read.saturating_sub(run.affected) } else { 0 },
             session.warnings.count()
         );
-        Ok(Completion { affected_rows: done.affected, info, ..Completion::default() })
+        Ok(Completion { affected_rows: run.affected, info, ..Completion::default() })
     }
 
     /// The type of a file's text: of the character set named, or of the default database.

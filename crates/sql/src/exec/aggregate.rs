@@ -104,13 +104,11 @@ impl AggregateState {
             self.consume(cx, plan)?;
             self.index.clear();
             if self.groups.is_empty() && (plan.group.is_empty() || plan.rollup) {
-                let values = vec![Value::Null; plan.group.len()];
-                if plan.group.is_empty() {
-                    for slot in plan.keep {
-                        cx.frame.slots[*slot] = Slot::Null;
-                    }
-                    self.add_group(cx, plan, values, 0);
+                // Of no rows, too, there is a row that sums them up.
+                for slot in plan.keep {
+                    cx.frame.slots[*slot] = Slot::Null;
                 }
+                self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0);
             }
             if plan.rollup {
                 self.groups.sort_by(|left, right| rollup_order(left, right, plan.group));

@@ -10,10 +10,11 @@ use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Value, row};
 use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
 
-use super::super::collision;
-use super::super::foreign::is_violation;
-use super::super::store::{duplicate_entry, in_table};
-use super::{Cell, InsertRun, note_given, positive, row_error};
+use super::numbers::{note_given, positive};
+use super::{Cell, InsertRun, row_error};
+use crate::dml::collision;
+use crate::dml::foreign::is_violation;
+use crate::dml::store::{duplicate_entry, in_table};
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
 use crate::run::drive;
@@ -74,28 +75,27 @@ impl InsertRun<'_> {
                 return Ok(Replaced::Gone);
             }
             if let Some(family) = self.plan.family.as_ref().filter(|family| family.has_children()) {
+                // The row stays for those who refer to it, with new values.
                 let old = view(table, found.row())?.to_values();
-                if family.stays_parent(&old, values) {
-                    // The row stays for those who refer to it, with new values.
-                    let outcome = drive(cx, |cx| {
-                        match cx.transaction().update(table, found.stamp(), found.row(), &self.encoded) {
-                            Ok(outcome) => Ok(Some(outcome)),
-                            Err(Blocked::Error(EngineError::DuplicateKey { .. })) => Ok(None),
-                            Err(blocked) => Err(blocked.up()),
-                        }
-                    })
-                    .await?;
-                    match outcome {
-                        Some(UpdateOutcome::Done) => {
-                            cx.session.work.add(Work::HandlerUpdate, 1);
-                            return Ok(Replaced::Updated);
-                        }
-                        Some(UpdateOutcome::Changed) => continue,
-                        // It collides with another row as well: this one goes.
-                        None => {}
+                family.check_replace(cx, &old, values).await?;
+                let outcome = drive(cx, |cx| {
+                    match cx.transaction().update(table, found.stamp(), found.row(), &self.encoded) {
+                        Ok(outcome) => Ok(Some(outcome)),
+                        Err(Blocked::Error(EngineError::DuplicateKey { .. })) => Ok(None),
+                        Err(blocked) => Err(blocked.up()),
                     }
+                })
+                .await?;
+                match outcome {
+                    Some(UpdateOutcome::Done) => {
+                        cx.session.work.add(Work::HandlerUpdate, 1);
+                        family.after_replace(cx, &old, values).await?;
+                        return Ok(Replaced::Updated);
+                    }
+                    Some(UpdateOutcome::Changed) => continue,
+                    // It collides with another row as well: this one goes.
+                    None => {}
                 }
-                family.check_delete(cx, &old).await?;
             } else if last {
                 let old = view(table, found.row())?;
                 let own = |column: &usize| table.columns[*column].visibility != Visibility::System;
@@ -112,7 +112,7 @@ impl InsertRun<'_> {
                 cx.session.work.add(Work::HandlerDelete, 1);
                 if let Some(family) = &self.plan.family {
                     let old = view(table, found.row())?.to_values();
-                    family.after_delete(cx, &old).await?;
+                    family.after_replace(cx, &old, values).await?;
                 }
                 return Ok(Replaced::Deleted);
             }
@@ -134,7 +134,6 @@ impl InsertRun<'_> {
             Err(violation) if self.plan.ignore && is_violation(&violation) => {
                 drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
                 cx.session.warnings.warn(violation);
-                self.duplicates += 1;
                 Ok(true)
             }
             updated => updated,
@@ -167,7 +166,6 @@ impl InsertRun<'_> {
             if (plan.rules.generates() || plan.rules.checks())
                 && !Box::pin(self.follow_rules(cx, &mut new, number)).await?
             {
-                self.duplicates += 1;
                 return Ok(true);
             }
             if let Some(family) = &plan.family {
@@ -190,9 +188,10 @@ impl InsertRun<'_> {
                     }
                     self.affected += 2;
                     self.duplicates += 1;
+                    self.written += 1;
                     if let Some(column) = table.auto_increment_column() {
                         if generated.is_some() {
-                            self.explicit = positive(&new[column]);
+                            self.numbers.explicit = positive(&new[column]);
                         }
                         if new[column] != old[column] {
                             note_given(cx, table, &new[column]).await?;
@@ -211,7 +210,6 @@ impl InsertRun<'_> {
                         return Err(error);
                     }
                     cx.session.warnings.warn(error);
-                    self.duplicates += 1;
                     return Ok(true);
                 }
             }
