@@ -31,7 +31,8 @@ pub mod window;
 
 use std::sync::Arc;
 
-use palisade_base::{Blocked, Event};
+use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
+use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::{SqlType, Value};
 
 use crate::expr::{Context, Expr, Slot};
@@ -305,9 +306,10 @@ pub fn yielding() -> Blocked<SqlError> {
 
 /// (rows to skip, rows to give).
 pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64)> {
+    // What is written in the statement is a number; a parameter may be anything.
     let number = |value: Value, cx: &mut Context<'_>| -> SqlResult<u64> {
         let wide = cx.to_integer(value.as_ref())?;
-        Ok(u64::try_from(wide).unwrap_or(0))
+        u64::try_from(wide).map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "unsigned integer", "EXECUTE"))
     };
     let count = limit.count.eval(cx)?;
     let count = number(count, cx)?;
