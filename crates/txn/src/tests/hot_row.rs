@@ -74,7 +74,7 @@ fn updates_of_one_row_wait_for_each_other_and_never_deadlock() {
             let (store, done, all_there) = (store.clone(), done.clone(), all_there.clone());
             std::thread::spawn(move || {
                 all_there.wait();
-                // Until one has done its rounds: the others must have come nearly as far.
+                // Until one has done its rounds, so that there are others at the row all the time.
                 let mut deadlocks = 0;
                 while done.iter().all(|done| done.load(Ordering::Relaxed) < ROUNDS) {
                     match add_one(&store.system, &store) {
@@ -90,7 +90,8 @@ fn updates_of_one_row_wait_for_each_other_and_never_deadlock() {
     let deadlocks: Vec<usize> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert_eq!(deadlocks, [0; SESSIONS]);
     let done = done.each_ref().map(|done| done.load(Ordering::Relaxed));
-    assert!(done.iter().all(|done| done * 4 >= ROUNDS), "nobody starves: {done:?}");
+    // How even they are is the threads' scheduling: who comes while nobody waits need not queue. The order of those who
+    // do queue is model-checked in `locks`.
     let mut reader = store.system.begin();
     let mut row = Vec::new();
     let found = retry_blocking(|| reader.read_snapshot(&store.clustered, KEY, &mut row)).unwrap();
