@@ -342,11 +342,11 @@ fn what_a_statement_keeps_of_its_rows_is_limited() {
     let text = "COALESCE(one.b, f.id)";
     for query in [
         format!("SELECT f.id {rows} ORDER BY {text}"),
-        format!("SELECT LENGTH(LEAD({text}) OVER (ORDER BY f.id)) {rows}"),
-        format!("SELECT 'y' IN (SELECT {text} {rows})"),
-        format!("SELECT LENGTH(MAX({text})) {rows} GROUP BY f.id, g.id"),
+        format!("SELECT LENGTH(LEAD(one.b) OVER (ORDER BY f.id)) {rows}"),
+        format!("SELECT 'y' IN (SELECT one.b {rows})"),
+        format!("SELECT LENGTH(MAX(one.b)) {rows} GROUP BY f.id, g.id"),
         format!("SELECT GROUP_CONCAT(f.id ORDER BY {text}) {rows}"),
-        format!("INSERT INTO one SELECT f.id + 10 * g.id, {text} {rows}"),
+        format!("INSERT INTO one SELECT f.id + 10 * g.id, one.b {rows}"),
     ] {
         let answer = client.run(&query);
         assert!(answer.contains("Out of memory"), "{query}: {}", &answer[..answer.len().min(80)]);
