@@ -12,8 +12,15 @@ use crate::temporal::{Date, DateTime, Time, Timestamp, Zone};
 use crate::types::SqlType;
 
 /// An owned byte string: text in its column's character set, binary data, or JSON text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(SmallVec<[u8; 16]>);
+
+/// Copied as a whole: a derived clone takes one byte after the other.
+impl Clone for Bytes {
+    fn clone(&self) -> Self {
+        Bytes(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Bytes {
     /// The empty string.

@@ -2,15 +2,16 @@
 
 mod client;
 
-use client::{Answer, Client, TestServer, number, run, until_somebody_waits};
+use std::time::{Duration, Instant};
 
-const TIMEOUT: u16 = 1205;
+use client::{Answer, Client, PATIENCE, TestServer, number, run, until_somebody_waits};
+
+const INTERRUPTED: u16 = 1317;
 const DUPLICATE: u16 = 1062;
-const PATIENTLY: &str = "SET innodb_lock_wait_timeout = 1000";
 
-/// t has rows 10, 20, 30, 40 with n = 1, 2, 3, 4 and u the same; o the same ids. Waiting for a lock takes a second at most.
+/// t has rows 10, 20, 30, 40 with n = 1, 2, 3, 4 and u the same; o the same ids. Nobody gives up waiting for a lock.
 fn world() -> TestServer {
-    let server = TestServer::start(&[("innodb_lock_wait_timeout", "1")]);
+    let server = TestServer::start(&[("innodb_lock_wait_timeout", "100000")]);
     run(
         &mut server.connect(),
         &[
@@ -31,16 +32,30 @@ fn connect(server: &TestServer, isolation: &str) -> Client {
     client
 }
 
-/// Whether a statement has to wait for somebody. What it does is undone.
-fn waits(client: &mut Client, statement: &str) -> bool {
+/// Whether a statement has to wait for somebody; nobody lets go meanwhile. What it does is undone.
+fn waits(server: &TestServer, client: &mut Client, statement: &str) -> bool {
     run(client, &["BEGIN"]);
-    let answer = client.query(statement);
-    run(client, &["ROLLBACK"]);
-    match answer {
-        Answer::Error(TIMEOUT, _) => true,
-        Answer::Error(..) => panic!("{statement}: {answer:?}"),
-        Answer::Ok(_) | Answer::Rows(_) => false,
+    let connection = client.value("SELECT CONNECTION_ID()");
+    let mut watcher = server.connect();
+    client.send(statement);
+    let give_up = Instant::now() + PATIENCE;
+    let waits = loop {
+        if client.has_answer() {
+            break false;
+        }
+        if watcher.value("SELECT COUNT(*) FROM performance_schema.data_lock_waits") != "0" {
+            break true;
+        }
+        assert!(Instant::now() < give_up, "{statement}: neither answered nor waiting");
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    if waits {
+        run(&mut watcher, &[&format!("KILL QUERY {connection}")]);
     }
+    let answer = client.answer();
+    run(client, &["ROLLBACK"]);
+    assert_eq!(number(&answer), if waits { INTERRUPTED } else { 0 }, "{statement}: {answer:?}");
+    waits
 }
 
 #[test]
@@ -51,20 +66,19 @@ fn at_read_committed_rows_that_do_not_match_are_not_waited_for() {
     run(&mut holder, &["BEGIN", "UPDATE t SET n = 9 WHERE id = 20", "INSERT INTO t VALUES (25, 3, 5, '')"]);
     run(&mut holder, &["DELETE FROM t WHERE id = 40"]);
     let mut repeatable = connect(&server, "REPEATABLE READ");
-    assert!(waits(&mut repeatable, &format!("{statement} 3")), "{statement}");
+    assert!(waits(&server, &mut repeatable, &format!("{statement} 3")), "{statement}");
     let mut committed = connect(&server, "READ COMMITTED");
-    assert!(waits(&mut committed, "DELETE FROM t WHERE n + 0 = 3"), "not so a DELETE");
+    assert!(waits(&server, &mut committed, "DELETE FROM t WHERE n + 0 = 3"), "not so a DELETE");
     run(&mut committed, &["BEGIN"]);
     assert_eq!(committed.query(&format!("{statement} 3")), Answer::Ok(1), "{statement}");
     run(&mut committed, &["ROLLBACK"]);
     // What the last committed version says decides whether to wait.
-    assert!(!waits(&mut committed, &format!("{statement} 9")), "{statement}");
-    assert!(waits(&mut committed, &format!("{statement} 2")), "{statement}");
-    assert!(waits(&mut committed, &format!("{statement} 4")), "{statement}");
+    assert!(!waits(&server, &mut committed, &format!("{statement} 9")), "{statement}");
+    assert!(waits(&server, &mut committed, &format!("{statement} 2")), "{statement}");
+    assert!(waits(&server, &mut committed, &format!("{statement} 4")), "{statement}");
     // And the row as it is then, whether it is changed.
     let waiting = std::thread::spawn({
         let statement = format!("{statement} 2 OR n + 0 = 4");
-        run(&mut committed, &[PATIENTLY]);
         move || (committed.query(&statement), committed)
     });
     until_somebody_waits(&mut server.connect());
@@ -80,7 +94,6 @@ fn a_row_that_is_changed_in_vain_is_found_again_when_the_other_gives_up() {
     let mut holder = connect(&server, "REPEATABLE READ");
     run(&mut holder, &["BEGIN", "UPDATE t SET n = 9, v = REPEAT('z', 20) WHERE id = 20"]);
     let mut committed = connect(&server, "READ COMMITTED");
-    run(&mut committed, &[PATIENTLY]);
     let waiting =
         std::thread::spawn(move || (committed.query("UPDATE t SET n = n + 1 WHERE v = ''"), committed));
     until_somebody_waits(&mut server.connect());
@@ -92,6 +105,7 @@ fn a_row_that_is_changed_in_vain_is_found_again_when_the_other_gives_up() {
 
 #[test]
 fn what_insert_select_reads_is_share_locked_from_repeatable_read_on() {
+    let server = world();
     for statement in [
         "INSERT INTO copy SELECT id, n FROM t WHERE id BETWEEN 15 AND 25",
         "REPLACE INTO copy SELECT id, n FROM t WHERE id BETWEEN 15 AND 25",
@@ -102,7 +116,6 @@ fn what_insert_select_reads_is_share_locked_from_repeatable_read_on() {
         for (isolation, locks) in
             [("READ COMMITTED", false), ("REPEATABLE READ", true), ("SERIALIZABLE", true)]
         {
-            let server = world();
             let mut reader = connect(&server, isolation);
             run(&mut reader, &["BEGIN", statement]);
             let mut other = connect(&server, "REPEATABLE READ");
@@ -112,14 +125,20 @@ fn what_insert_select_reads_is_share_locked_from_repeatable_read_on() {
                 ("SELECT * FROM t WHERE id = 20 FOR SHARE", false),
                 ("UPDATE t SET v = 'x' WHERE id = 30", false),
             ] {
-                assert_eq!(waits(&mut other, change), is_locked, "{isolation}: {statement}; {change}");
+                assert_eq!(
+                    waits(&server, &mut other, change),
+                    is_locked,
+                    "{isolation}: {statement}; {change}"
+                );
             }
+            run(&mut reader, &["ROLLBACK"]);
         }
     }
 }
 
 #[test]
 fn a_row_that_stops_an_insert_is_locked() {
+    let server = world();
     for isolation in ["READ COMMITTED", "REPEATABLE READ"] {
         for (insert, error, shared) in [
             ("INSERT INTO t VALUES (20, 9, 9, '')", DUPLICATE, true),
@@ -129,27 +148,27 @@ fn a_row_that_stops_an_insert_is_locked() {
             ("INSERT INTO t VALUES (29, 9, 2, '') ON DUPLICATE KEY UPDATE n = n", 0, false),
             ("REPLACE INTO t VALUES (20, 2, 2, '')", 0, false),
         ] {
-            let server = world();
             let mut holder = connect(&server, isolation);
             run(&mut holder, &["BEGIN"]);
             assert_eq!(number(&holder.query(insert)), error, "{insert}");
             let mut other = connect(&server, isolation);
-            assert!(waits(&mut other, "DELETE FROM t WHERE id = 20"), "{isolation}: {insert}");
-            let reads = waits(&mut other, "SELECT * FROM t WHERE id = 20 FOR SHARE");
+            assert!(waits(&server, &mut other, "DELETE FROM t WHERE id = 20"), "{isolation}: {insert}");
+            let reads = waits(&server, &mut other, "SELECT * FROM t WHERE id = 20 FOR SHARE");
             assert_eq!(reads, !shared, "{isolation}: {insert}");
-            assert!(!waits(&mut other, "DELETE FROM t WHERE id = 30"), "{isolation}: {insert}");
+            assert!(!waits(&server, &mut other, "DELETE FROM t WHERE id = 30"), "{isolation}: {insert}");
+            run(&mut holder, &["ROLLBACK"]);
         }
     }
 }
 
 #[test]
 fn joined_changes_lock_what_they_change_exclusively_and_share_the_rest() {
+    let server = world();
     for statement in [
         "UPDATE t JOIN o ON o.id = t.id SET t.v = 'x' WHERE o.id BETWEEN 15 AND 25",
         "DELETE t FROM t JOIN o ON o.id = t.id WHERE o.id BETWEEN 15 AND 25",
     ] {
         for (isolation, locks) in [("READ COMMITTED", false), ("REPEATABLE READ", true)] {
-            let server = world();
             let mut holder = connect(&server, isolation);
             run(&mut holder, &["BEGIN", statement]);
             let mut other = connect(&server, "REPEATABLE READ");
@@ -158,8 +177,13 @@ fn joined_changes_lock_what_they_change_exclusively_and_share_the_rest() {
                 ("SELECT * FROM o WHERE id = 20 FOR SHARE", false),
                 ("UPDATE o SET n = 9 WHERE id = 20", locks),
             ] {
-                assert_eq!(waits(&mut other, second), is_locked, "{isolation}: {statement}; {second}");
+                assert_eq!(
+                    waits(&server, &mut other, second),
+                    is_locked,
+                    "{isolation}: {statement}; {second}"
+                );
             }
+            run(&mut holder, &["ROLLBACK"]);
         }
     }
 }
@@ -199,7 +223,7 @@ fn a_scan_that_waits_for_a_row_keeps_nobody_from_inserting_behind_it() {
     let mut holder = connect(&server, "REPEATABLE READ");
     run(&mut holder, &["BEGIN", "SELECT * FROM t WHERE id = 20 FOR UPDATE"]);
     let mut scanning = connect(&server, "REPEATABLE READ");
-    run(&mut scanning, &[PATIENTLY, "BEGIN"]);
+    run(&mut scanning, &["BEGIN"]);
     let waiting = std::thread::spawn(move || {
         (scanning.query("UPDATE t FORCE INDEX (n) SET v = 'x' WHERE n BETWEEN 1 AND 4"), scanning)
     });
@@ -209,6 +233,6 @@ fn a_scan_that_waits_for_a_row_keeps_nobody_from_inserting_behind_it() {
     run(&mut holder, &["COMMIT"]);
     let (answer, mut scanning) = waiting.join().unwrap();
     assert_eq!(answer, Answer::Ok(5), "the row that was inserted meanwhile is there, too");
-    assert!(waits(&mut other, "INSERT INTO t VALUES (26, 3, 8, '')"));
+    assert!(waits(&server, &mut other, "INSERT INTO t VALUES (26, 3, 8, '')"));
     run(&mut scanning, &["ROLLBACK"]);
 }

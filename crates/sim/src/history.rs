@@ -51,6 +51,22 @@ pub struct Plan {
     pub ends_unnoticed: bool,
 }
 
+impl Plan {
+    /// A long one without XA transactions, whose model is told everything.
+    pub fn new(seed: u64, flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
+        Plan {
+            seed,
+            lives: 8,
+            turns: 500,
+            flush_at_commit,
+            promised: flush_at_commit,
+            mishap,
+            has_branches: false,
+            ends_unnoticed: false,
+        }
+    }
+}
+
 /// What happens to the disk during a life; at its end the power is cut in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mishap {

@@ -5,16 +5,7 @@ use palisade_engine::FlushAtCommit;
 use palisade_sim::history::{History, Mishap, Plan, Tally};
 
 fn plan(flush_at_commit: FlushAtCommit, mishap: Mishap) -> Plan {
-    Plan {
-        seed: 0,
-        lives: 5,
-        turns: 300,
-        flush_at_commit,
-        promised: flush_at_commit,
-        mishap,
-        has_branches: true,
-        ends_unnoticed: false,
-    }
+    Plan { lives: 5, turns: 300, has_branches: true, ..Plan::new(0, flush_at_commit, mishap) }
 }
 
 fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {

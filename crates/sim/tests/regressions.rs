@@ -4,19 +4,7 @@ use palisade_engine::FlushAtCommit;
 use palisade_sim::history::{History, Mishap, Plan};
 
 fn live(seed: u64, mishap: Mishap) {
-    let flush_at_commit = FlushAtCommit::Durable;
-    let promised = flush_at_commit;
-    let plan = Plan {
-        seed,
-        lives: 8,
-        turns: 500,
-        flush_at_commit,
-        promised,
-        mishap,
-        has_branches: false,
-        ends_unnoticed: false,
-    };
-    if let Err(violation) = History::run(plan) {
+    if let Err(violation) = History::run(Plan::new(seed, FlushAtCommit::Durable, mishap)) {
         panic!("{violation}");
     }
 }

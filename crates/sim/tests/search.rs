@@ -26,17 +26,7 @@ fn search() {
                 continue;
             }
             for has_branches in [true, false] {
-                let promised = flush_at_commit;
-                let plan = Plan {
-                    seed,
-                    lives: 8,
-                    turns: 500,
-                    flush_at_commit,
-                    promised,
-                    mishap,
-                    has_branches,
-                    ends_unnoticed: false,
-                };
+                let plan = Plan { has_branches, ..Plan::new(seed, flush_at_commit, mishap) };
                 if let Err(violation) = History::run(plan) {
                     println!("{violation}");
                     found += 1;

@@ -48,6 +48,12 @@ pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {
     }
 }
 
+/// One more row is changed: lets others run now and then, and fails if the statement is to end.
+#[inline]
+pub(crate) async fn end_row(cx: &mut Context<'_>) -> SqlResult<()> {
+    if cx.spend()? { pause(cx.session, cx.host).await } else { Ok(()) }
+}
+
 /// Calls `step` until it no longer asks to wait.
 pub async fn drive<T>(
     cx: &mut Context<'_>,

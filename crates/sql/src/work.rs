@@ -150,20 +150,10 @@ impl TableReads {
                 self.tables(left, first);
                 self.tables(right, false);
             }
-            Operator::Filter { input, .. }
-            | Operator::Aggregate { input, .. }
-            | Operator::Sort { input, .. }
-            | Operator::Project { input, .. }
-            | Operator::Distinct { input, .. }
-            | Operator::Window { input, .. }
-            | Operator::Limit { input, .. } => self.tables(input, first),
-            Operator::Union { inputs, .. } => inputs.iter().for_each(|input| self.tables(input, true)),
-            Operator::Derived { query, .. } => self.tables(&query.root, true),
-            Operator::Recursive { recursion, .. } => {
-                let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
-                parts.for_each(|part| self.tables(&part.root, true));
+            Operator::Union { .. } | Operator::Derived { .. } | Operator::Recursive { .. } => {
+                operator.inputs().iter().for_each(|query| self.tables(query, true));
             }
-            Operator::Dual | Operator::Nothing | Operator::Values { .. } | Operator::Working { .. } => {}
+            _ => operator.inputs().iter().for_each(|input| self.tables(input, first)),
         }
     }
 }

@@ -14,7 +14,7 @@ use palisade_sql::{Prepared, Sql};
 
 /// Sessions of one worker, in a database with a table.
 fn sessions<const COUNT: usize>() -> [Client; COUNT] {
-    let sql = processor();
+    let sql = processor(Arc::default());
     let mut first = Client::new(&sql, 1);
     for text in [
         "CREATE DATABASE d",

@@ -5,12 +5,18 @@ mod client;
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use client::{Client, processor};
+use client::{Bench, Client, processor};
 use palisade_base::prng::{Prng, test_seed};
 
 fn in_database() -> Client {
-    let mut client = Client::new(&processor(), 1);
+    in_database_on(Arc::default())
+}
+
+fn in_database_on(bench: Arc<Bench>) -> Client {
+    let mut client = Client::new(&processor(bench), 1);
     client.run("CREATE DATABASE d");
     client.run("USE d");
     client
@@ -264,4 +270,110 @@ fn distinct_rows_and_sums_as_a_model_has_them() {
         let lengths: usize = range.iter().map(|row| row.1.len()).sum();
         check(&mut client, &format!("SELECT SUM(b), SUM(LENGTH(a)) {of}"), &format!("{sum} {lengths}"));
     }
+}
+
+/// More rows than a statement handles without letting others run: a subquery over them is interrupted and goes on.
+fn with_many_rows() -> Client {
+    with_many_rows_on(Arc::default())
+}
+
+fn with_many_rows_on(bench: Arc<Bench>) -> Client {
+    let mut client = in_database_on(bench);
+    client.run("CREATE TABLE few (id INT PRIMARY KEY)");
+    check(&mut client, "INSERT INTO few VALUES (1),(2),(3),(4),(5),(6),(7),(8)", "8 affected");
+    client.run("CREATE TABLE many (id INT PRIMARY KEY)");
+    let digits = "a.id + 8 * b.id + 64 * c.id + 512 * d.id";
+    check(
+        &mut client,
+        &format!("INSERT INTO many SELECT {digits} FROM few a, few b, few c, few d"),
+        "4096 affected",
+    );
+    let digits = "a.id + 8 * b.id + 64 * c.id + 10000";
+    check(&mut client, &format!("INSERT INTO many SELECT {digits} FROM few a, few b, few c"), "512 affected");
+    client
+}
+
+#[test]
+fn a_subquery_loses_no_row_where_one_within_it_is_interrupted() {
+    let mut client = with_many_rows();
+    let within = "(SELECT COUNT(*) FROM many WHERE many.id > 0 * few.id)";
+    for (condition, expected) in [
+        (format!("IN (SELECT few.id + {within} - 4608 FROM few)"), "1; 2; 3; 4; 5; 6; 7; 8"),
+        (
+            format!("<= ALL (SELECT {within} - 4600 FROM few WHERE few.id < outside.id + 9)"),
+            "1; 2; 3; 4; 5; 6; 7; 8",
+        ),
+        (
+            format!("= (SELECT few.id + {within} - 4608 FROM few WHERE few.id = outside.id)"),
+            "1; 2; 3; 4; 5; 6; 7; 8",
+        ),
+        (
+            format!("> ANY (SELECT few.id + {within} - 4608 FROM few WHERE few.id > outside.id - 2)"),
+            "2; 3; 4; 5; 6; 7; 8",
+        ),
+    ] {
+        check(&mut client, &format!("SELECT id FROM few outside WHERE id {condition} ORDER BY id"), expected);
+    }
+    let left = "(SELECT COUNT(*) FROM many WHERE many.id > 0 * outside.id) - 4607";
+    let query = format!(
+        "SELECT id FROM few outside WHERE {left} IN (SELECT few.id FROM few WHERE few.id <= outside.id)"
+    );
+    check(&mut client, &query, "1; 2; 3; 4; 5; 6; 7; 8");
+}
+
+#[test]
+fn a_recursion_with_an_offset_can_be_read_again() {
+    let mut client = with_rows();
+    let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2 OFFSET 3)";
+    check(&mut client, &format!("{numbers} SELECT i FROM n"), "4; 5");
+    let query = format!("{numbers} SELECT (SELECT COUNT(*) FROM n WHERE i > t.id) FROM t ORDER BY id");
+    check(&mut client, &query, "2; 2; 2; 1");
+    let query = format!("{numbers} SELECT id, i FROM t STRAIGHT_JOIN n ON i >= id + 3 ORDER BY id, i");
+    check(&mut client, &query, "1 4; 1 5; 2 5");
+}
+
+#[test]
+fn what_a_statement_keeps_of_its_rows_is_limited() {
+    let mut client = with_many_rows();
+    client.run("CREATE TABLE one (id INT PRIMARY KEY, b LONGTEXT)");
+    check(&mut client, "INSERT INTO one VALUES (1, REPEAT('x', 9000000))", "1 affected");
+    // 64 rows: together they are more than a statement may keep.
+    let rows = "FROM one STRAIGHT_JOIN few f STRAIGHT_JOIN few g";
+    let text = "COALESCE(one.b, f.id)";
+    for query in [
+        format!("SELECT f.id {rows} ORDER BY {text}"),
+        format!("SELECT LENGTH(LEAD(one.b) OVER (ORDER BY f.id)) {rows}"),
+        format!("SELECT 'y' IN (SELECT one.b {rows})"),
+        format!("SELECT LENGTH(MAX(one.b)) {rows} GROUP BY f.id, g.id"),
+        format!("SELECT GROUP_CONCAT(f.id ORDER BY {text}) {rows}"),
+        format!("INSERT INTO one SELECT f.id + 10 * g.id, one.b {rows}"),
+    ] {
+        let answer = client.run(&query);
+        assert!(answer.contains("Out of memory"), "{query}: {}", &answer[..answer.len().min(80)]);
+    }
+    check(&mut client, "SELECT COUNT(*) FROM one", "1");
+    // What is cut off is not kept.
+    check(&mut client, &format!("SELECT LENGTH(GROUP_CONCAT({text})) {rows}"), "1024");
+}
+
+#[test]
+fn a_statement_that_changes_many_rows_lets_others_run() {
+    let bench = Arc::<Bench>::default();
+    let mut client = with_many_rows_on(bench.clone());
+    client.run("CREATE TABLE parent (id INT PRIMARY KEY)");
+    client.run("CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)");
+    check(&mut client, "INSERT INTO parent VALUES (1)", "1 affected");
+    check(&mut client, "INSERT INTO child SELECT id, 1 FROM many", "4608 affected");
+    // Each finds its rows first and then changes them.
+    for (statement, changed, least) in [
+        ("INSERT INTO many SELECT id + 100000 FROM many", 4608, 2),
+        ("UPDATE few STRAIGHT_JOIN many ON few.id = 1 SET many.id = many.id + 1000000", 9216, 4),
+        ("DELETE FROM parent", 1, 1),
+    ] {
+        let before = bench.pauses.load(Relaxed);
+        check(&mut client, statement, &format!("{changed} affected"));
+        let pauses = bench.pauses.load(Relaxed) - before;
+        assert!(pauses >= least, "{statement}: {pauses} pauses");
+    }
+    check(&mut client, "SELECT COUNT(*) FROM child", "0");
 }

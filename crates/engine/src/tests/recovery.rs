@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palisade_io::{FaultFileSystem, FileSystem};
 
 use super::harness::*;
-use crate::{Error, ReadMode, TableName};
+use crate::{Engine, Error, ReadMode, Table, TableName};
 
 #[test]
 fn after_a_crash_there_is_what_was_committed_and_nothing_else() {
@@ -130,17 +130,25 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_other_tables_are_served
     engine.shutdown().unwrap();
 }
 
-#[test]
-fn a_full_disk_fails_the_statement_and_nothing_else() {
+/// A table with one row, on a disk that has no more room.
+fn on_a_full_disk(row: &Row) -> (Arc<FaultFileSystem>, Arc<Engine>, Arc<Table>) {
     let disk = Arc::new(FaultFileSystem::new(1));
     let fs: Arc<dyn FileSystem> = disk.clone();
     let engine = open(&fs);
     create_schema(&engine);
     let t = create_table(&engine, definition("t"));
     let mut client = Client::new(&engine, &t);
-    client.insert(&Row::new(-1, 1, None, b"kept")).unwrap();
+    client.insert(row).unwrap();
     client.commit();
+    drop(client);
     disk.limit_space(Some(0));
+    (disk, engine, t)
+}
+
+#[test]
+fn a_full_disk_fails_the_statement_and_nothing_else() {
+    let (disk, engine, t) = on_a_full_disk(&Row::new(-1, 1, None, b"kept"));
+    let mut client = Client::new(&engine, &t);
     let mut id = 0;
     let error = loop {
         id += 1;
@@ -164,16 +172,9 @@ fn a_full_disk_fails_the_statement_and_nothing_else() {
 
 #[test]
 fn undo_without_room_fails_the_statement_and_a_rollback_makes_room() {
-    let disk = Arc::new(FaultFileSystem::new(1));
-    let fs: Arc<dyn FileSystem> = disk.clone();
-    let engine = open(&fs);
-    create_schema(&engine);
-    let t = create_table(&engine, definition("t"));
-    let mut client = Client::new(&engine, &t);
-    client.insert(&Row::new(1, 1, None, &[0; 3000])).unwrap();
-    client.commit();
     // The row stays as long as it is: only undo grows.
-    disk.limit_space(Some(0));
+    let (_disk, engine, t) = on_a_full_disk(&Row::new(1, 1, None, &[0; 3000]));
+    let mut client = Client::new(&engine, &t);
     for _ in 0..3 {
         let mut updates = 0u32;
         let error = loop {

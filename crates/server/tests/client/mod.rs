@@ -3,7 +3,7 @@
 // each test program uses a part of it
 #![allow(dead_code)]
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -231,11 +231,28 @@ impl Client {
 
     /// Executes a statement.
     pub fn query(&mut self, text: &str) -> Answer {
+        self.send(text);
+        self.answer()
+    }
+
+    /// Sends a statement, whose [answer](Self::answer) is read later.
+    pub fn send(&mut self, text: &str) {
         let mut payload = vec![3];
         payload.extend_from_slice(text.as_bytes());
         self.sequence = 0;
         self.write(&payload);
-        self.answer()
+    }
+
+    /// Whether something has come that was not read yet.
+    pub fn has_answer(&self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let seen = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false).unwrap();
+        match seen {
+            Ok(_) => true,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Reads the answer to a statement.

@@ -33,19 +33,35 @@ pub enum JoinTree {
 #[derive(Debug)]
 #[allow(missing_docs)]
 pub enum Leaf {
-    Table { slot: usize, table: Arc<Table>, alias: String, hints: Vec<IndexHint>, mode: ReadMode },
+    Table(TableLeaf),
     Virtual { slot: usize, schema: String, name: String, alias: String },
     Derived { slot: usize, query: Arc<Query>, alias: String },
     Recursive { slot: usize, recursion: Arc<Recursion>, alias: String },
     Working { slot: usize, table: usize, alias: String },
 }
 
+/// A stored table.
+#[derive(Debug)]
+pub struct TableLeaf {
+    /// Where its rows are placed.
+    pub slot: usize,
+    /// Which.
+    pub table: Arc<Table>,
+    /// As the statement calls it.
+    pub alias: String,
+    /// USE INDEX and its kin.
+    pub hints: Vec<IndexHint>,
+    /// How its rows are read.
+    pub mode: ReadMode,
+}
+
 impl JoinTree {
     /// Says how the tables of a join are read whose rows are changed if they are in one of `slots`.
     pub(crate) fn change_joined(&mut self, slots: &[usize]) {
         match self {
-            JoinTree::Leaf(Leaf::Table { slot, mode, .. }) => {
-                *mode = if slots.contains(slot) { ReadMode::ChangeJoined } else { ReadMode::Source };
+            JoinTree::Leaf(Leaf::Table(leaf)) => {
+                leaf.mode =
+                    if slots.contains(&leaf.slot) { ReadMode::ChangeJoined } else { ReadMode::Source };
             }
             JoinTree::Leaf(_) => {}
             JoinTree::Inner(inputs, _) => inputs.iter_mut().for_each(|input| input.change_joined(slots)),
@@ -55,6 +71,13 @@ impl JoinTree {
             }
         }
     }
+}
+
+/// How far a FROM clause has filled its scope: where the next table's source and columns of `*` begin.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    source: usize,
+    star: usize,
 }
 
 /// A recursive common table expression, as its own steps see it.
@@ -73,7 +96,7 @@ impl JoinTree {
     pub fn slots(&self, out: &mut Vec<usize>) {
         match self {
             JoinTree::Leaf(
-                Leaf::Table { slot, .. }
+                Leaf::Table(TableLeaf { slot, .. })
                 | Leaf::Virtual { slot, .. }
                 | Leaf::Derived { slot, .. }
                 | Leaf::Recursive { slot, .. }
@@ -129,20 +152,19 @@ impl Binder<'_> {
     }
 
     fn join(&mut self, join: &ast::Join) -> SqlResult<JoinTree> {
-        let star = self.scope().star.len();
-        let first = self.scope().sources.len();
+        let place = |scope: &Scope| Place { source: scope.sources.len(), star: scope.star.len() };
+        let first = place(self.scope());
         let left = self.reference(&join.left)?;
-        let middle = self.scope().sources.len();
-        let middle_star = self.scope().star.len();
+        let middle = place(self.scope());
         let right = self.reference(&join.right)?;
         let last = self.scope().sources.len();
         match join.kind {
             AstJoinKind::Left => {
-                self.scope().sources[middle..last].iter_mut().for_each(|source| source.outer = true)
+                self.scope().sources[middle.source..last].iter_mut().for_each(|source| source.outer = true)
             }
-            AstJoinKind::Right => {
-                self.scope().sources[first..middle].iter_mut().for_each(|source| source.outer = true)
-            }
+            AstJoinKind::Right => self.scope().sources[first.source..middle.source]
+                .iter_mut()
+                .for_each(|source| source.outer = true),
             AstJoinKind::Inner | AstJoinKind::Straight => {}
         }
         let mut on = Vec::new();
@@ -152,7 +174,7 @@ impl Binder<'_> {
                 // ON sees the two operands only.
                 let whole = std::mem::take(self.scope());
                 let visible = Scope {
-                    sources: whole.sources[first..].to_vec(),
+                    sources: whole.sources[first.source..].to_vec(),
                     merged: Vec::new(),
                     clause: Clause::On,
                     ..Scope::default()
@@ -168,21 +190,21 @@ impl Binder<'_> {
                 bound?.conjuncts(&mut on);
             }
             JoinCondition::Using(names) => {
-                self.merge_columns(names, first, middle, last, star, middle_star, join.kind, &mut on)?;
+                self.merge_columns(names, first, middle, join.kind, &mut on)?;
             }
             JoinCondition::Natural => {
                 let mut names = Vec::new();
                 let scope = self.scopes.last().expect("FROM is bound within a scope");
-                for (source, column) in &scope.star[star..middle_star] {
+                for (source, column) in &scope.star[first.star..middle.star] {
                     let name = &scope.sources[*source].columns[*column].name;
-                    let shared = scope.star[middle_star..].iter().any(|(source, column)| {
+                    let shared = scope.star[middle.star..].iter().any(|(source, column)| {
                         same_name(&scope.sources[*source].columns[*column].name, name)
                     });
                     if shared {
                         names.push(name.clone());
                     }
                 }
-                self.merge_columns(&names, first, middle, last, star, middle_star, join.kind, &mut on)?;
+                self.merge_columns(&names, first, middle, join.kind, &mut on)?;
             }
         }
         Ok(match join.kind {
@@ -192,16 +214,13 @@ impl Binder<'_> {
         })
     }
 
-    /// USING and NATURAL: equalities of columns, which `*` and unqualified names then see once.
-    #[allow(clippy::too_many_arguments)]
+    /// USING and NATURAL: equalities of columns, which `*` and unqualified names then see once. The left operand of the join
+    /// begins at `first`, the right one at `middle`.
     fn merge_columns(
         &mut self,
         names: &[String],
-        first: usize,
-        middle: usize,
-        last: usize,
-        star: usize,
-        middle_star: usize,
+        first: Place,
+        middle: Place,
         kind: AstJoinKind,
         on: &mut Vec<Expr>,
     ) -> SqlResult<()> {
@@ -214,8 +233,8 @@ impl Binder<'_> {
                     .find(|at| !scope.merged.contains(at))
             };
             let unknown = || mysql_error!(ER_BAD_FIELD_ERROR, name, "from clause");
-            let left = find(scope, first..middle).ok_or_else(unknown)?;
-            let right = find(scope, middle..last).ok_or_else(unknown)?;
+            let left = find(scope, first.source..middle.source).ok_or_else(unknown)?;
+            let right = find(scope, middle.source..scope.sources.len()).ok_or_else(unknown)?;
             let equal = compare(
                 Comparison::Equal,
                 scope.sources[left.0].expr(left.1),
@@ -229,10 +248,10 @@ impl Binder<'_> {
         let scope = self.scope();
         let mut order: Vec<(usize, usize)> = front.iter().map(|(shown, _)| *shown).collect();
         let merged = |at: &(usize, usize)| front.iter().any(|(shown, hidden)| shown == at || hidden == at);
-        let (left, right) = scope.star[star..].split_at(middle_star - star);
+        let (left, right) = scope.star[first.star..].split_at(middle.star - first.star);
         let sides = if kind == AstJoinKind::Right { [right, left] } else { [left, right] };
         order.extend(sides.into_iter().flatten().filter(|at| !merged(at)).copied());
-        scope.star.truncate(star);
+        scope.star.truncate(first.star);
         scope.star.extend(order);
         Ok(())
     }
@@ -304,7 +323,7 @@ impl Binder<'_> {
         }
         let slot = self.add_table(table.clone(), alias.clone())?;
         let mode = self.read_mode;
-        Ok(JoinTree::Leaf(Leaf::Table { slot, table, alias, hints, mode }))
+        Ok(JoinTree::Leaf(Leaf::Table(TableLeaf { slot, table, alias, hints, mode })))
     }
 
     /// How a query within this one reads: FOR UPDATE and FOR SHARE are about the tables beside them only; what a statement

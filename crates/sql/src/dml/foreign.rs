@@ -24,7 +24,7 @@ use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
 use crate::expr::Context;
 use crate::expr::context::view;
-use crate::run::drive;
+use crate::run::{drive, end_row};
 use crate::{BoxFuture, SqlError, SqlResult};
 
 /// Deepest cascade.
@@ -124,6 +124,59 @@ impl Binder<'_> {
 enum Fate<'v> {
     Deleted,
     Updated(&'v [Value]),
+    /// REPLACE: those who do not refer to the new row are treated as if theirs were deleted.
+    Replaced(&'v [Value]),
+}
+
+/// What becomes of those who refer to a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Action {
+    /// If there are any, the row cannot go.
+    Restrict,
+    Cascade,
+    SetNull,
+}
+
+/// A row that a statement changes or that a cascade has come to, and the one from which it came.
+#[derive(Clone, Copy)]
+struct Step<'c> {
+    member: usize,
+    fate: Fate<'c>,
+    above: Option<&'c Step<'c>>,
+}
+
+impl<'c> Step<'c> {
+    /// The row of the statement.
+    fn first(fate: Fate<'c>) -> Step<'c> {
+        Step { member: 0, fate, above: None }
+    }
+
+    fn chain(&self) -> impl Iterator<Item = &Step<'c>> {
+        std::iter::successors(Some(self), |step| step.above)
+    }
+
+    /// What `key` says of those who refer to the row.
+    fn action(&self, key: &ForeignKey) -> Action {
+        let action = match self.fate {
+            Fate::Deleted | Fate::Replaced(_) => &key.on_delete,
+            Fate::Updated(_) => &key.on_update,
+        };
+        match action.as_str() {
+            "CASCADE" => Action::Cascade,
+            "SET NULL" => Action::SetNull,
+            _ => Action::Restrict,
+        }
+    }
+
+    /// [`action`](Self::action) on rows of `member`. An update that comes back to a table which it has updated goes no further:
+    /// there would be no end to it.
+    fn action_on(&self, member: usize, key: &ForeignKey) -> Action {
+        let updates = |step: &Step<'_>| step.member == member && matches!(step.fate, Fate::Updated(_));
+        match self.fate {
+            Fate::Updated(_) if self.chain().any(updates) => Action::Restrict,
+            _ => self.action(key),
+        }
+    }
 }
 
 /// `(`db`.`child`, CONSTRAINT ...)`: which foreign key fails.
@@ -204,7 +257,7 @@ impl Family {
         cx: &'c mut Context<'_>,
         old: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
-        Box::pin(self.restrict(cx, 0, old, Fate::Deleted))
+        Box::pin(self.restrict(cx, old, Step::first(Fate::Deleted)))
     }
 
     /// 1451 if children forbid that the row becomes `new`; it is locked exclusively.
@@ -214,7 +267,7 @@ impl Family {
         old: &'c [Value],
         new: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
-        Box::pin(self.restrict(cx, 0, old, Fate::Updated(new)))
+        Box::pin(self.restrict(cx, old, Step::first(Fate::Updated(new))))
     }
 
     /// The row is gone: its children follow.
@@ -223,7 +276,7 @@ impl Family {
         cx: &'c mut Context<'_>,
         old: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
-        self.cascade(cx, 0, old, Fate::Deleted, 1)
+        self.cascade(cx, old, Step::first(Fate::Deleted))
     }
 
     /// The row has become `new`: its children follow.
@@ -233,7 +286,27 @@ impl Family {
         old: &'c [Value],
         new: &'c [Value],
     ) -> BoxFuture<'c, SqlResult<()>> {
-        self.cascade(cx, 0, old, Fate::Updated(new), 1)
+        self.cascade(cx, old, Step::first(Fate::Updated(new)))
+    }
+
+    /// 1451 if children forbid that `new` takes the place of the row; it is locked exclusively.
+    pub fn check_replace<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+        new: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        Box::pin(self.restrict(cx, old, Step::first(Fate::Replaced(new))))
+    }
+
+    /// The row makes room for `new`: its children follow.
+    pub fn after_replace<'c>(
+        &'c self,
+        cx: &'c mut Context<'_>,
+        old: &'c [Value],
+        new: &'c [Value],
+    ) -> BoxFuture<'c, SqlResult<()>> {
+        self.cascade(cx, old, Step::first(Fate::Replaced(new)))
     }
 
     /// The start of the keys of a row's children; `None` if it has none that its fate concerns.
@@ -249,7 +322,7 @@ impl Family {
         if values.iter().any(ValueRef::is_null) {
             return Ok(None);
         }
-        if let Fate::Updated(new) = fate
+        if let Fate::Updated(new) | Fate::Replaced(new) = fate
             && child.columns.iter().all(|column| old[usize::from(*column)] == new[usize::from(*column)])
         {
             return Ok(None);
@@ -257,7 +330,7 @@ impl Family {
         let table = &self.members[child.member].table;
         let mut search = Vec::new();
         key::search_key(table, child.index, &values, &mut search).map_err(row_error)?;
-        if let Fate::Updated(new) = fate {
+        if let Fate::Updated(new) | Fate::Replaced(new) = fate {
             // Another spelling of the same key changes nothing for those who refer to it.
             let parent = &self.members[member].table;
             let key = &table.foreign_keys[child.key];
@@ -267,7 +340,7 @@ impl Family {
                     child.columns.iter().map(|column| new[usize::from(*column)].as_ref()).collect();
                 key::search_key(parent, index, &values, &mut before).map_err(row_error)?;
                 key::search_key(parent, index, &new, &mut after).map_err(row_error)?;
-                let cascades = key.on_update == "CASCADE";
+                let cascades = matches!(fate, Fate::Updated(_)) && key.on_update == "CASCADE";
                 if before == after && !cascades {
                     return Ok(None);
                 }
@@ -276,24 +349,14 @@ impl Family {
         Ok(Some(search))
     }
 
-    async fn restrict(
-        &self,
-        cx: &mut Context<'_>,
-        member: usize,
-        old: &[Value],
-        fate: Fate<'_>,
-    ) -> SqlResult<()> {
-        for child in &self.members[member].children {
+    async fn restrict(&self, cx: &mut Context<'_>, old: &[Value], step: Step<'_>) -> SqlResult<()> {
+        for child in &self.members[step.member].children {
             let table = &self.members[child.member].table;
             let key = &table.foreign_keys[child.key];
-            let action = match fate {
-                Fate::Deleted => &key.on_delete,
-                Fate::Updated(_) => &key.on_update,
-            };
-            if action == "CASCADE" || action == "SET NULL" {
+            if step.action_on(child.member, key) != Action::Restrict {
                 continue;
             }
-            let Some(search) = self.children_key(member, child, old, fate)? else { continue };
+            let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
             if !children(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
                 return Err(mysql_error!(ER_ROW_IS_REFERENCED_2, failing(table, key)));
             }
@@ -304,47 +367,43 @@ impl Family {
     fn cascade<'c>(
         &'c self,
         cx: &'c mut Context<'_>,
-        member: usize,
         old: &'c [Value],
-        fate: Fate<'c>,
-        depth: usize,
+        step: Step<'c>,
     ) -> BoxFuture<'c, SqlResult<()>> {
         Box::pin(async move {
-            for child in &self.members[member].children {
+            for child in &self.members[step.member].children {
                 let table = &self.members[child.member].table;
                 let key = &table.foreign_keys[child.key];
-                let action = match fate {
-                    Fate::Deleted => key.on_delete.as_str(),
-                    Fate::Updated(_) => key.on_update.as_str(),
-                };
-                if action != "CASCADE" && action != "SET NULL" {
+                let action = step.action_on(child.member, key);
+                if action == Action::Restrict {
                     continue;
                 }
-                let Some(search) = self.children_key(member, child, old, fate)? else { continue };
+                let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
                 let found =
                     children(cx, table, child.index, &search, LockMode::Exclusive, usize::MAX).await?;
-                if !found.is_empty() && depth > MOST_DEPTH {
+                if !found.is_empty() && step.chain().count() > MOST_DEPTH {
                     return Err(mysql_error!(ER_FK_DEPTH_EXCEEDED, MOST_DEPTH));
                 }
                 for (bytes, stamp) in found {
-                    match (action, fate) {
-                        ("CASCADE", Fate::Deleted) => {
-                            self.delete_child(cx, child.member, bytes, stamp, depth).await?;
+                    match (action, step.fate) {
+                        (Action::Cascade, Fate::Deleted | Fate::Replaced(_)) => {
+                            self.delete_child(cx, child.member, bytes, stamp, &step).await?;
                         }
-                        ("CASCADE", Fate::Updated(new)) => {
-                            let parent = &self.members[member].table;
+                        (Action::Cascade, Fate::Updated(new)) => {
+                            let parent = &self.members[step.member].table;
                             let given = child.columns.iter().map(|column| {
                                 let place = usize::from(*column);
                                 (new[place].clone(), parent.columns[place].sql_type.clone())
                             });
                             let given = given.collect();
-                            self.update_child(cx, child, bytes, stamp, given, depth).await?;
+                            self.update_child(cx, child, (bytes, stamp), given, &step).await?;
                         }
                         _ => {
                             let nulls = vec![(Value::Null, SqlType::Null); key.columns.len()];
-                            self.update_child(cx, child, bytes, stamp, nulls, depth).await?;
+                            self.update_child(cx, child, (bytes, stamp), nulls, &step).await?;
                         }
                     }
+                    end_row(cx).await?;
                 }
             }
             Ok(())
@@ -357,16 +416,17 @@ impl Family {
         member: usize,
         mut bytes: Vec<u8>,
         mut stamp: RowStamp,
-        depth: usize,
+        above: &Step<'_>,
     ) -> SqlResult<()> {
         let table = &self.members[member].table;
+        let step = Step { member, fate: Fate::Deleted, above: Some(above) };
         loop {
             let old = view(table, &bytes)?.to_values();
-            self.restrict(cx, member, &old, Fate::Deleted).await?;
+            self.restrict(cx, &old, step).await?;
             let outcome =
                 drive(cx, |cx| cx.transaction().delete(table, stamp, &bytes).map_err(Blocked::up)).await?;
             if outcome == UpdateOutcome::Done {
-                return self.cascade(cx, member, &old, Fate::Deleted, depth + 1).await;
+                return self.cascade(cx, &old, step).await;
             }
             match again(cx, table, &bytes).await? {
                 Some(row) => (bytes, stamp) = row,
@@ -379,10 +439,9 @@ impl Family {
         &self,
         cx: &mut Context<'_>,
         child: &Child,
-        mut bytes: Vec<u8>,
-        mut stamp: RowStamp,
+        (mut bytes, mut stamp): (Vec<u8>, RowStamp),
         given: Vec<(Value, SqlType)>,
-        depth: usize,
+        above: &Step<'_>,
     ) -> SqlResult<()> {
         let member = &self.members[child.member];
         let table = &member.table;
@@ -400,7 +459,8 @@ impl Family {
             drive(cx, |cx| cx.generate(&member.rules, table, member.slot, &mut new, 1)).await?;
             drive(cx, |cx| cx.check_row(&member.rules, member.slot, &new)).await?;
             self.check_member(cx, child.member, &new, Some(&old), Some(child.key)).await?;
-            self.restrict(cx, child.member, &old, Fate::Updated(&new)).await?;
+            let step = Step { member: child.member, fate: Fate::Updated(&new), above: Some(above) };
+            self.restrict(cx, &old, step).await?;
             let encoded = row::encode(table, &new).map_err(row_error)?;
             let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, &bytes, &encoded) {
                 Ok(outcome) => Ok(Ok(outcome)),
@@ -410,7 +470,7 @@ impl Family {
             .await?;
             match outcome {
                 Ok(UpdateOutcome::Done) => {
-                    return self.cascade(cx, child.member, &old, Fate::Updated(&new), depth + 1).await;
+                    return self.cascade(cx, &old, step).await;
                 }
                 Err(index) => {
                     let search = collision::search_key(table, index, |column| new[column].as_ref())?;

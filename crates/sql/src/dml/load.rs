@@ -10,8 +10,10 @@ use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFo
 
 use super::insert::InsertRun;
 use crate::bind::{Binder, not_supported};
+use crate::exec::join::charge;
 use crate::expr::Context;
 use crate::host::FileSource;
+use crate::run::end_row;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 
@@ -105,26 +107,21 @@ impl Sql {
         for _ in 0..load.ignore_lines {
             lines.skip().await?;
         }
-        self.wait_for_purge(session).await?;
-        let savepoint = self.begin_statement(session)?;
-        let mut cx = Context::new(session, &**self.host(), self.engine(), &[], Some(plan.shared()));
-        cx.strict = cx.mode().is_strict() && !insert.ignore;
         let mut run = InsertRun::new(&plan);
-        let result = load_all(&mut cx, &mut run, &mut lines, &targets, (given, &ty)).await;
-        drop(cx);
-        self.end_statement(session, savepoint, result.as_ref().err()).await?;
-        let done = run.outcome();
-        let read = result? - done.refused;
-        if let Some(generated) = done.generated {
+        let load_all =
+            async |cx: &mut Context<'_>| load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await;
+        let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await?;
+        let read = read - run.refused;
+        if let Some(generated) = run.numbers.generated {
             session.last_insert_id = generated;
         }
-        let deleted = if insert.replace { done.duplicates } else { 0 };
+        let deleted = if insert.replace { run.duplicates } else { 0 };
         let info = format!(
             "Records: {read}  Deleted: {deleted}  Skipped: {}  Warnings: {}",
-            if insert.ignore { read.saturating_sub(done.affected) } else { 0 },
+            if insert.ignore { read.saturating_sub(run.affected) } else { 0 },
             session.warnings.count()
         );
-        Ok(Completion { affected_rows: done.affected, info, ..Completion::default() })
+        Ok(Completion { affected_rows: run.affected, info, ..Completion::default() })
     }
 
     /// The type of a file's text: of the character set named, or of the default database.
@@ -179,9 +176,7 @@ async fn load_all(
         }
         run.assign(cx, &mut values, given, number).await?;
         run.insert(cx, values, number, 1).await?;
-        if cx.spend()? {
-            crate::run::pause(cx.session, cx.host).await?;
-        }
+        end_row(cx).await?;
     }
     Ok(number)
 }
@@ -398,6 +393,7 @@ impl Lines {
             let part = self.source.part().await?;
             self.complete = part.is_empty();
             self.text.extend_from_slice(&part);
+            charge(self.text.len())?;
             if self.complete || self.text.len() >= wanted {
                 return Ok(());
             }

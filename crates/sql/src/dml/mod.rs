@@ -19,3 +19,34 @@ pub mod load;
 pub mod store;
 
 pub(crate) use change::clustered_key;
+
+use std::sync::Arc;
+
+use palisade_catalog::Value;
+
+use crate::expr::Context;
+use crate::plan::Plan;
+use crate::sql::Sql;
+use crate::{Session, SqlResult};
+
+impl Sql {
+    /// Does `work`, which changes rows, as a statement of the session's transaction: it is undone as a whole if it fails. With
+    /// `ignore`, what would be errors of values are warnings.
+    async fn change_rows<T>(
+        &self,
+        session: &mut Session,
+        plan: &Arc<Plan>,
+        ignore: bool,
+        parameters: &[Value],
+        work: impl AsyncFnOnce(&mut Context<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.wait_for_purge(session).await?;
+        let savepoint = self.begin_statement(session)?;
+        let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        cx.strict = cx.mode().is_strict() && !ignore;
+        let result = work(&mut cx).await;
+        drop(cx);
+        self.end_statement(session, savepoint, result.as_ref().err()).await?;
+        result
+    }
+}

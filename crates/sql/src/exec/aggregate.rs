@@ -14,6 +14,7 @@ use super::sort::compare_keys;
 use super::{State, append_hash_key};
 use crate::bind::aggregate::kind_name;
 use crate::expr::compare::{compare_extreme, compare_typed};
+use crate::expr::context::{value_bytes, values_size};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Slot};
 use crate::func::json::convert::to_json;
@@ -106,13 +107,11 @@ impl AggregateState {
             self.consume(cx, plan)?;
             self.index.clear();
             if self.groups.is_empty() && (plan.group.is_empty() || plan.rollup) {
-                let values = vec![Value::Null; plan.group.len()];
-                if plan.group.is_empty() {
-                    for slot in plan.keep {
-                        cx.frame.slots[*slot] = Slot::Null;
-                    }
-                    self.add_group(cx, plan, values, 0);
+                // Of no rows, too, there is a row that sums them up.
+                for slot in plan.keep {
+                    cx.frame.slots[*slot] = Slot::Null;
                 }
+                self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0);
             }
             if plan.rollup {
                 self.groups.sort_by(|left, right| rollup_order(left, right, plan.group));
@@ -220,7 +219,7 @@ impl AggregateState {
 
     fn add_group(&mut self, cx: &Context<'_>, plan: &Grouping<'_>, values: Vec<Value>, level: usize) {
         let kept: Box<[Slot]> = plan.keep.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
-        self.bytes += 200 + kept.iter().map(Slot::size).sum::<usize>();
+        self.bytes += 200 + values_size(&values) + kept.iter().map(Slot::size).sum::<usize>();
         let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
         self.groups.push(Group { values, level, accumulators, kept });
     }
@@ -252,8 +251,17 @@ pub(super) enum Accumulator {
     Extreme(Value),
     Bits { value: u64 },
     Variance { count: u64, mean: f64, squares: f64 },
-    Texts(Vec<(Vec<Value>, Vec<u8>)>),
+    Texts(Texts),
     Distinct { seen: KeyIndex, inner: Box<Accumulator> },
+}
+
+/// What is put together to one text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Texts {
+    /// Each with the keys of its place.
+    texts: Vec<(Vec<Value>, Vec<u8>)>,
+    /// Bytes of all of them with what separates them.
+    length: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -283,7 +291,7 @@ impl Accumulator {
             | AggregateKind::VarPop
             | AggregateKind::VarSamp => Accumulator::Variance { count: 0, mean: 0.0, squares: 0.0 },
             AggregateKind::GroupConcat | AggregateKind::JsonArrayAgg | AggregateKind::JsonObjectAgg => {
-                Accumulator::Texts(Vec::new())
+                Accumulator::Texts(Texts::default())
             }
         };
         if spec.distinct && !matches!(spec.kind, AggregateKind::Min | AggregateKind::Max) {
@@ -364,10 +372,12 @@ impl Accumulator {
                 let better = extreme.is_null()
                     || ordering
                         == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
-                if better {
-                    *extreme = values[0].clone();
+                if !better {
+                    return Ok(0);
                 }
-                Ok(0)
+                let before = value_bytes(extreme);
+                *extreme = values[0].clone();
+                Ok(value_bytes(extreme).saturating_sub(before))
             }
             Accumulator::Bits { value } => {
                 let bits = cx.to_bits(values[0].as_ref())?;
@@ -386,10 +396,14 @@ impl Accumulator {
                 *squares += delta * (value - *mean);
                 Ok(0)
             }
-            Accumulator::Texts(texts) => {
+            Accumulator::Texts(Texts { texts, length }) => {
                 let mut text = Vec::new();
                 match spec.kind {
                     AggregateKind::GroupConcat => {
+                        // What comes after the end of the result is not kept: where there is no order, it stays there.
+                        if spec.order_by.is_empty() && *length > longest_concatenation(cx) {
+                            return Ok(0);
+                        }
                         for (value, argument) in values.iter().zip(&spec.arguments) {
                             text.extend_from_slice(&text_of(value, &argument.ty));
                         }
@@ -402,7 +416,8 @@ impl Accumulator {
                         to_json(&values[1], &spec.arguments[1]).write(&mut text);
                     }
                 }
-                let bytes = text.len() + 48;
+                let bytes = text.len() + values_size(keys) + 48;
+                *length += text.len() + if texts.is_empty() { 0 } else { spec.separator.len() };
                 texts.push((keys.to_vec(), text));
                 Ok(bytes)
             }
@@ -458,7 +473,7 @@ impl Accumulator {
                     _ => variance,
                 })
             }
-            Accumulator::Texts(mut texts) => {
+            Accumulator::Texts(Texts { mut texts, .. }) => {
                 if texts.is_empty() {
                     return Ok(Value::Null);
                 }
@@ -467,12 +482,19 @@ impl Accumulator {
                 }
                 let json = spec.kind != AggregateKind::GroupConcat;
                 let separator: &[u8] = if json { b", " } else { &spec.separator };
+                let limit = if json { usize::MAX } else { longest_concatenation(cx) };
                 let mut out = Vec::new();
                 for (position, (_, text)) in texts.iter().enumerate() {
                     if position > 0 {
                         out.extend_from_slice(separator);
                     }
                     out.extend_from_slice(text);
+                    if out.len() > limit {
+                        let valid = spec.ty.collation().get().charset.valid_len(&out[..limit]);
+                        out.truncate(valid);
+                        cx.session.warnings.warn(mysql_error!(ER_CUT_VALUE_GROUP_CONCAT, position + 1));
+                        break;
+                    }
                 }
                 match spec.kind {
                     AggregateKind::JsonArrayAgg => {
@@ -487,20 +509,17 @@ impl Accumulator {
                             .map_err(|error| document_error(error, 1, "json_objectagg"))?
                             .to_text();
                     }
-                    _ => {
-                        let limit =
-                            usize::try_from(cx.session.variables.group_concat_max_len).unwrap_or(usize::MAX);
-                        if out.len() > limit {
-                            let valid = spec.ty.collation().get().charset.valid_len(&out[..limit]);
-                            out.truncate(valid);
-                            cx.session.warnings.warn(mysql_error!(ER_CUT_VALUE_GROUP_CONCAT, texts.len()));
-                        }
-                    }
+                    _ => {}
                 }
                 Value::bytes(out)
             }
         })
     }
+}
+
+/// Bytes that a GROUP_CONCAT has at most.
+fn longest_concatenation(cx: &Context<'_>) -> usize {
+    usize::try_from(cx.session.variables.group_concat_max_len).unwrap_or(usize::MAX)
 }
 
 fn decimal_of(value: i128) -> Decimal {

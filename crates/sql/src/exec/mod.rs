@@ -31,7 +31,8 @@ pub mod window;
 
 use std::sync::Arc;
 
-use palisade_base::{Blocked, Event};
+use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
+use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::{SqlType, Value};
 
 use crate::expr::{Context, Expr, Slot};
@@ -243,23 +244,38 @@ impl State {
                 state.next(cx, recursion, *slot, filter.as_ref())
             }
             (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
-                while let Some(row) = cx.working[*table].get(*next).cloned() {
-                    cx.frame.slots[*slot] = Slot::Values(row);
-                    let passes = match filter {
-                        Some(filter) => filter.test(cx)? == Some(true),
-                        None => true,
-                    };
-                    *next += 1;
-                    if passes {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
+                let rows = cx.working[*table].clone();
+                next_passing(cx, &rows, next, *slot, filter.as_ref())
             }
             (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),
             _ => unreachable!("a state mirrors its plan"),
         }
     }
+}
+
+/// Places the row `next` of `rows`, or the first one after it that passes the filter, in the slot; false if there is none.
+fn next_passing(
+    cx: &mut Context<'_>,
+    rows: &[KeptRow],
+    next: &mut usize,
+    slot: usize,
+    filter: Option<&Expr>,
+) -> SqlAttempt<bool> {
+    while let Some(row) = rows.get(*next) {
+        cx.frame.slots[slot] = Slot::Values(row.clone());
+        let passes = match filter {
+            Some(filter) => filter.test(cx)? == Some(true),
+            None => true,
+        };
+        *next += 1;
+        if passes {
+            return Ok(true);
+        }
+        if cx.spend()? {
+            return Err(yielding());
+        }
+    }
+    Ok(false)
 }
 
 /// The values of expressions.
@@ -290,9 +306,10 @@ pub fn yielding() -> Blocked<SqlError> {
 
 /// (rows to skip, rows to give).
 pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64)> {
+    // What is written in the statement is a number; a parameter may be anything.
     let number = |value: Value, cx: &mut Context<'_>| -> SqlResult<u64> {
         let wide = cx.to_integer(value.as_ref())?;
-        Ok(u64::try_from(wide).unwrap_or(0))
+        u64::try_from(wide).map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "unsigned integer", "EXECUTE"))
     };
     let count = limit.count.eval(cx)?;
     let count = number(count, cx)?;

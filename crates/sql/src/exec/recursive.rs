@@ -3,14 +3,17 @@
 //! The rows of the round before are the *working table*, which the steps read through
 //! [`Operator::Working`](crate::plan::Operator::Working). The result is complete before its first row is given.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
 use super::join::charge;
 use super::keys::KeyIndex;
-use super::sort::append_row_key;
-use super::{KeptRow, State, limit_values, yielding};
+use super::sort::{append_row_key, wanted_rows};
+use super::{KeptRow, State, next_passing, yielding};
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::{Query, Recursion};
 use crate::{SqlAttempt, SqlResult};
@@ -31,8 +34,8 @@ pub struct RecursiveState {
     /// Where the rows of this round begin.
     round: usize,
     rounds: u64,
-    /// Rows wanted, once known.
-    wanted: Option<usize>,
+    /// Which of the rows are given, once known.
+    wanted: Option<Range<usize>>,
     complete: bool,
     next: usize,
 }
@@ -40,9 +43,9 @@ pub struct RecursiveState {
 impl RecursiveState {
     /// Before the first row; the rows are kept unless they depend on outer rows.
     pub fn reset(&mut self, correlated: bool) {
-        self.next = 0;
-        if correlated || !self.complete {
-            *self = RecursiveState::default();
+        match &self.wanted {
+            Some(wanted) if self.complete && !correlated => self.next = wanted.start,
+            _ => *self = RecursiveState::default(),
         }
     }
 
@@ -57,34 +60,20 @@ impl RecursiveState {
         while !self.complete {
             self.advance(cx, plan)?;
         }
-        while let Some(row) =
-            self.rows.get(self.next).filter(|_| self.next < self.wanted.unwrap_or(usize::MAX))
-        {
-            cx.frame.slots[slot] = Slot::Values(row.clone());
-            let passes = match filter {
-                Some(filter) => filter.test(cx)? == Some(true),
-                None => true,
-            };
-            self.next += 1;
-            if passes {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let end = self.wanted.as_ref().map_or(usize::MAX, |wanted| wanted.end).min(self.rows.len());
+        next_passing(cx, &self.rows[..end], &mut self.next, slot, filter)
     }
 
     /// One more row of the part that is running, or the next part.
     fn advance(&mut self, cx: &mut Context<'_>, plan: &Recursion) -> SqlAttempt<()> {
-        if self.wanted.is_none() {
-            self.wanted = Some(match &plan.limit {
-                Some(limit) => {
-                    let (offset, count) = limit_values(limit, cx)?;
-                    self.next = usize::try_from(offset).unwrap_or(usize::MAX);
-                    self.next.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
-                }
-                None => usize::MAX,
-            });
-        }
+        let wanted = match &self.wanted {
+            Some(wanted) => wanted.end,
+            None => {
+                let wanted = wanted_rows(plan.limit.as_ref(), cx)?;
+                self.next = wanted.start;
+                self.wanted.insert(wanted).end
+            }
+        };
         let query: &Query = match self.part.checked_sub(1) {
             None => &plan.seed,
             Some(step) => &plan.steps[step],
@@ -118,7 +107,7 @@ impl RecursiveState {
         self.bytes += Slot::Values(row.clone()).size();
         charge(self.bytes)?;
         self.rows.push(row);
-        self.complete = self.rows.len() >= self.wanted.unwrap_or(usize::MAX);
+        self.complete = self.rows.len() >= wanted;
         if cx.spend()? { Err(yielding()) } else { Ok(()) }
     }
 
@@ -133,9 +122,9 @@ impl RecursiveState {
             return Err(mysql_error!(ER_CTE_MAX_RECURSION_DEPTH, self.rounds));
         }
         if cx.working.len() <= plan.table {
-            cx.working.resize_with(plan.table + 1, Vec::new);
+            cx.working.resize(plan.table + 1, Arc::default());
         }
-        cx.working[plan.table] = self.rows[self.round..].to_vec();
+        cx.working[plan.table] = self.rows[self.round..].into();
         (self.round, self.part) = (self.rows.len(), 1);
         Ok(())
     }

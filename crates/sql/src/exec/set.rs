@@ -7,7 +7,7 @@ use palisade_catalog::{SqlType, Value};
 use super::join::charge;
 use super::keys::KeyIndex;
 use super::sort::append_row_key;
-use super::{KeptRow, State};
+use super::{KeptRow, State, next_passing};
 use crate::SqlAttempt;
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::{Operator, Query, SetStep};
@@ -193,18 +193,7 @@ impl DerivedState {
             charge(self.bytes)?;
             self.rows.push(row);
         }
-        while let Some(row) = self.rows.get(self.next) {
-            cx.frame.slots[slot] = Slot::Values(row.clone());
-            let passes = match filter {
-                Some(filter) => filter.test(cx)? == Some(true),
-                None => true,
-            };
-            self.next += 1;
-            if passes {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        next_passing(cx, &self.rows, &mut self.next, slot, filter)
     }
 }
 
@@ -235,17 +224,6 @@ impl VirtualState {
             self.rows = Some(rows.into_iter().map(KeptRow::from).collect());
         }
         let rows = self.rows.as_ref().expect("they were just made");
-        while let Some(row) = rows.get(self.next) {
-            cx.frame.slots[slot] = Slot::Values(row.clone());
-            let passes = match filter {
-                Some(filter) => filter.test(cx)? == Some(true),
-                None => true,
-            };
-            self.next += 1;
-            if passes {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        next_passing(cx, rows, &mut self.next, slot, filter)
     }
 }

@@ -5,6 +5,7 @@
 //! row that is kept anyway, when two beginnings are alike.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use palisade_catalog::{SqlType, Value, ValueRef};
 
@@ -13,6 +14,7 @@ use super::kept::KeptRows;
 use super::keys::KeyIndex;
 use super::{State, append_hash_key, limit_values};
 use crate::expr::compare::compare_typed;
+use crate::expr::context::values_size;
 use crate::expr::{Context, Slot};
 use crate::plan::{Limit, Operator, SortKey};
 use crate::work::Work;
@@ -47,6 +49,8 @@ struct Keys {
     computed: Vec<Value>,
     /// How many of them a row has.
     width: usize,
+    /// About how many bytes they take.
+    bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +93,7 @@ impl Keys {
                 }
             }
         }
+        self.bytes += values_size(&self.computed[count..]);
         Ok(())
     }
 
@@ -106,11 +111,8 @@ impl Keys {
             let keys = &mut self.computed[row * self.width..(row + 1) * self.width];
             selected.extend(keys.iter_mut().map(std::mem::take));
         }
+        self.bytes = values_size(&selected);
         self.computed = selected;
-    }
-
-    fn size(&self) -> usize {
-        self.computed.len() * size_of::<Value>()
     }
 }
 
@@ -198,7 +200,7 @@ impl SortState {
     fn consume(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let wanted = match self.wanted {
             Some(wanted) => wanted,
-            None => wanted_rows(plan.limit, cx)?,
+            None => wanted_rows(plan.limit, cx)?.end,
         };
         self.wanted = Some(wanted);
         let bound = wanted.saturating_mul(2).max(64);
@@ -221,7 +223,7 @@ impl SortState {
                     ranked.row = row;
                 }
             }
-            let keys = self.keys.as_ref().map_or(0, Keys::size);
+            let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
             charge(self.rows.size() + keys + self.ranked.len() * size_of::<Ranked>())?;
         }
         self.put_in_order(plan, wanted)?;
@@ -287,10 +289,12 @@ fn compare_kept(
     Ok(Ordering::Equal)
 }
 
-fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<usize> {
-    let Some(limit) = limit else { return Ok(usize::MAX) };
+/// Which rows a limit gives.
+pub fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<Range<usize>> {
+    let Some(limit) = limit else { return Ok(0..usize::MAX) };
     let (offset, count) = limit_values(limit, cx)?;
-    Ok(usize::try_from(offset.saturating_add(count)).unwrap_or(usize::MAX))
+    let row = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    Ok(row(offset)..row(offset.saturating_add(count)))
 }
 
 impl SortKey {

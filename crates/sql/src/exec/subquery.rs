@@ -4,22 +4,25 @@ use palisade_base::error_catalogue::ER_SUBQUERY_NO_1_ROW;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
 
+use super::join::charge;
 use super::{KeptRow, State};
 use crate::SqlAttempt;
 use crate::expr::eval::truth_value;
-use crate::expr::{Comparison, Context, Domain, Expr, Subquery, SubqueryUse};
+use crate::expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
 use crate::plan::Query;
 
 /// What one execution knows of a subquery.
 #[derive(Debug, Default)]
 pub struct SubqueryState {
     state: Option<State>,
-    /// Rows of one that does not depend on outer rows: computed once.
+    /// Rows to compare with: those of one that does not depend on outer rows are computed once.
     rows: Option<Vec<KeptRow>>,
     /// For EXISTS and scalar use of such a one.
     value: Option<Value>,
     collected: Vec<KeptRow>,
     running: bool,
+    /// A row of the query is in place, not computed yet.
+    pending: bool,
     bytes: usize,
 }
 
@@ -56,7 +59,7 @@ impl SubqueryState {
                 Ok(value)
             }
             SubqueryUse::Quantified { left, comparison, domains, all, negated } => {
-                if subquery.correlated || self.rows.is_none() {
+                if self.rows.is_none() {
                     self.collect(cx, plan, usize::MAX)?;
                     self.rows = Some(std::mem::take(&mut self.collected));
                 }
@@ -66,6 +69,9 @@ impl SubqueryState {
                 }
                 let rows = self.rows.as_ref().expect("they were just collected");
                 let holds = quantified(cx, &values, rows, *comparison, domains, *all)?;
+                if subquery.correlated {
+                    self.rows = None;
+                }
                 Ok(truth_value(holds.map(|holds| holds != *negated)))
             }
         }
@@ -83,19 +89,22 @@ impl SubqueryState {
             self.running = true;
         }
         let state = self.state.as_mut().expect("it was just made");
-        while self.collected.len() < limit && state.next(&plan.root, cx)? {
-            let row = output_row(&plan.output, cx)?;
-            self.bytes += 48 * row.len();
-            super::join::charge(self.bytes)?;
+        while self.collected.len() < limit {
+            if !self.pending {
+                if !state.next(&plan.root, cx)? {
+                    break;
+                }
+                self.pending = true;
+            }
+            let row: KeptRow = super::settled_all(&plan.output, cx)?.into();
+            self.pending = false;
+            self.bytes += Slot::Values(row.clone()).size();
+            charge(self.bytes)?;
             self.collected.push(row);
         }
         self.running = false;
         Ok(())
     }
-}
-
-fn output_row(output: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<KeptRow> {
-    Ok(super::settled_all(output, cx)?.into())
 }
 
 /// `values <comparison> ANY/ALL (rows)`, three-valued.

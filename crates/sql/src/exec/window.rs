@@ -15,6 +15,7 @@ use super::aggregate::Accumulator;
 use super::join::charge;
 use super::sort::compare_keys;
 use super::{State, evaluate_all, yielding};
+use crate::expr::context::values_size;
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 use crate::plan::{Operator, SortKey};
@@ -145,7 +146,10 @@ impl WindowState {
             }
             self.pending = false;
             let slots: Box<[Slot]> = self.slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+            let values =
+                [&partition, &order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
             self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());
+            self.bytes += values.map(|values| values_size(values)).sum::<usize>();
             charge(self.bytes)?;
             self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
         }

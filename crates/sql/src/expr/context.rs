@@ -117,13 +117,19 @@ impl Slot {
     pub fn size(&self) -> usize {
         64 + match self {
             Slot::Row { bytes, .. } => bytes.len(),
-            Slot::Values(values) => values.iter().map(|value| 40 + value_bytes(value)).sum(),
+            Slot::Values(values) => values_size(values),
             _ => 0,
         }
     }
 }
 
-fn value_bytes(value: &Value) -> usize {
+/// About how many bytes values hold.
+pub fn values_size(values: &[Value]) -> usize {
+    values.iter().map(|value| 40 + value_bytes(value)).sum()
+}
+
+/// Bytes that a value holds beside itself.
+pub fn value_bytes(value: &Value) -> usize {
     match value {
         Value::Bytes(bytes) => bytes.len(),
         _ => 0,
@@ -168,7 +174,7 @@ pub struct Context<'a> {
     /// States of the subqueries in expressions, by number.
     pub subqueries: Vec<SubqueryState>,
     /// Working tables of recursive queries, by number: the rows of the last round.
-    pub working: Vec<Vec<crate::exec::KeptRow>>,
+    pub working: Vec<Arc<[crate::exec::KeptRow]>>,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.

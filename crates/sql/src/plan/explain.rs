@@ -127,17 +127,7 @@ impl Sql {
 fn has_parts(operator: &Operator) -> bool {
     match operator {
         Operator::Derived { .. } | Operator::Recursive { .. } | Operator::Union { .. } => true,
-        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-            has_parts(left) || has_parts(right)
-        }
-        Operator::Filter { input, .. }
-        | Operator::Aggregate { input, .. }
-        | Operator::Sort { input, .. }
-        | Operator::Project { input, .. }
-        | Operator::Distinct { input, .. }
-        | Operator::Window { input, .. }
-        | Operator::Limit { input, .. } => has_parts(input),
-        _ => false,
+        _ => operator.inputs().iter().any(|input| has_parts(input)),
     }
 }
 
@@ -190,7 +180,6 @@ fn operator_lines(
     lines: &mut Vec<Line>,
 ) {
     match operator {
-        Operator::Dual | Operator::Values { .. } => {}
         Operator::Nothing => {
             lines.push(Line { id: Some(id), select_type, extra: vec!["Impossible WHERE"], ..Line::default() })
         }
@@ -238,11 +227,6 @@ fn operator_lines(
                 extra,
             });
         }
-        Operator::Recursive { recursion, .. } => {
-            let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
-            parts.for_each(|part| operator_lines(&part.root, id, select_type, next_id, lines));
-        }
-        Operator::Working { .. } => {}
         Operator::Virtual { name, alias, filter, .. } => lines.push(Line {
             id: Some(id),
             select_type,
@@ -252,10 +236,6 @@ fn operator_lines(
             extra: if filter.is_some() { vec!["Using where"] } else { Vec::new() },
             ..Line::default()
         }),
-        Operator::NestedLoop { left, right, .. } => {
-            operator_lines(left, id, select_type, next_id, lines);
-            operator_lines(right, id, select_type, next_id, lines);
-        }
         Operator::HashJoin { left, right, .. } => {
             operator_lines(left, id, select_type, next_id, lines);
             let start = lines.len();
@@ -264,13 +244,6 @@ fn operator_lines(
                 line.extra.push("Using join buffer (hash join)");
             }
         }
-        Operator::Filter { input, .. }
-        | Operator::Aggregate { input, .. }
-        | Operator::Sort { input, .. }
-        | Operator::Project { input, .. }
-        | Operator::Distinct { input, .. }
-        | Operator::Window { input, .. }
-        | Operator::Limit { input, .. } => operator_lines(input, id, select_type, next_id, lines),
         Operator::Union { inputs, .. } => {
             for (number, input) in inputs.iter().enumerate() {
                 if number == 0 {
@@ -281,7 +254,7 @@ fn operator_lines(
                 }
             }
         }
-        Operator::Derived { query, alias, .. } => {
+        Operator::Derived { query, .. } => {
             *next_id += 1;
             let inner = *next_id;
             lines.push(Line {
@@ -293,8 +266,12 @@ fn operator_lines(
                 filtered: true,
                 ..Line::default()
             });
-            let _ = alias;
             query_lines(query, "DERIVED", next_id, lines);
+        }
+        _ => {
+            for input in operator.inputs() {
+                operator_lines(input, id, select_type, next_id, lines);
+            }
         }
     }
 }

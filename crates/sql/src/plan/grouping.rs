@@ -19,91 +19,44 @@ impl Binder<'_> {
     /// Replaces what stands above the grouping: group expressions and aggregates become columns of the groups' slot,
     /// other columns are kept from one row of each group, if they may be.
     pub(super) fn regroup(
-        &mut self,
+        &self,
         scope: &Scope,
         output: &mut [Expr],
         finish: &mut Finish,
         local: &[usize],
     ) -> SqlResult<()> {
-        let texts: Vec<String> = finish.group.iter().map(Expr::to_string).collect();
-        let slot = finish.slot.expect("a grouped query has a slot for its groups");
-        let check = self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
-        let replaced = Regroup { slot, group: &finish.group, texts: &texts };
-        let mut keep = Vec::new();
+        let Finish { having, keys, group, slot, keep, windows } = finish;
+        let mut regroup = Regroup {
+            binder: self,
+            scope,
+            slot: slot.expect("a grouped query has a slot for its groups"),
+            group,
+            texts: group.iter().map(Expr::to_string).collect(),
+            local,
+            is_checked: self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY),
+            keep: Vec::new(),
+        };
         for (position, expr) in output.iter_mut().enumerate() {
-            replaced.apply(expr);
-            self.check_grouped(scope, expr, finish, local, check, position + 1, "SELECT list", &mut keep)?;
+            regroup.expr(expr, "SELECT list", position + 1)?;
         }
-        let mut having = finish.having.take();
-        if let Some(having) = &mut having {
-            replaced.apply(having);
-            self.check_grouped(scope, having, finish, local, check, 1, "HAVING clause", &mut keep)?;
+        if let Some(having) = having {
+            regroup.expr(having, "HAVING clause", 1)?;
         }
-        let mut keys = std::mem::take(&mut finish.keys);
         for (position, key) in keys.iter_mut().enumerate() {
-            replaced.apply(&mut key.expr);
-            self.check_grouped(
-                scope,
-                &key.expr,
-                finish,
-                local,
-                check,
-                position + 1,
-                "ORDER BY clause",
-                &mut keep,
-            )?;
+            regroup.expr(&mut key.expr, "ORDER BY clause", position + 1)?;
         }
-        let mut windows = std::mem::take(&mut finish.windows);
         let mut checked = Ok(());
-        for expr in &mut windows {
+        for expr in windows {
             expr.exprs_mut(&mut |expr| {
-                replaced.apply(expr);
-                let known =
-                    self.check_grouped(scope, expr, finish, local, check, 1, "SELECT list", &mut keep);
+                let known = regroup.expr(expr, "SELECT list", 1);
                 if checked.is_ok() {
                     checked = known;
                 }
             });
         }
         checked?;
-        finish.windows = windows;
-        finish.having = having;
-        finish.keys = keys;
-        finish.keep = keep;
+        *keep = regroup.keep;
         Ok(())
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn check_grouped(
-        &self,
-        scope: &Scope,
-        expr: &Expr,
-        finish: &Finish,
-        local: &[usize],
-        check: bool,
-        number: usize,
-        clause: &str,
-        keep: &mut Vec<usize>,
-    ) -> SqlResult<()> {
-        let mut slots = Vec::new();
-        expr_slots(self, expr, &mut slots);
-        for slot in slots.into_iter().filter(|slot| local.contains(slot)) {
-            if !keep.contains(&slot) {
-                keep.push(slot);
-            }
-        }
-        if !check {
-            return Ok(());
-        }
-        let is_free =
-            |slot: usize, column: usize| local.contains(&slot) && !determined(scope, finish, slot, column);
-        let Some(name) = free_column(expr, &is_free) else { return Ok(()) };
-        let column = name.trim_matches('`').replace("`.`", ".");
-        Err(if finish.group.is_empty() {
-            mysql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, number, clause, column)
-        } else {
-            mysql_error!(ER_WRONG_FIELD_WITH_GROUP, number, clause, column)
-        })
     }
 }
 
@@ -117,14 +70,51 @@ pub(super) struct Finish {
     pub(super) windows: Vec<WindowPlan>,
 }
 
+/// Puts what stands above a grouping into terms of its groups.
 struct Regroup<'r> {
+    binder: &'r Binder<'r>,
+    scope: &'r Scope,
+    /// Of the groups.
     slot: usize,
     group: &'r [Expr],
-    texts: &'r [String],
+    /// The group's expressions, written.
+    texts: Vec<String>,
+    /// Slots of the tables below.
+    local: &'r [usize],
+    /// Columns that may have several values in a group are refused.
+    is_checked: bool,
+    /// Slots of which a row of each group is kept.
+    keep: Vec<usize>,
 }
 
 impl Regroup<'_> {
-    fn apply(&self, expr: &mut Expr) {
+    /// Rewrites the expression that is the `number`th of a clause.
+    fn expr(&mut self, expr: &mut Expr, clause: &str, number: usize) -> SqlResult<()> {
+        self.replace(expr);
+        let mut slots = Vec::new();
+        expr_slots(self.binder, expr, &mut slots);
+        for slot in slots.into_iter().filter(|slot| self.local.contains(slot)) {
+            if !self.keep.contains(&slot) {
+                self.keep.push(slot);
+            }
+        }
+        if !self.is_checked {
+            return Ok(());
+        }
+        let is_free = |slot: usize, column: usize| {
+            self.local.contains(&slot) && !determined(self.scope, self.group, slot, column)
+        };
+        let Some(name) = free_column(expr, &is_free) else { return Ok(()) };
+        let column = name.trim_matches('`').replace("`.`", ".");
+        Err(if self.group.is_empty() {
+            mysql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, number, clause, column)
+        } else {
+            mysql_error!(ER_WRONG_FIELD_WITH_GROUP, number, clause, column)
+        })
+    }
+
+    /// Group expressions and aggregates become columns of the groups' slot.
+    fn replace(&self, expr: &mut Expr) {
         if let Node::Column { slot, column, .. } = &mut expr.node
             && *slot == self.slot
         {
@@ -142,7 +132,7 @@ impl Regroup<'_> {
                 return;
             }
         }
-        expr.children_mut(&mut |child| self.apply(child));
+        expr.children_mut(&mut |child| self.replace(child));
     }
 }
 
@@ -161,10 +151,9 @@ fn free_column<'e>(expr: &'e Expr, is_free: &dyn Fn(usize, usize) -> bool) -> Op
 
 /// Whether a column has one value in each group: a unique key of its table is among the group's columns, or equal to
 /// them.
-fn determined(scope: &Scope, finish: &Finish, slot: usize, column: usize) -> bool {
+fn determined(scope: &Scope, group: &[Expr], slot: usize, column: usize) -> bool {
     let grouped = |column: usize| {
-        finish
-            .group
+        group
             .iter()
             .any(|expr| matches!(&expr.node, Node::Column { slot: s, column: c, .. } if *s == slot && *c == column))
     };

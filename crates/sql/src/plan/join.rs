@@ -4,7 +4,7 @@
 //! can be reached by an index from what is joined so far becomes the inner side of a nested loop; else, where there is
 //! an equality, a hash join. Outer joins stay where they are, unless a condition makes them inner ones.
 
-use palisade_engine::ReadMode;
+use palisade_engine::{ReadMode, Table, TableStatistics};
 use palisade_parser::ast::{IndexHint, IndexHintKind};
 
 use super::access::{Access, KeyPart, RangeSpec, index_parts};
@@ -13,7 +13,7 @@ use super::conditions::{
 };
 use super::{JoinKind, Operator};
 use crate::bind::Binder;
-use crate::bind::from::{JoinTree, Leaf};
+use crate::bind::from::{JoinTree, Leaf, TableLeaf};
 use crate::expr::{Comparison, Domain, Expr, Node};
 use palisade_catalog::Value;
 
@@ -116,9 +116,7 @@ impl JoinPlanner<'_, '_> {
             child.slots(&mut slots);
             let own = take_within(&mut pool.clone(), &slots, bound);
             let planned = self.tree(child, own, bound);
-            let dependent = lateral(child);
-            let cost =
-                planned.cost + planned.rows * remaining.len() as f64 + if dependent { 1e30 } else { 0.0 };
+            let cost = planned.cost + planned.rows * remaining.len() as f64;
             if cost < best {
                 (first, best) = (position, cost);
             }
@@ -180,12 +178,11 @@ impl JoinPlanner<'_, '_> {
         let mut right_slots = Vec::new();
         right.slots(&mut right_slots);
         let all: Vec<usize> = bound.iter().chain(left_slots).copied().collect();
-        let (keys, _) = self.equalities(&conditions, &right_slots, left_slots, bound);
+        let keys = self.equalities(&conditions, &right_slots, left_slots, bound);
         // As the inner side of a nested loop it sees the left row.
         let nested = self.tree(right, conditions.clone(), &all);
         let nested_cost = left.rows.max(1.0) * nested.cost.max(1.0);
-        let dependent = lateral(right);
-        if !keys.is_empty() && !dependent {
+        if !keys.is_empty() {
             let own: Vec<Conjunct> = conditions
                 .iter()
                 .filter(|conjunct| within(&conjunct.slots, &right_slots, bound))
@@ -199,7 +196,7 @@ impl JoinPlanner<'_, '_> {
                     .enumerate()
                     .filter(|(position, conjunct)| {
                         !within(&conjunct.slots, &right_slots, bound)
-                            && !keys.iter().any(|(at, ..)| at == position)
+                            && !keys.iter().any(|key| key.condition == *position)
                     })
                     .map(|(_, conjunct)| conjunct.expr)
                     .collect();
@@ -215,10 +212,7 @@ impl JoinPlanner<'_, '_> {
                         left: Box::new(left.operator),
                         right: Box::new(alone.operator),
                         kind,
-                        keys: keys
-                            .into_iter()
-                            .map(|(_, left, right, domain)| (left, right, domain))
-                            .collect(),
+                        keys: keys.into_iter().map(|key| (key.left, key.right, key.domain)).collect(),
                         condition: Expr::all_of(rest),
                         right_slots: kept,
                     },
@@ -239,17 +233,16 @@ impl JoinPlanner<'_, '_> {
         }
     }
 
-    /// The equalities between the two sides: position among the conditions, left, right, domain.
-    #[allow(clippy::type_complexity)]
+    /// The equalities between the two sides.
     fn equalities(
         &self,
         conditions: &[Conjunct],
         right_slots: &[usize],
         left_slots: &[usize],
         bound: &[usize],
-    ) -> (Vec<(usize, Expr, Expr, Domain)>, usize) {
+    ) -> Vec<Equality> {
         let mut keys = Vec::new();
-        for (position, conjunct) in conditions.iter().enumerate() {
+        for (condition, conjunct) in conditions.iter().enumerate() {
             let Node::Compare { comparison: Comparison::Equal, domain, left, right } = &conjunct.expr.node
             else {
                 continue;
@@ -258,20 +251,17 @@ impl JoinPlanner<'_, '_> {
             let is_right = |side: &Conjunct| !side.slots.is_empty() && within(&side.slots, right_slots, &[]);
             let is_left = |side: &Conjunct| !side.slots.is_empty() && within(&side.slots, left_slots, bound);
             if is_left(&l) && is_right(&r) {
-                keys.push((position, l.expr, r.expr, *domain));
+                keys.push(Equality { condition, left: l.expr, right: r.expr, domain: *domain });
             } else if is_left(&r) && is_right(&l) {
-                keys.push((position, r.expr, l.expr, *domain));
+                keys.push(Equality { condition, left: r.expr, right: l.expr, domain: *domain });
             }
         }
-        let count = keys.len();
-        (keys, count)
+        keys
     }
 
     fn leaf(&self, leaf: &Leaf, pool: Vec<Conjunct>, bound: &[usize]) -> Planned {
         match leaf {
-            Leaf::Table { slot, table, alias, hints, mode } => {
-                self.table(*slot, table, alias, hints, *mode, pool, bound)
-            }
+            Leaf::Table(leaf) => self.table(leaf, pool, bound),
             Leaf::Virtual { slot, schema, name, alias } => {
                 let filter = Expr::all_of(pool.into_iter().map(|conjunct| conjunct.expr).collect());
                 Planned {
@@ -327,20 +317,10 @@ impl JoinPlanner<'_, '_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn table(
-        &self,
-        slot: usize,
-        table: &std::sync::Arc<palisade_engine::Table>,
-        alias: &str,
-        hints: &[IndexHint],
-        mode: ReadMode,
-        pool: Vec<Conjunct>,
-        bound: &[usize],
-    ) -> Planned {
-        let statistics = table.statistics();
-        // Plans outlive the moment they are made: a table that is small now is planned as one that may grow.
-        let total = (statistics.rows as f64).max(1000.0);
+    fn table(&self, leaf: &TableLeaf, pool: Vec<Conjunct>, bound: &[usize]) -> Planned {
+        let TableLeaf { slot, table, alias, hints, mode } = leaf;
+        let (slot, mode) = (*slot, *mode);
+        let reading = Reading { slot, table, statistics: &table.statistics(), pool: &pool, bound };
         let used = self.used.iter().find(|(known, _)| *known == slot).map(|(_, columns)| columns);
         let wanted = self.order.as_ref().filter(|order| order.slot == slot);
         let forced = hints.iter().any(|hint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty());
@@ -350,7 +330,7 @@ impl JoinPlanner<'_, '_> {
             if index.invisible || !allowed(hints, &index.name) && number != 0 {
                 continue;
             }
-            let mut candidate = self.candidate(slot, table, number, &pool, bound, &statistics, total);
+            let mut candidate = self.candidate(&reading, number);
             let whole_row = mode != ReadMode::Snapshot;
             candidate.access.covering = number > 0
                 && !whole_row
@@ -409,7 +389,7 @@ impl JoinPlanner<'_, '_> {
             operator: Operator::Scan {
                 slot,
                 table: table.clone(),
-                alias: alias.to_owned(),
+                alias: alias.clone(),
                 access,
                 filter,
                 mode,
@@ -422,17 +402,11 @@ impl JoinPlanner<'_, '_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn candidate(
-        &self,
-        slot: usize,
-        table: &palisade_engine::Table,
-        number: usize,
-        pool: &[Conjunct],
-        bound: &[usize],
-        statistics: &palisade_engine::TableStatistics,
-        total: f64,
-    ) -> Candidate {
+    /// How the index `number` would serve.
+    fn candidate(&self, reading: &Reading<'_>, number: usize) -> Candidate {
+        let Reading { slot, table, statistics, pool, bound } = *reading;
+        // Plans outlive the moment they are made: a table that is small now is planned as one that may grow.
+        let total = (statistics.rows as f64).max(1000.0);
         let index = &table.indexes[number];
         let mut access = Access { index: number, ..Access::default() };
         let mut taken = Vec::new();
@@ -456,7 +430,9 @@ impl JoinPlanner<'_, '_> {
                 if position >= own && number > 0 && access.equals.is_empty() {
                     break;
                 }
-                self.ranges(slot, table, column, prefix, pool, bound, &mut access, &mut taken);
+                if !prefix {
+                    self.ranges(reading, column, &mut access, &mut taken);
+                }
                 break;
             };
             parameterised |= pool[at].slots.iter().any(|s| *s != slot);
@@ -528,22 +504,9 @@ impl JoinPlanner<'_, '_> {
     }
 
     /// Adds the conditions on `column` that make ranges.
-    #[allow(clippy::too_many_arguments)]
-    fn ranges(
-        &self,
-        slot: usize,
-        table: &palisade_engine::Table,
-        column: usize,
-        prefix: bool,
-        pool: &[Conjunct],
-        bound: &[usize],
-        access: &mut Access,
-        taken: &mut Vec<usize>,
-    ) {
+    fn ranges(&self, reading: &Reading<'_>, column: usize, access: &mut Access, taken: &mut Vec<usize>) {
+        let Reading { slot, table, pool, bound, .. } = *reading;
         let ty = &table.columns[column].sql_type;
-        if prefix {
-            return;
-        }
         let mut lower: Option<(Expr, bool)> = None;
         let mut upper: Option<(Expr, bool)> = None;
         for (at, conjunct) in pool.iter().enumerate() {
@@ -620,6 +583,28 @@ fn finds_one(index: &palisade_catalog::Index, access: &Access) -> bool {
         && access.equals.iter().all(|part| !part.null_safe)
 }
 
+/// An equality between the two sides of a join.
+struct Equality {
+    /// Its position among the conditions.
+    condition: usize,
+    left: Expr,
+    right: Expr,
+    domain: Domain,
+}
+
+/// A table whose access paths are weighed.
+#[derive(Clone, Copy)]
+struct Reading<'r> {
+    slot: usize,
+    table: &'r Table,
+    statistics: &'r TableStatistics,
+    /// What is known of its rows.
+    pool: &'r [Conjunct],
+    /// Slots that are filled when it is read.
+    bound: &'r [usize],
+}
+
+/// An access path.
 struct Candidate {
     access: Access,
     /// Conditions that the access decides alone.
@@ -661,10 +646,6 @@ fn filtered(planned: Planned, conditions: Vec<Conjunct>) -> Planned {
             ..planned
         },
     }
-}
-
-fn lateral(_: &JoinTree) -> bool {
-    false
 }
 
 fn within(slots: &[usize], own: &[usize], bound: &[usize]) -> bool {

@@ -6,6 +6,7 @@
 //! | [`conditions`] | what conditions tell the planner |
 //! | [`grouping`] | what stands above GROUP BY |
 //! | [`join`] | the order of joins, and how each is done |
+//! | `combination` | UNION and its kin |
 //! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`window`] | windows and their functions |
@@ -15,6 +16,7 @@
 //! opens.
 
 pub mod access;
+mod combination;
 pub mod conditions;
 pub mod explain;
 pub mod grouping;
@@ -26,7 +28,7 @@ pub mod window;
 use std::sync::Arc;
 
 use palisade_engine::{ReadMode, Table};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::{Domain, Expr};
@@ -251,6 +253,13 @@ pub struct Recursion {
     pub outer_slots: Vec<usize>,
 }
 
+impl Recursion {
+    /// The seed, then the steps.
+    pub fn queries(&self) -> impl Iterator<Item = &Query> {
+        std::iter::once(&self.seed).chain(&self.steps)
+    }
+}
+
 /// How an input of a combination is combined with those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -271,6 +280,32 @@ pub struct Limit {
 }
 
 impl Operator {
+    /// What it takes its rows from, in the order in which they are read: operators below it, and the roots of the queries that
+    /// it keeps the rows of. What is said of a whole plan is said by way of this.
+    pub fn inputs(&self) -> SmallVec<[&Operator; 2]> {
+        match self {
+            Operator::Dual
+            | Operator::Nothing
+            | Operator::Scan { .. }
+            | Operator::Virtual { .. }
+            | Operator::Values { .. }
+            | Operator::Working { .. } => SmallVec::new(),
+            Operator::Filter { input, .. }
+            | Operator::Aggregate { input, .. }
+            | Operator::Sort { input, .. }
+            | Operator::Project { input, .. }
+            | Operator::Distinct { input, .. }
+            | Operator::Window { input, .. }
+            | Operator::Limit { input, .. } => smallvec![&**input],
+            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
+                smallvec![&**left, &**right]
+            }
+            Operator::Union { inputs, .. } => inputs.iter().collect(),
+            Operator::Derived { query, .. } => smallvec![&query.root],
+            Operator::Recursive { recursion, .. } => recursion.queries().map(|query| &query.root).collect(),
+        }
+    }
+
     /// Adds the slots that it fills.
     pub fn slots(&self, out: &mut Vec<usize>) {
         match self {
@@ -288,15 +323,13 @@ impl Operator {
                 out.push(*slot);
                 out.extend(keep);
             }
-            Operator::NestedLoop { left, right, kind, .. } | Operator::HashJoin { left, right, kind, .. } => {
-                left.slots(out);
-                if matches!(kind, JoinKind::Inner | JoinKind::Left) {
-                    right.slots(out);
-                }
-            }
-            Operator::Filter { input, .. } | Operator::Sort { input, .. } | Operator::Limit { input, .. } => {
-                input.slots(out);
-            }
+            Operator::NestedLoop { left, kind: JoinKind::Semi | JoinKind::Anti, .. }
+            | Operator::HashJoin { left, kind: JoinKind::Semi | JoinKind::Anti, .. } => left.slots(out),
+            Operator::NestedLoop { .. }
+            | Operator::HashJoin { .. }
+            | Operator::Filter { .. }
+            | Operator::Sort { .. }
+            | Operator::Limit { .. } => self.inputs().iter().for_each(|input| input.slots(out)),
             Operator::Window { input, window } => {
                 input.slots(out);
                 out.push(window.slot);
@@ -308,15 +341,8 @@ impl Operator {
     pub fn aggregates(&self) -> bool {
         match self {
             Operator::Aggregate { .. } | Operator::Window { .. } => true,
-            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-                left.aggregates() || right.aggregates()
-            }
-            Operator::Filter { input, .. }
-            | Operator::Sort { input, .. }
-            | Operator::Project { input, .. }
-            | Operator::Distinct { input, .. }
-            | Operator::Limit { input, .. } => input.aggregates(),
-            _ => false,
+            Operator::Union { .. } | Operator::Derived { .. } | Operator::Recursive { .. } => false,
+            _ => self.inputs().iter().any(|input| input.aggregates()),
         }
     }
 
@@ -328,47 +354,23 @@ impl Operator {
             | Operator::Derived { .. }
             | Operator::Recursive { .. }
             | Operator::Working { .. } => true,
-            Operator::Dual | Operator::Nothing | Operator::Values { .. } => false,
-            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-                left.names_tables() || right.names_tables()
-            }
-            Operator::Filter { input, .. }
-            | Operator::Aggregate { input, .. }
-            | Operator::Sort { input, .. }
-            | Operator::Project { input, .. }
-            | Operator::Distinct { input, .. }
-            | Operator::Window { input, .. }
-            | Operator::Limit { input, .. } => input.names_tables(),
-            Operator::Union { inputs, .. } => inputs.iter().any(Operator::names_tables),
+            _ => self.inputs().iter().any(|input| input.names_tables()),
         }
     }
 
     /// Adds the stored tables that it reads.
     pub fn tables(&self, out: &mut Vec<Arc<Table>>) {
+        if let Operator::Scan { table, .. } = self {
+            out.push(table.clone());
+        }
+        self.inputs().iter().for_each(|input| input.tables(out));
+    }
+
+    /// Whether it reads the stored table `table`.
+    pub fn reads(&self, table: &Arc<Table>) -> bool {
         match self {
-            Operator::Scan { table, .. } => out.push(table.clone()),
-            Operator::Dual
-            | Operator::Nothing
-            | Operator::Virtual { .. }
-            | Operator::Values { .. }
-            | Operator::Working { .. } => {}
-            Operator::Recursive { recursion, .. } => {
-                let parts = std::iter::once(&recursion.seed).chain(&recursion.steps);
-                parts.for_each(|query| query.root.tables(out));
-            }
-            Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-                left.tables(out);
-                right.tables(out);
-            }
-            Operator::Filter { input, .. }
-            | Operator::Aggregate { input, .. }
-            | Operator::Sort { input, .. }
-            | Operator::Project { input, .. }
-            | Operator::Distinct { input, .. }
-            | Operator::Window { input, .. }
-            | Operator::Limit { input, .. } => input.tables(out),
-            Operator::Union { inputs, .. } => inputs.iter().for_each(|input| input.tables(out)),
-            Operator::Derived { query, .. } => query.root.tables(out),
+            Operator::Scan { table: read, .. } => Arc::ptr_eq(read, table),
+            _ => self.inputs().iter().any(|input| input.reads(table)),
         }
     }
 }

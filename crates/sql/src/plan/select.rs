@@ -7,16 +7,16 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
 use palisade_engine::{LockMode, LockWait, ReadMode};
-use palisade_parser::ast::{self, QueryBody, SelectItem, SetOperator};
+use palisade_parser::ast::{self, QueryBody, SelectItem};
 
 use super::grouping::{Finish, reads_aggregate};
 use super::join::{JoinPlanner, WantedOrder};
-use super::{Limit, Operator, Query, SetStep, SortKey};
+use super::{Limit, Operator, Query, SortKey};
 use crate::SqlResult;
 use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::types::merged;
 use crate::bind::{Binder, CommonTable};
-use crate::expr::{CastTarget, Coercibility, Expr, Node};
+use crate::expr::{Coercibility, Expr, Node};
 use crate::sink::ColumnMeta;
 
 /// Deepest nesting of queries.
@@ -50,7 +50,7 @@ impl Binder<'_> {
         planned
     }
 
-    fn body(
+    pub(super) fn body(
         &mut self,
         body: &QueryBody,
         order_by: &[ast::OrderItem],
@@ -121,150 +121,6 @@ impl Binder<'_> {
             }
             QueryBody::Combination { first, rest } => self.combination(first, rest, order_by, limit),
         }
-    }
-
-    /// ORDER BY and LIMIT over a finished query: only its own columns can be ordered by.
-    fn over(
-        &mut self,
-        inner: Query,
-        order_by: &[ast::OrderItem],
-        limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
-        let slot = self.new_slot();
-        let mut output = Vec::with_capacity(inner.output.len());
-        for (position, (expr, meta)) in inner.output.iter().zip(&inner.columns).enumerate() {
-            output.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
-        }
-        let mut root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
-        self.scopes.push(Scope {
-            items: inner.columns.iter().map(|meta| meta.name.clone()).zip(output.iter().cloned()).collect(),
-            clause: Clause::Order,
-            ..Scope::default()
-        });
-        let keys = self.order_keys(order_by);
-        self.scopes.pop();
-        let (keys, limit) = (keys?, self.limit(limit)?);
-        if !keys.is_empty() {
-            root = Operator::Sort {
-                input: Box::new(root),
-                keys,
-                slots: vec![slot],
-                limit: limit.clone(),
-                distinct: false,
-            };
-        }
-        if let Some(limit) = limit {
-            root = Operator::Limit { input: Box::new(root), limit };
-        }
-        Ok(Query {
-            root,
-            output,
-            columns: inner.columns,
-            rows: inner.rows,
-            outer_slots: inner.outer_slots,
-            counted_limit: None,
-        })
-    }
-
-    fn combination(
-        &mut self,
-        first: &QueryBody,
-        rest: &[ast::CombinationTerm],
-        order_by: &[ast::OrderItem],
-        limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
-        let mut parts = vec![self.body(first, &[], None)?];
-        let mut steps = Vec::with_capacity(rest.len());
-        for term in rest {
-            let part = self.body(&term.body, &[], None)?;
-            if part.output.len() != parts[0].output.len() {
-                return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
-            }
-            parts.push(part);
-            steps.push(match (term.operator, term.all) {
-                (SetOperator::Union, true) => SetStep::UnionAll,
-                (SetOperator::Union, false) => SetStep::Union,
-                (SetOperator::Except, all) => SetStep::Except { all },
-                (SetOperator::Intersect, all) => SetStep::Intersect { all },
-            });
-        }
-        let slot = self.new_slot();
-        let connection = self.session.variables.collation_connection;
-        let mut columns = Vec::new();
-        let mut output = Vec::new();
-        let mut types = Vec::new();
-        for position in 0..parts[0].output.len() {
-            let values: Vec<&Expr> = parts.iter().map(|part| &part.output[position]).collect();
-            let shape = merged(&values, connection, "UNION")?;
-            let ty = match shape.ty {
-                SqlType::Null => SqlType::Binary { length: 0 },
-                ty => ty,
-            };
-            let name = parts[0].columns[position].name.clone();
-            let mut expr = slot_column(slot, position, &name, ty.clone(), shape.nullable);
-            expr.coercibility = shape.coercibility;
-            let mut meta = ColumnMeta::computed(name, ty.clone());
-            if !shape.nullable {
-                meta.flags |= palisade_catalog::types::flags::NOT_NULL;
-            }
-            columns.push(meta);
-            output.push(expr);
-            types.push(ty);
-        }
-        let mut outer_slots: Vec<usize> = parts.iter().flat_map(|part| part.outer_slots.clone()).collect();
-        outer_slots.dedup();
-        let rows = parts.iter().map(|part| part.rows).sum();
-        let inputs = parts
-            .into_iter()
-            .map(|part| {
-                let output =
-                    part.output.into_iter().zip(&types).map(|(expr, ty)| converted(expr, ty)).collect();
-                Operator::Project { input: Box::new(part.root), output, slot }
-            })
-            .collect();
-        let root = Operator::Union { inputs, slot, steps, types };
-        let query = Query { root, output, columns, rows, outer_slots, counted_limit: None };
-        if order_by.is_empty() && limit.is_none() {
-            Ok(query)
-        } else {
-            self.over_slot(query, slot, order_by, limit)
-        }
-    }
-
-    /// As [`over`](Self::over), for a query whose output is the columns of one slot already.
-    fn over_slot(
-        &mut self,
-        mut query: Query,
-        slot: usize,
-        order_by: &[ast::OrderItem],
-        limit: Option<&ast::Limit>,
-    ) -> SqlResult<Query> {
-        self.scopes.push(Scope {
-            items: query
-                .columns
-                .iter()
-                .map(|meta| meta.name.clone())
-                .zip(query.output.iter().cloned())
-                .collect(),
-            clause: Clause::Order,
-            ..Scope::default()
-        });
-        let keys = self.order_keys(order_by);
-        self.scopes.pop();
-        let (keys, limit) = (keys?, self.limit(limit)?);
-        if !keys.is_empty() {
-            query.root = Operator::Sort {
-                input: Box::new(query.root),
-                keys,
-                slots: vec![slot],
-                limit: limit.clone(),
-                distinct: false,
-            };
-        }
-        if let Some(limit) = limit {
-            query.root = Operator::Limit { input: Box::new(query.root), limit };
-        }
-        Ok(query)
     }
 
     /// LIMIT's expressions.
@@ -678,25 +534,6 @@ fn sorts_by_all(keys: &[SortKey], output: &[Expr]) -> bool {
 pub fn slot_column(slot: usize, column: usize, name: &str, ty: SqlType, nullable: bool) -> Expr {
     let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
     Expr { node: Node::Column { slot, column, name: format!("`{name}`").into() }, ty, nullable, coercibility }
-}
-
-/// `expr` in the type that a UNION gives its column.
-fn converted(expr: Expr, ty: &SqlType) -> Expr {
-    if expr.ty == *ty || matches!(expr.ty, SqlType::Null) {
-        return expr;
-    }
-    let (nullable, coercibility) = (expr.nullable, expr.coercibility);
-    // A BIT among texts is its number.
-    let expr = match expr.ty {
-        SqlType::Bit { .. } if ty.is_string() => {
-            let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Unsigned };
-            Expr::computed(node, SqlType::BIGINT_UNSIGNED, nullable)
-        }
-        _ => expr,
-    };
-    // A CASE with one branch gives its value in the CASE's type.
-    let node = Node::Case { branches: Vec::new(), otherwise: Some(Box::new(expr)) };
-    Expr { node, ty: ty.clone(), nullable, coercibility }
 }
 
 /// Whether a query reads a table of that name, as recursion does.

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -15,9 +16,17 @@ use palisade_sql::expr::convert::display_text;
 use palisade_sql::sink::Collected;
 use palisade_sql::*;
 
-struct Bench;
+/// What the queries run on. It counts how often statements have let others run.
+#[derive(Default)]
+pub struct Bench {
+    pub pauses: AtomicUsize,
+}
 
 impl Host for Bench {
+    fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
+        self.pauses.fetch_add(1, Ordering::Relaxed);
+        Box::pin(palisade_sql::run::yield_now())
+    }
     fn variable(&self, _: &Session, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {
         Ok(None)
     }
@@ -102,14 +111,14 @@ pub enum Answer {
 }
 
 /// A query processor of its own.
-pub fn processor() -> Arc<Sql> {
+pub fn processor(bench: Arc<Bench>) -> Arc<Sql> {
     let config = EngineConfig {
         buffer_pool_size: 16 << 20,
         flush_at_commit: FlushAtCommit::Lazy,
         ..EngineConfig::default()
     };
     let engine = Engine::open(config, Arc::new(MemFileSystem::new())).unwrap();
-    Sql::new(engine, Arc::new(Bench))
+    Sql::new(engine, bench)
 }
 
 pub struct Client {

@@ -22,6 +22,8 @@ mod statement;
 mod tables;
 mod twins;
 
+use std::sync::Arc;
+
 use palisade_base::prng::test_seed;
 
 use client::processor;
@@ -42,7 +44,7 @@ fn script(seed: u64) -> Vec<Step> {
 fn run(seeds: impl Iterator<Item = u64>, most: usize) -> (usize, Tally) {
     let mut tally = Tally::default();
     let mut failed = 0;
-    let mut sql = processor();
+    let mut sql = processor(Arc::default());
     for seed in seeds {
         let steps = script(seed);
         let (outcome, counted) = replay(&mut sql, &steps, Fault::None);
@@ -85,7 +87,7 @@ fn search() {
 
 /// The first script that finds the fault is made small: without the fault, nothing is wrong with it.
 fn canary(fault: Fault) -> Failure {
-    let mut sql = processor();
+    let mut sql = processor(Arc::default());
     let found = (1..=50).find_map(|seed| {
         let steps = script(seed);
         replay(&mut sql, &steps, fault).0.err().map(|failure| (steps, failure))

@@ -365,7 +365,7 @@ pub fn replay(sql: &mut Arc<Sql>, steps: &[Step], fault: Fault) -> (Result<(), F
     let mut twins = Twins::new(sql, fault);
     let outcome = twins.run(steps);
     match &outcome {
-        Err(failure) if failure.kind == Kind::Panics => *sql = processor(),
+        Err(failure) if failure.kind == Kind::Panics => *sql = processor(Arc::default()),
         _ => twins.end(),
     }
     (outcome, twins.tally)

@@ -2,6 +2,7 @@
 //!
 //! Rows are read in their latest version without locking them, changed by the version that was read, and read again
 //! if someone was faster. What is joined with them or read in subqueries, and not changed, is read as the statement's source. Where a change could move a row ahead of the scan that found it, all rows are found first.
+
 mod plan;
 mod run;
 
@@ -13,13 +14,14 @@ use palisade_engine::Table;
 use super::foreign::Family;
 use super::insert::Cell;
 use super::store::RowRules;
-use crate::expr::{Context, Expr};
+use crate::expr::Expr;
 use crate::plan::Plan;
 use crate::sql::Sql;
 use crate::{Completion, Session, SqlResult};
 use run::ChangeRun;
 
 pub(crate) use run::clustered_key;
+
 /// An UPDATE or DELETE, planned.
 #[derive(Debug)]
 pub struct ChangePlan {
@@ -53,6 +55,7 @@ struct Target {
     rules: RowRules,
     family: Option<Arc<Family>>,
 }
+
 impl Sql {
     pub(crate) async fn change(
         &self,
@@ -60,17 +63,9 @@ impl Sql {
         plan: &ChangePlan,
         parameters: &[Value],
     ) -> SqlResult<Completion> {
-        self.wait_for_purge(session).await?;
-        let savepoint = self.begin_statement(session)?;
-        let mut cx =
-            Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.plan.clone()));
-        cx.strict = cx.mode().is_strict() && !plan.ignore;
         let mut run = ChangeRun::new(plan);
-        let result = run.all(&mut cx).await;
-        drop(cx);
+        self.change_rows(session, &plan.plan, plan.ignore, parameters, async |cx| run.all(cx).await).await?;
         let (matched, changed) = (run.matched, run.changed);
-        self.end_statement(session, savepoint, result.as_ref().err()).await?;
-        result?;
         if !plan.is_update {
             return Ok(Completion { affected_rows: changed, ..Completion::default() });
         }

@@ -8,6 +8,7 @@ use palisade_engine::{ReadMode, Table};
 use palisade_parser::ast::{self, DeleteTarget, TableReference};
 
 use super::{ChangePlan, Target};
+use crate::bind::from::JoinTree;
 use crate::bind::scope::{Clause, Scope};
 use crate::bind::{Binder, CommonTable};
 use crate::dml::insert::{Cell, refuse_generated, target_column};
@@ -15,6 +16,16 @@ use crate::expr::{Expr, Node};
 use crate::plan::join::{JoinPlanner, WantedOrder};
 use crate::plan::{Operator, Query};
 use crate::{Access, SqlResult};
+
+/// What an UPDATE or a DELETE says after its tables and assignments.
+struct Clauses<'s> {
+    filter: Option<&'s ast::Expr>,
+    order_by: &'s [ast::OrderItem],
+    limit: Option<&'s ast::Limit>,
+    ignore: bool,
+    /// It names one table, not a join.
+    single: bool,
+}
 
 impl Binder<'_> {
     /// Binds an UPDATE.
@@ -93,16 +104,14 @@ impl Binder<'_> {
             }
             target.assignments.push((column, value));
         }
-        self.finish_change(
-            tree,
-            targets,
-            update.filter.as_ref(),
-            &update.order_by,
-            update.limit.as_ref(),
-            update.ignore,
+        let clauses = Clauses {
+            filter: update.filter.as_ref(),
+            order_by: &update.order_by,
+            limit: update.limit.as_ref(),
+            ignore: update.ignore,
             single,
-            true,
-        )
+        };
+        self.finish_change(tree, targets, clauses)
     }
 
     /// Binds a DELETE.
@@ -155,16 +164,14 @@ impl Binder<'_> {
                 }
             }
         }
-        self.finish_change(
-            tree,
-            targets,
-            delete.filter.as_ref(),
-            &delete.order_by,
-            delete.limit.as_ref(),
-            delete.ignore,
+        let clauses = Clauses {
+            filter: delete.filter.as_ref(),
+            order_by: &delete.order_by,
+            limit: delete.limit.as_ref(),
+            ignore: delete.ignore,
             single,
-            false,
-        )
+        };
+        self.finish_change(tree, targets, clauses)
     }
 
     fn target(&mut self, table: Arc<Table>, slot: usize) -> SqlResult<Target> {
@@ -178,18 +185,14 @@ impl Binder<'_> {
         Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules, family })
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn finish_change(
         mut self,
-        mut tree: crate::bind::from::JoinTree,
+        mut tree: JoinTree,
         targets: Vec<Target>,
-        filter: Option<&ast::Expr>,
-        order_by: &[ast::OrderItem],
-        limit: Option<&ast::Limit>,
-        ignore: bool,
-        single: bool,
-        is_update: bool,
+        clauses: Clauses<'_>,
     ) -> SqlResult<ChangePlan> {
+        let Clauses { filter, order_by, limit, ignore, single } = clauses;
+        let is_update = targets.iter().any(|target| !target.assignments.is_empty());
         if !single {
             let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
             tree.change_joined(&changed);
@@ -248,7 +251,7 @@ impl Binder<'_> {
             .subqueries
             .iter()
             .flatten()
-            .any(|query| targets.iter().any(|target| reads(&query.root, &target.table)));
+            .any(|query| targets.iter().any(|target| query.root.reads(&target.table)));
         let query = Query {
             root,
             output: Vec::new(),
@@ -268,10 +271,9 @@ fn by_key(operator: &Operator, slot: usize) -> bool {
         Operator::Scan { slot: own, access, .. } if *own == slot => {
             access.unique || !access.equals.is_empty() || !access.alternatives.is_empty()
         }
-        Operator::NestedLoop { left, right, .. } | Operator::HashJoin { left, right, .. } => {
-            by_key(left, slot) || by_key(right, slot)
+        Operator::NestedLoop { .. } | Operator::HashJoin { .. } | Operator::Filter { .. } => {
+            operator.inputs().iter().any(|input| by_key(input, slot))
         }
-        Operator::Filter { input, .. } => by_key(input, slot),
         _ => false,
     }
 }
@@ -280,12 +282,6 @@ fn has_subquery(expr: &Expr) -> bool {
     let mut found = false;
     expr.walk(&mut |expr| found |= matches!(expr.node, Node::Subquery(_)));
     found
-}
-
-fn reads(operator: &Operator, table: &Arc<Table>) -> bool {
-    let mut tables = Vec::new();
-    operator.tables(&mut tables);
-    tables.iter().any(|known| Arc::ptr_eq(known, table))
 }
 
 /// Whether the assignments can move a row within the index that finds it.

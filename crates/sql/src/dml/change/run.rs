@@ -13,12 +13,12 @@ use palisade_engine::{
 use super::{ChangePlan, Target};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
-use crate::dml::insert::{Cell, row_error};
+use crate::dml::insert::{Cell, note_given, row_error};
 use crate::dml::store::{duplicate_entry, in_table};
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
-use crate::run::drive;
+use crate::run::{drive, end_row};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
 
@@ -89,6 +89,7 @@ impl<'p> ChangeRun<'p> {
                 }
                 cx.frame.slots[target.slot] = slot;
                 self.one(cx, target).await?;
+                end_row(cx).await?;
             }
         }
         Ok(())
@@ -269,13 +270,9 @@ impl<'p> ChangeRun<'p> {
                     family.after_update(cx, old, new).await?;
                 }
                 if let Some(column) = table.auto_increment_column()
-                    && let Some((_, value)) = assigned.iter().find(|(assigned, _)| *assigned == column)
-                    && let Value::Int(_) | Value::UInt(_) = value
+                    && assigned.iter().any(|(assigned, _)| *assigned == column)
                 {
-                    let wide = cx.to_integer(value.as_ref())?;
-                    if let Ok(value) = u64::try_from(wide) {
-                        drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
-                    }
+                    note_given(cx, table, &value(column).to_owned()).await?;
                 }
                 Ok(Some(UpdateOutcome::Done))
             }

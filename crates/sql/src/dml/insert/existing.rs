@@ -10,9 +10,11 @@ use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Value, row};
 use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
 
-use super::super::collision;
-use super::super::store::{duplicate_entry, in_table};
-use super::{Cell, InsertRun, positive, row_error};
+use super::numbers::{note_given, positive};
+use super::{Cell, InsertRun, row_error};
+use crate::dml::collision;
+use crate::dml::foreign::is_violation;
+use crate::dml::store::{duplicate_entry, in_table};
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
 use crate::run::drive;
@@ -75,7 +77,7 @@ impl InsertRun<'_> {
             if let Some(family) = self.plan.family.as_ref().filter(|family| family.has_children()) {
                 // The row stays for those who refer to it, with new values.
                 let old = view(table, found.row())?.to_values();
-                family.check_update(cx, &old, values).await?;
+                family.check_replace(cx, &old, values).await?;
                 let outcome = drive(cx, |cx| {
                     match cx.transaction().update(table, found.stamp(), found.row(), &self.encoded) {
                         Ok(outcome) => Ok(Some(outcome)),
@@ -87,12 +89,12 @@ impl InsertRun<'_> {
                 match outcome {
                     Some(UpdateOutcome::Done) => {
                         cx.session.work.add(Work::HandlerUpdate, 1);
-                        family.after_update(cx, &old, values).await?;
+                        family.after_replace(cx, &old, values).await?;
                         return Ok(Replaced::Updated);
                     }
                     Some(UpdateOutcome::Changed) => continue,
                     // It collides with another row as well: this one goes.
-                    None => family.check_delete(cx, &old).await?,
+                    None => {}
                 }
             } else if last {
                 let old = view(table, found.row())?;
@@ -110,15 +112,35 @@ impl InsertRun<'_> {
                 cx.session.work.add(Work::HandlerDelete, 1);
                 if let Some(family) = &self.plan.family {
                     let old = view(table, found.row())?.to_values();
-                    family.after_delete(cx, &old).await?;
+                    family.after_replace(cx, &old, values).await?;
                 }
                 return Ok(Replaced::Deleted);
             }
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE; false if the row is gone and the insert should be tried again.
+    /// ON DUPLICATE KEY UPDATE; false if the row is gone and the insert should be tried again. With IGNORE, a row that foreign
+    /// keys keep as it is stays so.
     pub(super) async fn update_existing(
+        &mut self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        index: usize,
+        number: u64,
+        generated: Option<u64>,
+    ) -> SqlResult<bool> {
+        let before = cx.transaction().savepoint();
+        match self.update_found(cx, values, index, number, generated).await {
+            Err(violation) if self.plan.ignore && is_violation(&violation) => {
+                drive(cx, |cx| cx.transaction().rollback_to(before).map_err(Blocked::up)).await?;
+                cx.session.warnings.warn(violation);
+                Ok(true)
+            }
+            updated => updated,
+        }
+    }
+
+    async fn update_found(
         &mut self,
         cx: &mut Context<'_>,
         values: &[Value],
@@ -141,10 +163,11 @@ impl InsertRun<'_> {
                 self.affected += u64::from(cx.session.client_found_rows);
                 return Ok(true);
             }
-            if plan.rules.generates() {
-                drive(cx, |cx| cx.generate(&plan.rules, table, plan.existing, &mut new, number)).await?;
+            if (plan.rules.generates() || plan.rules.checks())
+                && !Box::pin(self.follow_rules(cx, &mut new, number)).await?
+            {
+                return Ok(true);
             }
-            drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, &new)).await?;
             if let Some(family) = &plan.family {
                 family.check_parents(cx, &new, Some(&old)).await?;
                 family.check_update(cx, &old, &new).await?;
@@ -165,10 +188,14 @@ impl InsertRun<'_> {
                     }
                     self.affected += 2;
                     self.duplicates += 1;
-                    if let Some(column) = table.auto_increment_column()
-                        && generated.is_some()
-                    {
-                        self.explicit = positive(&new[column]);
+                    self.written += 1;
+                    if let Some(column) = table.auto_increment_column() {
+                        if generated.is_some() {
+                            self.numbers.explicit = positive(&new[column]);
+                        }
+                        if new[column] != old[column] {
+                            note_given(cx, table, &new[column]).await?;
+                        }
                     }
                     return Ok(true);
                 }

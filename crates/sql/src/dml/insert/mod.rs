@@ -1,0 +1,117 @@
+//! INSERT and REPLACE.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `plan` | where the rows come from and where they go |
+//! | `run` | inserting them |
+//! | `numbers` | AUTO_INCREMENT |
+//! | `existing` | what becomes of a row that is there already |
+
+mod existing;
+mod numbers;
+mod plan;
+mod run;
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::{Value, row};
+use palisade_engine::Table;
+
+use super::foreign::Family;
+use super::store::RowRules;
+use crate::expr::Expr;
+use crate::plan::Plan;
+use crate::sql::Sql;
+use crate::{Completion, Session, SqlError, SqlResult};
+
+pub(super) use numbers::note_given;
+pub(super) use plan::generated_given;
+pub use plan::{refuse_generated, target_column};
+pub(super) use run::InsertRun;
+
+/// A value of VALUES or of an assignment.
+#[derive(Debug)]
+pub enum Cell {
+    /// An expression.
+    Expr(Expr),
+    /// DEFAULT.
+    Default,
+}
+
+/// An INSERT or REPLACE, planned.
+#[derive(Debug)]
+pub struct InsertPlan {
+    table: Arc<Table>,
+    /// The columns given, in order.
+    columns: Vec<usize>,
+    /// VALUES; empty if the rows come from a query.
+    rows: Vec<Vec<Cell>>,
+    /// Slots, subqueries, and the query if there is one.
+    pub(super) plan: Arc<Plan>,
+    rules: RowRules,
+    family: Option<Arc<Family>>,
+    /// ON DUPLICATE KEY UPDATE.
+    updates: Vec<(usize, Cell)>,
+    /// Slot of the row that exists.
+    existing: usize,
+    /// Slot of the row to be inserted.
+    inserted: usize,
+    replace: bool,
+    ignore: bool,
+    /// VALUES reads columns of the row so far.
+    reads_row: bool,
+    /// The query reads the table itself: its rows are read before any is inserted.
+    buffered: bool,
+}
+
+impl InsertPlan {
+    /// The table's name.
+    pub fn table_name(&self) -> &str {
+        &self.table.name
+    }
+
+    /// What its expressions run on, and what finds the rows, if a query does.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What finds the rows, if a query does.
+    pub fn query_plan(&self) -> Option<&Plan> {
+        self.plan.query.as_ref().map(|_| &*self.plan)
+    }
+}
+
+impl Sql {
+    pub(crate) async fn insert(
+        &self,
+        session: &mut Session,
+        plan: &InsertPlan,
+        parameters: &[Value],
+    ) -> SqlResult<Completion> {
+        let mut run = InsertRun::new(plan);
+        self.change_rows(session, &plan.plan, plan.ignore, parameters, async |cx| run.all(cx).await).await?;
+        let InsertRun { affected, numbers, .. } = run;
+        let records = run.records - run.refused;
+        let duplicates = if plan.ignore { records - run.written } else { run.duplicates };
+        if let Some(generated) = numbers.generated {
+            session.last_insert_id = generated;
+        }
+        let info = if plan.rows.len() > 1 || plan.plan.query.is_some() {
+            format!("Records: {records}  Duplicates: {duplicates}  Warnings: {}", session.warnings.count())
+        } else {
+            String::new()
+        };
+        let last_insert_id = numbers.generated.or(numbers.explicit).unwrap_or(0);
+        Ok(Completion { affected_rows: affected, last_insert_id, info, ..Completion::default() })
+    }
+}
+
+/// A row that cannot be encoded.
+pub fn row_error(error: row::RowError) -> SqlError {
+    match error {
+        row::RowError::TooLong => mysql_error!(ER_TOO_BIG_ROWSIZE, 65_535),
+        other => SqlError::with_message(&ER_UNKNOWN_ERROR, other.to_string()),
+    }
+}

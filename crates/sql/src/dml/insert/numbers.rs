@@ -1,0 +1,111 @@
+//! AUTO_INCREMENT in a statement that inserts.
+//!
+//! A statement reserves as many values as it has rows to come, so that nobody else's lie between them. A value that is given
+//! moves it on: what is generated after it is greater, as long as the statement's own values reach. What a row was given that
+//! was not inserted after all is given to the next one.
+
+use palisade_base::error_catalogue::ER_AUTOINC_READ_FAILED;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::{SqlType, Value};
+use palisade_engine::Table;
+
+use crate::SqlResult;
+use crate::expr::Context;
+use crate::run::drive;
+
+/// The values of one statement.
+#[derive(Debug, Default)]
+pub(in crate::dml) struct Numbers {
+    /// The first one generated that a row has.
+    pub(in crate::dml) generated: Option<u64>,
+    /// The last one given.
+    pub(in crate::dml) explicit: Option<u64>,
+    /// Those that are not used yet: the next one, and how many.
+    reserved: (u64, u64),
+}
+
+impl Numbers {
+    /// The next one, `left` rows being still to come with its own.
+    pub(super) async fn next(&mut self, cx: &mut Context<'_>, table: &Table, left: u64) -> SqlResult<u64> {
+        let increment = cx.session.variables.auto_increment_increment.max(1);
+        let offset = cx.session.variables.auto_increment_offset.max(1);
+        if let Some(value) = cx.session.insert_id.take() {
+            drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+            self.reserved = (value, 1);
+        }
+        if self.reserved.1 == 0 {
+            let count = left.max(1);
+            let first =
+                drive(cx, |_| table.reserve_auto_increment(count, increment, offset).map_err(Blocked::up))
+                    .await?;
+            self.reserved = (first, count);
+        }
+        let (value, count) = self.reserved;
+        self.reserved = (value.saturating_add(increment), count - 1);
+        Ok(value)
+    }
+
+    /// A row comes with this value.
+    pub(super) async fn given(
+        &mut self,
+        cx: &mut Context<'_>,
+        table: &Table,
+        value: &Value,
+    ) -> SqlResult<()> {
+        let Some(value) = note_given(cx, table, value).await? else { return Ok(()) };
+        self.explicit = Some(value);
+        let increment = cx.session.variables.auto_increment_increment.max(1);
+        let (next, count) = self.reserved;
+        if count > 0 && value >= next {
+            let passed = ((value - next) / increment + 1).min(count);
+            self.reserved = (next.saturating_add(passed.saturating_mul(increment)), count - passed);
+        }
+        Ok(())
+    }
+
+    /// A row has it.
+    pub(super) fn taken(&mut self, generated: Option<u64>) {
+        self.generated = self.generated.or(generated);
+    }
+
+    /// No row has it: the next one gets it.
+    pub(super) fn give_back(&mut self, generated: Option<u64>) {
+        if let Some(value) = generated {
+            self.reserved = (value, self.reserved.1 + 1);
+        }
+    }
+}
+
+/// A generated value in a column of type `ty`. Beyond the greatest, rows get that one and collide, as in MySQL; there is no
+/// greatest that an UNSIGNED BIGINT could be given again (1467).
+pub(super) fn numbered(ty: &SqlType, value: u64) -> SqlResult<Value> {
+    match ty {
+        SqlType::Int { unsigned: true, .. } if value == u64::MAX => Err(mysql_error!(ER_AUTOINC_READ_FAILED)),
+        SqlType::Int { width, unsigned: true } => Ok(Value::UInt(value.min(width.unsigned_max()))),
+        SqlType::Int { width, unsigned: false } => {
+            let greatest = width.signed_range().1;
+            Ok(Value::Int(i64::try_from(value).map_or(greatest, |value| value.min(greatest))))
+        }
+        _ => unreachable!("AUTO_INCREMENT is of integers"),
+    }
+}
+
+/// Says to the table that a row has this value, and gives it back; `None` if it counts for nothing there.
+pub(in crate::dml) async fn note_given(
+    cx: &mut Context<'_>,
+    table: &Table,
+    value: &Value,
+) -> SqlResult<Option<u64>> {
+    let Some(value) = positive(value) else { return Ok(None) };
+    drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+    Ok(Some(value))
+}
+
+/// A value of an AUTO_INCREMENT column as a number, if it is one that counts.
+pub(super) fn positive(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(value) => u64::try_from(*value).ok().filter(|value| *value > 0),
+        Value::UInt(value) => Some(*value),
+        _ => None,
+    }
+}

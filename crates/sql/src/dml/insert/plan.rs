@@ -1,0 +1,186 @@
+//! Planning an INSERT or REPLACE: where its rows come from, into which columns they go, and what becomes of those that collide.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::descriptor::Visibility;
+use palisade_engine::{ReadMode, Table};
+use palisade_parser::ast::{self, InsertSource};
+
+use super::{Cell, InsertPlan};
+use crate::bind::scope::{Scope, Source, same_name};
+use crate::bind::{Binder, not_supported};
+use crate::expr::Node;
+use crate::{Access, SqlError, SqlResult};
+
+impl Binder<'_> {
+    /// Binds an INSERT or REPLACE.
+    pub fn insert(mut self, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+        if !insert.partitions.is_empty() {
+            return Err(not_supported("PARTITION selection"));
+        }
+        let schema = self.schema_of(&insert.table)?;
+        self.accesses(&schema, &insert.table.name, Access::Insert)?;
+        if insert.replace {
+            self.accesses(&schema, &insert.table.name, Access::Delete)?;
+        }
+        if !insert.on_duplicate.is_empty() {
+            self.accesses(&schema, &insert.table.name, Access::Update)?;
+        }
+        if self.dictionary.schema(&schema).is_none() {
+            crate::show::schema::refuse_virtual(self.host, &schema, self.session)?;
+        }
+        let table = self.stored_table(&schema, &insert.table.name, &insert.table.name)?;
+        self.check_locks(&table, &table.name, true)?;
+        let mut columns = insert_columns(&table, insert)?;
+        self.read_mode = ReadMode::Source;
+        self.scopes.push(Scope::default());
+        let existing = self.add_table(table.clone(), table.name.clone())?;
+        let inserted = self.new_slot();
+        let rules = self.rules(&table)?;
+        let family = self.family(&table)?;
+        let mut rows = Vec::new();
+        let mut query = None;
+        let mut buffered = false;
+        match &insert.source {
+            InsertSource::Values(values) => {
+                let all_defaults = insert.columns.is_empty() && values.iter().all(Vec::is_empty);
+                for (number, value) in values.iter().enumerate() {
+                    if value.len() != columns.len() && !all_defaults {
+                        return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
+                    }
+                    rows.push(self.cells(value)?);
+                    for (column, cell) in columns.iter().zip(rows.last().into_iter().flatten()) {
+                        refuse_generated(&table, *column, cell)?;
+                    }
+                }
+                if all_defaults {
+                    columns.clear();
+                }
+            }
+            InsertSource::Query(source) => {
+                let own = self.scopes.pop().expect("it was pushed above");
+                let planned = self.query(source)?;
+                buffered = planned.root.reads(&table) || !self.subqueries.is_empty();
+                self.scopes.push(own);
+                if planned.output.len() != columns.len() {
+                    return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+                }
+                if let Some(column) =
+                    columns.iter().find(|column| table.columns[**column].generated.is_some())
+                {
+                    return Err(generated_given(&table, *column));
+                }
+                query = Some(planned);
+            }
+        }
+        let mut reads_row = false;
+        for cell in rows.iter().flatten() {
+            if let Cell::Expr(expr) = cell {
+                expr.walk(&mut |expr| {
+                    reads_row |= matches!(&expr.node, Node::Column { slot, .. } if *slot == existing);
+                });
+            }
+        }
+        // In ON DUPLICATE KEY UPDATE names mean the row that exists; VALUES() and the alias the new one.
+        self.scope().inserted = Some(inserted);
+        if let Some(alias) = &insert.row_alias {
+            let mut source = Source::of_table(inserted, alias.name.clone(), table.clone());
+            source.table = None;
+            source.schema = String::new();
+            for (position, name) in alias.columns.iter().enumerate() {
+                if let Some(column) = columns.get(position) {
+                    source.columns[*column].name.clone_from(name);
+                }
+            }
+            self.scope().sources.push(source);
+        }
+        let mut updates = Vec::with_capacity(insert.on_duplicate.len());
+        for assignment in &insert.on_duplicate {
+            let column = target_column(&table, &assignment.column)?;
+            let value = match &assignment.value {
+                ast::Expr::Default => Cell::Default,
+                value => Cell::Expr(self.expr(value)?),
+            };
+            refuse_generated(&table, column, &value)?;
+            let mut reads = false;
+            if let Cell::Expr(expr) = &value {
+                expr.walk(&mut |expr| reads |= matches!(expr.node, Node::Column { .. }));
+            }
+            if reads {
+                self.accesses(&schema, &table.name, Access::Read)?;
+            }
+            updates.push((column, value));
+        }
+        self.scopes.pop();
+        let plan = Arc::new(self.finish(query));
+        Ok(InsertPlan {
+            table,
+            columns,
+            rows,
+            plan,
+            rules,
+            family,
+            updates,
+            existing,
+            inserted,
+            replace: insert.replace,
+            ignore: insert.ignore,
+            reads_row,
+            buffered,
+        })
+    }
+
+    /// Values that may be DEFAULT.
+    pub fn cells(&mut self, values: &[ast::Expr]) -> SqlResult<Vec<Cell>> {
+        let mut cells = Vec::with_capacity(values.len());
+        for value in values {
+            cells.push(match value {
+                ast::Expr::Default => Cell::Default,
+                value => Cell::Expr(self.expr(value)?),
+            });
+        }
+        Ok(cells)
+    }
+}
+
+fn insert_columns(table: &Table, insert: &ast::Insert) -> SqlResult<Vec<usize>> {
+    if insert.columns.is_empty() {
+        let shown = table.columns.iter().enumerate();
+        return Ok(shown
+            .filter(|(_, column)| column.visibility == Visibility::Visible)
+            .map(|(position, _)| position)
+            .collect());
+    }
+    let mut columns = Vec::with_capacity(insert.columns.len());
+    for name in &insert.columns {
+        let column = target_column(table, name)?;
+        if columns.contains(&column) {
+            return Err(mysql_error!(ER_FIELD_SPECIFIED_TWICE, name.column));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// A column that is assigned to: 1054 if there is none.
+pub fn target_column(table: &Table, name: &ast::ColumnName) -> SqlResult<usize> {
+    let found = table.column_index(&name.column).filter(|column| {
+        table.columns[*column].visibility != Visibility::System
+            && name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.name))
+    });
+    found.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, crate::bind::scope::written(name), "field list"))
+}
+
+/// 3105 for a value other than DEFAULT in a generated column.
+pub fn refuse_generated(table: &Table, column: usize, cell: &Cell) -> SqlResult<()> {
+    match cell {
+        Cell::Expr(_) if table.columns[column].generated.is_some() => Err(generated_given(table, column)),
+        _ => Ok(()),
+    }
+}
+
+pub(in crate::dml) fn generated_given(table: &Table, column: usize) -> SqlError {
+    mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, table.columns[column].name, table.name)
+}

@@ -1,0 +1,395 @@
+//! Inserting the rows that a plan gives, one after the other.
+
+use std::sync::Arc;
+
+use palisade_base::error_catalogue::*;
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::descriptor::Visibility;
+use palisade_catalog::{Column, SqlType, Value, row};
+use palisade_engine::Error as EngineError;
+
+use super::existing::Replaced;
+use super::numbers::{Numbers, numbered};
+use super::{Cell, InsertPlan, row_error};
+use crate::dml::foreign::is_violation;
+use crate::dml::store::{ColumnDefault, duplicate_entry, in_table};
+use crate::exec::State;
+use crate::exec::join::charge;
+use crate::expr::context::values_size;
+use crate::expr::{Context, Slot};
+use crate::mode::SqlMode;
+use crate::run::{drive, end_row};
+use crate::work::Work;
+use crate::{SqlAttempt, SqlResult};
+
+/// An INSERT at work.
+pub(in crate::dml) struct InsertRun<'p> {
+    pub(super) plan: &'p InsertPlan,
+    pub(in crate::dml) affected: u64,
+    pub(in crate::dml) records: u64,
+    pub(in crate::dml) duplicates: u64,
+    /// Rows inserted, and rows updated instead.
+    pub(super) written: u64,
+    /// Rows that a CHECK constraint kept out.
+    pub(in crate::dml) refused: u64,
+    pub(in crate::dml) numbers: Numbers,
+    pub(super) encoded: Vec<u8>,
+}
+
+impl<'p> InsertRun<'p> {
+    pub(in crate::dml) fn new(plan: &'p InsertPlan) -> Self {
+        InsertRun {
+            plan,
+            affected: 0,
+            records: 0,
+            duplicates: 0,
+            written: 0,
+            refused: 0,
+            numbers: Numbers::default(),
+            encoded: Vec::new(),
+        }
+    }
+
+    /// LOAD DATA's row before its fields.
+    pub(in crate::dml) async fn begin_row(&self, cx: &mut Context<'_>, number: u64) -> SqlResult<Vec<Value>> {
+        drive(cx, |cx| self.start(cx, number)).await
+    }
+
+    /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
+    pub(in crate::dml) fn field(
+        &self,
+        cx: &mut Context<'_>,
+        value: Option<Value>,
+        ty: &SqlType,
+        column: usize,
+        number: u64,
+    ) -> SqlResult<Value> {
+        let known = &self.plan.table.columns[column];
+        match value {
+            None if known.nullable => Ok(Value::Null),
+            None => Ok(palisade_catalog::store::implicit_default(known)),
+            Some(Value::Null) if !known.auto_increment && !known.nullable => {
+                cx.warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
+                Ok(palisade_catalog::store::implicit_default(known))
+            }
+            Some(value) => self.stored(cx, &value, ty, column, number),
+        }
+    }
+
+    /// LOAD DATA's SET: the values from `first` on.
+    pub(in crate::dml) async fn assign(
+        &self,
+        cx: &mut Context<'_>,
+        values: &mut [Value],
+        first: usize,
+        number: u64,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let cells = plan.rows.first().map_or(&[][..], Vec::as_slice);
+        for (place, (column, cell)) in plan.columns.iter().zip(cells).enumerate().skip(first) {
+            let value = drive(cx, |cx| self.cell(cx, values, place, cell, number)).await?;
+            values[*column] = value;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let Some(query) = &plan.plan.query else {
+            let total = plan.rows.len() as u64;
+            for (number, cells) in plan.rows.iter().enumerate() {
+                let number = number as u64 + 1;
+                let values = drive(cx, |cx| self.values(cx, cells, number)).await?;
+                self.insert(cx, values, number, total - number + 1).await?;
+                end_row(cx).await?;
+            }
+            return Ok(());
+        };
+        crate::run::count_tables(cx);
+        let mut state = State::new(&query.root);
+        let types: Vec<&SqlType> = query.output.iter().map(|expr| &expr.ty).collect();
+        let (mut buffer, mut bytes) = (Vec::new(), 0);
+        let mut number = 0;
+        let mut pending = false;
+        loop {
+            let given = drive(cx, |cx| {
+                if !pending {
+                    if !state.next(&query.root, cx)? {
+                        return Ok(None);
+                    }
+                    pending = true;
+                }
+                let values = crate::exec::evaluate_all(&query.output, cx)?;
+                pending = false;
+                Ok(Some(values))
+            })
+            .await?;
+            let Some(given) = given else { break };
+            if plan.buffered {
+                bytes += values_size(&given);
+                charge(bytes)?;
+                buffer.push(given);
+                continue;
+            }
+            number += 1;
+            let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            self.insert(cx, values, number, 1).await?;
+        }
+        for given in buffer {
+            number += 1;
+            let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            self.insert(cx, values, number, 1).await?;
+            end_row(cx).await?;
+        }
+        Ok(())
+    }
+
+    /// The row that VALUES gives; NULL stands where AUTO_INCREMENT is to give the value.
+    fn values(&self, cx: &mut Context<'_>, cells: &[Cell], number: u64) -> SqlAttempt<Vec<Value>> {
+        let plan = self.plan;
+        let mut values = self.start(cx, number)?;
+        for (place, (column, cell)) in plan.columns.iter().zip(cells).enumerate() {
+            values[*column] = self.cell(cx, &values, place, cell, number)?;
+        }
+        Ok(values)
+    }
+
+    /// The value a cell gives the statement's `place`th column; those before it have theirs.
+    #[inline]
+    fn cell(
+        &self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        place: usize,
+        cell: &Cell,
+        number: u64,
+    ) -> SqlAttempt<Value> {
+        let column = self.plan.columns[place];
+        if self.plan.reads_row {
+            cx.frame.slots[self.plan.existing] = Slot::Values(self.row_so_far(values, place));
+        }
+        match cell {
+            Cell::Default => self.default(cx, column, number),
+            Cell::Expr(expr) => {
+                let value = expr.eval(cx)?;
+                Ok(self.stored(cx, &value, &expr.ty, column, number)?)
+            }
+        }
+    }
+
+    /// What expressions see of the row: the values of the statement's first `given` columns, and of the others what a row begins
+    /// with. That is a default which is a constant; NULL; or, where that cannot be, what the type has for nothing.
+    fn row_so_far(&self, values: &[Value], given: usize) -> Arc<[Value]> {
+        let InsertPlan { table, columns, rules, .. } = self.plan;
+        let seen = |(column, known): (usize, &Column)| {
+            let value = match (&rules.defaults[column], columns[..given].contains(&column)) {
+                (_, true) => values[column].clone(),
+                (ColumnDefault::Value(value), false) => value.clone(),
+                (_, false) => Value::Null,
+            };
+            match value {
+                Value::Null if !known.nullable => palisade_catalog::store::implicit_default(known),
+                value => value,
+            }
+        };
+        table.columns.iter().enumerate().map(seen).collect()
+    }
+
+    fn values_of(
+        &self,
+        cx: &mut Context<'_>,
+        given: &[Value],
+        types: &[&SqlType],
+        number: u64,
+    ) -> SqlAttempt<Vec<Value>> {
+        let mut values = self.start(cx, number)?;
+        for ((column, value), ty) in self.plan.columns.iter().zip(given).zip(types) {
+            values[*column] = self.stored(cx, value, ty, *column, number)?;
+        }
+        Ok(values)
+    }
+
+    /// A row with the defaults of the columns that are not given.
+    fn start(&self, cx: &mut Context<'_>, number: u64) -> SqlAttempt<Vec<Value>> {
+        let mut values = vec![Value::Null; self.plan.table.columns.len()];
+        for (column, value) in values.iter_mut().enumerate() {
+            if !self.plan.columns.contains(&column) {
+                *value = self.default(cx, column, number)?;
+            }
+        }
+        Ok(values)
+    }
+
+    fn default(&self, cx: &mut Context<'_>, column: usize, number: u64) -> SqlAttempt<Value> {
+        let known = &self.plan.table.columns[column];
+        if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
+            return Ok(Value::Null);
+        }
+        cx.default_value(&self.plan.rules.defaults[column], known, number)
+    }
+
+    fn stored(
+        &self,
+        cx: &mut Context<'_>,
+        value: &Value,
+        ty: &SqlType,
+        column: usize,
+        number: u64,
+    ) -> SqlResult<Value> {
+        let known = &self.plan.table.columns[column];
+        if value.is_null() {
+            if known.auto_increment || known.nullable {
+                return Ok(Value::Null);
+            }
+            let error = mysql_error!(ER_BAD_NULL_ERROR, known.name);
+            let single = self.plan.rows.len() == 1;
+            if cx.strict || single && !self.plan.ignore {
+                return Err(error);
+            }
+            cx.session.warnings.warn(error);
+            return Ok(palisade_catalog::store::implicit_default(known));
+        }
+        let stored = cx.store(value.as_ref(), ty, known, number);
+        let stored = stored.map_err(|error| in_table(error, &self.plan.table, known))?;
+        if known.auto_increment && is_zero(&stored) && !cx.mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
+            return Ok(Value::Null);
+        }
+        Ok(stored)
+    }
+
+    /// Inserts one row, `left` being the number of rows still to come with it.
+    pub(in crate::dml) async fn insert(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut values: Vec<Value>,
+        number: u64,
+        left: u64,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let table = &plan.table;
+        self.records += 1;
+        // Neither reads what AUTO_INCREMENT gives, and a row that is refused takes no value.
+        if (plan.rules.generates() || plan.rules.checks())
+            && !Box::pin(self.follow_rules(cx, &mut values, number)).await?
+        {
+            self.refused += 1;
+            return Ok(());
+        }
+        let mut generated = None;
+        if let Some(column) = table.auto_increment_column() {
+            if values[column].is_null() {
+                let value = self.numbers.next(cx, table, left).await?;
+                generated = Some(value);
+                values[column] = numbered(&table.columns[column].sql_type, value)?;
+            } else {
+                self.numbers.given(cx, table, &values[column]).await?;
+            }
+        }
+        if let Some(column) = table.row_id_column() {
+            let id = drive(cx, |_| table.next_row_id().map_err(Blocked::up)).await?;
+            values[column] = Value::UInt(id);
+        }
+        if let Some(family) = &plan.family {
+            match family.check_parents(cx, &values, None).await {
+                Err(violation) if plan.ignore && is_violation(&violation) => {
+                    cx.session.warnings.warn(violation);
+                    self.numbers.give_back(generated);
+                    self.records -= 1;
+                    return Ok(());
+                }
+                checked => checked?,
+            }
+        }
+        self.encoded.clear();
+        row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
+        loop {
+            cx.session.work.add(Work::HandlerWrite, 1);
+            let encoded = &self.encoded;
+            let inserted = drive(cx, |cx| match cx.transaction().insert(table, encoded) {
+                Ok(()) => Ok(None),
+                Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Some(index)),
+                Err(blocked) => Err(blocked.up()),
+            })
+            .await?;
+            let Some(index) = inserted else {
+                self.affected += 1;
+                self.written += 1;
+                self.numbers.taken(generated);
+                return Ok(());
+            };
+            if plan.replace {
+                match self.delete_existing(cx, &values, index).await? {
+                    Replaced::Gone => {}
+                    Replaced::Deleted => {
+                        self.affected += 1;
+                        self.duplicates += 1;
+                    }
+                    Replaced::Updated => {
+                        self.affected += 2;
+                        self.duplicates += 1;
+                        self.numbers.taken(generated);
+                        return Ok(());
+                    }
+                    Replaced::Same => {
+                        self.affected += 1;
+                        return Ok(());
+                    }
+                }
+                continue;
+            }
+            if !plan.updates.is_empty() {
+                match self.update_existing(cx, &values, index, number, generated).await? {
+                    true => {
+                        self.numbers.give_back(generated);
+                        return Ok(());
+                    }
+                    false => continue,
+                }
+            }
+            if !Box::pin(self.hold_existing(cx, &values, index)).await? {
+                continue;
+            }
+            let error = duplicate_entry(table, index, |column| values[column].clone());
+            if plan.ignore {
+                self.duplicates += 1;
+                self.numbers.give_back(generated);
+                cx.session.warnings.warn(error);
+                return Ok(());
+            }
+            return Err(error);
+        }
+    }
+
+    /// Computes the generated columns of a row and checks it; false if IGNORE skips it.
+    pub(super) async fn follow_rules(
+        &mut self,
+        cx: &mut Context<'_>,
+        values: &mut [Value],
+        number: u64,
+    ) -> SqlResult<bool> {
+        let plan = self.plan;
+        if plan.rules.generates() {
+            drive(cx, |cx| cx.generate(&plan.rules, &plan.table, plan.existing, values, number)).await?;
+        }
+        if plan.rules.checks() {
+            match drive(cx, |cx| cx.check_row(&plan.rules, plan.existing, values)).await {
+                Err(violation)
+                    if plan.ignore && violation.number() == ER_CHECK_CONSTRAINT_VIOLATED.number =>
+                {
+                    cx.session.warnings.warn(violation);
+                    return Ok(false);
+                }
+                checked => checked?,
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Int(value) => *value == 0,
+        Value::UInt(value) => *value == 0,
+        _ => false,
+    }
+}

@@ -1,0 +1,154 @@
+//! Queries over queries: UNION and its kin, and what orders and limits them.
+
+use palisade_base::error_catalogue::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT;
+use palisade_base::mysql_error;
+use palisade_catalog::SqlType;
+use palisade_parser::ast::{self, QueryBody, SetOperator};
+
+use super::select::slot_column;
+use super::{Operator, Query, SetStep};
+use crate::SqlResult;
+use crate::bind::Binder;
+use crate::bind::scope::{Clause, Scope};
+use crate::bind::types::merged;
+use crate::expr::{CastTarget, Expr, Node};
+use crate::sink::ColumnMeta;
+
+impl Binder<'_> {
+    /// ORDER BY and LIMIT over a finished query: only its own columns can be ordered by.
+    pub(super) fn over(
+        &mut self,
+        inner: Query,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        let slot = self.new_slot();
+        let column = |(position, (expr, meta)): (usize, (&Expr, &ColumnMeta))| {
+            slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable)
+        };
+        let output = inner.output.iter().zip(&inner.columns).enumerate().map(column).collect();
+        let root = Operator::Project { input: Box::new(inner.root), output: inner.output, slot };
+        self.over_slot(Query { root, output, counted_limit: None, ..inner }, slot, order_by, limit)
+    }
+
+    /// Binds and plans a combination: each query is projected into one slot, in the types that hold the values of all.
+    pub(super) fn combination(
+        &mut self,
+        first: &QueryBody,
+        rest: &[ast::CombinationTerm],
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        let mut parts = vec![self.body(first, &[], None)?];
+        let mut steps = Vec::with_capacity(rest.len());
+        for term in rest {
+            let part = self.body(&term.body, &[], None)?;
+            if part.output.len() != parts[0].output.len() {
+                return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            parts.push(part);
+            steps.push(match (term.operator, term.all) {
+                (SetOperator::Union, true) => SetStep::UnionAll,
+                (SetOperator::Union, false) => SetStep::Union,
+                (SetOperator::Except, all) => SetStep::Except { all },
+                (SetOperator::Intersect, all) => SetStep::Intersect { all },
+            });
+        }
+        let slot = self.new_slot();
+        let connection = self.session.variables.collation_connection;
+        let mut columns = Vec::new();
+        let mut output = Vec::new();
+        let mut types = Vec::new();
+        for position in 0..parts[0].output.len() {
+            let values: Vec<&Expr> = parts.iter().map(|part| &part.output[position]).collect();
+            let shape = merged(&values, connection, "UNION")?;
+            let ty = match shape.ty {
+                SqlType::Null => SqlType::Binary { length: 0 },
+                ty => ty,
+            };
+            let name = parts[0].columns[position].name.clone();
+            let mut expr = slot_column(slot, position, &name, ty.clone(), shape.nullable);
+            expr.coercibility = shape.coercibility;
+            let mut meta = ColumnMeta::computed(name, ty.clone());
+            if !shape.nullable {
+                meta.flags |= palisade_catalog::types::flags::NOT_NULL;
+            }
+            columns.push(meta);
+            output.push(expr);
+            types.push(ty);
+        }
+        let mut outer_slots: Vec<usize> = parts.iter().flat_map(|part| part.outer_slots.clone()).collect();
+        outer_slots.dedup();
+        let rows = parts.iter().map(|part| part.rows).sum();
+        let inputs = parts
+            .into_iter()
+            .map(|part| {
+                let output =
+                    part.output.into_iter().zip(&types).map(|(expr, ty)| converted(expr, ty)).collect();
+                Operator::Project { input: Box::new(part.root), output, slot }
+            })
+            .collect();
+        let root = Operator::Union { inputs, slot, steps, types };
+        let query = Query { root, output, columns, rows, outer_slots, counted_limit: None };
+        if order_by.is_empty() && limit.is_none() {
+            Ok(query)
+        } else {
+            self.over_slot(query, slot, order_by, limit)
+        }
+    }
+
+    /// As [`over`](Self::over), for a query whose output is the columns of one slot already.
+    fn over_slot(
+        &mut self,
+        mut query: Query,
+        slot: usize,
+        order_by: &[ast::OrderItem],
+        limit: Option<&ast::Limit>,
+    ) -> SqlResult<Query> {
+        self.scopes.push(Scope {
+            items: query
+                .columns
+                .iter()
+                .map(|meta| meta.name.clone())
+                .zip(query.output.iter().cloned())
+                .collect(),
+            clause: Clause::Order,
+            ..Scope::default()
+        });
+        let keys = self.order_keys(order_by);
+        self.scopes.pop();
+        let (keys, limit) = (keys?, self.limit(limit)?);
+        if !keys.is_empty() {
+            query.root = Operator::Sort {
+                input: Box::new(query.root),
+                keys,
+                slots: vec![slot],
+                limit: limit.clone(),
+                distinct: false,
+            };
+        }
+        if let Some(limit) = limit {
+            query.root = Operator::Limit { input: Box::new(query.root), limit };
+        }
+        Ok(query)
+    }
+}
+
+/// `expr` in the type that a UNION gives its column.
+fn converted(expr: Expr, ty: &SqlType) -> Expr {
+    if expr.ty == *ty || matches!(expr.ty, SqlType::Null) {
+        return expr;
+    }
+    let (nullable, coercibility) = (expr.nullable, expr.coercibility);
+    // A BIT among texts is its number.
+    let expr = match expr.ty {
+        SqlType::Bit { .. } if ty.is_string() => {
+            let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Unsigned };
+            Expr::computed(node, SqlType::BIGINT_UNSIGNED, nullable)
+        }
+        _ => expr,
+    };
+    // A CASE with one branch gives its value in the CASE's type.
+    let node = Node::Case { branches: Vec::new(), otherwise: Some(Box::new(expr)) };
+    Expr { node, ty: ty.clone(), nullable, coercibility }
+}
