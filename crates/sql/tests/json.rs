@@ -3,6 +3,8 @@
 #[path = "client/mod.rs"]
 mod client;
 
+use std::sync::Arc;
+
 use client::{Client, processor};
 use palisade_base::prng::{Prng, test_seed};
 
@@ -49,7 +51,7 @@ fn one(client: &mut Client, expression: &str) -> String {
 fn functions_agree_with_each_other() {
     let seed = test_seed(41);
     let mut random = Prng::new(seed);
-    let mut client = Client::new(&processor(), 1);
+    let mut client = Client::new(&processor(Arc::default()), 1);
     for round in 0..400 {
         let quoted = |text: String| format!("'{}'", text.replace('\\', "\\\\"));
         let [d, e] = [(); 2].map(|()| quoted(document(&mut random, 3)));
@@ -92,7 +94,7 @@ fn functions_agree_with_each_other() {
 fn any_arguments_get_an_answer() {
     let seed = test_seed(43);
     let mut random = Prng::new(seed);
-    let mut client = Client::new(&processor(), 1);
+    let mut client = Client::new(&processor(Arc::default()), 1);
     let functions = [
         "json_array",
         "json_array_append",
