@@ -92,8 +92,8 @@ pub enum ReadMode {
     /// UNCOMMITTED to READ COMMITTED, and if one row is asked for by its primary key, as [`Current`](Self::Current):
     /// changing it will lock it. Otherwise as `Locked`. Where there is no row, inserts are kept out as by `Locked`. Where
     /// rows are not locked, a scan of the clustered index does not wait for a row that somebody else is changing: it
-    /// gives the last committed version, which cannot be changed before the other has ended, and only if it is still
-    /// the latest then.
+    /// gives the last committed version, which is to be locked and read again before it is changed; see
+    /// [`RowStamp::is_semi_consistent`].
     Change,
     /// As [`Change`](Self::Change), for a DELETE, and for rows of which nobody will ask again whether the condition holds: one
     /// that somebody else is changing is waited for.
@@ -110,7 +110,22 @@ pub enum ReadMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowStamp {
     writer: TrxId,
+    /// An undo pointer, which has 48 bits, and [`SEMI_CONSISTENT`].
     roll: u64,
+}
+
+const SEMI_CONSISTENT: u64 = 1 << 63;
+
+impl RowStamp {
+    /// Whether it names the last committed version of a row that another transaction was changing when it was read. What is computed
+    /// from that version says nothing of the row that a change will get: lock it, and read it again, before.
+    pub fn is_semi_consistent(self) -> bool {
+        self.roll & SEMI_CONSISTENT != 0
+    }
+
+    pub(crate) fn semi_consistent(self) -> RowStamp {
+        RowStamp { roll: self.roll | SEMI_CONSISTENT, ..self }
+    }
 }
 
 impl From<Stamp> for RowStamp {

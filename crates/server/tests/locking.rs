@@ -279,6 +279,31 @@ fn what_a_duplicate_key_has_told_holds_until_the_transaction_ends() {
 }
 
 #[test]
+fn what_an_update_assigns_is_computed_from_the_row_that_it_gets() {
+    let server = with_rows(&[("innodb_lock_wait_timeout", "1000")]);
+    let mut holder = connect(&server, "READ COMMITTED");
+    let mut other = connect(&server, "READ COMMITTED");
+    let setting_up = [
+        "CREATE TABLE small (id INT PRIMARY KEY, c TINYINT)",
+        "INSERT INTO small VALUES (1, 127), (2, 1), (3, 1)",
+        "BEGIN",
+        "UPDATE small SET c = 5 WHERE id = 1",
+    ];
+    client::run(&mut holder, &setting_up);
+    let changing = std::thread::spawn(move || {
+        client::run(&mut other, &["SET @a = 0"]);
+        // The committed version of the first row is too large for this.
+        let answer = other.query("UPDATE small SET c = c + (@a := @a + 1) WHERE id > 0");
+        (answer, other.value("SELECT @a"))
+    });
+    let mut watcher = server.connect();
+    until_somebody_waits(&mut watcher);
+    client::run(&mut holder, &["COMMIT"]);
+    assert_eq!(changing.join().unwrap(), (Answer::Ok(3), "3".to_owned()));
+    assert_eq!(holder.query("SELECT c FROM small ORDER BY id"), rows(&["6", "3", "4"]));
+}
+
+#[test]
 fn rows_of_a_statement_that_failed_stay_locked() {
     let server = with_rows(&[]);
     let mut holder = connect(&server, "READ COMMITTED");

@@ -8,9 +8,8 @@
 //! # Rows that somebody else is changing
 //!
 //! An UPDATE at READ COMMITTED that looks at every row would wait for each that is being changed, mostly to find that it does
-//! not match. It is given the last committed version instead: InnoDB's *semi-consistent read*. If that matches, changing
-//! it waits for the other transaction and succeeds if it is rolled back; if it commits, the version is no longer the
-//! latest, and the row is read again. By a secondary index a row that moves could be met twice so; there it is waited for.
+//! not match. It is given the last committed version instead: InnoDB's *semi-consistent read*. If that matches, the row
+//! has to be locked and read again before it is changed: its stamp says so. By a secondary index a row that moves could be met twice so; there it is waited for.
 //!
 //! # Secondary entries
 //!
@@ -492,7 +491,14 @@ impl Scan {
                 }
             };
             match found {
-                Some(found) => batch.replace(row.place, bytes, found.stamp.into(), found.newly_locked),
+                Some(found) => {
+                    let stamp = RowStamp::from(found.stamp);
+                    let stamp = match row.wanted {
+                        Wanted::Committed(_) => stamp.semi_consistent(),
+                        _ => stamp,
+                    };
+                    batch.replace(row.place, bytes, stamp, found.newly_locked);
+                }
                 None => batch.rows[row.place].from = GONE,
             }
             pending.done += 1;

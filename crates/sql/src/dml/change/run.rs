@@ -103,8 +103,10 @@ impl<'p> ChangeRun<'p> {
         self.bytes.clear();
         self.bytes.extend_from_slice(row);
         self.matched += 1;
-        // A parent is locked before its children are looked for: it is read again for that.
-        let mut unlocked = target.family.as_ref().is_some_and(|family| family.has_children());
+        // A parent is locked before its children are looked for: it is read again for that. So is a row that somebody was
+        // changing: what it will be assigned is computed from the version that it has then.
+        let mut unlocked =
+            stamp.is_semi_consistent() || target.family.as_ref().is_some_and(|family| family.has_children());
         let mut locked = false;
         let kin = target.family.is_some() && (plan.ignore || !plan.is_update);
         // What the slot held before the row was read again: it is put back for the scan to go on.
