@@ -2,6 +2,8 @@
 
 mod client;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use client::{Answer, Client, TestServer};
 
 const WRONG_VALUE: u16 = 1231;
@@ -21,6 +23,13 @@ fn number(client: &mut Client, name: &str) -> u64 {
     value(client, "COUNT", name).parse().unwrap()
 }
 
+/// Counters belong to the process: a gauge shows what the server that was read last has put there. So there is one at a time.
+fn start_alone(options: &[(&str, &str)]) -> (MutexGuard<'static, ()>, TestServer) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    (alone, TestServer::start(options))
+}
+
 /// A table with a row in it.
 fn change_something(client: &mut Client) {
     for statement in
@@ -33,7 +42,7 @@ fn change_something(client: &mut Client) {
 
 #[test]
 fn the_table_has_mysqls_columns_and_the_logs_counters() {
-    let server = TestServer::start(&[]);
+    let (_alone, server) = start_alone(&[]);
     let mut client = server.connect();
     let mysqls = [
         "NAME",
@@ -91,7 +100,7 @@ fn the_table_has_mysqls_columns_and_the_logs_counters() {
 
 #[test]
 fn what_is_not_needed_stays_zero_and_says_why() {
-    let server = TestServer::start(&[]);
+    let (_alone, server) = start_alone(&[]);
     let mut client = server.connect();
     change_something(&mut client);
     let query = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE COMMENT LIKE 'Always 0: %'";
@@ -103,7 +112,7 @@ fn what_is_not_needed_stays_zero_and_says_why() {
 
 #[test]
 fn a_fresh_server_knows_its_lsns_and_a_commit_moves_them() {
-    let server = TestServer::start(&[]);
+    let (_alone, server) = start_alone(&[]);
     let mut client = server.connect();
     let current = number(&mut client, "log_lsn_current");
     assert!(current >= 8192, "known before anything was written in this life");
@@ -139,7 +148,7 @@ fn a_fresh_server_knows_its_lsns_and_a_commit_moves_them() {
 
 #[test]
 fn counters_are_switched_and_reset_by_name_module_and_wildcard() {
-    let server = TestServer::start(&[]);
+    let (_alone, server) = start_alone(&[]);
     let mut client = server.connect();
     let state = |client: &mut Client, name: &str| value(client, "STATUS", name);
     let set = |client: &mut Client, what: &str, name: &str| {
@@ -183,7 +192,7 @@ fn counters_are_switched_and_reset_by_name_module_and_wildcard() {
 #[test]
 fn options_switch_counters_at_startup() {
     let options = [("innodb_monitor_disable", "module_log; lock_deadlocks,nosuch")];
-    let server = TestServer::start(&options);
+    let (_alone, server) = start_alone(&options);
     let mut client = server.connect();
     let off =
         "SELECT COUNT(*) FROM information_schema.INNODB_METRICS WHERE STATUS = 'disabled' AND SUBSYSTEM";
