@@ -131,3 +131,22 @@ impl Files {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use palisade_io::MemFileSystem;
+
+    use super::*;
+
+    #[test]
+    fn the_document_names_every_file() {
+        let document = include_str!("../../../docs/format.md");
+        let files = Files::new(Arc::new(MemFileSystem::new()), Path::new("data"), FlushMethod::default());
+        let spaces = (0..3).map(|number| files.space_path(SpaceId(number)));
+        for path in [files.log_dir(), files.spaces_dir()].into_iter().chain(spaces) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert!(document.contains(name), "{name}");
+        }
+        assert!(document.contains(MARKER));
+    }
+}
