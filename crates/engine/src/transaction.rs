@@ -1,8 +1,6 @@
 //! Transactions: beginning, savepoints, ending; reading one row. Changing rows is in `rows`, reading
 //! ranges in [`scan`](crate::scan).
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 
@@ -354,17 +352,13 @@ impl Transaction {
     /// [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
         self.work.reset();
+        // Looked for here, and not while a leaf is latched.
         let dictionary = self.engine.dictionary();
-        let known = RefCell::new(HashMap::new());
+        let written: Vec<&Arc<Table>> =
+            dictionary.all_tables().filter(|table| self.pinned.contains(&(table.id | WRITES))).collect();
         let unique = |index, key: &[u8]| {
-            let mut known = known.borrow_mut();
-            let find = || {
-                let number =
-                    |table: &Arc<Table>| table.number_of(index).map(|number| (table.clone(), number));
-                dictionary.all_tables().find_map(number)
-            };
-            let (table, number) = known.entry(index).or_insert_with(find).as_ref()?;
-            table.unique_part(*number, key)
+            let numbered = written.iter().find_map(|table| Some((table, table.number_of(index)?)));
+            numbered.and_then(|(table, number)| table.unique_part(number, key))
         };
         let places = self.places(&unique);
         self.trx().rollback_to(savepoint.changes, places).map_err(Blocked::up)

@@ -97,6 +97,9 @@ impl Share {
     #[cold]
     fn look(&mut self, stream: &Stream) -> Option<usize> {
         let Team { workers, processors } = &*self.team;
+        if workers.len() == 1 {
+            return None;
+        }
         let own = processors.of_caller();
         self.turn.load.is_on(own);
         let elsewhere = processors.of_packets(stream).filter(|arrival| *arrival != own);

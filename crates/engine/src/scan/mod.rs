@@ -9,7 +9,8 @@
 //!
 //! An UPDATE at READ COMMITTED that looks at every row would wait for each that is being changed, mostly to find that it does
 //! not match. It is given the last committed version instead: InnoDB's *semi-consistent read*. If that matches, the row
-//! has to be locked and read again before it is changed: its stamp says so. By a secondary index a row that moves could be met twice so; there it is waited for.
+//! has to be locked and read again before it is changed: its stamp says so. By a secondary index a row that moves could
+//! be met twice so; there it is waited for.
 //!
 //! # Secondary entries
 //!

@@ -152,6 +152,13 @@ pub(crate) fn key(table: &Table, index: usize, value: i64) -> Vec<u8> {
     out
 }
 
+/// The entries of an index that are from one number to another, both among them.
+pub(crate) fn range(table: &Table, index: usize, from: i64, to: i64) -> KeyRange {
+    let mut upper = key(table, index, to);
+    assert!(key::prefix_successor(&mut upper));
+    KeyRange { lower: Bound::Included(key(table, index, from)), upper: Bound::Excluded(upper) }
+}
+
 /// A session's calls, waiting where they must.
 pub(crate) struct Client {
     pub(crate) tx: Transaction,

@@ -7,8 +7,8 @@ use palisade_base::prng::{Prng, test_seed};
 
 use super::harness::*;
 use crate::{
-    Bound, Direction, Engine, EngineConfig, Error, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode,
-    RowBatch, Scan, Table, UpdateOutcome,
+    Direction, Engine, EngineConfig, Error, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch,
+    Scan, Table, UpdateOutcome,
 };
 
 const FOR_UPDATE: ReadMode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
@@ -29,12 +29,6 @@ fn world() -> (Arc<Engine>, Arc<Table>) {
 
 fn row(id: i64) -> Row {
     Row::new(id, id / 10, Some(id), b"")
-}
-
-fn range(t: &Table, index: usize, from: i64, to: i64) -> KeyRange {
-    let mut upper = key(t, index, to);
-    assert!(palisade_catalog::key::prefix_successor(&mut upper));
-    KeyRange { lower: Bound::Included(key(t, index, from)), upper: Bound::Excluded(upper) }
 }
 
 impl Client {

@@ -34,12 +34,6 @@ fn row(id: i64) -> Row {
     Row::new(id, id / 10, Some(id), b"")
 }
 
-fn range(t: &Table, index: usize, from: i64, to: i64) -> KeyRange {
-    let mut upper = key(t, index, to);
-    assert!(palisade_catalog::key::prefix_successor(&mut upper));
-    KeyRange { lower: Bound::Included(key(t, index, from)), upper: Bound::Excluded(upper) }
-}
-
 type Locks = Vec<(usize, Locked, Mode)>;
 
 /// What each transaction has locked as the lock table knows.
