@@ -1,8 +1,9 @@
-//! What a snapshot that stays open costs the others: `cargo xtask snapshot [--seconds N] [--rounds N]`.
+//! What a snapshot that stays open costs the others: `cargo xtask snapshot [--seconds N] [--rounds N] [--turns N]`.
 //!
 //! The same load of updates runs in turn without a snapshot and beside one that is open all the time, so that a drift of the
-//! machine falls on both alike. Printed are each run's rate, server CPU per update and 95th percentile, and how long the history
-//! and the undo have become. A snapshot must read what it read at first; and when it is closed, all of the history is
+//! machine falls on both alike; `--turns` lets several runs follow one another beside the same snapshot, so that it grows old.
+//! Printed are each run's rate, server CPU per update and 95th percentile, how long the history and the undo have become, and
+//! the server's memory. A snapshot must read what it read at first; and when it is closed, all of the history is
 //! forgotten, the undo pages are given back, and the file of the undo space need not grow for the next one.
 
 use palisade_lab::spec::Address;
@@ -14,26 +15,27 @@ use crate::{Outcome, install};
 
 /// The long form.
 pub fn soak() -> Outcome {
-    measure(120, 5)
+    measure(120, 5, 1)
 }
 
 /// Measures as the arguments say.
 pub fn run(arguments: &[String]) -> Outcome {
-    const USAGE: &str = "usage: cargo xtask snapshot [--seconds N] [--rounds N]";
-    let (mut seconds, mut rounds) = (20, 3);
+    const USAGE: &str = "usage: cargo xtask snapshot [--seconds N] [--rounds N] [--turns N]";
+    let (mut seconds, mut rounds, mut turns) = (20, 3, 1);
     for pair in arguments.chunks(2) {
         let [name, value] = pair else { return Err(USAGE.into()) };
         let value = value.parse().map_err(|_| USAGE)?;
         match name.as_str() {
             "--seconds" => seconds = value,
             "--rounds" => rounds = value,
+            "--turns" => turns = value,
             _ => return Err(USAGE.into()),
         }
     }
-    measure(seconds, rounds)
+    measure(seconds, rounds, turns)
 }
 
-fn measure(seconds: u32, rounds: u32) -> Outcome {
+fn measure(seconds: u32, rounds: u32, turns: u32) -> Outcome {
     install::packages()?;
     let options = ["--innodb-buffer-pool-size=1G", "--innodb-redo-log-capacity=1G"];
     let server = Server::start("snapshot", &options)?;
@@ -53,20 +55,22 @@ fn measure(seconds: u32, rounds: u32) -> Outcome {
     };
     load.prepare(&address).map_err(|error| error.to_string())?;
     let checksum = "SELECT SUM(CRC32(c)) FROM sbtest.sbtest1";
-    println!("| snapshot | updates/s | CPU per update | p95 | history | undo pages |");
-    println!("|---|---|---|---|---|---|");
+    println!("| snapshot | updates/s | CPU per update | p95 | history | undo pages | memory |");
+    println!("|---|---|---|---|---|---|---|");
     for _ in 0..rounds {
         row("none", &load, &address, &mut watcher)?;
         execute(&mut reader, "START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
         let seen = value(&mut reader, checksum)?;
-        row("open", &load, &address, &mut watcher)?;
+        for _ in 0..turns {
+            row("open", &load, &address, &mut watcher)?;
+        }
         expect(&mut reader, checksum, &seen)?;
         execute(&mut reader, "COMMIT")?;
         until(&mut watcher, &metric("trx_rseg_history_len"), |length| length == 0)?;
         // Each segment keeps the page that it writes to, and so many sessions write at most.
         until(&mut watcher, &metric("trx_undo_pages"), |pages| pages <= 2 * u64::from(load.clients))?;
     }
-    Ok(())
+    row("none", &load, &address, &mut watcher)
 }
 
 fn metric(name: &str) -> String {
@@ -78,16 +82,18 @@ fn value(client: &mut Client, query: &str) -> Result<String, String> {
 }
 
 fn row(snapshot: &str, load: &sysbench::Load, address: &Address, watcher: &mut Client) -> Outcome {
-    let cpu_us = || process::listener(address.port).and_then(process::cpu_us).unwrap_or_default();
+    let process = process::listener(address.port).ok_or("nothing listens at the server's port")?;
+    let cpu_us = || process::cpu_us(process).unwrap_or_default();
     let before = cpu_us();
     let measured = load.run(address).map_err(|error| error.to_string())?;
     println!(
-        "| {snapshot} | {:.0} | {:.1} us | {:.2} ms | {} | {} |",
+        "| {snapshot} | {:.0} | {:.1} us | {:.2} ms | {} | {} | {} MiB |",
         measured.transaction_rate,
         (cpu_us() - before) / measured.queries.max(1.0),
         measured.p95_ms,
         value(watcher, &metric("trx_rseg_history_len"))?,
         value(watcher, &metric("trx_undo_pages"))?,
+        process::resident_mib(process).unwrap_or_default(),
     );
     Ok(())
 }
