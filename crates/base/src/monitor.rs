@@ -118,8 +118,9 @@ impl Monitors {
     /// with wildcards. Gives what could not be done to some of them, for the error log.
     pub fn apply(&self, operation: Operation, pattern: &str, now: i64) -> Result<Vec<String>, Unknown> {
         self.with(|monitors| {
+            let knows = monitors.iter().any(|monitor| is_module_like(monitor.metric.module, pattern));
             let chosen = monitors.iter_mut().filter(|monitor| is_named(monitor.metric, pattern));
-            let (mut any, mut notes) = (false, Vec::new());
+            let (mut any, mut notes) = (knows, Vec::new());
             for monitor in chosen {
                 any = true;
                 notes.extend(monitor.apply(operation, now));
@@ -145,6 +146,18 @@ fn is_named(metric: &Metric, pattern: &str) -> bool {
         _ if pattern.contains('%') => is_like(metric.name.as_bytes(), pattern.as_bytes()),
         _ => pattern.eq_ignore_ascii_case(metric.name) || pattern.eq_ignore_ascii_case("all"),
     }
+}
+
+/// Whether a pattern with wildcards stands for a module's name. MySQL lists modules among the counters: it accepts such a
+/// pattern, and does nothing to the module's counters unless it stands for their names, too.
+fn is_module_like(module: &str, pattern: &str) -> bool {
+    pattern.contains('%') && is_like(format!("module_{module}").as_bytes(), pattern.as_bytes())
+}
+
+/// What `@@innodb_monitor_enable` and its like show after `pattern` was given to them: the name of a counter or a module, as it
+/// is declared, or `all`. MySQL keeps no pattern there.
+pub fn shown(pattern: &str) -> Option<String> {
+    (!pattern.contains('%')).then(|| pattern.to_ascii_lowercase())
 }
 
 /// Whether `name` is like `pattern`: `%` stands for any characters, `_` for one. What a `%` has taken is only ever
@@ -334,6 +347,8 @@ mod tests {
         assert_eq!(chosen("Module_Trx"), Ok((0, 0, 1)));
         assert_eq!(chosen("all"), Ok((1, 1, 1)));
         assert_eq!(chosen("%"), Ok((1, 1, 1)));
+        assert_eq!(chosen("module_%"), Ok((0, 0, 0)));
+        assert_eq!(chosen("MODULE_LO%"), Ok((0, 0, 0)));
         let hard = "%_".repeat(40);
         for unknown in
             [hard.as_str(), "%w%r%i%t%e%t", "", "log", "log_write", "module_", "module_icp", "no%", "alle"]

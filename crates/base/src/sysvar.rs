@@ -107,6 +107,8 @@ pub enum Kind {
         min: u64,
         /// The greatest value.
         max: u64,
+        /// What values are multiples of: others are made smaller, with the same warning.
+        step: u64,
         /// What it counts.
         unit: Unit,
     },
@@ -309,13 +311,13 @@ impl Variable {
                         .then(|| self.truncated(given)),
                 })
             }
-            Kind::UInt { min, max, .. } => {
+            Kind::UInt { min, max, step, .. } => {
                 let value = match given {
                     Given::Int(value) => u64::try_from(value).unwrap_or(0),
                     Given::UInt(value) => value,
                     _ => return Err(wrong_type()),
                 };
-                let stored = value.clamp(*min, *max);
+                let stored = (value.min(*max) / step * step).max(*min);
                 Ok(Assigned {
                     setting: Setting::UInt(stored),
                     warning: (stored != value || matches!(given, Given::Int(..0)))
@@ -629,7 +631,16 @@ macro_rules! system_variables {
         $crate::sysvar::Kind::Int { default: $default, min: $min, max: $max, unit: $crate::sysvar::Unit::$unit }
     };
     (@kind uint $default:expr, $min:expr, $max:expr, $unit:ident) => {
-        $crate::sysvar::Kind::UInt { default: $default, min: $min, max: $max, unit: $crate::sysvar::Unit::$unit }
+        $crate::system_variables!(@kind uint $default, $min, $max, $unit, 1)
+    };
+    (@kind uint $default:expr, $min:expr, $max:expr, $unit:ident, $step:expr) => {
+        $crate::sysvar::Kind::UInt {
+            default: $default,
+            min: $min,
+            max: $max,
+            step: $step,
+            unit: $crate::sysvar::Unit::$unit,
+        }
     };
     (@kind double $default:expr, $min:expr, $max:expr, $unit:ident) => {
         $crate::sysvar::Kind::Double { default: $default, min: $min, max: $max, unit: $crate::sysvar::Unit::$unit }

@@ -47,6 +47,16 @@ pub const EXPECTED: &[&str] = &[
     "log_flush_max_time",
 ];
 
+/// What MySQL calls counters and are states: averages, greatest values, and what is there now.
+const STATES: &[&str] = &[
+    "log_flush_lsn_avg_rate",
+    "log_flush_avg_time",
+    "log_flush_max_time",
+    "log_free_space",
+    "log_concurrency_margin",
+    "log_write_to_file_requests_interval",
+];
+
 /// A reading of all `log_*` counters: value, and whether it counts events.
 pub type Reading = BTreeMap<String, (f64, bool)>;
 
@@ -70,10 +80,15 @@ fn select(server: &mut Server, on: bool) -> Vec<Vec<Option<String>>> {
 pub fn read(server: &mut Server) -> Reading {
     let readings = select(server, true).into_iter().filter_map(|row| {
         let [Some(name), Some(value), kind] = <[Option<String>; 3]>::try_from(row).ok()? else { return None };
-        let counts = kind.is_some_and(|kind| kind.contains("counter"));
+        let counts = counts_events(&name, kind.as_deref());
         Some((name, (value.parse().ok()?, counts)))
     });
     readings.collect()
+}
+
+/// Whether a counter of that name and TYPE counts events.
+fn counts_events(name: &str, kind: Option<&str>) -> bool {
+    kind.is_some_and(|kind| kind.contains("counter")) && !STATES.contains(&name)
 }
 
 /// The counters of a run, from readings before and after it.
@@ -117,6 +132,14 @@ pub fn enable(server: &mut Server) -> Result<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_average_is_a_state_whatever_its_type_says() {
+        assert!(counts_events("log_flush_total_time", Some("counter")));
+        assert!(counts_events("log_writes", Some("status_counter")));
+        assert!(!counts_events("log_flush_avg_time", Some("counter")));
+        assert!(!counts_events("log_lsn_current", Some("value")) && !counts_events("log_x", None));
+    }
 
     #[test]
     fn events_are_differences_and_states_are_not() {

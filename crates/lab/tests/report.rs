@@ -45,6 +45,10 @@ fn the_report_shows_what_a_reader_must_not_miss() {
         ("the machine", "durable write of 4 KiB there, median"),
         ("a setting that differs", "<tr class=\"differs\"><th>innodb_flush_method</th>"),
         ("a counter's events during the run", "<th>log_writes</th><td>101 ± "),
+        (
+            "which run a counter is of",
+            "<th>palisade<br>clients 150, innodb_log_writer_threads ON</th><th>palisade<br>clients 150, innodb_log_writer_threads OFF</th>",
+        ),
         ("error bars", "<path class=\"error\""),
         ("seconds as a line", "<polyline class=\"line s0\""),
         ("text as text", "a &lt;note&gt;"),

@@ -83,22 +83,25 @@ impl Admission {
     /// Takes `bytes` while `next`, read after the taking, is not beyond what is allowed.
     pub(crate) fn take(&self, bytes: u64, next: impl Fn() -> u64) -> Option<Granted> {
         let (own, limit) = (own_shard(), self.shard_limit.load(Ordering::Relaxed));
-        let shard = (own..own + SHARDS).map(|shard| shard % SHARDS).find(|shard| {
-            let counter = &self.shards[*shard].0;
-            let fits = counter.fetch_add(bytes, Ordering::SeqCst) + bytes <= limit;
-            if !fits {
-                counter.fetch_sub(bytes, Ordering::SeqCst);
+        let (shard, total) = (own..own + SHARDS).map(|shard| shard % SHARDS).find_map(|shard| {
+            let counter = &self.shards[shard].0;
+            let total = counter.fetch_add(bytes, Ordering::SeqCst) + bytes;
+            if total <= limit {
+                return Some((shard, total));
             }
-            fits
+            counter.fetch_sub(bytes, Ordering::SeqCst);
+            None
         })?;
-        if next() <= load_ordered(&self.until.0) {
+        // The ring may have been exchanged for a smaller one since the limit was looked at. Whoever finds what is allowed since
+        // then also finds the limit of then; and whoever finds what was allowed before has kept it from being exchanged.
+        if next() <= load_ordered(&self.until.0) && total <= self.shard_limit.load(Ordering::Relaxed) {
             return Some(Granted { shard, bytes });
         }
         self.shards[shard].0.fetch_sub(bytes, Ordering::SeqCst);
         None
     }
 
-    /// Gives for a ring of `capacity` bytes from now on. There is no credit.
+    /// Gives for a ring of `capacity` bytes from now on. There is no credit, and nothing is allowed until afterwards.
     pub(crate) fn set_capacity(&self, capacity: u64) {
         self.shard_limit.store(Self::limit(capacity), Ordering::SeqCst);
     }

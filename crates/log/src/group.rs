@@ -30,6 +30,8 @@ pub(crate) const HEADER: usize = 48;
 pub(crate) const FORMAT: u16 = 2;
 /// Groups begin at multiples of this.
 pub(crate) const UNIT: usize = 512;
+/// Header and range together are at most this.
+pub(crate) const LARGEST: usize = 1 << 20;
 
 /// A group's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

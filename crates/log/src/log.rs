@@ -74,6 +74,7 @@ pub(crate) enum State {
 /// The redo log. See the [crate's documentation](crate).
 pub struct Log {
     pub(crate) config: LogConfig,
+    id: u64,
     pub(crate) ring: Ring,
     pub(crate) admission: Admission,
     pub(crate) writer: Mutex<Writer>,
@@ -82,13 +83,14 @@ pub struct Log {
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
     written: CachePadded<AtomicU64>,
     dirty: DirtyBuckets,
-    checkpoint: Mutex<CheckpointFile>,
+    pub(crate) checkpoint: Mutex<CheckpointFile>,
     checkpoint_lsn: AtomicU64,
     /// Physical positions, to tell how full the files are.
     position: AtomicU64,
     oldest_position: AtomicU64,
-    /// Bytes of segments that are counted on: those that there are, but not more than there are to be.
-    capacity: AtomicU64,
+    /// Bytes of segments, and what they are to come to.
+    total: AtomicU64,
+    wanted: AtomicU64,
     /// Whether the files may have to be made more or fewer.
     is_resizing: AtomicBool,
     /// What the log buffer is to hold, as far as the capacity permits.
@@ -118,6 +120,11 @@ fn sizes(config: &LogConfig, capacity: u64) -> Sizes {
 fn ring_bytes(buffer_size: usize, capacity: u64) -> usize {
     let largest = (capacity / 4 + 1).next_power_of_two() as usize / 2;
     buffer_size.min(largest).clamp(4096, 1 << 30).next_power_of_two()
+}
+
+/// What there is too little of while nothing is admitted.
+fn scarce(files_are_full: bool) -> WaitCounters {
+    if files_are_full { WaitCounters::FILE_SPACE } else { WaitCounters::BUFFER_SPACE }
 }
 
 impl Log {
@@ -193,12 +200,15 @@ impl Log {
             checkpoint_lsn: AtomicU64::new(record.lsn.0),
             position: AtomicU64::new(record.position),
             oldest_position: AtomicU64::new(record.segment.start),
-            capacity: AtomicU64::new(capacity),
+            // Until it runs, as if its files were complete.
+            total: AtomicU64::new(on_disk.max(capacity)),
+            wanted: AtomicU64::new(capacity),
             // An earlier life may have been larger.
             is_resizing: AtomicBool::new(true),
             buffer_size: AtomicU64::new(config.buffer_size as u64),
             is_exchanging: AtomicBool::new(false),
             state: AtomicU8::new(State::Recovering as u8),
+            id: record.log_id,
             ring,
             config,
         })
@@ -211,7 +221,18 @@ impl Log {
         let mut file = self.checkpoint.lock();
         let record = *file.current();
         let epoch = record.epoch.max(recovered.epoch) + 1;
-        let next = Checkpoint { epoch, durable: recovered.end.lsn, ..record };
+        let end = recovered.end;
+        let next = Checkpoint { epoch, durable: end.lsn, ..record };
+        // With nothing whole behind the checkpoint, reading begins where the new epoch does, and not at half a
+        // mini-transaction of the old one.
+        let next = match end.lsn == record.lsn {
+            true => Checkpoint {
+                position: end.position,
+                segment: self.writer.lock().segments.place_of(end.position),
+                ..next
+            },
+            false => next,
+        };
         // Both slots, so that no earlier epoch can be given out again even if one of them becomes unreadable.
         let written = file.write(next).and_then(|()| file.write(next));
         written.map_err(Error::io("write the checkpoint file"))?;
@@ -280,21 +301,26 @@ impl Log {
             return Ok(Credit { log: self, granted });
         }
         self.refusal()?;
-        // The files say "full" by allowing nothing.
-        let files_are_full = self.admission.until() == 0 && !self.is_exchanging.load(Ordering::Relaxed);
-        let scarce = if files_are_full { WaitCounters::FILE_SPACE } else { WaitCounters::BUFFER_SPACE };
+        let scarce_before = scarce(self.files_are_full());
         self.make_room();
         let event = self.admission.wait();
         if let Some(granted) = self.admission.take(bytes, next) {
-            scarce.count(0);
+            scarce_before.count(0);
             return Ok(Credit { log: self, granted });
         }
         self.refusal()?;
-        scarce.count(1);
+        // What has made room in the buffer may have filled the files.
+        let files_are_full = self.files_are_full();
+        scarce(files_are_full).count(1);
         if !files_are_full {
             metrics::WAITS.increment();
         }
         Err(Blocked::Wait(event))
+    }
+
+    /// The files say "full" by allowing nothing.
+    fn files_are_full(&self) -> bool {
+        self.admission.until() == 0 && !self.is_exchanging.load(Ordering::Relaxed)
     }
 
     /// The largest `max_bytes` that [`Log::admit`] accepts.
@@ -572,13 +598,12 @@ impl Log {
 
     /// What tells this log from others.
     pub fn id(&self) -> u64 {
-        self.checkpoint.lock().current().log_id
+        self.id
     }
 
     /// Bytes of the log's files, and what they are to come to.
     pub fn file_sizes(&self) -> (u64, u64) {
-        let writer = self.writer.lock();
-        (writer.segments.total(), writer.segments.sizes().capacity)
+        (self.total.load(Ordering::Relaxed), self.wanted.load(Ordering::Relaxed))
     }
 
     /// Age of the checkpoint as a part of what the log's files hold: at 1 appends wait for a checkpoint.
@@ -593,8 +618,10 @@ impl Log {
         self.capacity() - self.reserve()
     }
 
+    /// Bytes of segments that are counted on: those that there are, but not more than there are to be.
     fn capacity(&self) -> u64 {
-        self.capacity.load(Ordering::Relaxed)
+        let (total, wanted) = self.file_sizes();
+        total.min(wanted)
     }
 
     /// What is kept free for what was admitted and is not written: the ring, and padding for some small groups.
@@ -641,8 +668,8 @@ impl Log {
         let written = writer.written();
         store_ordered(&self.written.0, written.0);
         self.position.store(writer.position(), Ordering::Relaxed);
-        let capacity = writer.segments.total().min(writer.segments.sizes().capacity);
-        self.capacity.store(capacity, Ordering::Relaxed);
+        self.total.store(writer.segments.total(), Ordering::Relaxed);
+        self.wanted.store(writer.segments.sizes().capacity, Ordering::Relaxed);
         let left = writer.segments.end_position().saturating_sub(writer.position());
         let open = self.state() == State::Running && left >= self.reserve();
         let until = if open { written.0 + Admission::lead(self.ring.capacity()) } else { 0 };

@@ -3,11 +3,13 @@
 //! The reader follows the groups from the checkpoint's physical position, puts their ranges together and cuts frames
 //! off. The log ends at the first group that cannot be read or does not belong: of another log or position, of an
 //! earlier epoch, or not continuing where the last ended. A group of a *later* epoch continues at the end of the last
-//! whole frame: there the recovery before it found the end.
+//! whole frame: there the recovery before it found the end. Where reading begins, no group tells which epoch the log is
+//! in; the checkpoint record does.
 //!
 //! Whether an end may be believed: everything below the *known durable LSN* was readable once. That LSN is in the
 //! checkpoint record; and if behind the end there is a readable group that was written when more was durable, it is
-//! known from there. An end below it is [`Error::Corrupted`].
+//! known from there. An end below it is [`Error::Corrupted`]; so is one before a segment that is missing, though later ones
+//! were in use: then the newest checkpoint record may be unreadable, and the one before it need a segment that is gone.
 
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ use crate::writer::{Start, Starts};
 use crate::{Error, frame};
 
 /// Half of what is read from the files at once, in bytes; no group is larger.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = group::LARGEST;
 /// How far behind the end witnesses are looked for, in bytes: more than is ever written and not durable.
 const LOOK_AHEAD: u64 = 64 << 20;
 
@@ -68,13 +70,16 @@ pub(crate) struct RecoveredEnd {
 impl LogReader {
     pub(crate) fn new(log: Arc<Log>, record: &crate::checkpoint::Checkpoint) -> LogReader {
         let checkpoint = Start { lsn: record.lsn, position: record.position };
+        // With nothing durable behind the checkpoint, what belongs there was written after the record was, or not at all: a
+        // group of an epoch before the record's is a leftover.
+        let is_empty = record.durable == record.lsn;
         LogReader {
             files: Files::new(log.clone()),
             log,
             log_id: record.log_id,
             known_durable: record.durable,
             checkpoint,
-            epoch: 0,
+            epoch: if is_empty { record.epoch } else { 0 },
             position: checkpoint.position,
             expected: checkpoint.lsn,
             bytes: Vec::new(),
@@ -114,6 +119,8 @@ impl LogReader {
         while self.next()?.is_some() {}
         self.log.recovered_to(self.lsn);
         let end = Start { lsn: self.lsn, position: self.position };
+        // Where half a mini-transaction lies that the next epoch takes the place of, no reading will start.
+        self.starts.forget_from(self.lsn);
         Ok(RecoveredEnd { epoch: self.epoch, end, starts: self.starts })
     }
 
@@ -157,14 +164,14 @@ impl LogReader {
     }
 
     /// The group with which the log continues, left in `files`. An epoch may begin at the next whole unit instead; see
-    /// [`Writer::begin`](crate::writer::Writer::begin).
+    /// [`Writer::begin`](crate::writer::Writer::begin). No other group of an epoch that has begun lies there.
     fn next_group(&mut self) -> Result<Option<GroupHeader>, Error> {
         let here = self.group_at(self.position)?.filter(|header| self.continues(header));
         if here.is_some() || self.position.is_multiple_of(UNIT) {
             return Ok(here);
         }
         let there = self.group_at(self.position.next_multiple_of(UNIT))?;
-        Ok(there.filter(|header| self.begins_epoch(header)))
+        Ok(there.filter(|header| self.continues(header)))
     }
 
     /// Whether the log continues with this group.
@@ -212,6 +219,11 @@ impl LogReader {
                 self.known_durable = self.known_durable.max(header.durable);
             }
             position += group::UNIT as u64;
+        }
+        let lost = self.log.writer.lock().segments.lost_group(self.log_id);
+        if let Some(header) = lost.map_err(Error::io("read a segment"))? {
+            let reason = format!("a segment is missing: a later one holds {}", header.start);
+            return Err(self.corrupted(reason));
         }
         if self.known_durable > self.lsn {
             let reason = format!("the log ends here, but was durable up to {}", self.known_durable);

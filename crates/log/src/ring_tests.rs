@@ -224,6 +224,30 @@ mod models {
         exchange(0);
     }
 
+    /// Someone asks for more than the next ring has room for while the ring is exchanged for that: he gets it of the old ring,
+    /// which then stays, or not at all.
+    #[test]
+    fn loom_no_credit_of_the_ring_before_is_given_in_a_smaller_one() {
+        const SMALL: u64 = 1024;
+        loom::model(|| {
+            let admission = Arc::new(Admission::new(4 * SMALL));
+            let bytes = Admission::limit(SMALL) + 8;
+            admission.allow_until(8);
+            let asker = {
+                let admission = admission.clone();
+                loom::thread::spawn(move || admission.take(bytes, || 8).is_some())
+            };
+            admission.allow_until(0);
+            let exchanged = admission.outstanding() == 0;
+            if exchanged {
+                admission.set_capacity(SMALL);
+            }
+            admission.allow_until(8);
+            let granted = asker.join().unwrap();
+            assert!(!(exchanged && granted), "credit that the ring has no room for");
+        });
+    }
+
     /// The canary: with the order of link and look only acquire and release, a link is forgotten.
     #[test]
     #[should_panic(expected = "a link was forgotten")]

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode};
 
 use crate::config::Access;
+use crate::group::{self, GroupHeader};
 use crate::metrics;
 
 const PREFIX: &str = "log.";
@@ -80,6 +81,8 @@ pub(crate) struct Segments {
     files: VecDeque<Segment>,
     /// In the sequence by name, after `files`, but not durably yet.
     named: VecDeque<Segment>,
+    /// Found behind a gap in the sequence when it was opened.
+    strays: Vec<Arc<dyn File>>,
     /// Where the sequence begins if there is no file.
     first: Place,
 }
@@ -104,17 +107,26 @@ impl Directory {
             self.fs.remove(&path)?;
         }
         let file = self.fs.open(&path, self.access.mode(OpenMode::CREATE))?;
-        file.allocate(0, size)?;
-        let zeros = AlignedBuf::zeroed(ZEROS.min(size as usize));
-        let mut offset = 0;
-        while offset < size {
-            let step = (size - offset).min(zeros.len() as u64);
-            file.write_at(&zeros[..step as usize], offset)?;
-            offset += step;
+        if let Err(error) = fill(&*file, size) {
+            // Others may need the space. If it cannot be removed, either, it is when the next one is made.
+            let _ = self.fs.remove(&path);
+            return Err(error);
         }
-        file.sync()?;
         Ok(file)
     }
+}
+
+/// Zero-writes and syncs an empty file.
+fn fill(file: &dyn File, size: u64) -> io::Result<()> {
+    file.allocate(0, size)?;
+    let zeros = AlignedBuf::zeroed(ZEROS.min(size as usize));
+    let mut offset = 0;
+    while offset < size {
+        let step = (size - offset).min(zeros.len() as u64);
+        file.write_at(&zeros[..step as usize], offset)?;
+        offset += step;
+    }
+    file.sync()
 }
 
 impl Segments {
@@ -146,13 +158,12 @@ impl Segments {
         let directory = segments.directory();
         for (number, path) in list(&*segments.fs, dir)?.range(first.number..) {
             let place = segments.next_place();
-            if *number != place.number {
-                break;
-            }
             let file = directory.fs.open(path, access.mode(OpenMode::EXISTING))?;
             let size = file.len()?;
-            if size < SMALLEST || !size.is_multiple_of(UNIT) {
-                break;
+            let is_sound = size >= SMALLEST && size.is_multiple_of(UNIT);
+            if *number != place.number || !is_sound || !segments.strays.is_empty() {
+                segments.strays.push(file);
+                continue;
             }
             file.sync()?;
             segments.files.push_back(Segment { place, size, file });
@@ -160,10 +171,25 @@ impl Segments {
         Ok(segments)
     }
 
+    /// A group of the log `log_id` that begins a file behind a gap and belongs behind the sequence. A file is used only when
+    /// all before it are there durably: so something is missing. What a crash leaves behind a gap has never been used since it
+    /// got its name.
+    pub(crate) fn lost_group(&self, log_id: u64) -> io::Result<Option<GroupHeader>> {
+        for file in &self.strays {
+            let header = first_group(&**file)?;
+            let belongs =
+                |header: &GroupHeader| header.log_id == log_id && header.position >= self.end_position();
+            if let Some(header) = header.filter(belongs) {
+                return Ok(Some(header));
+            }
+        }
+        Ok(None)
+    }
+
     fn with(fs: Arc<dyn FileSystem>, dir: &Path, access: Access, sizes: Sizes, first: Place) -> Segments {
         let (files, named) = (VecDeque::new(), VecDeque::new());
         let ceiling = sizes.capacity;
-        Segments { fs, dir: dir.to_owned(), access, sizes, ceiling, files, named, first }
+        Segments { fs, dir: dir.to_owned(), access, sizes, ceiling, files, named, strays: Vec::new(), first }
     }
 
     fn path(&self, number: u64) -> PathBuf {
@@ -300,6 +326,7 @@ impl Segments {
 
     /// After recovery: removes files that are no part of the sequence and completes it, durably.
     pub(crate) fn complete(&mut self) -> io::Result<()> {
+        self.strays.clear();
         let known: Vec<u64> = self.files.iter().map(|segment| segment.place.number).collect();
         for (number, path) in list(&*self.fs, &self.dir)? {
             if !known.contains(&number) {
@@ -325,6 +352,17 @@ impl Segments {
         self.adopt();
         Ok(())
     }
+}
+
+/// The intact group that a file begins with.
+fn first_group(file: &dyn File) -> io::Result<Option<GroupHeader>> {
+    let len = file.len()?.min(group::LARGEST as u64) / UNIT * UNIT;
+    let mut buffer = AlignedBuf::zeroed(len as usize);
+    file.read_at(&mut buffer, 0)?;
+    let Ok(Some((header, checksum))) = GroupHeader::parse(&buffer) else { return Ok(None) };
+    let end = group::HEADER + header.len as usize;
+    let group = buffer.get(..end).filter(|group| group::checksum_is(group, checksum));
+    Ok(group.map(|_| header))
 }
 
 /// The segment files in a directory, by number.

@@ -17,6 +17,9 @@ use crate::metrics::WaitCounters;
 use crate::sync::Ordering;
 use crate::{Log, Lsn, WriterThreads, metrics};
 
+/// The log's threads look for what nobody waits for no more often than this.
+const SHORTEST: Duration = Duration::from_millis(10);
+
 /// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
 #[derive(Default)]
 pub(crate) struct Caller {
@@ -176,10 +179,10 @@ impl Log {
     }
 
     fn background_interval(&self) -> Duration {
-        Duration::from_millis(self.durability.background_interval_ms.load(Ordering::Relaxed))
+        Duration::from_millis(self.durability.background_interval_ms.load(Ordering::Relaxed)).max(SHORTEST)
     }
 
-    /// The time between flushes of what nobody waits for: `innodb_flush_log_at_timeout`.
+    /// The time between flushes of what nobody waits for: `innodb_flush_log_at_timeout`; at least 10 ms.
     pub fn set_background_flush_interval(&self, interval: Duration) {
         self.durability.background_interval_ms.store(interval.as_millis() as u64, Ordering::Relaxed);
         // A thread that sleeps for as long as it was before looks again.

@@ -16,8 +16,6 @@ use crate::metrics;
 use crate::ring::Ring;
 use crate::segments::{Segments, UNIT};
 
-/// Largest group without its padding, in bytes.
-const GROUP_LIMIT: usize = 1 << 20;
 /// The largest `innodb_log_write_ahead_size`.
 pub(crate) const LARGEST_BLOCK: usize = 16384;
 /// Log bytes between remembered beginnings, at least.
@@ -47,6 +45,11 @@ impl Starts {
         after.checked_sub(1).map(|index| self.0[index])
     }
 
+    /// Forgets the places at and behind `lsn`.
+    pub(crate) fn forget_from(&mut self, lsn: Lsn) {
+        self.0.truncate(self.0.partition_point(|start| start.lsn < lsn));
+    }
+
     fn forget_before(&mut self, lsn: Lsn) {
         while self.0.front().is_some_and(|start| start.lsn < lsn) {
             self.0.pop_front();
@@ -69,7 +72,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(segments: Segments, log_id: u64, block_size: usize) -> Writer {
-        let buffer = AlignedBuf::zeroed(GROUP_LIMIT + LARGEST_BLOCK);
+        let buffer = AlignedBuf::zeroed(group::LARGEST + LARGEST_BLOCK);
         let (unsynced, starts) = (Vec::new(), Starts::default());
         Writer {
             segments,
@@ -138,7 +141,7 @@ impl Writer {
         let segment = self.segments.at(self.position).expect("the writer stays within the segments");
         let offset = self.position - segment.place.start;
         let left = (segment.size - offset) as usize;
-        let len = (to.since(from) as usize).min(GROUP_LIMIT.min(left) - group::HEADER);
+        let len = (to.since(from) as usize).min(group::LARGEST.min(left) - group::HEADER);
         let sealed = group::HEADER + len;
         let end = (offset as usize + sealed).next_multiple_of(self.block_size) - offset as usize;
         let padded = end.min(left);

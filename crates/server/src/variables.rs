@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use palisade_base::error_catalogue::{
     ER_NO_DEFAULT, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
 };
-use palisade_base::monitor::{Operation, Unknown};
+use palisade_base::monitor::{self, Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
@@ -276,9 +276,9 @@ pub fn assign(
     }
 }
 
-/// The power of two at or below `bytes`; where that is another number, MySQL's warnings.
+/// The power of two at or above `bytes`; where that is another number, MySQL's warnings.
 fn power_of_two(variable: &Variable, bytes: u64, session: &mut Session) -> u64 {
-    let used = 1 << bytes.ilog2();
+    let used = bytes.next_power_of_two();
     if used != bytes {
         let warning = |text: String| MysqlError::with_message(&ER_WRONG_ARGUMENTS, text);
         let name = variable.name;
@@ -299,7 +299,8 @@ pub fn monitor_operation(id: VariableId) -> Option<Operation> {
     })
 }
 
-/// `SET GLOBAL innodb_monitor_enable = 'log%'` and its like: the value is an order, and kept only to be shown.
+/// `SET GLOBAL innodb_monitor_enable = 'log%'` and its like: the value is an order, and kept only [to be
+/// shown](monitor::shown).
 fn assign_monitor(
     globals: &Globals,
     engine: &Engine,
@@ -321,7 +322,9 @@ fn assign_monitor(
         Some(Value::Bytes(bytes)) => {
             let name = String::from_utf8_lossy(bytes).into_owned();
             engine.monitor(operation, &name).map_err(|Unknown| no_such(&name))?;
-            globals.set(id, Setting::Text(name.into()));
+            if let Some(shown) = monitor::shown(&name) {
+                globals.set(id, Setting::Text(shown.into()));
+            }
             Ok(())
         }
         Some(Value::Null) => Err(no_such("NULL")),

@@ -165,9 +165,10 @@ fn write_ahead_is_a_power_of_two() {
     assert_eq!(
         texts,
         [
+            "Truncated incorrect innodb_log_write_ahead_size value: '5000'",
             "innodb_log_write_ahead_size should be set to power of 2, in range [512,16384]",
-            "Setting innodb_log_write_ahead_size to 4096"
+            "Setting innodb_log_write_ahead_size to 8192"
         ]
     );
-    assert_eq!(client.value("SELECT @@innodb_log_write_ahead_size"), "4096");
+    assert_eq!(client.value("SELECT @@innodb_log_write_ahead_size"), "8192");
 }

@@ -78,6 +78,24 @@ fn set_follows_mysqls_rules() {
 }
 
 #[test]
+fn values_between_steps_are_made_smaller_with_a_warning() {
+    for (value, stored, is_moved) in [
+        (1 << 20, 1 << 20, false),
+        (300_000, 299_008, true),
+        (1, 262_144, true),
+        ((4 << 30) - 1024, (4 << 30) - 1024, false),
+        ((4 << 30) - 1, (4 << 30) - 1024, true),
+        (1 << 40, (4 << 30) - 1024, true),
+    ] {
+        let assigned = assign("innodb_log_buffer_size", Given::Int(value)).unwrap();
+        assert_eq!(assigned.setting, Setting::UInt(stored));
+        let warning = assigned.warning.map(|warning| warning.message);
+        let text = format!("Truncated incorrect innodb_log_buffer_size value: '{value}'");
+        assert_eq!(warning, is_moved.then_some(text));
+    }
+}
+
+#[test]
 fn scopes_are_kept_apart() {
     let check =
         |id: VariableId, place| id.declaration().check_settable(place).map_err(|error| error.number());

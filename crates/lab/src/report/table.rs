@@ -203,10 +203,10 @@ pub fn counters(page: &mut Page, results: &Results) {
         "information_schema.INNODB_METRICS: of counters the events during a run, of the others the value after it. Servers do not \
          agree on units.",
     );
-    let x = &results.experiment.x;
     let mut head = String::from("<tr><th>counter</th>");
     for cell in &cells {
-        head.push_str(&format!("<th>{}<br>{}</th>", escape(&cell.server), escape(cell.level(x))));
+        let levels = super::levels(results, cell);
+        head.push_str(&format!("<th>{}<br>{}</th>", escape(&cell.server), escape(&levels)));
     }
     page.raw(&format!("<table>\n{head}</tr>\n"));
     for name in names {

@@ -1,6 +1,7 @@
 //! Flipped bits and leftovers: a bad byte is an error or was never promised, and never data.
 
 use super::*;
+use crate::checkpoint;
 use crate::group::{self, GroupHeader};
 use palisade_base::prng::test_seed;
 use palisade_io::{CrashKeeps, FaultFileSystem, OpenMode};
@@ -103,6 +104,68 @@ fn a_missing_segment_is_corruption_and_other_files_are_ignored() {
     assert!(matches!(read_all(&mut reader), Err(Error::Corrupted { .. })));
 }
 
+/// Without a clean shutdown nothing but the files themselves says how far the log went.
+#[test]
+fn a_segment_missing_in_the_middle_is_corruption() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let log = create(&fs, quiet());
+    for number in 0..60 {
+        let range = append(&log, &[number; 1000]).unwrap();
+        log.flush_blocking(range.end).unwrap();
+    }
+    fs.crash(CrashKeeps::Synced);
+    for missing in [1, 0] {
+        fs.remove(&segment(missing)).unwrap();
+        let (_, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        match read_all(&mut reader) {
+            Err(Error::Corrupted { reason, .. }) => assert!(reason.contains("missing"), "{reason}"),
+            other => panic!("without segment {missing}: {other:?}"),
+        }
+    }
+}
+
+/// With the newest checkpoint record unreadable the one before it counts: if the log is still there from that on, all is
+/// well; and otherwise nothing is said to be the log that is not all of it.
+#[test]
+fn a_flipped_bit_in_the_newest_checkpoint_record_loses_nothing_silently() {
+    let mut random = Prng::new(test_seed(12));
+    for (between, behind, is_there) in [(1, 0, true), (1, 5, true), (70, 0, false), (70, 5, false)] {
+        let fs = Arc::new(FaultFileSystem::new(1));
+        let log = create(&fs, quiet());
+        let mut appended = Vec::new();
+        let mut commit = |count: u8| {
+            for number in 0..count {
+                let range = append(&log, &[number; 1000]).unwrap();
+                log.flush_blocking(range.end).unwrap();
+                appended.push((range, vec![number; 1000]));
+            }
+        };
+        for count in [20, between] {
+            commit(count);
+            log.write_checkpoint(log.tail()).unwrap();
+        }
+        commit(behind);
+        fs.crash(CrashKeeps::Synced);
+        // The third record, in the second slot.
+        for _ in 0..30 {
+            let bit = (checkpoint::SLOT * 8) as u64 + random.below(checkpoint::RECORD as u64 * 8);
+            fs.flip_bit(&dir().join("checkpoint"), bit);
+            let (_, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+            let from = reader.checkpoint_lsn();
+            match read_all(&mut reader) {
+                Ok(read) => {
+                    let expected = appended.partition_point(|(range, _)| range.start < from);
+                    assert!(is_there && expected == 20, "{between} commits between checkpoints");
+                    assert_eq!(read, appended[expected..]);
+                }
+                Err(Error::Corrupted { .. }) => assert!(!is_there),
+                Err(other) => panic!("{other}"),
+            }
+            fs.flip_bit(&dir().join("checkpoint"), bit);
+        }
+    }
+}
+
 /// A group beyond a torn one must not come back when later writes happen to end where it begins: its epoch is over.
 #[test]
 fn a_leftover_of_an_earlier_epoch_is_not_taken_for_the_log() {
@@ -137,6 +200,47 @@ fn a_leftover_of_an_earlier_epoch_is_not_taken_for_the_log() {
     assert_eq!(read_all(&mut reader).unwrap(), [first, again]);
 }
 
+/// As before, and then a checkpoint says that reading begins just where the leftover lies: nothing was written there yet.
+#[test]
+fn a_leftover_of_an_earlier_epoch_is_not_taken_for_the_log_after_a_checkpoint() {
+    for ends_in_order in [false, true] {
+        let fs = Arc::new(FaultFileSystem::new(1));
+        let log = create(&fs, quiet());
+        let write = |log: &Log, byte: u8| {
+            let range = append(log, &[byte; 200]).unwrap();
+            log.writer.lock().write(&log.ring, log.durable_lsn()).unwrap();
+            range
+        };
+        // The power cut loses the first of two writes that no sync covers.
+        write(&log, b'B');
+        let leftover = write(&log, b'C');
+        let lost = groups(&fs)[0].0;
+        fs.crash(CrashKeeps::Everything);
+        fs.flip_bit(&segment(0), (lost + 100) * 8);
+
+        let (log, reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        log.start_after_recovery(reader).unwrap();
+        let again = append(&log, &[b'b'; 200]).unwrap();
+        log.write_checkpoint(again.end).unwrap();
+        assert_eq!(log.checkpoint_lsn(), leftover.start, "reading begins where the leftover does");
+        if ends_in_order {
+            log.shutdown().unwrap();
+        }
+        fs.crash(CrashKeeps::Everything);
+
+        let (log, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        let read = read_all(&mut reader).unwrap();
+        assert!(read.is_empty(), "nothing was appended behind the checkpoint: {read:?}");
+        log.start_after_recovery(reader).unwrap();
+        let next = append(&log, b"next life").unwrap();
+        assert_eq!(next.start, again.end);
+        log.flush_blocking(next.end).unwrap();
+        fs.crash(CrashKeeps::Synced);
+        let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+        assert_eq!(read_all(&mut reader).unwrap(), [(next, b"next life".to_vec())]);
+    }
+}
+
 /// A write of several groups of which only the first arrived leaves half a mini-transaction: it is dropped, and the
 /// next epoch begins in its place.
 #[test]
@@ -161,6 +265,39 @@ fn half_a_mini_transaction_is_dropped_and_its_place_taken() {
     let read = read_all(&mut reader).unwrap();
     assert_eq!(read[..kept.len()], kept);
     assert_eq!(read[kept.len()..], [(range, b"in its place".to_vec())]);
+}
+
+/// The same where reading begins at the half: all of the log before it is behind the checkpoint.
+#[test]
+fn half_a_mini_transaction_at_the_checkpoint_is_dropped_and_its_place_taken() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let log = create(&fs, LogConfig { buffer_size: 64 << 10, ..quiet() });
+    // Up to the end of the segment but for the room of half of what follows.
+    while log.writer.lock().position() < 15 << 10 {
+        append(&log, &[1; 400]).unwrap();
+        log.flush_blocking(log.tail()).unwrap();
+    }
+    log.write_checkpoint(log.tail()).unwrap();
+    let begin = log.checkpoint_lsn();
+    assert_eq!(begin, log.tail());
+    append(&log, &[2; 1800]).unwrap();
+    log.writer.lock().write(&log.ring, log.durable_lsn()).unwrap();
+    fs.crash(CrashKeeps::Everything);
+    fs.flip_bit(&segment(1), 100 * 8);
+    for life in 0..3u8 {
+        let (log, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        assert_eq!(reader.checkpoint_lsn(), begin);
+        let expected: Vec<Vec<u8>> = (0..life).map(|life| vec![life; 100]).collect();
+        let read: Vec<Vec<u8>> = read_all(&mut reader).unwrap().into_iter().map(|(_, bytes)| bytes).collect();
+        assert_eq!(read, expected);
+        log.start_after_recovery(reader).unwrap();
+        let range = append(&log, &[life; 100]).unwrap();
+        log.flush_blocking(range.end).unwrap();
+        if life > 0 {
+            log.write_checkpoint(begin).unwrap();
+        }
+        fs.crash(CrashKeeps::Synced);
+    }
 }
 
 /// Random bytes in place of a segment are never data and never a panic.

@@ -20,7 +20,8 @@ struct Model {
 
 impl Model {
     fn append(&mut self, log: &Log, random: &mut Prng) -> Result<(), Error> {
-        let bytes = payload(self.number, random);
+        let mut bytes = payload(self.number, random);
+        bytes.truncate(log.max_payload());
         let mut credit = loop {
             match log.admit(bytes.len()) {
                 Ok(credit) => break credit,
@@ -108,33 +109,36 @@ fn config() -> LogConfig {
 struct Lives {
     /// Changes of the longest.
     changes: u64,
+    /// How many ended with an error.
+    failed: usize,
     /// How often a life was compared with the model, and how many records that were.
     checked: usize,
     read: usize,
 }
 
-/// Several lives of one log, each ended by a power cut: at a certain change where `cut` says so, else at its end.
+/// Several lives of one log, each ended by a power cut: after a certain call has failed where `fault` says so, or else in the
+/// end.
 fn lives(
     disk: &FaultFileSystem,
     fs: Arc<dyn FileSystem>,
     seed: u64,
-    cut: impl Fn(u64) -> Option<u64>,
+    fault: impl Fn(u64) -> Option<(Call, u64, Fault)>,
 ) -> Result<Lives, String> {
     let mut random = Prng::new(seed);
     let mut model = Model::default();
-    let mut changes = 0;
+    let (mut changes, mut failed) = (0, 0);
     for life in 0..4 {
         let before = disk.changes();
-        if let Some(nth) = cut(life) {
-            disk.fail(Call::Change, nth, Fault::Crash);
+        if let Some((call, nth, fault)) = fault(life) {
+            disk.fail(call, nth, fault);
         }
-        // Errors are the power cut; what they leave is checked in the next life.
-        let _ = live_once(fs.clone(), &mut model, &mut random)?;
+        // Whoever uses the log ends with the first error; what that leaves is checked in the next life.
+        failed += usize::from(live_once(fs.clone(), &mut model, &mut random)?.is_err());
         changes = changes.max(disk.changes() - before);
         let keeps = [CrashKeeps::Random, CrashKeeps::Random, CrashKeeps::Synced, CrashKeeps::Everything];
         disk.crash(*random.pick(&keeps));
     }
-    Ok(Lives { changes, checked: model.checked, read: model.read })
+    Ok(Lives { changes, failed, checked: model.checked, read: model.read })
 }
 
 fn live_once(
@@ -175,7 +179,7 @@ fn everything_durable_survives_a_power_cut_at_every_change() {
         let (mut nth, mut longest) = (1, 1);
         while nth <= longest {
             let disk = Arc::new(FaultFileSystem::new(seed + nth));
-            let cut = |life: u64| (life == round % 4).then_some(nth);
+            let cut = |life: u64| (life == round % 4).then_some((Call::Change, nth, Fault::Crash));
             match lives(&disk, disk.clone(), seed, cut) {
                 Ok(lives) => {
                     longest = longest.max(lives.changes);
@@ -188,6 +192,31 @@ fn everything_durable_survives_a_power_cut_at_every_change() {
         }
     }
     assert!(checked > 1000 && read > 20_000, "the test compares something: {checked} lives, {read} records");
+}
+
+/// EIO at each sync in turn, at each write and at each other change: when the log is made, while it runs and is resized, in
+/// checkpoints and in recovery.
+#[test]
+fn everything_durable_survives_an_error_at_every_call_and_the_power_cut_after_it() {
+    let seed = test_seed(77);
+    for call in [Call::Sync, Call::Write, Call::SyncDir, Call::Name, Call::Resize] {
+        let mut failed = 0;
+        for round in 0..4 {
+            let seed = seed + round * 1_000_000;
+            for nth in 1.. {
+                assert!(nth < 2000, "seed {seed}: a life without a fault fails");
+                let disk = Arc::new(FaultFileSystem::new(seed + nth));
+                let fault = |life: u64| (life == round % 4).then_some((call, nth, Fault::Io));
+                match lives(&disk, disk.clone(), seed, fault) {
+                    // The life has fewer calls of that kind.
+                    Ok(Lives { failed: 0, .. }) => break,
+                    Ok(_) => failed += 1,
+                    Err(violation) => panic!("seed {seed}, EIO at {call:?} {nth}: {violation}"),
+                }
+            }
+        }
+        assert!(failed > 10, "{failed} of the calls {call:?} failed");
+    }
 }
 
 #[test]

@@ -132,18 +132,19 @@ fn dirty_pages_of_before_a_resize_still_hold_the_checkpoint_back() {
     assert_eq!(log.checkpoint_candidate(), log.tail());
 }
 
-/// Threads append and wait for durability, one resizes, one writes checkpoints; then the power fails, once for each number
-/// of changes to the disk that it can come after. Nothing that was answered is lost.
+/// Threads append and wait for durability, in every mode, one resizes, one writes checkpoints; then the power fails, after
+/// more and more changes to the disk. Nothing that was answered is lost.
 #[test]
 fn a_power_cut_during_a_resize_under_load_loses_nothing_durable() {
     let seed = test_seed(70);
-    for round in 0..40 {
+    for round in 0..60 {
         let fs = Arc::new(FaultFileSystem::new(seed + round));
-        let config = LogConfig { background: true, ..resizable(256 << 10) };
-        let log = create(&fs, config);
+        let modes = [WriterThreads::Auto, WriterThreads::On, WriterThreads::Off];
+        let writer_threads = modes[round as usize % modes.len()];
+        let log = create(&fs, LogConfig { background: true, writer_threads, ..resizable(256 << 10) });
         let answered = AtomicU64::new(0);
         let failed = AtomicBool::new(false);
-        fs.fail(Call::Change, 40 + round * 7, Fault::Crash);
+        fs.fail(Call::Change, 40 + round * 5, Fault::Crash);
         std::thread::scope(|scope| {
             for thread in 0..2 {
                 let (log, answered, failed) = (&log, &answered, &failed);
@@ -190,6 +191,7 @@ fn a_full_disk_leaves_the_log_as_large_as_it_is() {
     assert!(matches!(log.adjust_capacity(), Err(Error::Io { .. })));
     let (total, wanted) = log.file_sizes();
     assert!(total == wanted && total < 1 << 20, "{total} of {wanted}");
+    assert_eq!(file_bytes(&*fs), total, "what was half made takes no space");
     let mut random = Prng::new(test_seed(2));
     pass_through(&log, 1 << 20, &mut random);
     log.resize(1 << 20);

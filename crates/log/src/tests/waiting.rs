@@ -255,6 +255,28 @@ fn a_wait_that_is_given_up_hinders_nobody() {
     }
 }
 
+/// Whoever asks what the log's state is waits for nobody: not for a write, nor for a checkpoint or files that are being made.
+#[test]
+fn looking_at_the_log_waits_for_nobody() {
+    let log = create(&Arc::new(MemFileSystem::new()), roomy(WriterThreads::Off));
+    let (looked, has_looked) = std::sync::mpsc::channel();
+    let held = (log.checkpoint.lock(), log.writer.lock());
+    let looking = {
+        let log = log.clone();
+        std::thread::spawn(move || {
+            log.publish_metrics();
+            assert_eq!((log.id(), log.file_sizes()), (77, (16 << 20, 16 << 20)));
+            assert!(log.capacity_used() < 0.1 && log.usable_capacity() > 1 << 20);
+            assert_eq!((log.durable_lsn(), log.buffer_size()), (Lsn(1000), 1 << 20));
+            looked.send(()).unwrap();
+        })
+    };
+    has_looked.recv_timeout(Duration::from_secs(120)).expect("it waits for who writes or checkpoints");
+    drop(held);
+    looking.join().unwrap();
+    log.shutdown().unwrap();
+}
+
 #[test]
 fn a_worker_that_ends_leaves_its_waits_to_others() {
     let log = create(&Arc::new(MemFileSystem::new()), roomy(WriterThreads::Auto));
