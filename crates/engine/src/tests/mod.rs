@@ -6,6 +6,7 @@ mod dropped;
 mod flush_method;
 pub(crate) mod harness;
 mod locking;
+mod passing;
 mod recovery;
 mod rows;
 mod stress;
