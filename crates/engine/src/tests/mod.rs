@@ -1,5 +1,6 @@
 //! The engine from outside, in memory.
 
+mod auto_increment;
 mod ddl;
 mod ddl_crash;
 mod dropped;

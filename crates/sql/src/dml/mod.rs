@@ -46,6 +46,9 @@ impl Sql {
         cx.strict = cx.mode().is_strict() && !ignore;
         let result = work(&mut cx).await;
         drop(cx);
+        if let Some(transaction) = &mut session.transaction {
+            transaction.release_auto_increment();
+        }
         self.end_statement(session, savepoint, result.as_ref().err()).await?;
         result
     }
