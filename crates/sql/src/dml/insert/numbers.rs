@@ -73,6 +73,8 @@ impl Numbers {
             drive(cx, |cx| cx.transaction().note_auto_increment(table, rows, value).map_err(Blocked::up))
                 .await?;
             self.reserved = (value, 1);
+            // What follows it is reserved for the rows that are left.
+            self.reservations += 1;
         }
         if self.reserved.1 == 0 {
             let count = self.wanted(cx.transaction().auto_increment_lock_mode(), left);
