@@ -76,6 +76,8 @@ enum Event {
     WentOn,
     /// A transaction rolled back to a savepoint and was committed.
     PartlyUndone,
+    /// An INSERT was taken back that had shown a list to be empty, and the transaction was committed.
+    Probed,
     /// A prepared transaction was ended by its session.
     EndedByItsSession,
     /// One was ended by the coordinator.
@@ -84,11 +86,12 @@ enum Event {
     Recovered,
 }
 
-const EVENTS: [Event; 7] = [
+const EVENTS: [Event; 8] = [
     Event::Duplicate,
     Event::Replaced,
     Event::WentOn,
     Event::PartlyUndone,
+    Event::Probed,
     Event::EndedByItsSession,
     Event::EndedByAnother,
     Event::Recovered,

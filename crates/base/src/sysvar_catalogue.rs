@@ -217,7 +217,7 @@ system_variables! {
     INNODB_ADAPTIVE_HASH_INDEX_PARTS = "innodb_adaptive_hash_index_parts", Global, fixed, uint(8, 1, 512, Plain), COMPATIBLE;
     INNODB_ADAPTIVE_MAX_SLEEP_DELAY = "innodb_adaptive_max_sleep_delay", Global, dynamic, uint(150000, 0, 1000000, Plain), COMPATIBLE;
     INNODB_AUTOEXTEND_INCREMENT = "innodb_autoextend_increment", Global, dynamic, uint(64, 1, 1000, Plain), COMPATIBLE;
-    INNODB_AUTOINC_LOCK_MODE = "innodb_autoinc_lock_mode", Global, fixed, uint(2, 0, 2, Plain), "No effect: values are handed out as in mode 2.";
+    INNODB_AUTOINC_LOCK_MODE = "innodb_autoinc_lock_mode", Global, fixed, uint(2, 0, 2, Plain), "Which statements keep a table's AUTO_INCREMENT values to themselves until they have ended: 0 all that insert rows, 1 those that insert what a query or a file gives, 2 none.";
     INNODB_BUFFER_POOL_CHUNK_SIZE = "innodb_buffer_pool_chunk_size", Global, fixed, uint(67108864, 1048576, 144115188075855871, Bytes), COMPATIBLE;
     INNODB_BUFFER_POOL_DUMP_AT_SHUTDOWN = "innodb_buffer_pool_dump_at_shutdown", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_BUFFER_POOL_DUMP_NOW = "innodb_buffer_pool_dump_now", Global, dynamic, bool(false), COMPATIBLE;

@@ -29,6 +29,27 @@ impl FlushAtCommit {
     }
 }
 
+/// Which statements lock a table's AUTO_INCREMENT counter until they have ended: `innodb_autoinc_lock_mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AutoIncrementLockMode {
+    /// 0: all that insert rows.
+    Traditional,
+    /// 1: those of which nobody knows how many rows they will insert; the others wait for them.
+    Consecutive,
+    /// 2: none.
+    #[default]
+    Interleaved,
+}
+
+impl AutoIncrementLockMode {
+    /// The variable's number as a value of this type.
+    pub fn from_number(number: u64) -> Option<Self> {
+        [Self::Traditional, Self::Consecutive, Self::Interleaved]
+            .into_iter()
+            .nth(usize::try_from(number).ok()?)
+    }
+}
+
 /// Who writes and flushes the log: `innodb_log_writer_threads`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogWriterThreads {
@@ -137,6 +158,8 @@ pub struct EngineConfig {
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
+    /// `innodb_autoinc_lock_mode`.
+    pub auto_increment_lock_mode: AutoIncrementLockMode,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Whether there are threads for the log, for reading and for cleaning pages. Without (deterministic simulations)
@@ -171,6 +194,7 @@ impl Default for EngineConfig {
             lru_scan_depth: 1024,
             io_capacity: 10_000,
             purge_threads: 1,
+            auto_increment_lock_mode: AutoIncrementLockMode::default(),
             clock: Arc::new(SystemClock::default()),
             background: true,
             on_fatal: None,

@@ -52,6 +52,16 @@ impl Engine {
         let dictionary = self.dictionary();
         for (number, member) in members.iter().enumerate() {
             let number = number + 1;
+            let id = member.id.0;
+            if let Some(table) = dictionary.all_tables().find(|table| table.id == member.index) {
+                let _ = write!(
+                    text,
+                    "*** ({number}) TRANSACTION {id}\n*** ({number}) WAITING FOR THIS LOCK TO BE GRANTED:\n\
+                     TABLE LOCK table `{}`.`{}` trx id {id} lock mode AUTO-INC waiting\n",
+                    table.schema, table.name
+                );
+                continue;
+            }
             let place = dictionary.all_tables().find_map(|table| {
                 let index = table.trees().iter().position(|tree| tree.index_id() == member.index)?;
                 Some(format!(
@@ -66,7 +76,6 @@ impl Engine {
                 Mode::Insert => "X insert intention",
             };
             let key: String = member.key.iter().map(|byte| format!("{byte:02x}")).collect();
-            let id = member.id.0;
             let _ = write!(
                 text,
                 "*** ({number}) TRANSACTION {id}\n*** ({number}) WAITING FOR THIS LOCK TO BE GRANTED:\n\

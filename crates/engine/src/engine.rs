@@ -29,7 +29,7 @@ use crate::info::Counter;
 use crate::metadata::MetadataLocks;
 use crate::open::OwnLog;
 use crate::purge_lag::PurgeLag;
-use crate::transaction::{AccessMode, IsolationLevel, Transaction};
+use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
 use crate::xa::XaTable;
 
 /// A status counter.
@@ -77,8 +77,8 @@ pub struct ActiveTransaction {
     pub rolling_back: bool,
     /// Tables that it uses.
     pub tables: usize,
-    /// Its isolation level.
-    pub isolation: IsolationLevel,
+    /// What it is like.
+    pub traits: Traits,
 }
 
 /// The storage engine. One per data directory.
@@ -319,7 +319,7 @@ impl Engine {
             wait_started_us: (trx.wait_started_us != 0).then_some(trx.wait_started_us),
             rolling_back: trx.rolls_back,
             tables: self.metadata.pinned(trx.session).tables.len(),
-            isolation: IsolationLevel::labelled(trx.label),
+            traits: Traits::labelled(trx.label),
         }
     }
 

@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+mod auto_increment;
 mod background;
 mod build;
 pub mod check;
@@ -46,8 +47,9 @@ pub mod table;
 pub mod transaction;
 pub mod xa;
 
+pub use auto_increment::RowsToCome;
 pub use check::TableCheck;
-pub use config::{EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads};
+pub use config::{AutoIncrementLockMode, EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads};
 pub use ddl::RowMapper;
 pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, RedoLog, StatusValue};
@@ -60,7 +62,8 @@ pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use statistics::TableStatistics;
 pub use table::Table;
 pub use transaction::{
-    AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Transaction, UpdateOutcome,
+    AccessMode, IsolationLevel, LockMode, ReadMode, RowBuf, RowStamp, Savepoint, Traits, Transaction,
+    UpdateOutcome,
 };
 pub use xa::{XaBranch, XaEnd, Xid};
 

@@ -9,6 +9,10 @@
 //!
 //! Names are what locks are about, so that two CREATE TABLE of one name exclude each other too.
 //! The empty table name stands for the schema itself and conflicts with every name in it.
+//!
+//! Transactions and locks do not wait for each other in circles: see [`passing`].
+
+mod passing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,6 +26,7 @@ use crate::engine::Engine;
 use crate::table::Table;
 use crate::transaction::ReadMode;
 use crate::{Attempt, Error, LockMode};
+use passing::{Asked, LockNo, Passing, Tables};
 
 /// Tables a session notes one by one; with more it notes that it may be using any.
 const NOTED: usize = 14;
@@ -127,6 +132,7 @@ pub(crate) struct MetadataLocks {
     /// How many locks are held or wanted.
     locks: AtomicUsize,
     names: Mutex<Names>,
+    passing: Passing,
     /// Completed and replaced when a lock is given up.
     released: Mutex<Event>,
     /// Completed and replaced when a transaction stops using tables while there are locks.
@@ -145,7 +151,7 @@ struct Names {
 
 impl MetadataLocks {
     /// Notes that `session` uses `table`, its `position`-th; `upgrade` if it has noted it as a reader. `own` are the
-    /// table locks of the session. Waits for: a lock to be given up.
+    /// table locks of the session. Waits for: a lock to be given up, unless that lock waits for the session.
     pub(crate) fn pin(
         &self,
         session: SessionNo,
@@ -167,6 +173,11 @@ impl MetadataLocks {
             pin.store(if position < NOTED { table.id | writes } else { ANY }, Ordering::Release);
             fence(Ordering::SeqCst);
             if !closed() && table.is_current() {
+                return Ok(());
+            }
+            let asked = Asked { gate: gate.clone(), usage, upgrade };
+            // Nobody redefines the table while all locks in the way have still to wait.
+            if self.may_pass(session, position, asked) && table.is_current() {
                 return Ok(());
             }
             if position <= NOTED {
@@ -234,17 +245,31 @@ impl MetadataLocks {
         }
     }
 
+    /// Whether `session`, which has just noted its `position`-th table, need not stop at a closed gate.
+    #[cold]
+    fn may_pass(&self, session: SessionNo, position: usize, asked: Asked) -> bool {
+        self.passing.may_pass(session, asked, |other, tables| {
+            let own = (other == session).then_some(position);
+            tables.iter().any(|(table, share)| self.uses(other, table.id, *share, own))
+        })
+    }
+
     /// Whether a transaction uses the table in a way that `share` does not allow.
     fn is_used(&self, table: u64, share: Share) -> bool {
+        let mut sessions = (0..self.sessions.load(Ordering::Acquire) as u32).map(SessionNo);
+        sessions.any(|session| self.uses(session, table, share, None))
+    }
+
+    /// The same of one session, leaving out what it has noted at a place.
+    fn uses(&self, session: SessionNo, table: u64, share: Share, except: Option<usize>) -> bool {
         let conflicts = |pin: u64| match share {
             Share::Alone => pin & !WRITES == table,
             Share::Reading => pin == table | WRITES,
         };
-        (0..self.sessions.load(Ordering::Acquire) as u32).any(|session| {
-            let cell = self.pins.cell(SessionNo(session));
-            let noted = cell.tables.iter().any(|pin| conflicts(pin.load(Ordering::Acquire)));
-            noted || cell.any.load(Ordering::Acquire) == ANY
-        })
+        let cell = self.pins.cell(session);
+        let mut noted = cell.tables.iter().enumerate().filter(|(place, _)| except != Some(*place));
+        noted.any(|(_, pin)| conflicts(pin.load(Ordering::Acquire)))
+            || except != Some(NOTED) && cell.any.load(Ordering::Acquire) == ANY
     }
 }
 
@@ -295,7 +320,9 @@ struct Wanted {
 pub(crate) struct Held {
     engine: Arc<Engine>,
     wanted: Wanted,
-    tables: Vec<(Arc<Table>, Share)>,
+    tables: Tables,
+    /// Its number among those that have closed gates; of a lock under another, which has, none.
+    number: Option<LockNo>,
     /// The table locks under which it was taken: they are held as long as it is.
     _outer: Option<Arc<Held>>,
 }
@@ -330,13 +357,15 @@ impl Engine {
         drop(names);
         locks.locks.fetch_add(1, Ordering::AcqRel);
         let tables = self.tables_of(&wanted);
-        for (table, share) in &tables {
+        // First: whoever finds a gate closed finds the lock that has closed it.
+        let number = locks.passing.note(tables.clone());
+        for (table, share) in &*tables {
             table.gate().close(*share);
         }
-        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, _outer: None }))
+        Ok(Arc::new(Held { engine: self.clone(), wanted, tables, number: Some(number), _outer: None }))
     }
 
-    fn tables_of(&self, wanted: &Wanted) -> Vec<(Arc<Table>, Share)> {
+    fn tables_of(&self, wanted: &Wanted) -> Tables {
         let dictionary = self.dictionary();
         let mut tables = Vec::new();
         if wanted.everything {
@@ -349,26 +378,28 @@ impl Engine {
                 tables.push((table.clone(), *share));
             }
         }
-        tables
+        tables.into()
     }
 
     /// Waits until transactions use the tables of `held` only as it allows.
     fn settle(&self, held: &Held) -> Attempt<()> {
+        let Some(number) = held.number else { return Ok(()) };
         let event = self.metadata.unpinned.lock().clone();
         fence(Ordering::SeqCst);
-        if held.tables.iter().any(|(table, share)| self.metadata.is_used(table.id, *share)) {
-            return Err(Blocked::Wait(event));
-        }
-        Ok(())
+        let is_used = || held.tables.iter().any(|(table, share)| self.metadata.is_used(table.id, *share));
+        if self.metadata.passing.acquire(number, is_used) { Ok(()) } else { Err(Blocked::Wait(event)) }
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        for (table, share) in &self.tables {
+        for (table, share) in &*self.tables {
             table.gate().open(*share);
         }
         let locks = &self.engine.metadata;
+        if let Some(number) = self.number {
+            locks.passing.forget(number);
+        }
         let mut names = locks.names.lock();
         for (name, share) in &self.wanted.names {
             match share {
@@ -433,7 +464,7 @@ pub struct ExclusiveLock {
 
 impl ExclusiveLock {
     /// Asks for locks on `names`. None is held before [`acquire`](Self::acquire) has succeeded, but from the first
-    /// call on no transaction begins to use these tables.
+    /// call on no transaction begins to use these tables, other than those that are waited for.
     pub fn new(engine: &Arc<Engine>, names: impl IntoIterator<Item = TableName>) -> Self {
         let mut names: Vec<TableName> = names.into_iter().collect();
         names.sort();
@@ -461,7 +492,8 @@ impl ExclusiveLock {
         let held = Held {
             engine: locks.engine.clone(),
             wanted: Wanted::default(),
-            tables: Vec::new(),
+            tables: Tables::default(),
+            number: None,
             _outer: Some(outer),
         };
         ExclusiveLock { engine: locks.engine.clone(), names, progress: Progress::Acquired(Arc::new(held)) }

@@ -20,6 +20,8 @@ pub struct RowLock {
     pub table: Option<Arc<Table>>,
     /// Number of the index in the table.
     pub index: usize,
+    /// Whether it is the lock of the table's AUTO_INCREMENT counter, and not of an index.
+    pub is_counter: bool,
     /// What of it: the key of a row, or of an entry; or a range of them.
     pub what: Locked,
     /// How strong.
@@ -41,8 +43,9 @@ impl Engine {
         let mut tables = HashMap::new();
         for table in dictionary.all_tables() {
             for (number, tree) in table.trees().iter().enumerate() {
-                tables.insert(tree.index_id(), (table.clone(), number));
+                tables.insert(tree.index_id(), (table.clone(), Some(number)));
             }
+            tables.insert(table.id, (table.clone(), None));
         }
         list.iter()
             .map(|lock| {
@@ -54,7 +57,8 @@ impl Engine {
                     session: lock.session.0,
                     transaction: (lock.trx != TrxId::NONE).then_some(lock.trx),
                     table: known.map(|(table, _)| table.clone()),
-                    index: known.map_or(0, |(_, number)| *number),
+                    index: known.and_then(|(_, number)| *number).unwrap_or(0),
+                    is_counter: known.is_some_and(|(_, number)| number.is_none()),
                     what: lock.what.clone(),
                     mode: lock.mode,
                     granted: lock.granted,

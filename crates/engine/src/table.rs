@@ -9,6 +9,7 @@ use palisade_btree::Tree;
 use palisade_buffer::Space;
 use palisade_catalog::key;
 use palisade_log::Log;
+use parking_lot::Mutex;
 
 use crate::info::{Counter, Field};
 use crate::metadata::Gate;
@@ -33,6 +34,8 @@ pub(crate) struct Runtime {
     pub(crate) log: Arc<Log>,
     pub(crate) space: Arc<Space>,
     pub(crate) auto_increment: Counter,
+    /// Held by who reserves AUTO_INCREMENT values because the counter is not locked.
+    pub(crate) reserving: Mutex<()>,
     pub(crate) row_id: Counter,
     pub(crate) sampler: Sampler,
     /// Why the table cannot be used.
@@ -44,6 +47,7 @@ impl Runtime {
     pub(crate) fn open(log: Arc<Log>, space: Arc<Space>, auto_increment: u64) -> Result<Self, Error> {
         Ok(Runtime {
             auto_increment: Counter::open(&space, Field::AutoIncrement, auto_increment.max(1))?,
+            reserving: Mutex::default(),
             row_id: Counter::open(&space, Field::RowId, 1)?,
             sampler: Sampler::default(),
             damage: None,
@@ -57,6 +61,7 @@ impl Runtime {
         let counter = |field| Counter::at(field, u64::MAX);
         Runtime {
             auto_increment: counter(Field::AutoIncrement),
+            reserving: Mutex::default(),
             row_id: counter(Field::RowId),
             sampler: Sampler::default(),
             damage: Some(damage),
@@ -162,8 +167,8 @@ impl Table {
         let increment = increment.max(1);
         // MySQL ignores an offset that is larger than the increment.
         let offset = if offset > increment { 1 } else { offset };
-        let Some(span) = (count.max(1) - 1).checked_mul(increment).and_then(|span| span.checked_add(1))
-        else {
+        // The next statement's are of the series at least, even if it has another one.
+        let Some(span) = count.max(1).checked_mul(increment) else {
             return Err(Error::AutoIncrementExhausted.into());
         };
         let first = |next: u64| {

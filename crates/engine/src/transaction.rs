@@ -33,21 +33,48 @@ pub enum IsolationLevel {
     Serializable,
 }
 
-impl IsolationLevel {
-    /// What a transaction is told apart by among those that are open.
-    fn label(self) -> u32 {
-        self as u32 + 1
+/// What a transaction is like, for who looks at those that are open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// Its isolation level.
+    pub isolation: IsolationLevel,
+    /// Whether it may change anything.
+    pub access: AccessMode,
+    /// `unique_checks` of its session.
+    pub unique_checks: bool,
+    /// `foreign_key_checks` of its session.
+    pub foreign_key_checks: bool,
+}
+
+impl Traits {
+    fn of(isolation: IsolationLevel, access: AccessMode) -> Traits {
+        Traits { isolation, access, unique_checks: true, foreign_key_checks: true }
     }
 
-    /// The level with that label; that of a transaction found after a crash, which had another process's, is not known.
-    pub(crate) fn labelled(label: u32) -> IsolationLevel {
+    /// A number that says it.
+    fn label(self) -> u32 {
+        let read_only = self.access == AccessMode::ReadOnly;
+        let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        (self.isolation as u32 + 1)
+            | bit(read_only, 8)
+            | bit(!self.unique_checks, 16)
+            | bit(!self.foreign_key_checks, 32)
+    }
+
+    /// What has that label; of a transaction found after a crash, which had another process's, nothing is known.
+    pub(crate) fn labelled(label: u32) -> Traits {
         let levels = [
             IsolationLevel::ReadUncommitted,
             IsolationLevel::ReadCommitted,
             IsolationLevel::RepeatableRead,
             IsolationLevel::Serializable,
         ];
-        levels.into_iter().find(|level| level.label() == label).unwrap_or_default()
+        Traits {
+            isolation: levels.into_iter().find(|level| *level as u32 + 1 == label & 7).unwrap_or_default(),
+            access: if label & 8 == 0 { AccessMode::ReadWrite } else { AccessMode::ReadOnly },
+            unique_checks: label & 16 == 0,
+            foreign_key_checks: label & 32 == 0,
+        }
     }
 }
 
@@ -203,8 +230,7 @@ pub struct Transaction {
     pub(crate) engine: Arc<Engine>,
     /// There until the transaction is dropped.
     trx: Option<Trx>,
-    isolation: IsolationLevel,
-    access: AccessMode,
+    traits: Traits,
     /// Whether it is one statement's.
     single_statement: bool,
     /// Ids of the tables it uses, with [`WRITES`] if it changes them.
@@ -213,6 +239,8 @@ pub struct Transaction {
     held: Weak<Held>,
     /// What the last operation waits for is a metadata lock.
     waits_for_definition: bool,
+    /// The table whose AUTO_INCREMENT counter its statement has locked, or wants to lock.
+    pub(crate) locked_counter: Option<u64>,
     pub(crate) work: RowWork,
     /// Where the row changes of the running row operation began.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
@@ -221,17 +249,18 @@ pub struct Transaction {
 impl Transaction {
     pub(crate) fn new(engine: Arc<Engine>, isolation: IsolationLevel, access: AccessMode) -> Self {
         let trx = engine.trx.begin();
-        trx.set_label(isolation.label());
+        let traits = Traits::of(isolation, access);
+        trx.set_label(traits.label());
         let trx = Some(trx);
         Transaction {
             engine,
             trx,
-            isolation,
-            access,
+            traits,
             single_statement: false,
             pinned: Vec::new(),
             held: Weak::new(),
             waits_for_definition: false,
+            locked_counter: None,
             work: RowWork::default(),
             secondary_read: None,
         }
@@ -263,12 +292,20 @@ impl Transaction {
     /// If it has not.
     pub fn restart(&mut self, isolation: IsolationLevel, access: AccessMode) {
         assert!(!self.trx_ref().is_open(), "a transaction is ended before the next one begins");
-        if isolation != self.isolation {
-            self.trx_ref().set_label(isolation.label());
-        }
-        self.isolation = isolation;
-        self.access = access;
+        self.become_like(Traits { isolation, access, ..self.traits });
         self.single_statement = false;
+    }
+
+    fn become_like(&mut self, traits: Traits) {
+        if traits != self.traits {
+            self.traits = traits;
+            self.trx_ref().set_label(traits.label());
+        }
+    }
+
+    /// Says what the session checks, for who looks at open transactions.
+    pub fn note_checks(&mut self, unique_checks: bool, foreign_key_checks: bool) {
+        self.become_like(Traits { unique_checks, foreign_key_checks, ..self.traits });
     }
 
     /// Says whose it and those that begin with its buffers are: a connection, for who looks at open transactions.
@@ -289,7 +326,7 @@ impl Transaction {
     /// Whether locking or changing a row that has changed since the snapshot is an error ([`Error::RecordChanged`]):
     /// `innodb_snapshot_isolation`. Means nothing where each statement has a snapshot of its own.
     pub fn set_snapshot_isolation(&mut self, on: bool) {
-        let is_snapshot_kept = self.isolation >= IsolationLevel::RepeatableRead;
+        let is_snapshot_kept = self.traits.isolation >= IsolationLevel::RepeatableRead;
         self.trx().set_first_committer_wins(on && is_snapshot_kept);
     }
 
@@ -302,7 +339,7 @@ impl Transaction {
     }
 
     fn gaps(&self) -> Gaps {
-        match self.isolation {
+        match self.traits.isolation {
             IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => Gaps::Open,
             IsolationLevel::RepeatableRead | IsolationLevel::Serializable => Gaps::Locked,
         }
@@ -310,12 +347,12 @@ impl Transaction {
 
     /// Its isolation level.
     pub fn isolation(&self) -> IsolationLevel {
-        self.isolation
+        self.traits.isolation
     }
 
     /// Its access mode.
     pub fn access(&self) -> AccessMode {
-        self.access
+        self.traits.access
     }
 
     /// Its id, once it has changed something.
@@ -331,7 +368,7 @@ impl Transaction {
     /// A statement begins. READ COMMITTED takes a new snapshot at its first read. Gives the point to roll back to if
     /// the statement fails.
     pub fn start_statement(&mut self) -> Savepoint {
-        if self.isolation <= IsolationLevel::ReadCommitted {
+        if self.traits.isolation <= IsolationLevel::ReadCommitted {
             self.trx().close_snapshot();
         }
         self.savepoint()
@@ -420,6 +457,7 @@ impl Transaction {
     fn end(&mut self) {
         self.work.reset();
         self.secondary_read = None;
+        self.locked_counter = None;
         if !self.pinned.is_empty() {
             let session = self.trx_ref().session();
             self.engine.metadata.unpin_all(session, self.pinned.len());
@@ -504,7 +542,7 @@ impl Transaction {
     }
 
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
-        match self.access {
+        match self.traits.access {
             AccessMode::ReadWrite => Ok(()),
             AccessMode::ReadOnly => Err(Error::ReadOnly),
         }
@@ -515,7 +553,7 @@ impl Transaction {
     pub(crate) fn how(&self, mode: ReadMode) -> How {
         let locked =
             |mode: LockMode, wait| How::Locked(Locking { mode: mode.into(), gaps: self.gaps(), wait });
-        match (mode, self.isolation) {
+        match (mode, self.traits.isolation) {
             (ReadMode::Snapshot | ReadMode::Source, IsolationLevel::ReadUncommitted) => How::Latest,
             (ReadMode::Source, IsolationLevel::RepeatableRead | IsolationLevel::Serializable) => {
                 locked(LockMode::Shared, LockWait::Wait)

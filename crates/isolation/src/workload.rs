@@ -70,6 +70,8 @@ pub enum Step {
     Collide(Key, Element),
     /// Append an element by a statement that fails at its second row, and go on.
     Fail(Key, Element),
+    /// Insert a list's first element and take it back: ROLLBACK TO SAVEPOINT. Whether that worked tells whether the list is empty.
+    Probe(Key, Element),
 }
 
 impl Step {
@@ -89,7 +91,8 @@ impl Step {
             | Step::UndoPart { .. }
             | Step::Replace(..)
             | Step::Collide(..)
-            | Step::Fail(..) => Access::Locking,
+            | Step::Fail(..)
+            | Step::Probe(..) => Access::Locking,
         };
         access == Access::Plain
     }
@@ -192,7 +195,7 @@ impl Generator {
     }
 
     fn step(&mut self, is_single: bool) -> Step {
-        match self.prng.below(15) {
+        match self.prng.below(16) {
             0..6 => Step::Append(self.key(), self.element()),
             // Where plain reads may be stale, a rewrite without a lock would lose what it has not read: rightly.
             6 if !is_single => {
@@ -207,6 +210,8 @@ impl Generator {
             9 if !is_single => Step::Replace(self.key(), self.element()),
             10 if !is_single && self.prng.one_in(2) => Step::Fail(self.key() | 1, self.element()),
             10 => Step::Collide(self.key(), self.element()),
+            // Further on, where lists are empty more often.
+            11 if !is_single => Step::Probe(self.key() + WINDOW / 2, self.element()),
             _ => self.read(false),
         }
     }

@@ -1,7 +1,8 @@
 //! Who has locked what, and who waits for whom: INNODB_TRX, data_locks and data_lock_waits.
 //!
-//! Columns and their meaning are MySQL's; what has no counterpart here is NULL or 0. There are row locks only: what keeps a
-//! table from being redefined is no lock of its transaction's table here, and there are no intention locks. A row that has
+//! Columns and their meaning are MySQL's; what has no counterpart here is NULL or 0. There are row locks, and those of
+//! AUTO_INCREMENT counters: what keeps a table from being redefined is no lock of its transaction's table here, and there are no
+//! intention locks. A row that has
 //! been changed is locked by that alone, without an entry; it is listed from when somebody waits for it. A range that a
 //! scan has locked is one lock, of rows and gaps alike, and its data say from where to where: `[10, 20)`.
 
@@ -10,7 +11,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use palisade_base::TrxId;
 use palisade_catalog::{RowView, SqlType, Timestamp, Value, Zone, key};
-use palisade_engine::{ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table};
+use palisade_engine::{
+    AccessMode, ActiveTransaction, Cut, IsolationLevel, Locked, RowLock, RowLockMode, Table,
+};
 use palisade_sql::Host as _;
 use palisade_sql::expr::convert::text_of;
 
@@ -72,6 +75,9 @@ pub fn transactions(host: &ServerHost) -> Rows {
         };
         let process = processes.iter().find(|process| process.id == transaction.owner);
         let query = process.map(|process| &process.activity.text).filter(|text| !text.is_empty());
+        // Such a statement says neither BEGIN nor what it changes.
+        let is_single_read =
+            transaction.started_us == 0 && transaction.id.is_none() && transaction.row_locks == 0;
         // A single statement's transaction began with it.
         let started_us = match (transaction.started_us, process) {
             (0, Some(process)) => {
@@ -97,19 +103,19 @@ pub fn transactions(host: &ServerHost) -> Rows {
             Value::UInt(transaction.row_locks),
             Value::UInt(transaction.changes),
             Value::UInt(0),
-            Value::bytes(match transaction.isolation {
+            Value::bytes(match transaction.traits.isolation {
                 IsolationLevel::ReadUncommitted => "READ UNCOMMITTED",
                 IsolationLevel::ReadCommitted => "READ COMMITTED",
                 IsolationLevel::RepeatableRead => "REPEATABLE READ",
                 IsolationLevel::Serializable => "SERIALIZABLE",
             }),
-            Value::Int(1),
-            Value::Int(1),
+            Value::Int(transaction.traits.unique_checks.into()),
+            Value::Int(transaction.traits.foreign_key_checks.into()),
             Value::Null,
             Value::Int(0),
             Value::UInt(0),
-            Value::Int(0),
-            Value::Int(0),
+            Value::Int((transaction.traits.access == AccessMode::ReadOnly).into()),
+            Value::Int(is_single_read.into()),
             Value::Null,
         ]
     };
@@ -153,12 +159,15 @@ pub fn locks(host: &ServerHost) -> Rows {
             name(|table| &table.name),
             Value::Null,
             Value::Null,
-            table.map_or(Value::Null, |table| Value::bytes(table.indexes[lock.index].name.as_str())),
+            match table {
+                Some(table) if !lock.is_counter => Value::bytes(table.indexes[lock.index].name.as_str()),
+                _ => Value::Null,
+            },
             Value::UInt(0),
-            Value::bytes("RECORD"),
-            Value::bytes(mode(lock)),
+            Value::bytes(if lock.is_counter { "TABLE" } else { "RECORD" }),
+            Value::bytes(if lock.is_counter { "AUTO_INC" } else { mode(lock) }),
             Value::bytes(if lock.granted { "GRANTED" } else { "WAITING" }),
-            Value::bytes(data(lock)),
+            if lock.is_counter { Value::Null } else { Value::bytes(data(lock)) },
         ]
     };
     host.engine.row_locks().iter().map(line).collect()

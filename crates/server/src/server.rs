@@ -9,7 +9,7 @@ use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{Engine, EngineConfig, FlushAtCommit, FlushMethod, OtherWork};
+use palisade_engine::{AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, OtherWork};
 use palisade_io::{FileSystem, OsFileSystem};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
@@ -149,6 +149,10 @@ fn open_engine(
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
         io_capacity: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
+        auto_increment_lock_mode: AutoIncrementLockMode::from_number(
+            settings.uint(sysvar::INNODB_AUTOINC_LOCK_MODE),
+        )
+        .unwrap_or_default(),
         datadir,
         ..EngineConfig::default()
     };

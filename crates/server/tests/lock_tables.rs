@@ -2,7 +2,7 @@
 
 mod client;
 
-use client::{Answer, CAPABILITIES, Client, TestServer, run, until_somebody_waits};
+use client::{Answer, CAPABILITIES, Client, TestServer, run, until, until_somebody_waits};
 
 fn list(client: &mut Client, text: &str) -> Vec<String> {
     let cell = |cell: Option<String>| cell.unwrap_or_else(|| "NULL".to_owned());
@@ -75,6 +75,29 @@ fn a_waiter_and_the_row_that_its_blocker_has_changed() {
     run(&mut waiting.join().unwrap(), &["COMMIT"]);
     assert_eq!(list(&mut client, LOCKS), Vec::<String>::new());
     assert_eq!(list(&mut client, transactions), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_transaction_is_like_is_told_as_it_is() {
+    let (server, mut client) = world();
+    let mut other = server.connect();
+    let id = other.value("SELECT CONNECTION_ID()");
+    let seen = format!(
+        "SELECT trx_is_read_only, trx_unique_checks, trx_foreign_key_checks, trx_isolation_level, \
+         trx_autocommit_non_locking FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = {id}"
+    );
+    run(&mut other, &["START TRANSACTION READ ONLY", "SELECT * FROM test.t"]);
+    assert_eq!(list(&mut client, &seen), ["1 1 1 REPEATABLE READ 0"]);
+    run(&mut other, &["COMMIT", "SET unique_checks = 0", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"]);
+    run(&mut other, &["BEGIN", "UPDATE test.t SET n = 9 WHERE id = 20"]);
+    assert_eq!(list(&mut client, &seen), ["0 0 1 READ COMMITTED 0"]);
+    // Of the statement that it runs, as in MySQL.
+    run(&mut other, &["SET foreign_key_checks = 0", "SELECT * FROM test.t"]);
+    assert_eq!(list(&mut client, &seen), ["0 0 0 READ COMMITTED 0"]);
+    run(&mut other, &["COMMIT", "SET unique_checks = 1, foreign_key_checks = 1"]);
+    other.send("SELECT SLEEP(1000) FROM test.t");
+    let row = ["0", "1", "1", "REPEATABLE READ", "1"].map(|cell| Some(cell.to_owned())).to_vec();
+    until(&mut client, &seen, &Answer::Rows(vec![row]));
 }
 
 #[test]

@@ -289,6 +289,39 @@ fn locked_tables_keep_other_sessions_waiting() {
     assert_eq!(other.query("DELETE FROM test.t"), Answer::Ok(3));
 }
 
+/// Whoever waits for several tables waits for a transaction that uses one of them, and that one goes on to the others.
+#[test]
+fn a_transaction_goes_on_to_tables_that_wait_for_it() {
+    let server = with_table();
+    let mut other = server.connect();
+    let mut watcher = server.connect();
+    client::run(
+        &mut other,
+        &["USE test", "CREATE TABLE u (id INT PRIMARY KEY)", "CREATE TABLE w (id INT PRIMARY KEY)"],
+    );
+    for (wanted, release) in [
+        ("FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"),
+        ("LOCK TABLES test.u WRITE, test.t READ", "UNLOCK TABLES"),
+        (
+            "RENAME TABLE test.t TO test.x, test.u TO test.t, test.x TO test.u",
+            "RENAME TABLE test.t TO test.x, test.u TO test.t, test.x TO test.u",
+        ),
+        ("DROP TABLE test.u, test.t", "DO 0"),
+    ] {
+        let mut waiter = server.connect();
+        let id = waiter.value("SELECT CONNECTION_ID()");
+        // With nobody passing, this fails instead of hanging.
+        client::run(&mut other, &["SET lock_wait_timeout = 5", "BEGIN", "UPDATE t SET id = id WHERE id = 1"]);
+        waiter.send(wanted);
+        let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {id}");
+        client::until(&mut watcher, &state, &rows(&[&["waiting"]]));
+        assert_eq!(other.query("INSERT INTO u VALUES (1)"), Answer::Ok(1), "{wanted}");
+        assert_eq!(other.query("ROLLBACK"), Answer::Ok(0));
+        assert_eq!(waiter.answer(), Answer::Ok(0), "{wanted}");
+        client::run(&mut waiter, &[release]);
+    }
+}
+
 #[test]
 fn foreign_keys_hold_between_sessions() {
     let server = with_table();

@@ -194,10 +194,9 @@ impl Sql {
             if entries.iter().any(taken) {
                 return Err(mysql_error!(ER_NONUNIQ_TABLE, alias));
             }
-            if lock.write
-                && let Some(locks) = &session.locks
-            {
-                locks.check_global()?;
+            if lock.write {
+                session.locks.as_ref().map_or(Ok(()), |locks| locks.check_global())?;
+                session.check_writable()?;
             }
             entries.push(Entry { name, alias, write: lock.write });
         }

@@ -10,14 +10,14 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
-use palisade_engine::{AccessMode, Savepoint};
+use palisade_engine::Savepoint;
 use smallvec::SmallVec;
 
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Expr};
 use crate::plan::Query;
-use crate::session::Killed;
+use crate::session::{Killed, NextTransaction};
 use crate::sink::ResultSink;
 use crate::sql::Sql;
 use crate::work::Work;
@@ -142,11 +142,8 @@ impl Sql {
     pub fn begin_statement(&self, session: &mut Session) -> SqlResult<Savepoint> {
         session.check_branch()?;
         if !session.active {
-            let next = std::mem::take(&mut session.next_transaction);
-            let isolation = next.isolation.unwrap_or(session.variables.isolation);
-            let read_only =
-                if session.variables.read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
-            let access = next.access.unwrap_or(read_only);
+            let (isolation, access) = session.characteristics_to_come();
+            session.next_transaction = NextTransaction::default();
             let is_kept_open = !session.variables.autocommit;
             let transaction = session.start_transaction(self.engine(), isolation, access);
             if is_kept_open {
@@ -155,6 +152,7 @@ impl Sql {
             session.in_transaction = is_kept_open;
         }
         let transaction = session.transaction.as_mut().expect("it was just begun");
+        transaction.note_checks(session.variables.unique_checks, session.variables.foreign_key_checks);
         transaction.set_single_statement(!session.in_transaction);
         transaction.set_snapshot_isolation(session.variables.snapshot_isolation);
         Ok(transaction.start_statement())
@@ -221,6 +219,7 @@ impl Sql {
     pub async fn commit(&self, session: &mut Session) -> SqlResult<()> {
         session.refuse_in_branch()?;
         session.savepoints.clear();
+        session.next_transaction = NextTransaction::default();
         session.in_transaction = false;
         if !std::mem::take(&mut session.active) {
             return Ok(());
@@ -239,6 +238,7 @@ impl Sql {
     /// ROLLBACK.
     pub async fn rollback(&self, session: &mut Session) -> SqlResult<()> {
         session.savepoints.clear();
+        session.next_transaction = NextTransaction::default();
         session.in_transaction = false;
         if !std::mem::take(&mut session.active) {
             return Ok(());

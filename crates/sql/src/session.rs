@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use palisade_base::error_catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
 use palisade_base::sysvar::SessionSettings;
 use palisade_catalog::{CollationId, SqlType, Value, Zone};
 use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
@@ -278,6 +279,28 @@ impl Session {
             locks: None,
             work: WorkDone::default(),
             state: "",
+        }
+    }
+
+    /// Isolation level and access mode of the transaction that it would open now.
+    pub(crate) fn characteristics_to_come(&self) -> (IsolationLevel, AccessMode) {
+        let usual = if self.variables.read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };
+        let NextTransaction { isolation, access } = self.next_transaction;
+        (isolation.unwrap_or(self.variables.isolation), access.unwrap_or(usual))
+    }
+
+    /// 1792 for what changes something, whether it would find anything to change or not, if the transaction that is open or
+    /// would be opened is READ ONLY.
+    pub(crate) fn check_writable(&self) -> Result<(), crate::SqlError> {
+        let access = match &self.transaction {
+            Some(transaction) if self.active => transaction.access(),
+            _ => self.characteristics_to_come().1,
+        };
+        match access {
+            AccessMode::ReadWrite => Ok(()),
+            AccessMode::ReadOnly => {
+                Err(palisade_base::mysql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION))
+            }
         }
     }
 

@@ -336,6 +336,9 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         session.check_branch_for(&plan)?;
+        if plan.locks_rows {
+            session.check_writable()?;
+        }
         let savepoint = match plan.tables.is_empty() {
             true => None,
             false => Some(self.begin_statement(session)?),

@@ -103,22 +103,27 @@ impl Sql {
                 }
                 Ok(Completion::default())
             }
-            Statement::DropStored(drop) => self.drop_stored(session, drop),
+            Statement::DropStored(drop) => {
+                self.commit(session).await?;
+                self.drop_stored(session, drop)
+            }
             Statement::Signal(signal) => self.signal(session, signal, parameters).await,
             Statement::CreateTable(create) if create.query.is_some() => {
                 self.commit(session).await?;
+                session.check_writable()?;
                 self.create_from_query(session, create, parameters).await
             }
             other if is_definition(other) => {
                 // It ends the transaction that is open.
                 self.commit(session).await?;
+                session.check_writable()?;
                 match crate::ddl::execute(self.engine(), &**self.host(), session, other).await? {
                     Some(completion) => Ok(completion),
                     None => Err(not_supported(name_of(other))),
                 }
             }
             Statement::Flush(flush) => {
-                session.refuse_in_branch()?;
+                self.commit(session).await?;
                 match self.flush_tables(session, &flush.what).await? {
                     Some(completion) => Ok(completion),
                     None => self.administer(session, statement, sink).await,
@@ -255,16 +260,13 @@ impl Sql {
         session: &mut Session,
         start: &ast::StartTransaction,
     ) -> SqlResult<Completion> {
+        let (isolation, usual) = session.characteristics_to_come();
         self.commit(session).await?;
         self.unlock_for_transaction(session);
-        let next = std::mem::take(&mut session.next_transaction);
-        let isolation = next.isolation.unwrap_or(session.variables.isolation);
-        let access = match (start.read_only, next.access) {
-            (Some(true), _) => AccessMode::ReadOnly,
-            (Some(false), _) => AccessMode::ReadWrite,
-            (None, Some(access)) => access,
-            (None, None) if session.variables.read_only => AccessMode::ReadOnly,
-            (None, None) => AccessMode::ReadWrite,
+        let access = match start.read_only {
+            Some(true) => AccessMode::ReadOnly,
+            Some(false) => AccessMode::ReadWrite,
+            None => usual,
         };
         self.open_transaction(session, isolation, access);
         if start.consistent_snapshot
@@ -284,7 +286,7 @@ impl Sql {
     fn characteristics(&self, session: &Session) -> (IsolationLevel, AccessMode) {
         match &session.transaction {
             Some(transaction) if session.active => (transaction.isolation(), transaction.access()),
-            _ => (session.variables.isolation, AccessMode::ReadWrite),
+            _ => session.characteristics_to_come(),
         }
     }
 
@@ -315,7 +317,7 @@ impl Sql {
         let Some(transaction) = &session.transaction else { return Ok(Completion::default()) };
         let point = transaction.savepoint();
         session.work.add(Work::HandlerSavepoint, 1);
-        session.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        session.savepoints.retain(|(known, _)| known.to_lowercase() != name.to_lowercase());
         session.savepoints.push((name.to_owned(), point));
         Ok(Completion::default())
     }
@@ -429,6 +431,11 @@ impl Sql {
             | Value::Bytes(_) => value,
             other => Value::Bytes(text_of(&other, &SqlType::Null)),
         });
+        if variable.scope == ast::VariableScope::Unspecified
+            && ["transaction_isolation", "transaction_read_only"].contains(&&*name)
+        {
+            return self.set_for_next(session, &name, value);
+        }
         let autocommit = session.variables.autocommit;
         self.host().set_variable(session, scope, &name, value)?;
         if session.variables.autocommit && !autocommit {
@@ -441,6 +448,24 @@ impl Sql {
             self.commit(session).await?;
         }
         Ok(())
+    }
+
+    /// `SET @@transaction_...` without a scope: of the next transaction only.
+    fn set_for_next(&self, session: &mut Session, name: &str, value: Option<Value>) -> SqlResult<()> {
+        if session.in_transaction && session.active {
+            return Err(mysql_error!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
+        }
+        // What the value means is the host's business: the session has it for a moment.
+        let usual = self.host().variable(session, Some(host::Scope::Session), name)?;
+        self.host().set_variable(session, host::Scope::Session, name, value)?;
+        if name == "transaction_isolation" {
+            session.next_transaction.isolation = Some(session.variables.isolation);
+        } else {
+            let read_only = session.variables.read_only;
+            session.next_transaction.access =
+                Some(if read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite });
+        }
+        self.host().set_variable(session, host::Scope::Session, name, usual)
     }
 
     fn set_names(&self, session: &mut Session, names: Option<&(String, Option<String>)>) -> SqlResult<()> {
@@ -613,7 +638,7 @@ fn find_savepoint(session: &Session, name: &str) -> SqlResult<usize> {
     session
         .savepoints
         .iter()
-        .position(|(known, _)| known.eq_ignore_ascii_case(name))
+        .position(|(known, _)| known.to_lowercase() == name.to_lowercase())
         .ok_or_else(|| mysql_error!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
 }
 

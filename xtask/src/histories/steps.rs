@@ -39,6 +39,7 @@ impl Session<'_> {
             Step::Rewrite(key, element, access) => self.rewrite(key, element, access, deeds),
             Step::Replace(key, element) => self.replace(key, element, deeds),
             Step::Collide(key, element) => self.collide(key, element, deeds),
+            Step::Probe(key, element) => self.probe(key, element, deeds),
             Step::Fail(key, element) => {
                 deeds.undone.push((key, element));
                 let place = self.next_place(key)?;
@@ -161,7 +162,8 @@ impl Session<'_> {
             | Step::Rewrite(..)
             | Step::Replace(..)
             | Step::Collide(..)
-            | Step::Fail(..) => unreachable!("{step:?} does not only read"),
+            | Step::Fail(..)
+            | Step::Probe(..) => unreachable!("{step:?} does not only read"),
         }
     }
 
@@ -265,6 +267,22 @@ impl Session<'_> {
             }
             other => other.map(drop),
         }
+    }
+
+    /// Finds out by an INSERT that is taken back whether a list is empty. Nobody must fill it before the transaction ends.
+    fn probe(&mut self, key: Key, element: Element, deeds: &mut Deeds) -> Result<(), Trouble> {
+        deeds.undone.push((key, element));
+        self.statement("SAVEPOINT before_probe")?;
+        let known = match self.statement(&insert(key, &[element])) {
+            Err(Trouble::Refused(DUPLICATE)) => Length::at_least(1),
+            other => {
+                other?;
+                deeds.events.push(Event::Probed);
+                Length::exactly(0)
+            }
+        };
+        deeds.ops.push(Op::Learn(key, Access::Locking, known));
+        self.roll_back_to("before_probe", deeds)
     }
 
     fn roll_back_to(&mut self, savepoint: &str, deeds: &mut Deeds) -> Result<(), Trouble> {

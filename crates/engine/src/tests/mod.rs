@@ -1,11 +1,13 @@
 //! The engine from outside, in memory.
 
+mod auto_increment;
 mod ddl;
 mod ddl_crash;
 mod dropped;
 mod flush_method;
 pub(crate) mod harness;
 mod locking;
+mod passing;
 mod recovery;
 mod rows;
 mod stress;

@@ -116,6 +116,12 @@ impl Model {
                 running.ops.push(Op::Learn(key, Access::Locking, Length::at_least(1)));
                 running.undone.push((key, element));
             }
+            Step::Probe(key, element) => {
+                let is_empty = self.seen(running, key).is_empty();
+                let known = if is_empty { Length::exactly(0) } else { Length::at_least(1) };
+                running.ops.push(Op::Learn(key, Access::Locking, known));
+                running.undone.push((key, element));
+            }
             Step::Read(key, access) => self.read(running, key, access),
             Step::ReadPair(one, other, access) => {
                 self.read(running, one, access);

@@ -200,7 +200,8 @@ pub struct SystemVariable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named after the keyword")]
 pub enum VariableScope {
-    /// Not said: the session's value if there is one, else the global one; in SET, the session's.
+    /// Not said: the session's value if there is one, else the global one; in SET, where it is `@@name`, the session's, or that of
+    /// the next transaction.
     Unspecified,
     /// SESSION and LOCAL.
     Session,

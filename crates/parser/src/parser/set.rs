@@ -35,9 +35,9 @@ impl Parser<'_> {
         Ok(Statement::Set(self.assignments()?))
     }
 
-    /// A scope holds until another one is named.
+    /// A scope holds until another one is named; the first is SESSION. `@@` stands for itself.
     pub(super) fn assignments(&mut self) -> Parsed<Vec<Assignment>> {
-        let mut scope = VariableScope::Unspecified;
+        let mut scope = VariableScope::Session;
         self.list(|p| p.assignment(&mut scope))
     }
 

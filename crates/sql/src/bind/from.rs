@@ -312,6 +312,7 @@ impl Binder<'_> {
         }
         let table = self.stored_table(&schema, &factor.name.name, &alias)?;
         let locks_rows = matches!(self.read_mode, ReadMode::Locked(palisade_engine::LockMode::Exclusive, _));
+        self.locks_rows |= locks_rows;
         self.check_locks(&table, &alias, locks_rows)?;
         let hints = factor.index_hints.clone();
         for hint in &hints {

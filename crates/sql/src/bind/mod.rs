@@ -98,6 +98,8 @@ pub struct Binder<'a> {
     pub tables: Vec<Arc<Table>>,
     /// What the statement does to which tables.
     pub accesses: Vec<(crate::Access, ast::ObjectName)>,
+    /// A query locks rows exclusively: FOR UPDATE.
+    pub locks_rows: bool,
     /// The tables of FROM are changed and their old values not looked at.
     pub blind: bool,
     /// Query blocks being bound, the innermost last.
@@ -137,6 +139,7 @@ impl<'a> Binder<'a> {
             subqueries: Vec::new(),
             tables: Vec::new(),
             accesses: Vec::new(),
+            locks_rows: false,
             blind: false,
             scopes: Vec::new(),
             common_tables: Vec::new(),
@@ -201,6 +204,7 @@ impl<'a> Binder<'a> {
             accesses: self.accesses,
             dictionary_version: self.dictionary.version(),
             cacheable: self.cacheable,
+            locks_rows: self.locks_rows,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         }
     }

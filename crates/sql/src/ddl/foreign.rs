@@ -151,6 +151,19 @@ pub fn check(
                 key.name
             ));
         }
+        for column in key.columns.iter().map(|column| &def.columns[usize::from(*column)]) {
+            let Some(generated) = &column.generated else { continue };
+            if !generated.stored {
+                return Err(mysql_error!(ER_FK_CANNOT_USE_VIRTUAL_COLUMN, key.name, column.name));
+            }
+            // Nobody but its expression gives it a value.
+            for (event, action) in [("DELETE", &key.on_delete), ("UPDATE", &key.on_update)] {
+                if action == "SET NULL" || event == "UPDATE" && action == "CASCADE" {
+                    let clause = format!("ON {event} {action}");
+                    return Err(mysql_error!(ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN, clause));
+                }
+            }
+        }
         match parent_of(dictionary, def, key) {
             Some(parent) => check_pair(def, key, parent)?,
             None if checked => return Err(mysql_error!(ER_FK_CANNOT_OPEN_PARENT, key.referenced_table)),

@@ -27,7 +27,7 @@ use crate::expr::context::view;
 use crate::run::{drive, end_row};
 use crate::{BoxFuture, SqlError, SqlResult};
 
-/// Deepest cascade.
+/// Deepest cascade, the row that the statement changes included.
 const MOST_DEPTH: usize = 15;
 
 /// A table and all that its changes can reach through foreign keys.
@@ -381,7 +381,7 @@ impl Family {
                 let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
                 let found =
                     children(cx, table, child.index, &search, LockMode::Exclusive, usize::MAX).await?;
-                if !found.is_empty() && step.chain().count() > MOST_DEPTH {
+                if !found.is_empty() && step.chain().count() >= MOST_DEPTH {
                     return Err(mysql_error!(ER_FK_DEPTH_EXCEEDED, MOST_DEPTH));
                 }
                 for (bytes, stamp) in found {

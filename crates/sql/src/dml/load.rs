@@ -6,6 +6,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Charset, Collation, SqlType, Value};
+use palisade_engine::RowsToCome;
 use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFormat};
 
 use super::insert::InsertRun;
@@ -107,7 +108,7 @@ impl Sql {
         for _ in 0..load.ignore_lines {
             lines.skip().await?;
         }
-        let mut run = InsertRun::new(&plan);
+        let mut run = InsertRun::new(&plan, RowsToCome::Unknown);
         let load_all =
             async |cx: &mut Context<'_>| load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await;
         let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await?;

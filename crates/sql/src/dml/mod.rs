@@ -40,12 +40,16 @@ impl Sql {
         parameters: &[Value],
         work: impl AsyncFnOnce(&mut Context<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
+        session.check_writable()?;
         self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
         let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
         cx.strict = cx.mode().is_strict() && !ignore;
         let result = work(&mut cx).await;
         drop(cx);
+        if let Some(transaction) = &mut session.transaction {
+            transaction.release_auto_increment();
+        }
         self.end_statement(session, savepoint, result.as_ref().err()).await?;
         result
     }

@@ -377,6 +377,12 @@ impl LockTable {
         queues.get(&lock_key(index, key)).is_some_and(|queue| queue.held(session).is_some())
     }
 
+    /// Whether anybody has or wants a lock in the key's queue.
+    pub fn is_locked(&self, index: u64, key: &[u8]) -> bool {
+        let shard = self.shard(index, key);
+        shard.count.load(Ordering::Acquire) > 0 && shard.queues.lock().get(&lock_key(index, key)).is_some()
+    }
+
     /// Whether the key's queue would let a request of `session` pass.
     fn may_pass(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode) -> bool {
         let shard = self.shard(index, key);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{Value, row};
-use palisade_engine::Table;
+use palisade_engine::{RowsToCome, Table};
 
 use super::foreign::Family;
 use super::store::RowRules;
@@ -90,7 +90,11 @@ impl Sql {
         plan: &InsertPlan,
         parameters: &[Value],
     ) -> SqlResult<Completion> {
-        let mut run = InsertRun::new(plan);
+        let rows = match plan.plan.query {
+            None => RowsToCome::Known(plan.rows.len() as u64),
+            Some(_) => RowsToCome::Unknown,
+        };
+        let mut run = InsertRun::new(plan, rows);
         self.change_rows(session, &plan.plan, plan.ignore, parameters, async |cx| run.all(cx).await).await?;
         let InsertRun { affected, numbers, .. } = run;
         let records = run.records - run.refused;

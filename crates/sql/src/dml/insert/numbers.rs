@@ -1,20 +1,27 @@
 //! AUTO_INCREMENT in a statement that inserts.
 //!
-//! A statement reserves as many values as it has rows to come, so that nobody else's lie between them. A value that is given
-//! moves it on: what is generated after it is greater, as long as the statement's own values reach. What a row was given that
-//! was not inserted after all is given to the next one.
+//! A statement whose rows are counted reserves as many values as it has rows, so that nobody else's lie between them. One that
+//! inserts what comes from a query or a file reserves 1, then 2, 4, 8 and so on. As in MySQL, what is left over is lost; in lock
+//! mode 0, in which the counter is the statement's until it ends, it takes one value at a time, and none is left over. A value that
+//! is given moves it on: what is generated after it is greater, as long as the statement's own values reach. What a row was given
+//! that was not inserted after all is given to the next one.
+
+use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_AUTOINC_READ_FAILED;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{SqlType, Value};
-use palisade_engine::Table;
+use palisade_engine::{AutoIncrementLockMode, RowsToCome, Table};
 
 use crate::SqlResult;
 use crate::expr::Context;
 use crate::run::drive;
 
+/// Most values that are reserved at once for rows that nobody has counted.
+const MOST_AT_ONCE: u64 = (1 << 16) - 1;
+
 /// The values of one statement.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::dml) struct Numbers {
     /// The first one generated that a row has.
     pub(in crate::dml) generated: Option<u64>,
@@ -22,22 +29,63 @@ pub(in crate::dml) struct Numbers {
     pub(in crate::dml) explicit: Option<u64>,
     /// Those that are not used yet: the next one, and how many.
     reserved: (u64, u64),
+    /// The rows they are for.
+    rows: RowsToCome,
+    /// How often there have been reserved some.
+    reservations: u32,
+    /// Rows that had come with values of their own before the first was reserved.
+    before: u64,
 }
 
 impl Numbers {
+    /// Of a statement that inserts `rows`.
+    pub(super) fn new(rows: RowsToCome) -> Self {
+        Numbers { generated: None, explicit: None, reserved: (0, 0), rows, reservations: 0, before: 0 }
+    }
+
+    /// How many to reserve next.
+    fn wanted(&mut self, mode: AutoIncrementLockMode, left: u64) -> u64 {
+        let number = self.reservations;
+        self.reservations += 1;
+        match self.rows {
+            _ if mode == AutoIncrementLockMode::Traditional => 1,
+            RowsToCome::Known(total) => {
+                if number == 0 {
+                    self.before = total.saturating_sub(left);
+                }
+                (left + self.before).max(1)
+            }
+            RowsToCome::Unknown => (1 << number.min(16)).min(MOST_AT_ONCE),
+        }
+    }
+
     /// The next one, `left` rows being still to come with its own.
-    pub(super) async fn next(&mut self, cx: &mut Context<'_>, table: &Table, left: u64) -> SqlResult<u64> {
+    pub(super) async fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        table: &Arc<Table>,
+        left: u64,
+    ) -> SqlResult<u64> {
         let increment = cx.session.variables.auto_increment_increment.max(1);
         let offset = cx.session.variables.auto_increment_offset.max(1);
         if let Some(value) = cx.session.insert_id.take() {
-            drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
+            let rows = self.rows;
+            drive(cx, |cx| cx.transaction().note_auto_increment(table, rows, value).map_err(Blocked::up))
+                .await?;
             self.reserved = (value, 1);
+            // What follows it is reserved for the rows that are left.
+            self.reservations += 1;
         }
         if self.reserved.1 == 0 {
-            let count = left.max(1);
-            let first =
-                drive(cx, |_| table.reserve_auto_increment(count, increment, offset).map_err(Blocked::up))
-                    .await?;
+            let count = self.wanted(cx.transaction().auto_increment_lock_mode(), left);
+            let rows = self.rows;
+            let first = drive(cx, |cx| {
+                let transaction = cx.transaction();
+                transaction
+                    .reserve_auto_increment(table, rows, count, (increment, offset))
+                    .map_err(Blocked::up)
+            })
+            .await?;
             self.reserved = (first, count);
         }
         let (value, count) = self.reserved;
@@ -49,10 +97,12 @@ impl Numbers {
     pub(super) async fn given(
         &mut self,
         cx: &mut Context<'_>,
-        table: &Table,
+        table: &Arc<Table>,
         value: &Value,
     ) -> SqlResult<()> {
-        let Some(value) = note_given(cx, table, value).await? else { return Ok(()) };
+        let Some(value) = positive(value) else { return Ok(()) };
+        let rows = self.rows;
+        drive(cx, |cx| cx.transaction().note_auto_increment(table, rows, value).map_err(Blocked::up)).await?;
         self.explicit = Some(value);
         let increment = cx.session.variables.auto_increment_increment.max(1);
         let (next, count) = self.reserved;
@@ -90,15 +140,12 @@ pub(super) fn numbered(ty: &SqlType, value: u64) -> SqlResult<Value> {
     }
 }
 
-/// Says to the table that a row has this value, and gives it back; `None` if it counts for nothing there.
-pub(in crate::dml) async fn note_given(
-    cx: &mut Context<'_>,
-    table: &Table,
-    value: &Value,
-) -> SqlResult<Option<u64>> {
-    let Some(value) = positive(value) else { return Ok(None) };
-    drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await?;
-    Ok(Some(value))
+/// Says to the table that an update has given a row this value, if it counts for anything there.
+pub(in crate::dml) async fn note_given(cx: &mut Context<'_>, table: &Table, value: &Value) -> SqlResult<()> {
+    match positive(value) {
+        Some(value) => drive(cx, |_| table.note_auto_increment(value).map_err(Blocked::up)).await,
+        None => Ok(()),
+    }
 }
 
 /// A value of an AUTO_INCREMENT column as a number, if it is one that counts.

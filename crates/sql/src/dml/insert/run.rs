@@ -6,7 +6,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
 use palisade_catalog::{Column, SqlType, Value, row};
-use palisade_engine::Error as EngineError;
+use palisade_engine::{Error as EngineError, RowsToCome};
 
 use super::existing::Replaced;
 use super::numbers::{Numbers, numbered};
@@ -37,7 +37,7 @@ pub(in crate::dml) struct InsertRun<'p> {
 }
 
 impl<'p> InsertRun<'p> {
-    pub(in crate::dml) fn new(plan: &'p InsertPlan) -> Self {
+    pub(in crate::dml) fn new(plan: &'p InsertPlan, rows: RowsToCome) -> Self {
         InsertRun {
             plan,
             affected: 0,
@@ -45,7 +45,7 @@ impl<'p> InsertRun<'p> {
             duplicates: 0,
             written: 0,
             refused: 0,
-            numbers: Numbers::default(),
+            numbers: Numbers::new(rows),
             encoded: Vec::new(),
         }
     }
