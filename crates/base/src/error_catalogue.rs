@@ -568,5 +568,6 @@ error_codes! {
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
+    ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
 }

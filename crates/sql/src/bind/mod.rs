@@ -19,11 +19,13 @@
 //! | `WEIGHT_STRING(x)` | `weight_string(x)` |
 
 pub mod aggregate;
+mod call;
 pub mod compare;
 pub mod expr;
 pub mod from;
 pub mod json;
 pub mod literal;
+mod predicate;
 pub mod scope;
 pub mod types;
 pub mod window;
@@ -110,6 +112,8 @@ pub struct Binder<'a> {
     pub working_tables: usize,
     /// Whether the plan may be kept.
     pub cacheable: bool,
+    /// Whether an expression has an effect beside its value.
+    pub has_effects: bool,
     /// How rows of the statement's own tables are read.
     pub read_mode: palisade_engine::ReadMode,
     /// Depth of nested queries.
@@ -143,6 +147,7 @@ impl<'a> Binder<'a> {
             recursions: Vec::new(),
             working_tables: 0,
             cacheable: true,
+            has_effects: false,
             read_mode: palisade_engine::ReadMode::Snapshot,
             depth: 0,
             bound: 0,
@@ -201,6 +206,7 @@ impl<'a> Binder<'a> {
             accesses: self.accesses,
             dictionary_version: self.dictionary.version(),
             cacheable: self.cacheable,
+            has_effects: self.has_effects,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         }
     }

@@ -144,16 +144,20 @@ impl AggregateState {
                 continue;
             }
             // Everything that may wait comes before anything is counted.
-            let values = super::settled_all(plan.group, cx)?;
-            self.arguments.clear();
-            for spec in plan.aggregates {
-                for argument in &spec.arguments {
-                    self.arguments.push(argument.eval(cx)?);
+            let values = cx.step(|cx| {
+                let group = plan.group.iter().map(|expr| super::settled(expr, cx));
+                let values = group.collect::<SqlAttempt<Vec<Value>>>()?;
+                self.arguments.clear();
+                for spec in plan.aggregates {
+                    for argument in &spec.arguments {
+                        self.arguments.push(argument.eval(cx)?);
+                    }
+                    for key in &spec.order_by {
+                        self.arguments.push(key.expr.eval(cx)?);
+                    }
                 }
-                for key in &spec.order_by {
-                    self.arguments.push(key.expr.eval(cx)?);
-                }
-            }
+                Ok(values)
+            })?;
             self.pending = false;
             let lowest = if plan.rollup { 0 } else { plan.group.len() };
             for level in lowest..=plan.group.len() {

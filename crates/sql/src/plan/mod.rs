@@ -56,6 +56,8 @@ pub struct Plan {
     pub point: Option<point::PointPlan>,
     /// Whether it may be kept: nothing in it depends on the session beyond the cache's key.
     pub cacheable: bool,
+    /// Whether an expression has an effect beside its value.
+    pub has_effects: bool,
     /// How an execution reads its tables, as it is counted.
     pub(crate) reads: SmallVec<[(Work, u64); 1]>,
     /// About how many bytes it takes.

@@ -305,6 +305,23 @@ impl Binder<'_> {
             root = Operator::Distinct { input: Box::new(root), slot, types };
             output = projected;
         }
+        if !select.distinct && keys.iter().any(|key| key.expr.is_impure()) {
+            // What is sorted by is what is shown, and is done once.
+            let slot = self.new_slot();
+            let texts: Vec<String> = output.iter().map(Expr::to_string).collect();
+            let mut projected = Vec::with_capacity(output.len());
+            for (position, (expr, meta)) in output.iter().zip(&columns).enumerate() {
+                projected.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
+            }
+            for key in &mut keys {
+                let text = key.expr.to_string();
+                if let Some(position) = texts.iter().position(|known| *known == text) {
+                    key.expr = projected[position].clone();
+                }
+            }
+            root = Operator::Project { input: Box::new(root), output, slot };
+            output = projected;
+        }
         let counted = select.options.calc_found_rows;
         if !keys.is_empty() && (!ordered || grouped || windowed || select.distinct) {
             let mut slots = Vec::new();
