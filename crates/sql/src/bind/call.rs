@@ -6,12 +6,16 @@ use palisade_catalog::{SqlType, Value};
 use palisade_parser::ast;
 
 use super::json::adapt_documents;
+use super::scope::Clause;
 use super::types::transcode_to;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::func::{self, Function, Purity, absent};
+
+/// GROUPING()'s arguments, at most: a bit for each.
+const MOST_GROUPED: usize = 64;
 
 impl Binder<'_> {
     pub(super) fn function(&mut self, function: &ast::Function) -> SqlResult<Expr> {
@@ -27,6 +31,23 @@ impl Binder<'_> {
             "values" => {
                 if let [ast::Expr::Column(column)] = function.arguments.as_slice() {
                     return self.expr_any(&ast::Expr::Values(column.clone()));
+                }
+            }
+            func::control::GROUPING => {
+                if self.scopes.last().is_some_and(|scope| scope.clause == Clause::Group) {
+                    return Err(mysql_error!(ER_WRONG_GROUP_FIELD, "GROUPING function"));
+                }
+                let Some(scope) =
+                    self.scopes.last().filter(|scope| scope.is_grouped && scope.aggregates_allowed)
+                else {
+                    return Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE));
+                };
+                let count = function.arguments.len();
+                if count > MOST_GROUPED {
+                    return Err(mysql_error!(ER_INVALID_NO_OF_ARGS, "GROUPING", count, MOST_GROUPED));
+                }
+                if scope.in_aggregate {
+                    return Err(not_supported("GROUPING in an aggregate function"));
                 }
             }
             name if absent::is_not_yet(name) => return Err(not_supported(name.to_uppercase())),

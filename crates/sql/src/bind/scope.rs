@@ -95,6 +95,8 @@ pub struct Scope {
     pub group_slot: Option<usize>,
     /// Whether an aggregate may stand here (select list, HAVING, ORDER BY).
     pub aggregates_allowed: bool,
+    /// It has a GROUP BY.
+    pub is_grouped: bool,
     /// Inside an aggregate's argument.
     pub in_aggregate: bool,
     /// Inside a window function's argument.

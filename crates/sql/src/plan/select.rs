@@ -19,6 +19,8 @@ use crate::bind::{Binder, CommonTable};
 use crate::expr::{Coercibility, Expr, Node};
 use crate::sink::ColumnMeta;
 
+/// Bytes of the name of a column that was given none, at most.
+const LONGEST_NAME: usize = 255;
 /// Deepest nesting of queries.
 const MAX_DEPTH: usize = 61;
 
@@ -192,6 +194,7 @@ impl Binder<'_> {
         }
         self.scope().clause = Clause::Fields;
         self.scope().aggregates_allowed = true;
+        self.scope().is_grouped = !select.group_by.is_empty();
         let columns = self.items(&select.items)?;
 
         self.scope().clause = Clause::Group;
@@ -232,7 +235,7 @@ impl Binder<'_> {
         let used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
         if grouped {
             finish.slot = Some(scope.group_slot.unwrap_or_else(|| self.new_slot()));
-            self.regroup(&scope, &mut output, &mut finish, &local)?;
+            self.regroup(&scope, &mut output, &mut finish, &local, select.rollup)?;
         }
 
         let wanted = self.wanted_order(&finish, grouped, select, limit.as_ref(), &local);
@@ -383,7 +386,7 @@ impl Binder<'_> {
                                 column.column.clone()
                             }
                         }
-                        (None, _) => text.clone(),
+                        (None, _) => text[..text.floor_char_boundary(LONGEST_NAME)].to_owned(),
                     };
                     let mut meta = self.meta_of(&bound);
                     meta.name.clone_from(&name);
