@@ -188,9 +188,9 @@ impl Binder<'_> {
                 self.call("weight_string", vec![operand])
             }
             ast::Expr::Values(column) => {
-                let inserted = self.scopes.iter().rev().find_map(|scope| scope.inserted);
-                let Some(slot) = inserted else { return Ok(Expr::null()) };
-                let target = self.resolve(column)?;
+                let found = self.scopes.iter().rev().find_map(|scope| Some((scope, scope.inserted?)));
+                let Some((scope, slot)) = found else { return Ok(Expr::null()) };
+                let target = scope.inserted_column(column)?;
                 let Node::Column { column: position, name, .. } = target.node else {
                     return Ok(Expr::null());
                 };

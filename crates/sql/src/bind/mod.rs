@@ -102,6 +102,10 @@ pub struct Binder<'a> {
     pub accesses: Vec<(crate::Access, ast::ObjectName)>,
     /// The tables of FROM are changed and their old values not looked at.
     pub blind: bool,
+    /// The tables of the next block are to be left in [`kept_sources`](Self::kept_sources), all their columns within reach.
+    pub keeps_sources: bool,
+    /// The tables of a block that has been bound: what stands outside of it reads its rows.
+    pub kept_sources: Vec<Source>,
     /// Query blocks being bound, the innermost last.
     pub scopes: Vec<Scope>,
     /// Common table expressions in sight.
@@ -142,6 +146,8 @@ impl<'a> Binder<'a> {
             tables: Vec::new(),
             accesses: Vec::new(),
             blind: false,
+            keeps_sources: false,
+            kept_sources: Vec::new(),
             scopes: Vec::new(),
             common_tables: Vec::new(),
             recursions: Vec::new(),

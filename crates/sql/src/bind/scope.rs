@@ -251,6 +251,16 @@ impl Scope {
         Ok(found)
     }
 
+    /// A column of the table that rows are inserted into, the first one.
+    pub fn inserted_column(&self, name: &ColumnName) -> SqlResult<Expr> {
+        let table = &self.sources[0];
+        let is_meant = name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.alias));
+        match table.column(&name.column).filter(|_| is_meant) {
+            Some(column) => Ok(table.expr(column)),
+            None => Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), self.clause.name())),
+        }
+    }
+
     /// The select item that a name means, as an alias or a column's name.
     fn item(&self, name: &ColumnName) -> Option<&Expr> {
         if name.table.is_some() {

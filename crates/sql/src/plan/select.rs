@@ -185,6 +185,7 @@ impl Binder<'_> {
                 return Err(mysql_error!(ER_WINDOW_DUPLICATE_NAME, name));
             }
         }
+        let keeps_sources = std::mem::take(&mut self.keeps_sources);
         self.scope().named_windows.clone_from(&select.windows);
         let tree = self.from(&select.from)?;
         let mut conditions = Vec::new();
@@ -232,7 +233,11 @@ impl Binder<'_> {
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         // What is read of each table decides whether an index alone has it; so it is looked up before grouping
         // replaces expressions.
-        let used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
+        let mut used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
+        if keeps_sources && !grouped {
+            used.iter_mut().for_each(|(_, columns)| *columns = None);
+            self.kept_sources.clone_from(&scope.sources);
+        }
         if grouped {
             finish.slot = Some(scope.group_slot.unwrap_or_else(|| self.new_slot()));
             self.regroup(&scope, &mut output, &mut finish, &local, select.rollup)?;
