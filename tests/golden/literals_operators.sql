@@ -27,3 +27,7 @@ SELECT GREATEST(1, 3, 2), LEAST('b', 'a', 'c'), GREATEST(1, NULL), LEAST(1.5, 2)
 SELECT CAST('12abc' AS SIGNED), CAST(-1 AS UNSIGNED), CAST(1.6 AS SIGNED), CAST('2026-11-21' AS DATE), CAST(12345 AS CHAR(3)), CAST('abc' AS BINARY(5)) = 'abc', CAST(1.25 AS DECIMAL(4,1)), CAST('10:11:12' AS TIME), CAST(2026 AS YEAR), CAST(1 AS DOUBLE), CAST('1.5' AS FLOAT);
 SELECT CONVERT('abc', CHAR(2)), CONVERT('x' USING latin1), CONVERT(3.7, SIGNED);
 SHOW WARNINGS;
+-- The name of a column that was given none has 255 bytes at most.
+SELECT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' = 1;
+SELECT 1 + 11111111111111111111 + 22222222222222222222 + 33333333333333333333 + 44444444444444444444 + 55555555555555555555 + 66666666666666666666 + 77777777777777777777 + 88888888888888888888 + 99999999999999999999 + 11111111111111111111 + 22222222222222222222 + 33333333333333333333 + 44444444444444444444;
+SELECT 'ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää' = 1;

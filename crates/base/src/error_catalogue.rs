@@ -474,6 +474,7 @@ error_codes! {
     ER_UNSUPPORTED_INDEX_ALGORITHM = 3502, "HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
     ER_INVALID_BITWISE_OPERANDS_SIZE = 3513, "HY000", "Binary operands of bitwise operators must be of equal length";
+    ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, "HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     ER_PK_INDEX_CANT_BE_INVISIBLE = 3522, "HY000", "A primary key index cannot be invisible";
     ER_UNKNOWN_AUTHID = 3523, "HY000", "Unknown authorization ID `%.64s`@`%.64s`";
     ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS = 3546, "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: %s";
@@ -505,6 +506,8 @@ error_codes! {
     ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC = 3595, "HY000", "You cannot nest a window function in the specification of window '%s'.";
     ER_WINDOW_ROWS_INTERVAL_USE = 3596, "HY000", "Window '%s': INTERVAL can only be used with RANGE frames.";
     ER_WINDOW_FUNCTION_IGNORES_FRAME = 3599, "HY000", "Window function '%s' ignores the frame clause of window '%s' and aggregates over the whole partition";
+    ER_INVALID_NO_OF_ARGS = 3601, "HY000", "Too many arguments for function %s: %lu; maximum allowed is %s.";
+    ER_FIELD_IN_GROUPING_NOT_GROUP_BY = 3602, "HY000", "Argument #%u of GROUPING function is not in GROUP BY";
     ER_ILLEGAL_PRIVILEGE_LEVEL = 3619, "HY000", "Illegal privilege level specified for %s";
     ER_CTE_MAX_RECURSION_DEPTH = 3636, "HY000", "Recursive query aborted after %u iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
@@ -568,5 +571,7 @@ error_codes! {
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT = 4083, "HY000", "Need to rebuild the table to change column type";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
+    ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
+    ER_VALUE_OUT_OF_RANGE = 6527, "22008", "%s value is out of range in '%s'";
 }

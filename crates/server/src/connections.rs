@@ -6,10 +6,11 @@
 //! must have said something.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Waker};
 
+use palisade_sql::Awaited;
 use palisade_sql::session::{KillFlag, Killed};
 use parking_lot::Mutex;
 
@@ -41,8 +42,8 @@ pub struct Connection {
     pub tls: OnceLock<(String, &'static str)>,
     /// Whether it speaks the compressed protocol.
     pub is_compressed: AtomicBool,
-    /// Its statement waits for something other than the client: a lock, a page, the time to go by.
-    pub is_waiting: AtomicBool,
+    /// What its statement waits for, other than the client: a place in [`WAITING`], or [`AT_WORK`].
+    waiting: AtomicU8,
     /// What the client told of itself: `_client_name`, `program_name`, ...
     pub attributes: Mutex<Vec<(String, String)>>,
     waker: Mutex<Option<Waker>>,
@@ -118,7 +119,7 @@ impl Connections {
             counters: SessionCounters::default(),
             tls: OnceLock::new(),
             is_compressed: AtomicBool::new(false),
-            is_waiting: AtomicBool::new(false),
+            waiting: AtomicU8::new(AT_WORK),
             attributes: Mutex::default(),
             waker: Mutex::new(None),
             stream: Mutex::default(),
@@ -195,6 +196,10 @@ impl Connections {
 
 /// The command of a connection between commands.
 const SLEEP: &str = "Sleep";
+/// States of a statement that waits.
+const WAITING: [&str; 3] = ["waiting", "User lock", "User sleep"];
+/// The place of no such state.
+const AT_WORK: u8 = u8::MAX;
 
 impl Connection {
     /// The connection's task is the one being polled: interruptions wake it.
@@ -283,12 +288,22 @@ impl Connection {
         activity.text.shrink_to(1024);
     }
 
+    /// What its statement waits for, if it does.
+    pub fn waits_for(&self, awaited: Option<Awaited>) {
+        let place = match awaited {
+            None => AT_WORK,
+            Some(Awaited::Others | Awaited::Machine) => 0,
+            Some(Awaited::NamedLock) => 1,
+            Some(Awaited::Time) => 2,
+        };
+        self.waiting.store(place, Ordering::Relaxed);
+    }
+
     fn state(&self) -> &'static str {
         match self.activity.lock().command {
             SLEEP => "",
             "Connect" => "login",
-            _ if self.is_waiting.load(Ordering::Relaxed) => "waiting",
-            _ => "executing",
+            _ => WAITING.get(usize::from(self.waiting.load(Ordering::Relaxed))).unwrap_or(&"executing"),
         }
     }
 

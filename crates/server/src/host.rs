@@ -18,6 +18,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
+use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::session::Killed;
 use palisade_sql::{
     Access, Awaited, BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, Sql, SqlResult,
@@ -43,6 +44,8 @@ pub struct ServerHost {
     pub secrets: Arc<Secrets>,
     /// The storage engine.
     pub engine: Arc<Engine>,
+    /// Named locks of all sessions.
+    pub named_locks: Arc<NamedLocks>,
     /// Completed when the server is to shut down.
     pub shutdown: Event,
     /// Prepared statements of all sessions.
@@ -72,6 +75,7 @@ impl ServerHost {
             accounts: Accounts::default(),
             secrets: Arc::new(secrets),
             engine,
+            named_locks: Arc::default(),
             shutdown: Event::new(),
             prepared_statements: AtomicU64::new(0),
             started: Instant::now(),
@@ -226,6 +230,10 @@ impl Host for ServerHost {
         self.asked(session, |asker| asker.sees(schema, table))
     }
 
+    fn named_locks(&self) -> &Arc<NamedLocks> {
+        &self.named_locks
+    }
+
     fn wait<'a>(
         &'a self,
         connection_id: u64,
@@ -239,7 +247,7 @@ impl Host for ServerHost {
             let mut event = pin!(event);
             let mut hung_up = pin!(async {
                 match &connection {
-                    Some(connection) if awaited == Awaited::Others => connection.hung_up().await,
+                    Some(connection) if awaited != Awaited::Machine => connection.hung_up().await,
                     _ => std::future::pending().await,
                 }
             });
@@ -250,7 +258,7 @@ impl Host for ServerHost {
                 }
             });
             if let Some(connection) = &connection {
-                connection.is_waiting.store(true, Ordering::Relaxed);
+                connection.waits_for(Some(awaited));
             }
             let outcome = poll_fn(|context| {
                 if event.as_mut().poll(context).is_ready() {
@@ -270,7 +278,7 @@ impl Host for ServerHost {
             })
             .await;
             if let Some(connection) = &connection {
-                connection.is_waiting.store(false, Ordering::Relaxed);
+                connection.waits_for(None);
             }
             outcome
         })

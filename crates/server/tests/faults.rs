@@ -393,7 +393,7 @@ fn sleep_answers_1_if_it_is_interrupted_and_the_next_row_fails() {
         let number_of_it = id(&mut sleeper);
         send(&mut sleeper, statement);
         let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
-        until(&mut killer, &state, &rows(&["waiting"]));
+        until(&mut killer, &state, &rows(&["User sleep"]));
         assert_eq!(killer.query(&format!("KILL QUERY {number_of_it}")), Answer::Ok(0));
         assert_eq!(sleeper.answer(), expected, "{statement}");
         assert_eq!(sleeper.value("SELECT SLEEP(0)"), "0", "the connection goes on");
@@ -408,7 +408,7 @@ fn sleep_answers_1_if_it_is_interrupted_and_the_next_row_fails() {
     until(
         &mut killer,
         &format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}"),
-        &rows(&["waiting"]),
+        &rows(&["User sleep"]),
     );
     assert_eq!(killer.query(&format!("KILL {number_of_it}")), Answer::Ok(0));
     assert_eq!(number(&gone.answer()), INTERRUPTED);
@@ -433,6 +433,12 @@ const STATIONS: &[Station] = &[
         held: &[],
         way: &["BEGIN", "UPDATE t SET n = 7 WHERE id = 20"],
         last: Some("SELECT SLEEP(10000)"),
+    },
+    Station {
+        name: "waiting for a named lock",
+        held: &["SELECT GET_LOCK('held', 10000)"],
+        way: &["BEGIN", "UPDATE t SET n = 7 WHERE id = 20"],
+        last: Some("SELECT GET_LOCK('held', 10000)"),
     },
     Station {
         name: "waiting for a table that another has locked",
@@ -493,9 +499,11 @@ fn a_session_that_ends_anywhere_leaves_nothing_that_others_wait_for() {
             client::run(&mut victim, way);
             if let Some(last) = last {
                 send(&mut victim, last);
-                let state =
-                    format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
-                until(&mut other, &state, &rows(&["waiting"]));
+                let waits = format!(
+                    "SELECT STATE IN ('waiting', 'User sleep', 'User lock') FROM information_schema.PROCESSLIST \
+                     WHERE ID = {number_of_it}"
+                );
+                until(&mut other, &waits, &rows(&["1"]));
             }
             let left = end.bring(victim, &number_of_it, &mut other);
             // Waits for as long as there is something to wait for.

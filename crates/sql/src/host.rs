@@ -1,5 +1,6 @@
 //! The seam to the server: everything a statement needs that is not in the database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::error_catalogue::ER_OPTION_PREVENTS_STATEMENT;
@@ -7,6 +8,7 @@ use palisade_base::{Event, mysql_error};
 use palisade_catalog::Value;
 use palisade_parser::ast::Statement;
 
+use crate::named_locks::NamedLocks;
 use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
 
 /// Which value of a system variable or status counter.
@@ -31,8 +33,12 @@ pub enum Access {
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// Other sessions, by a lock of theirs, or the time: for as long as they please.
+    /// Other sessions, by a lock of theirs, for as long as they please.
     Others,
+    /// Another session, by a named lock.
+    NamedLock,
+    /// The time to go by.
+    Time,
     /// The machine: a page to be read, the log to be written.
     Machine,
 }
@@ -135,8 +141,11 @@ pub trait Host: Send + Sync {
         true
     }
 
+    /// The server's named locks.
+    fn named_locks(&self) -> &Arc<NamedLocks>;
+
     /// Waits for `event`, at most `limit`, unless the session is killed. A client that goes away while its session waits for
-    /// others has killed it.
+    /// anything but the machine has killed it.
     fn wait<'a>(
         &'a self,
         connection_id: u64,

@@ -10,6 +10,7 @@
 //! | [`plans`] | parsed statements and their plans, shared by the sessions of a worker |
 //! | [`exec`] | the operators' states, and the calls that move them |
 //! | [`locks`] | LOCK TABLES, and what it forbids |
+//! | [`named_locks`] | GET_LOCK's locks, and those who wait for them |
 //! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
 //! | [`run`] | waiting, and the ends of statements and transactions |
@@ -35,6 +36,7 @@ pub mod func;
 pub mod host;
 pub mod locks;
 pub mod mode;
+pub mod named_locks;
 pub mod plan;
 pub mod plans;
 pub mod run;

@@ -60,7 +60,7 @@ pub async fn drive<T>(
     mut step: impl FnMut(&mut Context<'_>) -> SqlAttempt<T>,
 ) -> SqlResult<T> {
     loop {
-        match step(cx) {
+        match cx.step(&mut step) {
             Ok(value) => return Ok(value),
             Err(blocked) => wait_or_fail(cx, blocked).await?,
         }
@@ -68,9 +68,10 @@ pub async fn drive<T>(
 }
 
 /// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed. A statement that
-/// sleeps is only woken when it is to end: SLEEP() itself says what comes of that.
+/// sleeps is only woken when it is to end: SLEEP() itself says what comes of that. So is one that waits in GET_LOCK() when
+/// its time is up.
 pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
-    let asleep = cx.sleep_until.is_some();
+    let asleep = cx.sleep.is_some();
     let waited = wait_with_deadline(cx, event).await;
     match waited {
         Err(_) if asleep && cx.session.kill.get() != Killed::Connection && cx.is_interrupted() => Ok(()),
@@ -80,14 +81,14 @@ pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
 
 async fn wait_with_deadline(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
     let Some(deadline) = cx.deadline else {
-        return wait_for(cx.session, cx.host, event, cx.sleep_until).await;
+        return wait_for(cx.session, cx.host, event, cx.own_wait()).await;
     };
     // A wait may end earlier for reasons of its own; what it waited for is then looked at again.
     let patience = cx.session.variables.lock_wait_timeout.as_micros() as i64;
     let sooner = deadline < cx.host.unix_micros().saturating_add(patience);
-    let until = match cx.sleep_until {
-        Some(awake) => Some(awake.min(deadline)),
-        None => sooner.then_some(deadline),
+    let until = match cx.own_wait() {
+        Some((awaited, until)) => Some((awaited, until.min(deadline))),
+        None => sooner.then_some((Awaited::Others, deadline)),
     };
     wait_for(cx.session, cx.host, event, until).await?;
     let checked = cx.check_deadline();
@@ -99,12 +100,12 @@ async fn wait_with_deadline(cx: &mut Context<'_>, event: Event) -> SqlResult<()>
     checked
 }
 
-/// [`wait`] without a context; `until` is when SLEEP() ends.
+/// [`wait`] without a context; `until` says what for and until when, if there is a time at which it ends without an error.
 pub async fn wait_for(
     session: &mut Session,
     host: &dyn Host,
     event: Event,
-    until: Option<i64>,
+    until: Option<(Awaited, i64)>,
 ) -> SqlResult<()> {
     if event.is_complete() {
         return pause(session, host).await;
@@ -114,13 +115,16 @@ pub async fn wait_for(
         None => (false, false),
     };
     let limit = match until {
-        Some(until) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
+        Some((_, until)) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
         None if awaits_table => session.variables.metadata_lock_wait_timeout,
         None => session.variables.lock_wait_timeout,
     };
-    // What has a time to end by sleeps, or is a SELECT: nobody misses it.
-    let awaited =
-        if awaits_row || awaits_table || until.is_some() { Awaited::Others } else { Awaited::Machine };
+    // What has a time to end by sleeps, waits for a name, or is a SELECT: nobody misses it.
+    let awaited = match until {
+        Some((awaited, _)) => awaited,
+        None if awaits_row || awaits_table => Awaited::Others,
+        None => Awaited::Machine,
+    };
     match host.wait(session.connection_id, event, awaited, Some(limit)).await {
         WaitOutcome::Happened => Ok(()),
         WaitOutcome::TimedOut if until.is_some() => Ok(()),
@@ -336,15 +340,17 @@ impl RowMaker {
             return Ok(());
         }
         self.computed.clear();
-        for expr in output {
-            if let Some(value) = expr.borrow(cx) {
-                value?;
-            } else {
-                let value = expr.eval(cx)?;
-                self.computed.push(crate::expr::convert::settled(value, &expr.ty));
+        cx.step(|cx| {
+            for expr in output {
+                if let Some(value) = expr.borrow(cx) {
+                    value?;
+                } else {
+                    let value = expr.eval(cx)?;
+                    self.computed.push(crate::expr::convert::settled(value, &expr.ty));
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Sends the row that was computed.

@@ -223,8 +223,6 @@ pub struct Session {
     pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
     /// What its statements have done.
     pub work: WorkDone,
-    /// What the session is doing, for the process list.
-    pub state: &'static str,
 }
 
 /// A user variable: its value, and the type that says what its bytes are.
@@ -278,7 +276,6 @@ impl Session {
             xa: None,
             locks: None,
             work: WorkDone::default(),
-            state: "",
         }
     }
 

@@ -176,6 +176,7 @@ impl Sql {
         let _ = self.rollback(session).await;
         session.xa = None;
         session.release_locks();
+        self.host.named_locks().release_all(session.connection_id);
     }
 
     /// Records an error for SHOW WARNINGS.

@@ -77,7 +77,17 @@ impl Date {
         while year < 9999 && first_day_of(year + 1) <= days {
             year += 1;
         }
-        let mut day = (days - first_day_of(year)) as u16 + 1;
+        Date::of_day(year, (days - first_day_of(year)) as u16 + 1)
+    }
+
+    /// The day of the year 0 with this number, which [`from_days`](Self::from_days) leaves out.
+    pub fn of_year_0(days: i64) -> Option<Date> {
+        let days = u16::try_from(days).ok().filter(|days| (1..=365).contains(days))?;
+        Date::of_day(0, days)
+    }
+
+    /// The `day`th day of a year.
+    fn of_day(year: u16, mut day: u16) -> Option<Date> {
         let mut month = 1;
         while day > u16::from(days_in_month(year, month)) {
             day -= u16::from(days_in_month(year, month));

@@ -1,6 +1,8 @@
 //! Aggregates: bound where they stand, computed by the block's grouping.
 
-use palisade_base::error_catalogue::{ER_INVALID_GROUP_FUNC_USE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT};
+use palisade_base::error_catalogue::{
+    ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE, ER_INVALID_GROUP_FUNC_USE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
 use palisade_catalog::types::LobSize;
@@ -11,12 +13,16 @@ use super::types::{json_as_number, text_type, transcode_to};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::decimal_shape;
+use crate::expr::bits;
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::plan::SortKey;
 
 /// Columns from here on of the groups' slot are aggregates, until the number of group expressions is known.
 pub const AGGREGATES: usize = 1 << 20;
+
+/// Bytes that an operand of BIT_AND and its like has at most.
+const LONGEST_BIT_STRING: u32 = 511;
 
 impl Binder<'_> {
     /// An aggregate as a column of the groups' slot.
@@ -94,9 +100,15 @@ impl Binder<'_> {
             | AggregateKind::StdDevSamp
             | AggregateKind::VarPop
             | AggregateKind::VarSamp => (SqlType::DOUBLE, true),
-            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
-                (SqlType::BIGINT_UNSIGNED, false)
-            }
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => match arguments.first() {
+                Some(argument) if bits::is_bit_string(argument) => {
+                    if bits::length(argument) > LONGEST_BIT_STRING {
+                        return Err(mysql_error!(ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE));
+                    }
+                    (SqlType::VarBinary { length: bits::length(argument) }, false)
+                }
+                _ => (SqlType::BIGINT_UNSIGNED, false),
+            },
             AggregateKind::Min | AggregateKind::Max => (first.clone(), true),
             AggregateKind::GroupConcat => {
                 let operands: Vec<&Expr> = arguments.iter().collect();

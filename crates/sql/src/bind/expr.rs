@@ -1,4 +1,4 @@
-//! Expressions: names resolved, functions found, types and domains decided.
+//! Expressions: names resolved, types decided. Calls of functions and predicates have modules of their own.
 
 use std::sync::Arc;
 
@@ -7,22 +7,18 @@ use palisade_base::mysql_error;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
-use super::compare::{
-    bit_operation, compare, compare_leniently, comparison, literal_date, negation, row_parts, wider,
-};
-use super::json::adapt_documents;
+use super::compare::{bit_operation, compare, compare_leniently, comparison, negation, row_parts};
 use super::literal::{charset_collation, text_literal};
-use super::types::{json_as_number, text_length, text_type, transcode_to};
+use super::types::{json_as_number, text_length, text_type};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
 use crate::expr::arithmetic::{numeric_of, result_type};
 use crate::expr::bits;
-use crate::expr::compare::{aggregate_collations, domain_of};
+use crate::expr::compare::aggregate_collations;
 use crate::expr::{
-    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse,
-    Truth,
+    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Node, Subquery, SubqueryUse, Truth,
 };
-use crate::func::{self, Function, absent};
+use crate::func;
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
@@ -33,7 +29,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    fn expr_any(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+    pub(super) fn expr_any(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         match expr {
             ast::Expr::Literal(literal) => self.literal(literal),
             ast::Expr::Placeholder(number) => Ok(self.parameter(*number as usize)),
@@ -42,6 +38,7 @@ impl Binder<'_> {
             ast::Expr::SystemVariable(variable) => self.system_variable(variable),
             ast::Expr::AssignUserVariable(name, value) => {
                 self.cacheable = false;
+                self.has_effects = true;
                 let value = self.expr(value)?;
                 let (ty, nullable, coercibility) = (value.ty.clone(), value.nullable, value.coercibility);
                 let name: Arc<str> = name.to_lowercase().into();
@@ -191,9 +188,9 @@ impl Binder<'_> {
                 self.call("weight_string", vec![operand])
             }
             ast::Expr::Values(column) => {
-                let inserted = self.scopes.iter().rev().find_map(|scope| scope.inserted);
-                let Some(slot) = inserted else { return Ok(Expr::null()) };
-                let target = self.resolve(column)?;
+                let found = self.scopes.iter().rev().find_map(|scope| Some((scope, scope.inserted?)));
+                let Some((scope, slot)) = found else { return Ok(Expr::null()) };
+                let target = scope.inserted_column(column)?;
                 let Node::Column { column: position, name, .. } = target.node else {
                     return Ok(Expr::null());
                 };
@@ -215,43 +212,8 @@ impl Binder<'_> {
         exprs.iter().map(|expr| self.expr(expr)).collect()
     }
 
-    /// A word of the grammar as an argument: no text to reconcile the collations of others with.
-    fn keyword(word: &str) -> Expr {
-        Expr {
-            ty: SqlType::Null,
-            coercibility: Coercibility::Null,
-            ..Expr::literal(Value::bytes(word), SqlType::Null)
-        }
-    }
-
-    fn text(&self, text: &str) -> Expr {
+    pub(super) fn text(&self, text: &str) -> Expr {
         text_literal(text.as_bytes().to_vec(), self.session.variables.collation_connection)
-    }
-
-    pub(super) fn unit(&self, unit: ast::IntervalUnit) -> Expr {
-        use ast::IntervalUnit as Unit;
-        Self::keyword(match unit {
-            Unit::Microsecond => "microsecond",
-            Unit::Second => "second",
-            Unit::Minute => "minute",
-            Unit::Hour => "hour",
-            Unit::Day => "day",
-            Unit::Week => "week",
-            Unit::Month => "month",
-            Unit::Quarter => "quarter",
-            Unit::Year => "year",
-            Unit::SecondMicrosecond => "second_microsecond",
-            Unit::MinuteMicrosecond => "minute_microsecond",
-            Unit::MinuteSecond => "minute_second",
-            Unit::HourMicrosecond => "hour_microsecond",
-            Unit::HourSecond => "hour_second",
-            Unit::HourMinute => "hour_minute",
-            Unit::DayMicrosecond => "day_microsecond",
-            Unit::DaySecond => "day_second",
-            Unit::DayMinute => "day_minute",
-            Unit::DayHour => "day_hour",
-            Unit::YearMonth => "year_month",
-        })
     }
 
     fn parameter(&self, number: usize) -> Expr {
@@ -390,141 +352,6 @@ impl Binder<'_> {
         Expr::computed(node, ty, nullable || divides)
     }
 
-    fn compare_rows(
-        &mut self,
-        comparison: Comparison,
-        left: &[ast::Expr],
-        right: &[ast::Expr],
-    ) -> SqlResult<Expr> {
-        if left.len() != right.len() {
-            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
-        }
-        let mut parts = Vec::with_capacity(left.len());
-        match comparison {
-            Comparison::Equal | Comparison::NullSafeEqual | Comparison::NotEqual => {
-                for (left, right) in left.iter().zip(right) {
-                    let (left, right) = (self.expr(left)?, self.expr(right)?);
-                    parts.push(compare(comparison, left, right)?);
-                }
-                let nullable = parts.iter().any(|part| part.nullable);
-                let node =
-                    if comparison == Comparison::NotEqual { Node::Or(parts) } else { Node::And(parts) };
-                Ok(Expr::truth(node, nullable))
-            }
-            _ => {
-                // (a, b) < (c, d) is a < c OR a = c AND b < d.
-                let strict = match comparison {
-                    Comparison::LessEqual => Comparison::Less,
-                    Comparison::GreaterEqual => Comparison::Greater,
-                    other => other,
-                };
-                for last in 0..left.len() {
-                    let mut terms = Vec::with_capacity(last + 1);
-                    for position in 0..=last {
-                        let (left_part, right_part) =
-                            (self.expr(&left[position])?, self.expr(&right[position])?);
-                        let how = match (position == last, last + 1 == left.len()) {
-                            (false, _) => Comparison::Equal,
-                            (true, true) => comparison,
-                            (true, false) => strict,
-                        };
-                        terms.push(compare(how, left_part, right_part)?);
-                    }
-                    parts.extend(Expr::all_of(terms));
-                }
-                Ok(Expr::truth(Node::Or(parts), true))
-            }
-        }
-    }
-
-    fn between(&mut self, between: &ast::Between) -> SqlResult<Expr> {
-        let operand = self.expr(&between.operand)?;
-        let mut low = self.expr(&between.low)?;
-        let mut high = self.expr(&between.high)?;
-        if [&operand, &low, &high].iter().any(|part| part.ty == SqlType::Json) {
-            let from = compare(Comparison::GreaterEqual, operand.clone(), low)?;
-            let to = compare(Comparison::LessEqual, operand, high)?;
-            let nullable = from.nullable || to.nullable;
-            let within = Expr::truth(Node::And(vec![from, to]), nullable);
-            return Ok(if between.negated { negation(within) } else { within });
-        }
-        let low_domain = domain_of(&operand, &low, "between")?;
-        let high_domain = domain_of(&operand, &high, "between")?;
-        let domain = wider(low_domain, high_domain);
-        if domain == Domain::DateTime {
-            literal_date(&mut low);
-            literal_date(&mut high);
-        }
-        let nullable = operand.nullable || low.nullable || high.nullable;
-        Ok(Expr::truth(
-            Node::Between {
-                operand: Box::new(operand),
-                domain,
-                low: Box::new(low),
-                high: Box::new(high),
-                negated: between.negated,
-            },
-            nullable,
-        ))
-    }
-
-    fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> SqlResult<Expr> {
-        if let Some(parts) = row_parts(operand) {
-            let mut alternatives = Vec::with_capacity(list.len());
-            for item in list {
-                let Some(items) = row_parts(item) else {
-                    return Err(mysql_error!(ER_OPERAND_COLUMNS, parts.len()));
-                };
-                alternatives.push(self.compare_rows(Comparison::Equal, parts, items)?);
-            }
-            let any = Expr::truth(Node::Or(alternatives), true);
-            return Ok(if negated { negation(any) } else { any });
-        }
-        let operand = self.expr(operand)?;
-        let mut nullable = operand.nullable;
-        let mut items = Vec::with_capacity(list.len());
-        for item in list {
-            let mut item = self.expr(item)?;
-            nullable |= item.nullable;
-            let domain = domain_of(&operand, &item, " IN ")?;
-            if domain == Domain::DateTime {
-                literal_date(&mut item);
-            }
-            items.push((domain, item));
-        }
-        Ok(Expr::truth(Node::In { operand: Box::new(operand), list: items, negated }, nullable))
-    }
-
-    fn like(&mut self, like: &ast::Like) -> SqlResult<Expr> {
-        let mut operands = [self.expr(&like.operand)?, self.expr(&like.pattern)?];
-        let escape = match &like.escape {
-            Some(escape) => {
-                let escape = self.expr(escape)?;
-                if let Node::Literal(Value::Bytes(text)) = &escape.node {
-                    let charset = escape.ty.collation().get().charset;
-                    if charset.char_count(text) > 1 {
-                        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
-                    }
-                }
-                Some(Box::new(escape))
-            }
-            None if self.session.variables.sql_mode.has(crate::mode::SqlMode::NO_BACKSLASH_ESCAPES) => {
-                Some(Box::new(self.text("")))
-            }
-            None => None,
-        };
-        let (collation, coercibility) = aggregate_collations(&[&operands[0], &operands[1]], "like")?;
-        let collation = if coercibility == Coercibility::Numeric {
-            self.session.variables.collation_connection
-        } else {
-            collation
-        };
-        operands.iter_mut().for_each(|operand| transcode_to(operand, collation));
-        let nullable = operands.iter().any(|operand| operand.nullable);
-        let [operand, pattern] = operands.map(Box::new);
-        Ok(Expr::truth(Node::Like { operand, pattern, escape, collation, negated: like.negated }, nullable))
-    }
-
     fn case(&mut self, case: &ast::Case) -> SqlResult<Expr> {
         let mut branches = Vec::with_capacity(case.branches.len());
         for (condition, result) in &case.branches {
@@ -597,99 +424,6 @@ impl Binder<'_> {
         Ok(operand)
     }
 
-    fn function(&mut self, function: &ast::Function) -> SqlResult<Expr> {
-        let lower = function.name.to_ascii_lowercase();
-        if let Some(schema) = &function.schema {
-            return Err(mysql_error!(
-                ER_SP_DOES_NOT_EXIST,
-                "FUNCTION",
-                format!("{schema}.{}", function.name)
-            ));
-        }
-        match lower.as_str() {
-            "values" => {
-                if let [ast::Expr::Column(column)] = function.arguments.as_slice() {
-                    return self.expr_any(&ast::Expr::Values(column.clone()));
-                }
-            }
-            name if absent::is_not_yet(name) => return Err(not_supported(name.to_uppercase())),
-            name if absent::is_internal(name) => {
-                return Err(mysql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, function.name));
-            }
-            _ => {}
-        }
-        if func::find(&lower).is_none() {
-            let schema = self.session.database.clone();
-            return Err(match schema {
-                Some(schema) => {
-                    mysql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{}", function.name))
-                }
-                None => mysql_error!(ER_NO_DB_ERROR),
-            });
-        }
-        let arguments = self.all(&function.arguments)?;
-        check_count(func::find(&lower), arguments.len(), &function.name)?;
-        self.call(&lower, arguments)
-    }
-
-    /// A call of a function of the library.
-    pub fn call(&mut self, name: &str, mut arguments: Vec<Expr>) -> SqlResult<Expr> {
-        let Some(function) = func::find(name) else {
-            return Err(not_supported(name.to_uppercase()));
-        };
-        check_count(Some(function), arguments.len(), name)?;
-        if !function.deterministic {
-            self.cacheable = self.cacheable && is_cacheable(function);
-        }
-        adapt_documents(function, &mut arguments);
-        self.reconcile_charsets(function, &mut arguments);
-        let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
-        let coercibility = if !typed.ty.is_string() {
-            Coercibility::Numeric
-        } else if typed.ty == SqlType::Json {
-            Coercibility::Implicit
-        } else if matches!(
-            function.name,
-            "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
-        ) {
-            Coercibility::SystemConstant
-        } else {
-            arguments
-                .iter()
-                .filter(|argument| argument.ty.is_text())
-                .map(|argument| argument.coercibility)
-                .min()
-                .unwrap_or(Coercibility::Literal)
-        };
-        Ok(Expr {
-            node: Node::Call { function, arguments },
-            ty: typed.ty,
-            nullable: typed.nullable,
-            coercibility,
-        })
-    }
-
-    /// Texts of one call come in one character set.
-    fn reconcile_charsets(&self, function: &Function, arguments: &mut [Expr]) {
-        if matches!(
-            function.name,
-            "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
-        ) || function.name.starts_with("json_")
-        {
-            return;
-        }
-        let texts = arguments.iter().filter(|argument| argument.ty.is_text()).count();
-        if texts < 2 {
-            return;
-        }
-        let found = aggregate_collations(&arguments.iter().collect::<Vec<_>>(), function.name);
-        if let Ok((collation, _)) = found {
-            for argument in arguments {
-                transcode_to(argument, collation);
-            }
-        }
-    }
-
     fn default_of(&mut self, column: &ast::ColumnName) -> SqlResult<Expr> {
         let target = self.resolve(column)?;
         let Node::Column { slot, column: position, .. } = target.node else {
@@ -709,34 +443,6 @@ impl Binder<'_> {
                 Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_DEFAULT_VAL_GENERATED, "DEFAULT function"))
             }
         }
-    }
-
-    fn quantified(
-        &mut self,
-        operand: &ast::Expr,
-        query: &ast::Query,
-        comparison: Comparison,
-        all: bool,
-        negated: bool,
-    ) -> SqlResult<Expr> {
-        let left = match row_parts(operand) {
-            Some(parts) => self.all(parts)?,
-            None => vec![self.expr(operand)?],
-        };
-        let (number, correlated) = self.subquery(query)?;
-        let plan = self.subqueries[number].clone().expect("it was just bound");
-        if plan.output.len() != left.len() {
-            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
-        }
-        if left.len() > 1 && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
-            return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
-        }
-        let mut domains = Vec::with_capacity(left.len());
-        for (left, right) in left.iter().zip(&plan.output) {
-            domains.push(domain_of(left, right, comparison.symbol())?);
-        }
-        let usage = SubqueryUse::Quantified { left, comparison, domains, all, negated };
-        Ok(Expr::truth(Node::Subquery(Box::new(Subquery { number, usage, correlated })), true))
     }
 
     /// Binds a subquery: its number, and whether it reads outer rows.
@@ -768,21 +474,6 @@ impl Binder<'_> {
             }
         }
     }
-}
-
-/// 1582 if a function does not take so many arguments.
-fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlResult<()> {
-    let Some(function) = function else { return Ok(()) };
-    let too_many = function.most != func::MANY && count > usize::from(function.most);
-    if count < usize::from(function.least) || too_many {
-        return Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written));
-    }
-    Ok(())
-}
-
-fn is_cacheable(function: &Function) -> bool {
-    // Their typing does not depend on the session; their value is computed at every execution.
-    !matches!(function.name, "database" | "schema")
 }
 
 fn reads_variables(plan: &crate::plan::Query) -> bool {

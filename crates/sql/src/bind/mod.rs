@@ -19,11 +19,13 @@
 //! | `WEIGHT_STRING(x)` | `weight_string(x)` |
 
 pub mod aggregate;
+mod call;
 pub mod compare;
 pub mod expr;
 pub mod from;
 pub mod json;
 pub mod literal;
+mod predicate;
 pub mod scope;
 pub mod types;
 pub mod window;
@@ -102,6 +104,10 @@ pub struct Binder<'a> {
     pub locks_rows: bool,
     /// The tables of FROM are changed and their old values not looked at.
     pub blind: bool,
+    /// The tables of the next block are to be left in [`kept_sources`](Self::kept_sources), all their columns within reach.
+    pub keeps_sources: bool,
+    /// The tables of a block that has been bound: what stands outside of it reads its rows.
+    pub kept_sources: Vec<Source>,
     /// Query blocks being bound, the innermost last.
     pub scopes: Vec<Scope>,
     /// Common table expressions in sight.
@@ -112,6 +118,8 @@ pub struct Binder<'a> {
     pub working_tables: usize,
     /// Whether the plan may be kept.
     pub cacheable: bool,
+    /// Whether an expression has an effect beside its value.
+    pub has_effects: bool,
     /// How rows of the statement's own tables are read.
     pub read_mode: palisade_engine::ReadMode,
     /// Depth of nested queries.
@@ -141,11 +149,14 @@ impl<'a> Binder<'a> {
             accesses: Vec::new(),
             locks_rows: false,
             blind: false,
+            keeps_sources: false,
+            kept_sources: Vec::new(),
             scopes: Vec::new(),
             common_tables: Vec::new(),
             recursions: Vec::new(),
             working_tables: 0,
             cacheable: true,
+            has_effects: false,
             read_mode: palisade_engine::ReadMode::Snapshot,
             depth: 0,
             bound: 0,
@@ -205,6 +216,7 @@ impl<'a> Binder<'a> {
             dictionary_version: self.dictionary.version(),
             cacheable: self.cacheable,
             locks_rows: self.locks_rows,
+            has_effects: self.has_effects,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         }
     }

@@ -95,6 +95,8 @@ pub struct Scope {
     pub group_slot: Option<usize>,
     /// Whether an aggregate may stand here (select list, HAVING, ORDER BY).
     pub aggregates_allowed: bool,
+    /// It has a GROUP BY.
+    pub is_grouped: bool,
     /// Inside an aggregate's argument.
     pub in_aggregate: bool,
     /// Inside a window function's argument.
@@ -247,6 +249,16 @@ impl Scope {
             found = Some((position, column));
         }
         Ok(found)
+    }
+
+    /// A column of the table that rows are inserted into, the first one.
+    pub fn inserted_column(&self, name: &ColumnName) -> SqlResult<Expr> {
+        let table = &self.sources[0];
+        let is_meant = name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.alias));
+        match table.column(&name.column).filter(|_| is_meant) {
+            Some(column) => Ok(table.expr(column)),
+            None => Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), self.clause.name())),
+        }
     }
 
     /// The select item that a name means, as an alias or a column's name.

@@ -11,6 +11,7 @@ use palisade_parser::ast::{CheckConstraint, Expr, Literal};
 
 use super::Definer;
 use crate::dml::store::parse_expression;
+use crate::func::Purity;
 use crate::{SqlError, SqlResult};
 
 /// What an expression is for.
@@ -109,8 +110,8 @@ fn text_of(definer: &Definer<'_>, def: &TableDef, expr: &Expr, role: Role<'_>) -
                 let now =
                     function.name.eq_ignore_ascii_case("unix_timestamp") && function.arguments.is_empty();
                 match known {
-                    Some(known) if known.deterministic && !now => Ok(()),
-                    _ => Err(role.function(def, &function.name)),
+                    Some(known) if known.purity == Purity::Pure && !now => Ok(()),
+                    _ => Err(role.function(def, &function.name.to_ascii_lowercase())),
                 }
             }
             other if other.has_query() => Err(role.query(def)),

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use palisade_base::error_catalogue::{ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE};
+use palisade_base::error_catalogue::{
+    ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE, ER_INVALID_BITWISE_OPERANDS_SIZE,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::{Decimal, SqlType, Value, ValueRef, json};
 pub use palisade_parser::ast::AggregateKind;
@@ -13,6 +15,7 @@ use super::keys::{KeyIndex, Numbered};
 use super::sort::compare_keys;
 use super::{State, append_hash_key};
 use crate::bind::aggregate::kind_name;
+use crate::expr::bits;
 use crate::expr::compare::{compare_extreme, compare_typed};
 use crate::expr::context::{value_bytes, values_size};
 use crate::expr::convert::text_of;
@@ -124,6 +127,9 @@ impl AggregateState {
         for (accumulator, spec) in std::mem::take(&mut group.accumulators).into_iter().zip(plan.aggregates) {
             row.push(accumulator.finish(cx, spec)?);
         }
+        if plan.rollup {
+            row.push(Value::Int(group.level as i64));
+        }
         for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
             cx.frame.slots[*slot] = std::mem::take(kept);
         }
@@ -144,16 +150,20 @@ impl AggregateState {
                 continue;
             }
             // Everything that may wait comes before anything is counted.
-            let values = super::settled_all(plan.group, cx)?;
-            self.arguments.clear();
-            for spec in plan.aggregates {
-                for argument in &spec.arguments {
-                    self.arguments.push(argument.eval(cx)?);
+            let values = cx.step(|cx| {
+                let group = plan.group.iter().map(|expr| super::settled(expr, cx));
+                let values = group.collect::<SqlAttempt<Vec<Value>>>()?;
+                self.arguments.clear();
+                for spec in plan.aggregates {
+                    for argument in &spec.arguments {
+                        self.arguments.push(argument.eval(cx)?);
+                    }
+                    for key in &spec.order_by {
+                        self.arguments.push(key.expr.eval(cx)?);
+                    }
                 }
-                for key in &spec.order_by {
-                    self.arguments.push(key.expr.eval(cx)?);
-                }
-            }
+                Ok(values)
+            })?;
             self.pending = false;
             let lowest = if plan.rollup { 0 } else { plan.group.len() };
             for level in lowest..=plan.group.len() {
@@ -250,6 +260,7 @@ pub(super) enum Accumulator {
     Sum { count: u64, sum: Sum },
     Extreme(Value),
     Bits { value: u64 },
+    BitString(Option<Vec<u8>>),
     Variance { count: u64, mean: f64, squares: f64 },
     Texts(Texts),
     Distinct { seen: KeyIndex, inner: Box<Accumulator> },
@@ -284,6 +295,9 @@ impl Accumulator {
                 Accumulator::Sum { count: 0, sum }
             }
             AggregateKind::Min | AggregateKind::Max => Accumulator::Extreme(Value::Null),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor if spec.ty.is_string() => {
+                Accumulator::BitString(None)
+            }
             AggregateKind::BitAnd => Accumulator::Bits { value: u64::MAX },
             AggregateKind::BitOr | AggregateKind::BitXor => Accumulator::Bits { value: 0 },
             AggregateKind::StdDevPop
@@ -388,6 +402,24 @@ impl Accumulator {
                 }
                 Ok(0)
             }
+            Accumulator::BitString(known) => {
+                let operand = text_of(&values[0], &spec.arguments[0].ty);
+                let Some(known) = known else {
+                    *known = Some(operand.to_vec());
+                    return Ok(operand.len());
+                };
+                if known.len() != operand.len() {
+                    return Err(mysql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE));
+                }
+                for (known, byte) in known.iter_mut().zip(operand.iter()) {
+                    match spec.kind {
+                        AggregateKind::BitAnd => *known &= byte,
+                        AggregateKind::BitOr => *known |= byte,
+                        _ => *known ^= byte,
+                    }
+                }
+                Ok(0)
+            }
             Accumulator::Variance { count, mean, squares } => {
                 let value = cx.to_f64(values[0].as_ref())?;
                 *count += 1;
@@ -455,6 +487,12 @@ impl Accumulator {
             }
             Accumulator::Extreme(value) => value,
             Accumulator::Bits { value } => Value::UInt(value),
+            Accumulator::BitString(Some(bits)) => Value::bytes(bits),
+            Accumulator::BitString(None) => {
+                // What changes nothing that it is combined with.
+                let neutral = if spec.kind == AggregateKind::BitAnd { u8::MAX } else { 0 };
+                Value::bytes(vec![neutral; bits::length(&spec.arguments[0]) as usize])
+            }
             Accumulator::Variance { count, squares, .. } => {
                 let divisor = match spec.kind {
                     AggregateKind::VarSamp | AggregateKind::StdDevSamp => count.saturating_sub(1),

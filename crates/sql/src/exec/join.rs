@@ -81,7 +81,7 @@ impl NestedLoopState {
                 take_turns(cx)?;
             }
             let holds = match condition {
-                Some(condition) => condition.test(cx)? == Some(true),
+                Some(condition) => cx.step(|cx| condition.test(cx))? == Some(true),
                 None => true,
             };
             self.pending = false;
@@ -189,7 +189,8 @@ impl HashJoinState {
                 }
                 self.key.clear();
                 let mut key = std::mem::take(&mut self.key);
-                let known = join_key(cx, plan.keys.iter().map(|(left, _, domain)| (left, *domain)), &mut key);
+                let keys = plan.keys.iter().map(|(left, _, domain)| (left, *domain));
+                let known = cx.step(|cx| join_key(cx, keys, &mut key));
                 self.key = key;
                 let known = known?;
                 if !known {
@@ -220,7 +221,7 @@ impl HashJoinState {
                 take_turns(cx)?;
             }
             let holds = match plan.condition {
-                Some(condition) => condition.test(cx)? == Some(true),
+                Some(condition) => cx.step(|cx| condition.test(cx))? == Some(true),
                 None => true,
             };
             self.testing = false;
@@ -249,7 +250,8 @@ impl HashJoinState {
                 self.right_pending = true;
             }
             let mut key = Vec::new();
-            let known = join_key(cx, plan.keys.iter().map(|(_, right, domain)| (right, *domain)), &mut key)?;
+            let keys = plan.keys.iter().map(|(_, right, domain)| (right, *domain));
+            let known = cx.step(|cx| join_key(cx, keys, &mut key))?;
             self.right_pending = false;
             if known {
                 let row: Box<[Slot]> =

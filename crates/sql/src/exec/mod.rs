@@ -203,7 +203,7 @@ impl State {
                     }
                     *pending = true;
                 }
-                let passes = condition.test(cx)? == Some(true);
+                let passes = cx.step(|cx| condition.test(cx))? == Some(true);
                 *pending = false;
                 if passes {
                     return Ok(true);
@@ -264,7 +264,7 @@ fn next_passing(
     while let Some(row) = rows.get(*next) {
         cx.frame.slots[slot] = Slot::Values(row.clone());
         let passes = match filter {
-            Some(filter) => filter.test(cx)? == Some(true),
+            Some(filter) => cx.step(|cx| filter.test(cx))? == Some(true),
             None => true,
         };
         *next += 1;
@@ -280,21 +280,18 @@ fn next_passing(
 
 /// The values of expressions.
 pub fn evaluate_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
-    let mut values = Vec::with_capacity(exprs.len());
-    for expr in exprs {
-        values.push(expr.eval(cx)?);
-    }
-    Ok(values)
+    cx.step(|cx| exprs.iter().map(|expr| expr.eval(cx)).collect())
 }
 
 /// The values of expressions, as they leave them.
 pub fn settled_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value>> {
-    let mut values = Vec::with_capacity(exprs.len());
-    for expr in exprs {
-        let value = expr.eval(cx)?;
-        values.push(crate::expr::convert::settled(value, &expr.ty));
-    }
-    Ok(values)
+    cx.step(|cx| exprs.iter().map(|expr| settled(expr, cx)).collect())
+}
+
+/// The value of an expression, as it leaves it.
+fn settled(expr: &Expr, cx: &mut Context<'_>) -> SqlAttempt<Value> {
+    let value = expr.eval(cx)?;
+    Ok(crate::expr::convert::settled(value, &expr.ty))
 }
 
 /// "Call me again soon": lets other sessions run.

@@ -90,11 +90,14 @@ impl RecursiveState {
             }
             self.pending = true;
         }
-        let mut values = Vec::with_capacity(query.output.len());
-        for ((expr, ty), name) in query.output.iter().zip(&plan.types).zip(&plan.names) {
-            let value = expr.eval(cx)?;
-            values.push(fitted(cx, value, &expr.ty, ty, name)?);
-        }
+        let values = cx.step(|cx| {
+            let mut values = Vec::with_capacity(query.output.len());
+            for ((expr, ty), name) in query.output.iter().zip(&plan.types).zip(&plan.names) {
+                let value = expr.eval(cx)?;
+                values.push(fitted(cx, value, &expr.ty, ty, name)?);
+            }
+            Ok(values)
+        })?;
         self.pending = false;
         let row: KeptRow = values.into();
         if plan.distinct {

@@ -113,7 +113,7 @@ impl ScanState {
                 self.pending = true;
             }
             let passes = match filter {
-                Some(filter) => filter.test(cx)? == Some(true),
+                Some(filter) => cx.step(|cx| filter.test(cx))? == Some(true),
                 None => {
                     self.untested = Some((slot, step(access)));
                     true
@@ -266,7 +266,7 @@ impl ScanState {
     }
 
     fn open(&mut self, cx: &mut Context<'_>, table: &Arc<Table>, access: &Access) -> SqlAttempt<()> {
-        match access.ranges(cx, table)? {
+        match cx.step(|cx| access.ranges(cx, table))? {
             Ranges::Point(key) => self.phase = Phase::Point(key),
             Ranges::Ranges(mut ranges) => {
                 if !access.backward {

@@ -235,7 +235,7 @@ impl SortState {
     /// Keeps the current row.
     fn keep(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
-        keys.push(cx, plan.keys)?;
+        cx.step(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
         self.rows.push(&cx.frame, plan.slots);
         let first = keys.get(&self.rows, row, 0)?;

@@ -14,7 +14,7 @@ use palisade_catalog::Value;
 use super::aggregate::Accumulator;
 use super::join::charge;
 use super::sort::compare_keys;
-use super::{State, evaluate_all, yielding};
+use super::{State, yielding};
 use crate::expr::context::values_size;
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
@@ -126,8 +126,7 @@ impl WindowState {
 
     fn collect(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<()> {
         if self.constants.is_empty() {
-            let constants = plan.calls.iter().map(|call| constants(call, cx));
-            self.constants = constants.collect::<SqlAttempt<_>>()?;
+            self.constants = cx.step(|cx| plan.calls.iter().map(|call| constants(call, cx)).collect())?;
         }
         loop {
             if !self.pending {
@@ -136,14 +135,18 @@ impl WindowState {
                 }
                 self.pending = true;
             }
-            let partition = key_values(&plan.partition, cx)?;
-            let order = key_values(&plan.order, cx)?;
-            let mut inputs = Vec::with_capacity(plan.calls.len());
-            for call in &plan.calls {
-                let arguments = evaluate_all(&call.arguments, cx)?;
-                let edges = [edge_value(&call.frame.start, cx)?, edge_value(&call.frame.end, cx)?];
-                inputs.push((arguments, edges));
-            }
+            let (partition, order, inputs) = cx.step(|cx| {
+                let partition = key_values(&plan.partition, cx)?;
+                let order = key_values(&plan.order, cx)?;
+                let mut inputs = Vec::with_capacity(plan.calls.len());
+                for call in &plan.calls {
+                    let arguments = call.arguments.iter().map(|argument| argument.eval(cx));
+                    let arguments = arguments.collect::<SqlAttempt<Vec<Value>>>()?;
+                    let edges = [edge_value(&call.frame.start, cx)?, edge_value(&call.frame.end, cx)?];
+                    inputs.push((arguments, edges));
+                }
+                Ok((partition, order, inputs))
+            })?;
             self.pending = false;
             let slots: Box<[Slot]> = self.slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
             let values =

@@ -14,11 +14,13 @@ use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{DateTime, RowView, Timestamp, Value, ValueRef, Zone};
 use palisade_engine::{Engine, RowBatch, RowBuf, RowStamp, Table, Transaction};
 
+use super::effects::Effects;
 use crate::exec::SubqueryState;
 use crate::mode::SqlMode;
+use crate::named_locks::Wait;
 use crate::plan::Plan;
 use crate::session::Killed;
-use crate::{Host, Session, SqlError, SqlResult};
+use crate::{Awaited, Host, Session, SqlError, SqlResult};
 
 /// The current row of one table.
 #[derive(Debug, Clone, Default)]
@@ -157,6 +159,26 @@ pub struct Frame {
     pub slots: Vec<Slot>,
 }
 
+/// A SLEEP() that has begun.
+#[derive(Debug, Clone, Copy)]
+pub struct Sleep {
+    /// Address of the call: there may be others among its operands.
+    pub place: usize,
+    /// Until when, microseconds since 1970.
+    pub until: i64,
+}
+
+/// A GET_LOCK() that waits.
+#[derive(Debug)]
+pub struct NamedWait {
+    /// Address of the call: there may be others among its operands.
+    pub place: usize,
+    /// Its place in the queue.
+    pub wait: Wait,
+    /// Until when, microseconds since 1970.
+    pub until: i64,
+}
+
 /// What an evaluation sees.
 pub struct Context<'a> {
     /// The session.
@@ -179,8 +201,12 @@ pub struct Context<'a> {
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
     pub budget: u32,
-    /// Until when SLEEP() sleeps, microseconds since 1970.
-    pub sleep_until: Option<i64>,
+    /// The SLEEP() that the statement is in.
+    pub sleep: Option<Sleep>,
+    /// What GET_LOCK() waits for.
+    pub named_wait: Option<NamedWait>,
+    /// What the steps that wait have done.
+    pub(super) effects: Effects,
     /// When a SELECT is interrupted (`max_execution_time`), microseconds since 1970.
     pub deadline: Option<i64>,
     /// Generators of RAND(seed), by address of their expression.
@@ -216,7 +242,9 @@ impl<'a> Context<'a> {
             working: Vec::new(),
             strict: false,
             budget: BUDGET,
-            sleep_until: None,
+            sleep: None,
+            named_wait: None,
+            effects: Effects::default(),
             deadline: None,
             seeded: Vec::new(),
             now_micros,
@@ -280,6 +308,12 @@ impl<'a> Context<'a> {
     /// Whether the statement is to end: it was killed, or has run for too long.
     pub fn is_interrupted(&self) -> bool {
         self.session.kill.get() != Killed::No || self.check_deadline().is_err()
+    }
+
+    /// What the statement waits for by a time of its own, and until when.
+    pub(crate) fn own_wait(&self) -> Option<(Awaited, i64)> {
+        let sleep = self.sleep.map(|sleep| (Awaited::Time, sleep.until));
+        sleep.or_else(|| self.named_wait.as_ref().map(|named| (Awaited::NamedLock, named.until)))
     }
 
     /// The next row that is handled is one at which interruptions are looked for.

@@ -9,7 +9,7 @@ use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::convert::text_of;
 use super::{Comparison, Context, Domain, Expr, Node, Truth};
-use crate::func::Evaluation;
+use crate::func::{Evaluation, Purity};
 use crate::session::UserVariable;
 use crate::{SqlAttempt, SqlResult};
 
@@ -70,11 +70,11 @@ impl Expr {
                 .user_variables
                 .get(&**name)
                 .map_or(Value::Null, |variable| variable.value.clone())),
-            Node::AssignUserVariable(name, operand) => {
+            Node::AssignUserVariable(name, operand) => cx.once(self, |cx| {
                 let value = operand.eval(cx)?;
                 assign(cx, name, value.clone(), &operand.ty);
                 Ok(value)
-            }
+            }),
             Node::SystemVariable { scope, name } => match cx.host.variable(cx.session, *scope, name)? {
                 Some(value) => Ok(value),
                 None => Err(mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name).into()),
@@ -132,6 +132,9 @@ impl Expr {
                 }
             }
             Node::Call { function, arguments } => match function.evaluation {
+                Evaluation::Lazy(evaluate) if function.purity == Purity::Effect => {
+                    cx.once(self, |cx| evaluate(cx, arguments, self))
+                }
                 Evaluation::Lazy(evaluate) => evaluate(cx, arguments, self),
                 Evaluation::Strict(evaluate) => {
                     let mut values = smallvec::SmallVec::<[Value; 4]>::new();
@@ -152,7 +155,7 @@ impl Expr {
                     Ok(evaluate(cx, &values, arguments, self)?)
                 }
             },
-            Node::Subquery(subquery) => crate::exec::subquery::evaluate(cx, subquery),
+            Node::Subquery(subquery) => cx.once(self, |cx| crate::exec::subquery::evaluate(cx, subquery)),
             Node::Compare { .. }
             | Node::And(_)
             | Node::Or(_)

@@ -13,6 +13,7 @@
 //! | [`bits`] | operators on bits |
 //! | [`cast`] | CAST and CONVERT |
 //! | [`eval`] | the evaluator |
+//! | [`effects`] | what an evaluation does, done once however often it is repeated |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
 pub mod arithmetic;
@@ -21,6 +22,7 @@ pub mod cast;
 pub mod compare;
 pub mod context;
 pub mod convert;
+pub mod effects;
 pub mod eval;
 pub mod print;
 
@@ -32,7 +34,7 @@ pub use cast::CastTarget;
 pub use compare::{Comparison, Domain, JsonSide};
 pub use context::{Context, Frame, Slot};
 
-use crate::func::Function;
+use crate::func::{Function, Purity};
 use crate::host::Scope;
 
 /// How strongly an expression insists on its collation: the smaller, the stronger (MySQL's COERCIBILITY()).
@@ -297,6 +299,19 @@ impl Expr {
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         self.children(&mut |child| child.walk(visit));
+    }
+
+    /// Whether evaluating it again may give another value, or have an effect again.
+    pub fn is_impure(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| {
+            found |= match &expr.node {
+                Node::Call { function, .. } => function.purity != Purity::Pure,
+                Node::AssignUserVariable(..) => true,
+                _ => false,
+            }
+        });
+        found
     }
 
     /// Calls `visit` on each direct operand.

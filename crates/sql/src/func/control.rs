@@ -14,11 +14,16 @@ use Evaluation::{Lazy, Nullable, Strict};
 /// Gives its argument; in a grouped query that of any row of the group.
 pub const ANY_VALUE: &str = "any_value";
 
+/// Which of its arguments, expressions of GROUP BY, a row of WITH ROLLUP sums up: a bit for each, the last one's the lowest.
+/// The plan makes them the row's level and the arguments' places in GROUP BY.
+pub const GROUPING: &str = "grouping";
+
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
     function(ANY_VALUE, (1, 1), coalesce_type, Lazy(coalesce)),
     function("coalesce", (1, MANY), coalesce_type, Lazy(coalesce)),
     function("greatest", (2, MANY), extreme_type, Strict(greatest)),
+    function(GROUPING, (1, MANY), grouping_type, Strict(grouping)),
     function("if", (3, 3), if_type, Lazy(if_)),
     function("ifnull", (2, 2), coalesce_type, Lazy(coalesce)),
     function("interval", (2, MANY), interval_type, Nullable(interval)),
@@ -96,6 +101,10 @@ fn isnull_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::INT))
 }
 
+fn grouping_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::BIGINT))
+}
+
 fn interval_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::BIGINT))
 }
@@ -125,6 +134,16 @@ fn nullif(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Valu
 
 fn isnull(_: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     Ok(Value::Int(i64::from(values[0].is_null())))
+}
+
+fn grouping(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let (level, places) = values.split_first().expect("the plan gives it a level");
+    let level = cx.to_i64(level.as_ref())?;
+    let mut bits = 0;
+    for place in places {
+        bits = bits << 1 | i64::from(cx.to_i64(place.as_ref())? >= level);
+    }
+    Ok(Value::Int(bits))
 }
 
 /// INTERVAL(n, a, b, ...): how many of the ascending a, b, ... are at most n.

@@ -4,7 +4,8 @@ use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::{CollationId, SqlType, Value};
 
-use super::{Evaluation, Function, Typed, function, text_of_length, volatile};
+use super::{Evaluation, Function, Typed, effect, function, text_of_length, volatile};
+use crate::expr::context::Sleep;
 use crate::expr::{Context, Expr};
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
@@ -34,7 +35,7 @@ pub static FUNCTIONS: &[Function] = &[
     volatile("row_count", (0, 0), bigint, Strict(|cx, _, _, _| Ok(Value::Int(cx.session.row_count)))),
     volatile("schema", (0, 0), name, Strict(database)),
     volatile("session_user", (0, 0), name, Strict(user)),
-    volatile("sleep", (1, 1), bigint, Lazy(sleep)),
+    effect("sleep", (1, 1), bigint, Lazy(sleep)),
     volatile("system_user", (0, 0), name, Strict(user)),
     volatile("user", (0, 0), name, Strict(user)),
     volatile("version", (0, 0), name, Strict(|cx, _, _, _| Ok(Value::bytes(cx.host.version())))),
@@ -86,26 +87,27 @@ fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<V
         value => cx.to_i64(value.as_ref())?,
     };
     for _ in 0..count {
-        arguments[1].eval(cx)?;
+        cx.step(|cx| arguments[1].eval(cx))?;
         cx.spend()?;
     }
     Ok(Value::Int(0))
 }
 
 /// SLEEP(seconds): asks to be called again after an event that never happens; the front door wakes the statement at
-/// [`Context::sleep_until`], or when it is to end. An interrupted SLEEP answers 1, and leaves it to the next row to fail.
-fn sleep(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
+/// [`Sleep::until`], or when it is to end. An interrupted SLEEP answers 1, and leaves it to the next row to fail.
+fn sleep(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
+    let place = std::ptr::from_ref(call) as usize;
     let now = cx.host.unix_micros();
-    if let Some(until) = cx.sleep_until {
+    if let Some(Sleep { until, .. }) = cx.sleep.filter(|sleep| sleep.place == place) {
         if cx.is_interrupted() {
-            cx.sleep_until = None;
+            cx.sleep = None;
             cx.look_at_next_row();
             return Ok(Value::Int(1));
         }
         if now < until {
             return Err(Blocked::Wait(Event::new()));
         }
-        cx.sleep_until = None;
+        cx.sleep = None;
         return Ok(Value::Int(0));
     }
     let value = arguments[0].eval(cx)?;
@@ -121,6 +123,6 @@ fn sleep(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value
         cx.look_at_next_row();
         return Ok(Value::Int(1));
     }
-    cx.sleep_until = Some(now.saturating_add((seconds * 1e6) as i64));
+    cx.sleep = Some(Sleep { place, until: now.saturating_add((seconds * 1e6) as i64) });
     Err(Blocked::Wait(Event::new()))
 }

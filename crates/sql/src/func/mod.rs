@@ -13,6 +13,7 @@
 //! | [`json`] | JSON |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
+//! | [`named_lock`] | GET_LOCK and its like |
 //! | [`absent`] | the names of what MySQL has and we have not |
 //!
 //! The binder finds a function by name ([`find`]), checks the arity, and asks [`Function::typing`] for the type of the
@@ -29,6 +30,7 @@ pub mod hash;
 pub mod info;
 pub mod json;
 pub mod locale;
+pub mod named_lock;
 pub mod number;
 pub mod regexp;
 pub mod string;
@@ -99,9 +101,20 @@ pub struct Function {
     pub typing: Typing,
     /// How a call is evaluated.
     pub evaluation: Evaluation,
-    /// Whether the same arguments give the same value for as long as the statement runs and whatever the session: such
-    /// a call with constant arguments is a constant.
-    pub deterministic: bool,
+    /// What else its value depends on, and what else a call does.
+    pub purity: Purity,
+}
+
+/// What a call is besides its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purity {
+    /// The same arguments give the same value for as long as the statement runs and whatever the session: such a call with
+    /// constant arguments is a constant.
+    Pure,
+    /// Its value depends on more than its arguments.
+    Volatile,
+    /// It does something that must not be done again when an expression is (see [`crate::expr::effects`]).
+    Effect,
 }
 
 impl std::fmt::Debug for Function {
@@ -155,14 +168,14 @@ impl Context<'_> {
 /// Any number of arguments.
 pub const MANY: u8 = u8::MAX;
 
-/// A deterministic function; for the declaration tables.
+/// A pure function; for the declaration tables.
 pub const fn function(
     name: &'static str,
     (least, most): (u8, u8),
     typing: Typing,
     evaluation: Evaluation,
 ) -> Function {
-    Function { name, least, most, typing, evaluation, deterministic: true }
+    Function { name, least, most, typing, evaluation, purity: Purity::Pure }
 }
 
 /// A function whose value depends on more than its arguments; for the declaration tables.
@@ -172,7 +185,17 @@ pub const fn volatile(
     typing: Typing,
     evaluation: Evaluation,
 ) -> Function {
-    Function { name, least, most, typing, evaluation, deterministic: false }
+    Function { name, least, most, typing, evaluation, purity: Purity::Volatile }
+}
+
+/// A function that does something; for the declaration tables.
+pub const fn effect(
+    name: &'static str,
+    (least, most): (u8, u8),
+    typing: Typing,
+    evaluation: Evaluation,
+) -> Function {
+    Function { name, least, most, typing, evaluation, purity: Purity::Effect }
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::new(|| {
@@ -193,6 +216,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         json::change::FUNCTIONS,
         json::value::FUNCTIONS,
         info::FUNCTIONS,
+        named_lock::FUNCTIONS,
     ];
     for function in tables.into_iter().flatten() {
         let before = map.insert(function.name, function);

@@ -5,7 +5,7 @@ use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
 
-use super::{Evaluation, Function, Typed, function, volatile};
+use super::{Evaluation, Function, Typed, effect, function};
 use crate::expr::arithmetic::{numeric_of, result_type};
 use crate::expr::bits::is_bit_string;
 use crate::expr::convert::text_of;
@@ -38,7 +38,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("pow", (2, 2), double, Strict(pow)),
     function("power", (2, 2), double, Strict(pow)),
     function("radians", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::to_radians))),
-    volatile("rand", (0, 1), rand_type, Lazy(rand)),
+    effect("rand", (0, 1), rand_type, Lazy(rand)),
     function("round", (1, 2), round_type, Strict(round)),
     function("sign", (1, 1), bigint, Strict(sign)),
     function("sin", (1, 1), double, Strict(|cx, v, _, _| domain(cx, v, f64::sin))),

@@ -3,7 +3,9 @@
 //! A unit (`INTERVAL n unit`, `EXTRACT(unit FROM d)`, `TIMESTAMPDIFF(unit, a, b)`) arrives as a string literal in
 //! lower case.
 
-use palisade_base::error_catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION};
+use palisade_base::error_catalogue::{
+    ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION, ER_VALUE_OUT_OF_RANGE,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, Date, DateTime, SqlType, Time, Timestamp, Value, Zone};
 
@@ -536,9 +538,13 @@ fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
     Ok(datetime.and_then(|datetime| datetime.date().last_day()).map_or(Value::Null, Value::Date))
 }
 
-fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let days = cx.to_i64(values[0].as_ref())?;
-    Ok(Date::from_days(days).map_or(Value::Null, Value::Date))
+    let date = Date::from_days(days).or_else(|| Date::of_year_0(days));
+    if date.is_none() {
+        cx.warn_or_fail(mysql_error!(ER_VALUE_OUT_OF_RANGE, "DATE", call))?;
+    }
+    Ok(date.map_or(Value::Null, Value::Date))
 }
 
 fn to_seconds(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {

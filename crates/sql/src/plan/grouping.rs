@@ -3,6 +3,7 @@
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
+use palisade_catalog::{SqlType, Value};
 
 use super::SortKey;
 use super::conditions::expr_slots;
@@ -12,7 +13,7 @@ use crate::bind::Binder;
 use crate::bind::aggregate::AGGREGATES;
 use crate::bind::scope::Scope;
 use crate::expr::{Expr, Node};
-use crate::func::control::ANY_VALUE;
+use crate::func::control::{ANY_VALUE, GROUPING};
 use crate::mode::SqlMode;
 
 impl Binder<'_> {
@@ -24,6 +25,7 @@ impl Binder<'_> {
         output: &mut [Expr],
         finish: &mut Finish,
         local: &[usize],
+        rollup: bool,
     ) -> SqlResult<()> {
         let Finish { having, keys, group, slot, keep, windows } = finish;
         let mut regroup = Regroup {
@@ -35,6 +37,7 @@ impl Binder<'_> {
             local,
             is_checked: self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY),
             keep: Vec::new(),
+            level: rollup.then_some(AGGREGATES + scope.aggregates.len()),
         };
         for (position, expr) in output.iter_mut().enumerate() {
             regroup.expr(expr, "SELECT list", position + 1)?;
@@ -85,11 +88,14 @@ struct Regroup<'r> {
     is_checked: bool,
     /// Slots of which a row of each group is kept.
     keep: Vec<usize>,
+    /// The column of the groups' slot that says how many of a group's values are its own, with ROLLUP: after the aggregates.
+    level: Option<usize>,
 }
 
 impl Regroup<'_> {
     /// Rewrites the expression that is the `number`th of a clause.
     fn expr(&mut self, expr: &mut Expr, clause: &str, number: usize) -> SqlResult<()> {
+        self.groupings(expr)?;
         self.replace(expr);
         let mut slots = Vec::new();
         expr_slots(self.binder, expr, &mut slots);
@@ -111,6 +117,38 @@ impl Regroup<'_> {
         } else {
             mysql_error!(ER_WRONG_FIELD_WITH_GROUP, number, clause, column)
         })
+    }
+
+    /// GROUPING(expressions) is computed of the group's level and of the expressions' places among those of GROUP BY.
+    fn groupings(&self, expr: &mut Expr) -> SqlResult<()> {
+        if let Node::Call { function, arguments } = &mut expr.node
+            && function.name == GROUPING
+        {
+            let mut places = Vec::with_capacity(1 + arguments.len());
+            places.extend(self.level.map(|column| {
+                let node = Node::Column { slot: self.slot, column, name: "level".into() };
+                Expr::computed(node, SqlType::BIGINT, false)
+            }));
+            for (number, argument) in arguments.iter().enumerate() {
+                let text = argument.to_string();
+                let place = self.texts.iter().position(|known| *known == text);
+                let place =
+                    place.ok_or_else(|| mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1))?;
+                places.push(Expr::int(place as i64));
+            }
+            match self.level {
+                Some(_) => *arguments = places,
+                None => expr.node = Node::Literal(Value::Int(0)),
+            }
+            return Ok(());
+        }
+        let mut result = Ok(());
+        expr.children_mut(&mut |child| {
+            if result.is_ok() {
+                result = self.groupings(child);
+            }
+        });
+        result
     }
 
     /// Group expressions and aggregates become columns of the groups' slot.

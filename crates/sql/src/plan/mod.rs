@@ -58,6 +58,8 @@ pub struct Plan {
     pub cacheable: bool,
     /// Whether its query locks rows exclusively.
     pub locks_rows: bool,
+    /// Whether an expression has an effect beside its value.
+    pub has_effects: bool,
     /// How an execution reads its tables, as it is counted.
     pub(crate) reads: SmallVec<[(Work, u64); 1]>,
     /// About how many bytes it takes.

@@ -19,6 +19,8 @@ use crate::bind::{Binder, CommonTable};
 use crate::expr::{Coercibility, Expr, Node};
 use crate::sink::ColumnMeta;
 
+/// Bytes of the name of a column that was given none, at most.
+const LONGEST_NAME: usize = 255;
 /// Deepest nesting of queries.
 const MAX_DEPTH: usize = 61;
 
@@ -183,6 +185,7 @@ impl Binder<'_> {
                 return Err(mysql_error!(ER_WINDOW_DUPLICATE_NAME, name));
             }
         }
+        let keeps_sources = std::mem::take(&mut self.keeps_sources);
         self.scope().named_windows.clone_from(&select.windows);
         let tree = self.from(&select.from)?;
         let mut conditions = Vec::new();
@@ -192,6 +195,7 @@ impl Binder<'_> {
         }
         self.scope().clause = Clause::Fields;
         self.scope().aggregates_allowed = true;
+        self.scope().is_grouped = !select.group_by.is_empty();
         let columns = self.items(&select.items)?;
 
         self.scope().clause = Clause::Group;
@@ -229,10 +233,14 @@ impl Binder<'_> {
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         // What is read of each table decides whether an index alone has it; so it is looked up before grouping
         // replaces expressions.
-        let used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
+        let mut used = self.used_columns(&scope, &local, &output, &finish, &conditions, tree.as_ref());
+        if keeps_sources && !grouped {
+            used.iter_mut().for_each(|(_, columns)| *columns = None);
+            self.kept_sources.clone_from(&scope.sources);
+        }
         if grouped {
             finish.slot = Some(scope.group_slot.unwrap_or_else(|| self.new_slot()));
-            self.regroup(&scope, &mut output, &mut finish, &local)?;
+            self.regroup(&scope, &mut output, &mut finish, &local, select.rollup)?;
         }
 
         let wanted = self.wanted_order(&finish, grouped, select, limit.as_ref(), &local);
@@ -305,6 +313,23 @@ impl Binder<'_> {
             root = Operator::Distinct { input: Box::new(root), slot, types };
             output = projected;
         }
+        if !select.distinct && keys.iter().any(|key| key.expr.is_impure()) {
+            // What is sorted by is what is shown, and is done once.
+            let slot = self.new_slot();
+            let texts: Vec<String> = output.iter().map(Expr::to_string).collect();
+            let mut projected = Vec::with_capacity(output.len());
+            for (position, (expr, meta)) in output.iter().zip(&columns).enumerate() {
+                projected.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
+            }
+            for key in &mut keys {
+                let text = key.expr.to_string();
+                if let Some(position) = texts.iter().position(|known| *known == text) {
+                    key.expr = projected[position].clone();
+                }
+            }
+            root = Operator::Project { input: Box::new(root), output, slot };
+            output = projected;
+        }
         let counted = select.options.calc_found_rows;
         if !keys.is_empty() && (!ordered || grouped || windowed || select.distinct) {
             let mut slots = Vec::new();
@@ -366,7 +391,7 @@ impl Binder<'_> {
                                 column.column.clone()
                             }
                         }
-                        (None, _) => text.clone(),
+                        (None, _) => text[..text.floor_char_boundary(LONGEST_NAME)].to_owned(),
                     };
                     let mut meta = self.meta_of(&bound);
                     meta.name.clone_from(&name);

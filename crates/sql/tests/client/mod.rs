@@ -13,6 +13,7 @@ use palisade_engine::{Engine, EngineConfig, FlushAtCommit};
 use palisade_io::MemFileSystem;
 use palisade_parser::ast::Statement;
 use palisade_sql::expr::convert::display_text;
+use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::sink::Collected;
 use palisade_sql::*;
 
@@ -20,6 +21,7 @@ use palisade_sql::*;
 #[derive(Default)]
 pub struct Bench {
     pub pauses: AtomicUsize,
+    pub named_locks: Arc<NamedLocks>,
 }
 
 impl Host for Bench {
@@ -73,6 +75,9 @@ impl Host for Bench {
                 Poll::Pending => Poll::Pending,
             }
         }))
+    }
+    fn named_locks(&self) -> &Arc<NamedLocks> {
+        &self.named_locks
     }
     fn unix_micros(&self) -> i64 {
         1_795_250_460_000_000

@@ -9,7 +9,7 @@ use palisade_parser::ast::{self, DeleteTarget, TableReference};
 
 use super::{ChangePlan, Target};
 use crate::bind::from::JoinTree;
-use crate::bind::scope::{Clause, Scope};
+use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::{Binder, CommonTable};
 use crate::dml::insert::{Cell, refuse_generated, target_column};
 use crate::expr::{Expr, Node};
@@ -104,6 +104,8 @@ impl Binder<'_> {
             }
             target.assignments.push((column, value));
         }
+        note_self_joins(&mut targets, &self.scope().sources);
+        refuse_moved_keys(&targets, &self.scope().sources)?;
         let clauses = Clauses {
             filter: update.filter.as_ref(),
             order_by: &update.order_by,
@@ -182,7 +184,8 @@ impl Binder<'_> {
         let bound = locked.and_then(|()| self.rules(&table));
         *self.scope() = outer;
         let (rules, family) = (bound?, self.family(&table)?);
-        Ok(Target { table, slot, assignments: Vec::new(), sequential: false, rules, family })
+        let assignments = Vec::new();
+        Ok(Target { table, slot, assignments, sequential: false, is_shared: false, rules, family })
     }
 
     fn finish_change(
@@ -263,6 +266,40 @@ impl Binder<'_> {
         let plan = Arc::new(self.finish(Some(query)));
         Ok(ChangePlan { plan, targets, condition: condition.filter(|_| single), ignore, collect, is_update })
     }
+}
+
+/// Of a table that is joined with itself all assignments are computed from the rows as they were found.
+fn note_self_joins(targets: &mut [Target], sources: &[Source]) {
+    let ids: Vec<u64> = targets.iter().map(|target| target.table.id).collect();
+    for target in targets {
+        let is_own =
+            |source: &&Source| source.table.as_ref().is_some_and(|table| table.id == target.table.id);
+        target.sequential &= sources.iter().filter(is_own).count() == 1;
+        target.is_shared = ids.iter().filter(|id| **id == target.table.id).count() > 1;
+    }
+}
+
+/// 1706 if a table is changed under two names, and its primary key under one of them.
+fn refuse_moved_keys(targets: &[Target], sources: &[Source]) -> SqlResult<()> {
+    let alias = |target: &Target| {
+        let source = sources.iter().find(|source| source.slot == target.slot);
+        source.map(|source| source.alias.clone()).unwrap_or_default()
+    };
+    let moves = |target: &Target| {
+        let key = &target.table.indexes[0];
+        let is_key = |column: usize| key.parts.iter().any(|part| usize::from(part.column) == column);
+        target.assignments.iter().any(|(column, _)| is_key(*column))
+    };
+    for (position, target) in targets.iter().enumerate() {
+        for other in &targets[position + 1..] {
+            if target.table.id == other.table.id && (moves(target) || moves(other)) {
+                let (first, second) =
+                    if target.slot < other.slot { (target, other) } else { (other, target) };
+                return Err(mysql_error!(ER_MULTI_UPDATE_KEY_CONFLICT, alias(first), alias(second)));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the rows of a slot are found by a key.

@@ -1,6 +1,6 @@
 //! Changing the rows that the plan finds, each by the version that was read.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
@@ -29,6 +29,8 @@ pub struct ChangeRun<'p> {
     pub changed: u64,
     /// A row read again.
     old: RowBuf,
+    /// Of tables that are changed under several names: rows as they were before this statement, by table and key.
+    originals: HashMap<(u64, Vec<u8>), Slot>,
     /// The row being changed.
     bytes: Vec<u8>,
     new: Vec<u8>,
@@ -36,7 +38,15 @@ pub struct ChangeRun<'p> {
 
 impl<'p> ChangeRun<'p> {
     pub fn new(plan: &'p ChangePlan) -> ChangeRun<'p> {
-        ChangeRun { plan, matched: 0, changed: 0, old: RowBuf::new(), bytes: Vec::new(), new: Vec::new() }
+        ChangeRun {
+            plan,
+            matched: 0,
+            changed: 0,
+            old: RowBuf::new(),
+            originals: HashMap::new(),
+            bytes: Vec::new(),
+            new: Vec::new(),
+        }
     }
 
     /// Changes every row that the plan finds.
@@ -133,6 +143,12 @@ impl<'p> ChangeRun<'p> {
                 None | Some(UpdateOutcome::Changed) => {}
                 Some(UpdateOutcome::Done) => {
                     self.changed += 1;
+                    if target.is_shared {
+                        let key = (table.id, clustered_key(&table, &self.bytes)?);
+                        let bytes = self.bytes.clone();
+                        let original = || Slot::Row { table: table.clone(), bytes, stamp };
+                        self.originals.entry(key).or_insert_with(original);
+                    }
                     let work = if plan.is_update { Work::HandlerUpdate } else { Work::HandlerDelete };
                     cx.session.work.add(work, 1);
                     return Ok(());
@@ -152,7 +168,10 @@ impl<'p> ChangeRun<'p> {
             self.bytes.clear();
             self.bytes.extend_from_slice(again.row());
             self.old = again;
-            let row = Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp };
+            let row = match self.originals.get(&(table.id, key.clone())) {
+                Some(original) => original.clone(),
+                None => Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp },
+            };
             let known = std::mem::replace(&mut cx.frame.slots[target.slot], row);
             if let Some(condition) = &plan.condition
                 && drive(cx, |cx| condition.test(cx)).await? != Some(true)

@@ -6,12 +6,13 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Visibility;
 use palisade_engine::{ReadMode, Table};
-use palisade_parser::ast::{self, InsertSource};
+use palisade_parser::ast::{self, InsertSource, QueryBody};
 
 use super::{Cell, InsertPlan};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
-use crate::expr::Node;
+use crate::expr::{Expr, Node};
+use crate::plan::Query;
 use crate::{Access, SqlError, SqlResult};
 
 impl Binder<'_> {
@@ -61,6 +62,7 @@ impl Binder<'_> {
             }
             InsertSource::Query(source) => {
                 let own = self.scopes.pop().expect("it was pushed above");
+                self.keeps_sources = !insert.on_duplicate.is_empty() && is_block(&source.body);
                 let planned = self.query(source)?;
                 buffered = planned.root.reads(&table) || !self.subqueries.is_empty();
                 self.scopes.push(own);
@@ -96,6 +98,10 @@ impl Binder<'_> {
             }
             self.scope().sources.push(source);
         }
+        // ... and the names of the query's tables their rows.
+        let sources = std::mem::take(&mut self.kept_sources);
+        let source_slots: Vec<usize> = sources.iter().map(|source| source.slot).collect();
+        self.scope().sources.extend(sources);
         let mut updates = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in &insert.on_duplicate {
             let column = target_column(&table, &assignment.column)?;
@@ -114,6 +120,10 @@ impl Binder<'_> {
             updates.push((column, value));
         }
         self.scopes.pop();
+        let given = match &mut query {
+            Some(query) if !source_slots.is_empty() => self.read_given(query, &mut updates, &source_slots)?,
+            _ => None,
+        };
         let plan = Arc::new(self.finish(query));
         Ok(InsertPlan {
             table,
@@ -125,11 +135,50 @@ impl Binder<'_> {
             updates,
             existing,
             inserted,
+            given,
             replace: insert.replace,
             ignore: insert.ignore,
             reads_row,
             buffered,
         })
+    }
+
+    /// What assignments read of the query's tables, in `slots`, becomes a part of its rows, which are read in a slot of their
+    /// own then: the tables' own rows may have moved on.
+    fn read_given(
+        &mut self,
+        query: &mut Query,
+        updates: &mut [(usize, Cell)],
+        slots: &[usize],
+    ) -> SqlResult<Option<usize>> {
+        let given = self.new_slot();
+        let subqueries = &self.subqueries;
+        let mut result = Ok(());
+        let mut is_read = false;
+        let mut read = |expr: &mut Expr| match &mut expr.node {
+            Node::Column { slot, .. } if slots.contains(slot) => {
+                is_read = true;
+                query.output.push(expr.clone());
+                let Node::Column { slot, column, .. } = &mut expr.node else {
+                    unreachable!("it is a column")
+                };
+                (*slot, *column) = (given, query.output.len() - 1);
+            }
+            Node::Subquery(subquery) => {
+                let plan = subqueries.get(subquery.number).and_then(Option::as_ref);
+                if plan.is_some_and(|plan| plan.outer_slots.iter().any(|slot| slots.contains(slot))) {
+                    result =
+                        Err(not_supported("ON DUPLICATE KEY UPDATE with a subquery over rows of the SELECT"));
+                }
+            }
+            _ => {}
+        };
+        for (_, cell) in updates {
+            if let Cell::Expr(expr) = cell {
+                walk_mut(expr, &mut read);
+            }
+        }
+        result.map(|()| is_read.then_some(given))
     }
 
     /// Values that may be DEFAULT.
@@ -143,6 +192,21 @@ impl Binder<'_> {
         }
         Ok(cells)
     }
+}
+
+/// Whether a query is one block, whose tables ON DUPLICATE KEY UPDATE may read.
+fn is_block(body: &QueryBody) -> bool {
+    match body {
+        QueryBody::Select(_) | QueryBody::Table(_) => true,
+        QueryBody::Nested(query) => is_block(&query.body),
+        QueryBody::Values(_) | QueryBody::Combination { .. } => false,
+    }
+}
+
+/// Calls `change` on an expression and on all below it.
+fn walk_mut(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
+    change(expr);
+    expr.children_mut(&mut |child| walk_mut(child, change));
 }
 
 fn insert_columns(table: &Table, insert: &ast::Insert) -> SqlResult<Vec<usize>> {

@@ -133,15 +133,24 @@ impl<'p> InsertRun<'p> {
             }
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            self.place(cx, given);
             self.insert(cx, values, number, 1).await?;
         }
         for given in buffer {
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            self.place(cx, given);
             self.insert(cx, values, number, 1).await?;
             end_row(cx).await?;
         }
         Ok(())
+    }
+
+    /// The query's row is where ON DUPLICATE KEY UPDATE finds it, if that reads it.
+    fn place(&self, cx: &mut Context<'_>, given: Vec<Value>) {
+        if let Some(slot) = self.plan.given {
+            cx.frame.slots[slot] = Slot::Values(given.into());
+        }
     }
 
     /// The row that VALUES gives; NULL stands where AUTO_INCREMENT is to give the value.

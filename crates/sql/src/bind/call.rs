@@ -1,0 +1,181 @@
+//! Calls of functions: the name found, the arguments counted and reconciled, the type decided.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::{SqlType, Value};
+use palisade_parser::ast;
+
+use super::json::adapt_documents;
+use super::scope::Clause;
+use super::types::transcode_to;
+use super::{Binder, not_supported};
+use crate::SqlResult;
+use crate::expr::compare::aggregate_collations;
+use crate::expr::{Coercibility, Expr, Node};
+use crate::func::{self, Function, Purity, absent};
+
+/// GROUPING()'s arguments, at most: a bit for each.
+const MOST_GROUPED: usize = 64;
+
+impl Binder<'_> {
+    pub(super) fn function(&mut self, function: &ast::Function) -> SqlResult<Expr> {
+        let lower = function.name.to_ascii_lowercase();
+        if let Some(schema) = &function.schema {
+            return Err(mysql_error!(
+                ER_SP_DOES_NOT_EXIST,
+                "FUNCTION",
+                format!("{schema}.{}", function.name)
+            ));
+        }
+        match lower.as_str() {
+            "values" => {
+                if let [ast::Expr::Column(column)] = function.arguments.as_slice() {
+                    return self.expr_any(&ast::Expr::Values(column.clone()));
+                }
+            }
+            func::control::GROUPING => {
+                if self.scopes.last().is_some_and(|scope| scope.clause == Clause::Group) {
+                    return Err(mysql_error!(ER_WRONG_GROUP_FIELD, "GROUPING function"));
+                }
+                let Some(scope) =
+                    self.scopes.last().filter(|scope| scope.is_grouped && scope.aggregates_allowed)
+                else {
+                    return Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE));
+                };
+                let count = function.arguments.len();
+                if count > MOST_GROUPED {
+                    return Err(mysql_error!(ER_INVALID_NO_OF_ARGS, "GROUPING", count, MOST_GROUPED));
+                }
+                if scope.in_aggregate {
+                    return Err(not_supported("GROUPING in an aggregate function"));
+                }
+            }
+            name if absent::is_not_yet(name) => return Err(not_supported(name.to_uppercase())),
+            name if absent::is_internal(name) => {
+                return Err(mysql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, function.name));
+            }
+            _ => {}
+        }
+        if func::find(&lower).is_none() {
+            let schema = self.session.database.clone();
+            return Err(match schema {
+                Some(schema) => {
+                    mysql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{}", function.name))
+                }
+                None => mysql_error!(ER_NO_DB_ERROR),
+            });
+        }
+        let arguments = self.all(&function.arguments)?;
+        check_count(func::find(&lower), arguments.len(), &function.name)?;
+        self.call(&lower, arguments)
+    }
+
+    /// A call of a function of the library.
+    pub fn call(&mut self, name: &str, mut arguments: Vec<Expr>) -> SqlResult<Expr> {
+        let Some(function) = func::find(name) else {
+            return Err(not_supported(name.to_uppercase()));
+        };
+        check_count(Some(function), arguments.len(), name)?;
+        if function.purity != Purity::Pure {
+            self.cacheable = self.cacheable && is_cacheable(function);
+        }
+        self.has_effects |= function.purity == Purity::Effect;
+        adapt_documents(function, &mut arguments);
+        self.reconcile_charsets(function, &mut arguments);
+        let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
+        let coercibility = if !typed.ty.is_string() {
+            Coercibility::Numeric
+        } else if typed.ty == SqlType::Json {
+            Coercibility::Implicit
+        } else if matches!(
+            function.name,
+            "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
+        ) {
+            Coercibility::SystemConstant
+        } else {
+            arguments
+                .iter()
+                .filter(|argument| argument.ty.is_text())
+                .map(|argument| argument.coercibility)
+                .min()
+                .unwrap_or(Coercibility::Literal)
+        };
+        Ok(Expr {
+            node: Node::Call { function, arguments },
+            ty: typed.ty,
+            nullable: typed.nullable,
+            coercibility,
+        })
+    }
+
+    /// Texts of one call come in one character set.
+    fn reconcile_charsets(&self, function: &Function, arguments: &mut [Expr]) {
+        if matches!(
+            function.name,
+            "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
+        ) || function.name.starts_with("json_")
+        {
+            return;
+        }
+        let texts = arguments.iter().filter(|argument| argument.ty.is_text()).count();
+        if texts < 2 {
+            return;
+        }
+        let found = aggregate_collations(&arguments.iter().collect::<Vec<_>>(), function.name);
+        if let Ok((collation, _)) = found {
+            for argument in arguments {
+                transcode_to(argument, collation);
+            }
+        }
+    }
+
+    /// A word of the grammar as an argument: no text to reconcile the collations of others with.
+    pub(super) fn keyword(word: &str) -> Expr {
+        Expr {
+            ty: SqlType::Null,
+            coercibility: Coercibility::Null,
+            ..Expr::literal(Value::bytes(word), SqlType::Null)
+        }
+    }
+
+    pub(super) fn unit(&self, unit: ast::IntervalUnit) -> Expr {
+        use ast::IntervalUnit as Unit;
+        Self::keyword(match unit {
+            Unit::Microsecond => "microsecond",
+            Unit::Second => "second",
+            Unit::Minute => "minute",
+            Unit::Hour => "hour",
+            Unit::Day => "day",
+            Unit::Week => "week",
+            Unit::Month => "month",
+            Unit::Quarter => "quarter",
+            Unit::Year => "year",
+            Unit::SecondMicrosecond => "second_microsecond",
+            Unit::MinuteMicrosecond => "minute_microsecond",
+            Unit::MinuteSecond => "minute_second",
+            Unit::HourMicrosecond => "hour_microsecond",
+            Unit::HourSecond => "hour_second",
+            Unit::HourMinute => "hour_minute",
+            Unit::DayMicrosecond => "day_microsecond",
+            Unit::DaySecond => "day_second",
+            Unit::DayMinute => "day_minute",
+            Unit::DayHour => "day_hour",
+            Unit::YearMonth => "year_month",
+        })
+    }
+}
+
+/// 1582 if a function does not take so many arguments.
+fn check_count(function: Option<&Function>, count: usize, written: &str) -> SqlResult<()> {
+    let Some(function) = function else { return Ok(()) };
+    let too_many = function.most != func::MANY && count > usize::from(function.most);
+    if count < usize::from(function.least) || too_many {
+        return Err(mysql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written));
+    }
+    Ok(())
+}
+
+fn is_cacheable(function: &Function) -> bool {
+    // Their typing does not depend on the session; their value is computed at every execution.
+    !matches!(function.name, "database" | "schema")
+}

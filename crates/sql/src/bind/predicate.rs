@@ -1,0 +1,183 @@
+//! Predicates on several operands: rows, BETWEEN, IN, LIKE, ANY and ALL.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::mysql_error;
+use palisade_catalog::{SqlType, Value};
+use palisade_parser::ast;
+
+use super::Binder;
+use super::compare::{compare, literal_date, negation, row_parts, wider};
+use super::types::transcode_to;
+use crate::SqlResult;
+use crate::expr::compare::{aggregate_collations, domain_of};
+use crate::expr::{Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
+
+impl Binder<'_> {
+    pub(super) fn compare_rows(
+        &mut self,
+        comparison: Comparison,
+        left: &[ast::Expr],
+        right: &[ast::Expr],
+    ) -> SqlResult<Expr> {
+        if left.len() != right.len() {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
+        }
+        let mut parts = Vec::with_capacity(left.len());
+        match comparison {
+            Comparison::Equal | Comparison::NullSafeEqual | Comparison::NotEqual => {
+                for (left, right) in left.iter().zip(right) {
+                    let (left, right) = (self.expr(left)?, self.expr(right)?);
+                    parts.push(compare(comparison, left, right)?);
+                }
+                let nullable = parts.iter().any(|part| part.nullable);
+                let node =
+                    if comparison == Comparison::NotEqual { Node::Or(parts) } else { Node::And(parts) };
+                Ok(Expr::truth(node, nullable))
+            }
+            _ => {
+                // (a, b) < (c, d) is a < c OR a = c AND b < d.
+                let strict = match comparison {
+                    Comparison::LessEqual => Comparison::Less,
+                    Comparison::GreaterEqual => Comparison::Greater,
+                    other => other,
+                };
+                for last in 0..left.len() {
+                    let mut terms = Vec::with_capacity(last + 1);
+                    for position in 0..=last {
+                        let (left_part, right_part) =
+                            (self.expr(&left[position])?, self.expr(&right[position])?);
+                        let how = match (position == last, last + 1 == left.len()) {
+                            (false, _) => Comparison::Equal,
+                            (true, true) => comparison,
+                            (true, false) => strict,
+                        };
+                        terms.push(compare(how, left_part, right_part)?);
+                    }
+                    parts.extend(Expr::all_of(terms));
+                }
+                Ok(Expr::truth(Node::Or(parts), true))
+            }
+        }
+    }
+
+    pub(super) fn between(&mut self, between: &ast::Between) -> SqlResult<Expr> {
+        let operand = self.expr(&between.operand)?;
+        let mut low = self.expr(&between.low)?;
+        let mut high = self.expr(&between.high)?;
+        if [&operand, &low, &high].iter().any(|part| part.ty == SqlType::Json) {
+            let from = compare(Comparison::GreaterEqual, operand.clone(), low)?;
+            let to = compare(Comparison::LessEqual, operand, high)?;
+            let nullable = from.nullable || to.nullable;
+            let within = Expr::truth(Node::And(vec![from, to]), nullable);
+            return Ok(if between.negated { negation(within) } else { within });
+        }
+        let low_domain = domain_of(&operand, &low, "between")?;
+        let high_domain = domain_of(&operand, &high, "between")?;
+        let domain = wider(low_domain, high_domain);
+        if domain == Domain::DateTime {
+            literal_date(&mut low);
+            literal_date(&mut high);
+        }
+        let nullable = operand.nullable || low.nullable || high.nullable;
+        Ok(Expr::truth(
+            Node::Between {
+                operand: Box::new(operand),
+                domain,
+                low: Box::new(low),
+                high: Box::new(high),
+                negated: between.negated,
+            },
+            nullable,
+        ))
+    }
+
+    pub(super) fn in_list(
+        &mut self,
+        operand: &ast::Expr,
+        list: &[ast::Expr],
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        if let Some(parts) = row_parts(operand) {
+            let mut alternatives = Vec::with_capacity(list.len());
+            for item in list {
+                let Some(items) = row_parts(item) else {
+                    return Err(mysql_error!(ER_OPERAND_COLUMNS, parts.len()));
+                };
+                alternatives.push(self.compare_rows(Comparison::Equal, parts, items)?);
+            }
+            let any = Expr::truth(Node::Or(alternatives), true);
+            return Ok(if negated { negation(any) } else { any });
+        }
+        let operand = self.expr(operand)?;
+        let mut nullable = operand.nullable;
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            let mut item = self.expr(item)?;
+            nullable |= item.nullable;
+            let domain = domain_of(&operand, &item, " IN ")?;
+            if domain == Domain::DateTime {
+                literal_date(&mut item);
+            }
+            items.push((domain, item));
+        }
+        Ok(Expr::truth(Node::In { operand: Box::new(operand), list: items, negated }, nullable))
+    }
+
+    pub(super) fn like(&mut self, like: &ast::Like) -> SqlResult<Expr> {
+        let mut operands = [self.expr(&like.operand)?, self.expr(&like.pattern)?];
+        let escape = match &like.escape {
+            Some(escape) => {
+                let escape = self.expr(escape)?;
+                if let Node::Literal(Value::Bytes(text)) = &escape.node {
+                    let charset = escape.ty.collation().get().charset;
+                    if charset.char_count(text) > 1 {
+                        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
+                    }
+                }
+                Some(Box::new(escape))
+            }
+            None if self.session.variables.sql_mode.has(crate::mode::SqlMode::NO_BACKSLASH_ESCAPES) => {
+                Some(Box::new(self.text("")))
+            }
+            None => None,
+        };
+        let (collation, coercibility) = aggregate_collations(&[&operands[0], &operands[1]], "like")?;
+        let collation = if coercibility == Coercibility::Numeric {
+            self.session.variables.collation_connection
+        } else {
+            collation
+        };
+        operands.iter_mut().for_each(|operand| transcode_to(operand, collation));
+        let nullable = operands.iter().any(|operand| operand.nullable);
+        let [operand, pattern] = operands.map(Box::new);
+        Ok(Expr::truth(Node::Like { operand, pattern, escape, collation, negated: like.negated }, nullable))
+    }
+
+    pub(super) fn quantified(
+        &mut self,
+        operand: &ast::Expr,
+        query: &ast::Query,
+        comparison: Comparison,
+        all: bool,
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        let left = match row_parts(operand) {
+            Some(parts) => self.all(parts)?,
+            None => vec![self.expr(operand)?],
+        };
+        let (number, correlated) = self.subquery(query)?;
+        let plan = self.subqueries[number].clone().expect("it was just bound");
+        if plan.output.len() != left.len() {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
+        }
+        if left.len() > 1 && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
+        }
+        let mut domains = Vec::with_capacity(left.len());
+        for (left, right) in left.iter().zip(&plan.output) {
+            domains.push(domain_of(left, right, comparison.symbol())?);
+        }
+        let usage = SubqueryUse::Quantified { left, comparison, domains, all, negated };
+        Ok(Expr::truth(Node::Subquery(Box::new(Subquery { number, usage, correlated })), true))
+    }
+}

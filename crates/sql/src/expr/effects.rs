@@ -1,0 +1,114 @@
+//! What an evaluation does must not be done again when it is repeated.
+//!
+//! An expression that has to wait is later evaluated again from its beginning. To compute twice harms nobody; to lock a
+//! name twice, to sleep twice, to count a variable up twice does. So the value of what has an effect is noted when it is
+//! there, and a repetition takes it from the notes, in the order in which they were made.
+//!
+//! Notes are good for a *step*: what is evaluated again as a whole, an operator's condition or all values of its row
+//! ([`Context::step`]). They are kept as long as their step has to wait, and thrown away when it is over. Steps nest, since
+//! an operator of a subquery has its own within that of the expression; when all of them are called again they come in the
+//! same order, the outermost first, and find their notes by their depth.
+//!
+//! ```text
+//! GET_LOCK('a', 9) + (SELECT GET_LOCK('b', 9) + GET_LOCK('c', 9))
+//! depth 1: 'a' → 1          depth 2: 'b' → 1, 'c' waits
+//! ```
+//!
+//! Statements in which nothing has an effect ([`Plan::has_effects`](crate::plan::Plan::has_effects)) keep no notes.
+
+use palisade_base::Blocked;
+use palisade_catalog::Value;
+
+use super::{Context, Expr};
+use crate::SqlAttempt;
+
+/// The notes of the steps that are being evaluated, and of those that wait.
+#[derive(Debug, Default)]
+pub struct Effects {
+    steps: Vec<Step>,
+    /// How many of them are being evaluated.
+    depth: usize,
+}
+
+#[derive(Debug, Default)]
+struct Step {
+    /// Address of an expression, and its value.
+    notes: Vec<(usize, Value)>,
+    /// How many of them have been taken by this evaluation.
+    taken: usize,
+}
+
+impl Effects {
+    fn enter(&mut self) {
+        self.depth += 1;
+        match self.steps.get_mut(self.depth - 1) {
+            Some(step) => step.taken = 0,
+            None => self.steps.push(Step::default()),
+        }
+    }
+
+    fn leave(&mut self, waits: bool) {
+        self.depth -= 1;
+        if !waits {
+            self.steps.truncate(self.depth);
+        }
+    }
+
+    /// The step that is being evaluated.
+    fn current(&mut self) -> Option<&mut Step> {
+        self.depth.checked_sub(1).map(|innermost| &mut self.steps[innermost])
+    }
+}
+
+impl Step {
+    /// The next note, if it is of that expression.
+    fn take(&mut self, place: usize) -> Option<Value> {
+        let (_, value) = self.notes.get(self.taken).filter(|(noted, _)| *noted == place)?;
+        self.taken += 1;
+        Some(value.clone())
+    }
+
+    /// Notes a value in place of all that was noted from `first` on: what its own operands have done is part of it.
+    fn note(&mut self, first: usize, place: usize, value: Value) {
+        self.notes.truncate(first);
+        self.notes.push((place, value));
+        self.taken = first + 1;
+    }
+}
+
+impl Context<'_> {
+    /// Evaluates what is evaluated again as a whole if it has to wait.
+    #[inline]
+    pub fn step<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> SqlAttempt<T>) -> SqlAttempt<T> {
+        if !self.has_effects() {
+            return evaluate(self);
+        }
+        self.effects.enter();
+        let result = evaluate(self);
+        self.effects.leave(matches!(result, Err(Blocked::Wait(_))));
+        result
+    }
+
+    /// The value of an expression that has an effect, evaluated once in a step.
+    pub(super) fn once(
+        &mut self,
+        expr: &Expr,
+        evaluate: impl FnOnce(&mut Self) -> SqlAttempt<Value>,
+    ) -> SqlAttempt<Value> {
+        let place = std::ptr::from_ref(expr) as usize;
+        let Some(step) = self.effects.current() else { return evaluate(self) };
+        if let Some(value) = step.take(place) {
+            return Ok(value);
+        }
+        let first = step.taken;
+        let value = evaluate(self)?;
+        if let Some(step) = self.effects.current() {
+            step.note(first, place, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn has_effects(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.has_effects)
+    }
+}

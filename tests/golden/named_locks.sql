@@ -1,0 +1,83 @@
+-- Named locks of one session: how often, by which names, and what is wrong with them.
+SELECT GET_LOCK('a', 10), IS_FREE_LOCK('a'), IS_USED_LOCK('a') = CONNECTION_ID();
+SELECT GET_LOCK('A', 0), GET_LOCK('b', 0);
+SELECT RELEASE_LOCK('a'), RELEASE_LOCK('a'), RELEASE_LOCK('a');
+SELECT IS_FREE_LOCK('a'), IS_USED_LOCK('a');
+SELECT RELEASE_ALL_LOCKS(), RELEASE_ALL_LOCKS();
+SELECT RELEASE_LOCK('b');
+SELECT GET_LOCK('a', 0) + GET_LOCK('a', 0) + GET_LOCK('b', 0);
+SELECT RELEASE_ALL_LOCKS();
+-- Names
+SELECT GET_LOCK(NULL, 0);
+SELECT GET_LOCK('', 0);
+SELECT RELEASE_LOCK(NULL);
+SELECT RELEASE_LOCK('');
+SELECT IS_FREE_LOCK(NULL);
+SELECT IS_USED_LOCK('');
+SELECT GET_LOCK(REPEAT('a', 64), 0), IS_FREE_LOCK(REPEAT('A', 64));
+SELECT GET_LOCK(REPEAT('a', 65), 0);
+SELECT RELEASE_LOCK(REPEAT('a', 65));
+SELECT IS_FREE_LOCK(REPEAT('a', 65));
+SELECT IS_USED_LOCK(REPEAT('a', 65));
+SELECT GET_LOCK(REPEAT('ä', 64), 0), IS_FREE_LOCK(REPEAT('Ä', 64)), IS_FREE_LOCK(REPEAT('a', 64));
+SELECT GET_LOCK(REPEAT('ä', 65), 0);
+SELECT GET_LOCK('a😀', 0);
+SELECT GET_LOCK(_latin1 0xC4, 0), IS_FREE_LOCK('ä');
+SELECT GET_LOCK(_binary 'bin', 0), IS_FREE_LOCK('BIN');
+SELECT GET_LOCK(_binary 0xFF, 0);
+SELECT GET_LOCK(0x41, 0), IS_FREE_LOCK('a');
+SELECT GET_LOCK(1.50, 0), IS_FREE_LOCK('1.5'), IS_FREE_LOCK('1.50');
+SELECT GET_LOCK('e', 0), IS_FREE_LOCK('é'), IS_FREE_LOCK('e ');
+SELECT GET_LOCK('ß', 0), IS_FREE_LOCK('ss'), GET_LOCK('İ', 0), IS_FREE_LOCK('i');
+SELECT RELEASE_ALL_LOCKS();
+-- Timeouts, where nobody has to wait
+SELECT GET_LOCK('a', NULL), GET_LOCK('a', -1), GET_LOCK('a', 0.4), GET_LOCK('a', '1'), GET_LOCK('a', 1e30);
+SHOW WARNINGS;
+SELECT GET_LOCK('a', 'x');
+SHOW WARNINGS;
+SELECT RELEASE_ALL_LOCKS();
+-- Arguments
+SELECT GET_LOCK('a');
+SELECT GET_LOCK('a', 1, 2);
+SELECT RELEASE_LOCK();
+SELECT RELEASE_ALL_LOCKS('a');
+SELECT IS_FREE_LOCK();
+SELECT IS_USED_LOCK('a', 'b');
+SELECT GET_LOCK((SELECT 'a', 'b'), 0);
+-- Where they may stand
+DO GET_LOCK('a', 0), GET_LOCK('b', 0);
+SELECT IS_FREE_LOCK('a'), IS_FREE_LOCK('b');
+SET @taken = GET_LOCK('c', 0);
+SELECT @taken, RELEASE_LOCK('a'), RELEASE_LOCK('b'), RELEASE_LOCK('c');
+CREATE DATABASE named;
+USE named;
+CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(100));
+INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'X');
+SELECT id FROM t WHERE GET_LOCK(name, 0) = 1 ORDER BY id;
+SELECT name, RELEASE_LOCK(name) FROM t ORDER BY id;
+SELECT name, IS_FREE_LOCK(name), IS_USED_LOCK(name) FROM t ORDER BY id;
+PREPARE taking FROM 'SELECT GET_LOCK(?, ?), IS_USED_LOCK(?) IS NULL';
+SET @name = 'p', @seconds = 0, @other = 'q';
+EXECUTE taking USING @name, @seconds, @other;
+EXECUTE taking USING @name, @seconds, @name;
+SELECT RELEASE_ALL_LOCKS();
+-- Transactions have no part in it
+BEGIN;
+INSERT INTO t VALUES (4, 'z');
+SELECT GET_LOCK('kept', 0);
+ROLLBACK;
+SELECT IS_USED_LOCK('kept') = CONNECTION_ID();
+BEGIN;
+SELECT RELEASE_LOCK('kept');
+COMMIT;
+SELECT IS_FREE_LOCK('kept');
+-- A statement that fails has locked
+INSERT INTO t VALUES (1, GET_LOCK('failed', 0));
+SELECT RELEASE_LOCK('failed'), RELEASE_LOCK('failed');
+-- What they are
+CREATE TABLE types AS SELECT GET_LOCK('a', 0) AS taken, IS_FREE_LOCK('a') AS free, IS_USED_LOCK('a') AS used,
+  RELEASE_LOCK('a') AS released, RELEASE_ALL_LOCKS() AS all_released;
+SHOW CREATE TABLE types;
+CREATE TABLE g (n INT AS (GET_LOCK('a', 0)));
+CREATE TABLE g (n INT, CHECK (RELEASE_LOCK('a') = 1));
+DROP DATABASE named;
