@@ -271,7 +271,7 @@ system_variables! {
     INNODB_LOG_GROUP_HOME_DIR = "innodb_log_group_home_dir", Global, fixed, text("./"), COMPATIBLE;
     INNODB_LOG_WRITE_AHEAD_SIZE = "innodb_log_write_ahead_size", Global, dynamic, uint(4096, 512, 16384, Bytes, 512), "Each write to the log ends at a multiple of it, a power of two (others are rounded up); the rest is padding. MySQL's default is 8192, but it pads less often.";
     INNODB_LOG_WRITER_AFFINITY = "innodb_log_writer_affinity", Global, dynamic, text(""), "Processors that the log's writer thread runs on, such as 0,2-3; empty for all.";
-    INNODB_LOG_WRITER_THREADS = "innodb_log_writer_threads", Global, dynamic, one_of(&["OFF", "ON", "AUTO"], 2), "ON: threads write and flush the log; OFF: a committing worker does it for all who wait; AUTO: whichever of these comes further; tried from time to time.";
+    INNODB_LOG_WRITER_THREADS = "innodb_log_writer_threads", Global, dynamic, one_of(&["OFF", "ON", "AUTO"], 2), "ON: threads write and flush the log; OFF: a committing worker does it for all who wait; AUTO: the flusher thread does both when a worker asks for it.";
     INNODB_LRU_SCAN_DEPTH = "innodb_lru_scan_depth", Global, dynamic, uint(1024, 100, u32::MAX as u64, Plain), "Frames that the cleaners keep free.";
     INNODB_MAX_DIRTY_PAGES_PCT = "innodb_max_dirty_pages_pct", Global, dynamic, double(90.0, 0.0, 99.999, Plain), "No effect: the age of the log decides when pages are written back.";
     INNODB_MAX_DIRTY_PAGES_PCT_LWM = "innodb_max_dirty_pages_pct_lwm", Global, dynamic, double(10.0, 0.0, 99.0, Plain), COMPATIBLE;

@@ -55,7 +55,7 @@ pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, RedoLog, StatusValue};
 pub use error::Error;
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
-pub use palisade_log::{OtherWork, WorkerInbox};
+pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
 pub use row_locks::RowLock;
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};

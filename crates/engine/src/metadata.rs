@@ -10,7 +10,7 @@
 //! Names are what locks are about, so that two CREATE TABLE of one name exclude each other too.
 //! The empty table name stands for the schema itself and conflicts with every name in it.
 //!
-//! Transactions and locks do not wait for each other in circles: see [`passing`].
+//! Transactions and locks do not wait for each other in circles: see `metadata/passing.rs`.
 
 mod passing;
 

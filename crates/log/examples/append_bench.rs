@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use palisade_base::event::{retry, retry_blocking};
 use palisade_io::{File, FileSystem, MemFileSystem, OsFileSystem, Overlay, OverlayFileSystem};
-use palisade_log::{Log, LogConfig, Lsn, METRICS, OtherWork, WriterThreads};
+use palisade_log::{Log, LogConfig, Lsn, METRICS, WriterThreads};
 
 const SECONDS: u64 = 2;
 const PAYLOAD: usize = 200;
@@ -147,7 +147,7 @@ fn commits(directory: &Path, writer_threads: WriterThreads, threads: usize, sess
             scope.spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
                 let inbox = log.register_worker();
-                runtime.spawn(async move { inbox.pump(tokio::task::yield_now, || OtherWork::None).await });
+                runtime.spawn(async move { inbox.pump(tokio::task::yield_now).await });
                 runtime.block_on(async {
                     let session = |log: Arc<Log>| async move {
                         let (bytes, mut commits) = (vec![7; payload], 0);

@@ -13,7 +13,7 @@ pub enum WriterThreads {
     Off = 0,
     /// A dedicated writer and a dedicated flusher thread.
     On = 1,
-    /// Whichever way of flushing comes furthest: tried from time to time.
+    /// The flusher thread writes and flushes when a worker asks for it; the writer thread sleeps.
     #[default]
     Auto = 2,
 }

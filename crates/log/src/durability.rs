@@ -17,9 +17,12 @@
 //!
 //! * `Off`: the pump of the worker that wants it (the *leader*), for everyone;
 //! * `On`: the log's writer and flusher threads, which a pump calls;
-//! * `Auto`: whichever way [trials](crate::choice) have shown to come furthest: as with `Off`; as with `On`; or a pump whose
-//!   worker has nothing else to do leads, and one that has asks the flusher thread. Looked at anew for each flush, and
-//!   nobody needs to know how the one before was done.
+//! * `Auto`: the flusher thread, which writes as well, when a pump asks it. One thread is called for a flush where `On` calls
+//!   two, and no worker sleeps in a flush while it could serve its sessions, as with `Off`. Even where it has none to
+//!   serve: a processor that waits for the disk while another one serves the only client, each for long enough to sleep
+//!   well, is faster than one that does both in turn.
+//!
+//! Nobody needs to know how the flush before was done.
 //!
 //! A pump first lets the other tasks of its worker run, and again for as long as that brings commits: they are in the
 //! same flush then, and a flush costs more processor time than a commit. There is no timer and no delay: with nothing
@@ -38,22 +41,12 @@ use palisade_io::Syncing;
 use parking_lot::RwLock;
 
 use crate::averages::Averages;
-use crate::choice::{Choice, Way};
 use crate::log::State;
 use crate::metrics::WaitCounters;
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Ordering, load_ordered, store_ordered};
 use crate::threads::Caller;
 use crate::waits::{Inbox, WaitId, WaitList};
 use crate::{Error, Log, LogConfig, WriterThreads, metrics};
-
-/// Whether the caller's worker has something else to do than to wait for a flush.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OtherWork {
-    /// The worker would go to sleep.
-    None,
-    /// Other sessions of the worker can run.
-    Runnable,
-}
 
 /// How often a pump lets other tasks run before it sees to a flush, at most.
 const MOST_ROUNDS: u32 = 8;
@@ -70,7 +63,6 @@ pub(crate) struct Durability {
     /// The furthest LSN the log's threads were asked for.
     asked: AtomicU64,
     writer_threads: AtomicU8,
-    choice: Choice,
     pub(crate) averages: Averages,
     /// Milliseconds between flushes of what nobody waits for.
     pub(crate) background_interval_ms: std::sync::atomic::AtomicU64,
@@ -90,7 +82,6 @@ impl Durability {
             asked: AtomicU64::new(0),
             writer_threads: AtomicU8::new(config.writer_threads as u8),
             background_interval_ms: config.background_flush_interval_ms.into(),
-            choice: Choice::new(),
             averages: Averages::new(AVERAGED_SECONDS),
             inboxes: RwLock::default(),
             others: Arc::new(Inbox::new()),
@@ -124,20 +115,11 @@ impl Durability {
         !self.flushing.swap(true, Ordering::SeqCst)
     }
 
-    /// As it was set.
-    fn setting(&self) -> WriterThreads {
+    fn writer_threads(&self) -> WriterThreads {
         match self.writer_threads.load(Ordering::SeqCst) {
             0 => WriterThreads::Off,
             1 => WriterThreads::On,
             _ => WriterThreads::Auto,
-        }
-    }
-
-    /// As it is done now.
-    fn writer_threads(&self) -> WriterThreads {
-        match self.setting() {
-            WriterThreads::Auto if self.choice.way() == Way::Threads => WriterThreads::On,
-            setting => setting,
         }
     }
 }
@@ -160,14 +142,13 @@ impl Log {
         own.unwrap_or_else(|| self.durability.others.clone())
     }
 
-    /// Who writes and flushes now; [`WriterThreads::Auto`] may be doing as `On` does.
+    /// Who writes and flushes.
     pub fn writer_threads(&self) -> WriterThreads {
         if self.config.background { self.durability.writer_threads() } else { WriterThreads::Off }
     }
 
     /// Changes who writes and flushes; takes effect with the next flush.
     pub fn set_writer_threads(&self, writer_threads: WriterThreads) {
-        self.durability.choice.reset();
         self.durability.writer_threads.store(writer_threads as u8, Ordering::SeqCst);
         // Who was relied on for the present waits may not feel responsible any more: the log's threads are.
         self.ask(self.durability.wanted());
@@ -333,11 +314,6 @@ impl Log {
         metrics::FLUSH_TIME.add((after - before).as_micros() as u64);
         self.durability.averages.note(after, after - before, written.since(durable));
         store_ordered(&self.durability.durable.0, written.0);
-        let is_auto = self.config.background && self.durability.setting() == WriterThreads::Auto;
-        if is_auto && self.durability.choice.note(after, written) {
-            // As when it is set: who was relied on may not feel responsible any more.
-            self.ask(self.durability.wanted());
-        }
     }
 
     /// Ends the claim and calls every worker that has something to do because of it, once; but not the caller's own.
@@ -566,15 +542,14 @@ pub struct WorkerInbox {
 impl WorkerInbox {
     /// Runs for as long as the worker does, as one task of it: completes waits that a flush has covered, and sees to
     /// it that a flush happens while someone waits. `yield_now` lets the worker's other tasks run, as
-    /// [`yield_once`] does; if the executor has a way that also looks for new input, that is better. `other_work`, asked
-    /// before each flush, says whether other tasks of the worker can run or soon will.
-    pub async fn pump(&self, mut yield_now: impl AsyncFnMut(), mut other_work: impl FnMut() -> OtherWork) {
+    /// [`yield_once`] does; if the executor has a way that also looks for new input, that is better.
+    pub async fn pump(&self, mut yield_now: impl AsyncFnMut()) {
         loop {
             std::future::poll_fn(|context| self.inbox.signal.poll(context)).await;
             self.complete_covered();
             while self.has_uncovered() {
                 self.gather(&mut yield_now).await;
-                if !self.see_to_flush(other_work()) {
+                if !self.see_to_flush() {
                     break;
                 }
                 if !self.complete_covered() {
@@ -614,18 +589,15 @@ impl WorkerInbox {
     }
 
     /// Flushes, or leaves it to someone who will call this inbox afterwards; whether it flushed.
-    fn see_to_flush(&self, other_work: OtherWork) -> bool {
+    fn see_to_flush(&self) -> bool {
         let log = &*self.log;
-        let (writer_threads, state) = (log.writer_threads(), log.state());
-        if state == State::Failed || log.durability.is_flushing() {
+        if log.state() == State::Failed || log.durability.is_flushing() {
             return false;
         }
-        match (writer_threads, other_work) {
-            (WriterThreads::On, _) => log.durability.writer.call(),
-            (WriterThreads::Auto, OtherWork::Runnable) if log.durability.choice.way() == Way::HandOver => {
-                log.ask(log.durability.wanted());
-            }
-            (WriterThreads::Off | WriterThreads::Auto, _) => {
+        match log.writer_threads() {
+            WriterThreads::On => log.durability.writer.call(),
+            WriterThreads::Auto => log.ask(log.durability.wanted()),
+            WriterThreads::Off => {
                 log.lead(Some(&*self.inbox));
                 return true;
             }

@@ -18,7 +18,6 @@
 //! | `frame`, `group`, `checkpoint` | the three formats: an append, a write, where to start; docs/format-log.md shows them |
 //! | `writer`, `segments` | from the ring to the files |
 //! | `durability`, `threads`, `waits` | who flushes, who waits, and who is woken |
-//! | `choice` | how AUTO finds out which way of flushing comes further |
 //! | `metrics`, `averages` | what is counted, and what the last flushes were like |
 //! | `dirty` | from where on the log is needed |
 //! | `reader` | recovery's view |
@@ -34,7 +33,6 @@
 mod admission;
 mod averages;
 mod checkpoint;
-mod choice;
 mod config;
 mod dirty;
 mod durability;
@@ -52,7 +50,7 @@ mod waits;
 mod writer;
 
 pub use config::{FailureHook, LogConfig, WriterThreads};
-pub use durability::{OtherWork, WaitDurable, WaitTail, WorkerInbox, yield_once};
+pub use durability::{WaitDurable, WaitTail, WorkerInbox, yield_once};
 pub use error::Error;
 pub use log::{Credit, Log, LsnRange};
 pub use metrics::METRICS;

@@ -14,7 +14,7 @@ use palisade_base::event::retry_blocking;
 use palisade_base::metric::Kind;
 use palisade_base::{Blocked, Event};
 use palisade_io::{File, FileSystem, MemFileSystem, Overlay, OverlayFileSystem};
-use palisade_log::{Log, LogConfig, Lsn, LsnRange, METRICS, OtherWork, WriterThreads};
+use palisade_log::{Log, LogConfig, Lsn, LsnRange, METRICS, WriterThreads};
 
 /// Counters that this test leaves where they are: what they count happens only when two threads meet by chance, or is over
 /// when somebody looks.
@@ -103,7 +103,7 @@ async fn session(log: Arc<Log>) {
 fn worker(log: &Arc<Log>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let inbox = log.register_worker();
-    runtime.spawn(async move { inbox.pump(tokio::task::yield_now, || OtherWork::None).await });
+    runtime.spawn(async move { inbox.pump(tokio::task::yield_now).await });
     runtime.block_on(async {
         let sessions: Vec<_> = (0..8).map(|_| tokio::spawn(session(log.clone()))).collect();
         for session in sessions {

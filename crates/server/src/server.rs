@@ -9,7 +9,7 @@ use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, OtherWork};
+use palisade_engine::{AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod};
 use palisade_io::{FileSystem, OsFileSystem};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
@@ -23,7 +23,7 @@ use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
 use crate::tls::Secrets;
 use crate::variables::Placements;
-use crate::worker::{Load, Workers};
+use crate::worker::Workers;
 use crate::{session, session_variables, status, variables};
 
 /// A running server, as its sessions see it.
@@ -206,19 +206,18 @@ fn start_workers(host: &Arc<ServerHost>, processors: Arc<dyn Processors>) -> Res
     host.set_worker_count(count);
     let placement = host.globals.placements.worker.clone();
     let host = host.clone();
-    let background = move |number, load: Arc<Load>| {
+    let background = move |number| {
         let (host, placement) = (host.clone(), placement.clone());
         async move {
             // Elsewhere it works as well: only slower, or faster.
             let _stay = placement.enter();
             let inbox = host.engine.register_worker();
-            let other_work = || if load.is_lively() { OtherWork::Runnable } else { OtherWork::None };
             let reaping = async {
                 if number == 0 {
                     reap(&host).await;
                 }
             };
-            tokio::join!(inbox.pump(tokio::task::yield_now, other_work), reaping);
+            tokio::join!(inbox.pump(tokio::task::yield_now), reaping);
         }
     };
     Workers::start(count, processors, background)

@@ -257,7 +257,6 @@ impl Conversation {
                 }
             };
             self.connection.clear_deadline();
-            share.begin();
             // the payload borrows from the input, so the answer's number is the one after its last frame
             output.begin_answer((packet.len() / palisade_protocol::constants::MAX_FRAME) as u8 + 1);
             match Command::parse(packet) {
@@ -269,7 +268,6 @@ impl Conversation {
                 Ok(command) => {
                     let next = self.execute(command, output, transport).await?;
                     transport.send(output).await?;
-                    share.end();
                     self.connection.end(host.connections.now_seconds());
                     if next == Next::End || self.connection.is_killed() {
                         return Ok(Leave::End);

@@ -1,14 +1,10 @@
 //! Workers: as many event loops as there are cores, a thread each. A connection is given to the least loaded one, and a session may
 //! [move](Share::better_worker) to another between two commands. What the sessions of a worker share among themselves - the
 //! [`Plans`] of their statements - no other thread touches.
-//!
-//! A worker that would otherwise go to sleep may flush the log itself; one whose sessions are about to send more had
-//! better let the log's threads do it. [`Load`] estimates which it is. Time is cut into *rounds*, one per flush: a
-//! session that was answered in this round or the one before, and has not sent anything since, is about to.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -38,52 +34,35 @@ struct Worker {
     plans: Arc<Plans>,
 }
 
-/// What a worker has to do. Written by its own thread, except `sessions`.
+/// What a worker has to do, and where.
 #[derive(Default)]
-pub struct Load {
+struct Load {
     sessions: AtomicUsize,
     /// The processor that it was last seen on.
     processor: AtomicUsize,
-    round: AtomicU64,
-    /// Silent sessions by the round of their last answer: those of this round and of the one before, alternating.
-    answered: [AtomicUsize; 2],
 }
 
-/// What a session has of its worker: a share of the load, until it is dropped, and the plans.
+/// What a session has of its worker: a part of the load, until it is dropped, and the plans.
 pub struct Share {
-    turn: Turn,
+    part: Part,
     plans: Arc<Plans>,
     team: Arc<Team>,
     bearings: Bearings,
 }
 
-/// A session's part in its worker's load.
-struct Turn {
-    load: Arc<Load>,
-    /// The round of the last answer, if the session has been silent since.
-    answered: Option<u64>,
-}
+/// One session of a worker's load.
+struct Part(Arc<Load>);
 
 impl Share {
     /// A session comes to the worker `number`.
     fn new(team: &Arc<Team>, number: usize, bearings: Bearings) -> Self {
         let Worker { load, plans, .. } = &team.workers[number];
-        Share { turn: Turn::new(load), plans: plans.clone(), team: team.clone(), bearings }
+        Share { part: Part::new(load), plans: plans.clone(), team: team.clone(), bearings }
     }
 
     /// The plans that the worker's sessions share.
     pub fn plans(&self) -> &Arc<Plans> {
         &self.plans
-    }
-
-    /// The session begins a command.
-    pub fn begin(&mut self) {
-        self.turn.begin();
-    }
-
-    /// The session has answered the command.
-    pub fn end(&mut self) {
-        self.turn.end();
     }
 
     /// The session has answered a command that came over `stream`: the worker that it had better go on with.
@@ -101,7 +80,7 @@ impl Share {
             return None;
         }
         let own = processors.of_caller();
-        self.turn.load.is_on(own);
+        self.part.0.is_on(own);
         let elsewhere = processors.of_packets(stream).filter(|arrival| *arrival != own);
         if !self.bearings.seen(elsewhere) {
             return None;
@@ -110,7 +89,7 @@ impl Share {
             let Load { processor, sessions, .. } = &*worker.load;
             (processor.load(Ordering::Relaxed), sessions.load(Ordering::Relaxed))
         });
-        let own_sessions = self.turn.load.sessions.load(Ordering::Relaxed);
+        let own_sessions = self.part.0.sessions.load(Ordering::Relaxed);
         locality::taker(loads, own_sessions, elsewhere?)
     }
 
@@ -127,30 +106,16 @@ impl Share {
     }
 }
 
-impl Turn {
-    fn new(load: &Arc<Load>) -> Turn {
+impl Part {
+    fn new(load: &Arc<Load>) -> Part {
         load.sessions.fetch_add(1, Ordering::Relaxed);
-        Turn { load: load.clone(), answered: None }
-    }
-
-    fn begin(&mut self) {
-        let Some(round) = self.answered.take() else { return };
-        if round + 1 >= self.load.round.load(Ordering::Relaxed) {
-            self.load.answered[(round % 2) as usize].fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    fn end(&mut self) {
-        let round = self.load.round.load(Ordering::Relaxed);
-        self.load.answered[(round % 2) as usize].fetch_add(1, Ordering::Relaxed);
-        self.answered = Some(round);
+        Part(load.clone())
     }
 }
 
-impl Drop for Turn {
+impl Drop for Part {
     fn drop(&mut self) {
-        self.begin();
-        self.load.sessions.fetch_sub(1, Ordering::Relaxed);
+        self.0.sessions.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -160,14 +125,6 @@ impl Load {
             self.processor.store(processor, Ordering::Relaxed);
         }
     }
-
-    /// A flush is about to begin: whether sessions are likely to send something meanwhile. Begins a new round.
-    pub fn is_lively(&self) -> bool {
-        let about_to_send: usize = self.answered.iter().map(|count| count.load(Ordering::Relaxed)).sum();
-        let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
-        self.answered[(round % 2) as usize].store(0, Ordering::Relaxed);
-        about_to_send > 0
-    }
 }
 
 impl Workers {
@@ -175,7 +132,7 @@ impl Workers {
     pub fn start<F>(
         count: usize,
         processors: Arc<dyn Processors>,
-        background: impl Fn(usize, Arc<Load>) -> F + Send + Sync + 'static,
+        background: impl Fn(usize) -> F + Send + Sync + 'static,
     ) -> io::Result<Workers>
     where
         F: Future<Output = ()> + 'static,
@@ -195,7 +152,7 @@ impl Workers {
                 // the background is part of what the loop itself runs, not a task: it may hold what must not move
                 runtime.block_on(async {
                     let background = async {
-                        (*background)(number, own_load).await;
+                        (*background)(number).await;
                         std::future::pending::<()>().await;
                     };
                     tokio::select! { () = stopped => {}, () = background => {} }
@@ -232,32 +189,5 @@ impl Workers {
             // a worker that panicked has said so already
             let _ = thread.join();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_worker_is_lively_while_sessions_think_and_not_when_all_wait() {
-        let load = Arc::<Load>::default();
-        let (mut one, mut two) = (Turn::new(&load), Turn::new(&load));
-        one.begin();
-        assert!(!load.is_lively(), "the only session waits");
-        two.begin();
-        two.end();
-        assert!(load.is_lively(), "the second is about to send more");
-        assert!(load.is_lively(), "it still is, a round later");
-        assert!(!load.is_lively(), "and then it has fallen silent");
-        two.begin();
-        assert!(!load.is_lively(), "both wait");
-        two.end();
-        one.end();
-        one.begin();
-        drop(two);
-        assert!(!load.is_lively(), "the second has left");
-        assert_eq!(load.sessions.load(Ordering::Relaxed), 1);
-        assert!(load.answered.iter().all(|count| count.load(Ordering::Relaxed) == 0));
     }
 }

@@ -228,7 +228,7 @@ pub fn child(options: &Options) {
                 number,
                 done: rows.get(&(number * (ROWS + 1))).map_or(0, |row| row.k as u64),
             });
-            event_loop(&engine, writers, |mut writer, _| async move {
+            event_loop(&engine, writers, |mut writer| async move {
                 let mut prng = Prng::new(seed ^ writer.number as u64);
                 loop {
                     let before = writer.done;

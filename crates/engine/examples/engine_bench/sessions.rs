@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use palisade_base::Event;
-use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads, OtherWork, Table};
+use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads, Table};
 
 use crate::table::{Session, load};
 use crate::{Options, metric};
@@ -36,9 +36,7 @@ pub fn run_loops(
         std::thread::spawn(move || {
             let sessions = (0..per_loop)
                 .map(|session| Session::new(&engine, &table, rows, 1000 + number * per_loop + session));
-            event_loop(&engine, sessions, |session, running| {
-                write_until(session, running, stop.clone(), totals.clone())
-            });
+            event_loop(&engine, sessions, |session| write_until(session, stop.clone(), totals.clone()));
         })
     };
     for thread in (0..loops).map(run).collect::<Vec<_>>() {
@@ -47,52 +45,37 @@ pub fn run_loops(
 }
 
 /// Runs a task for each of `sessions` on the calling thread, made a worker of `engine` as the server's are, until all have
-/// ended. The tasks are given the count of tasks that do not wait for a commit, to keep up to date.
+/// ended.
 pub fn event_loop<S, F: Future<Output = ()> + Send + 'static>(
     engine: &Arc<Engine>,
     sessions: impl Iterator<Item = S>,
-    task: impl Fn(S, Arc<AtomicUsize>) -> F,
+    task: impl Fn(S) -> F,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let local = tokio::task::LocalSet::new();
     let inbox = engine.register_worker();
-    let running = Arc::new(AtomicUsize::new(0));
-    let counted = running.clone();
-    let other_work = move || match counted.load(Ordering::Relaxed) {
-        0 => OtherWork::None,
-        _ => OtherWork::Runnable,
-    };
     let ended = Event::new();
     let left = Arc::new(AtomicUsize::new(0));
     for session in sessions {
         left.fetch_add(1, Ordering::Relaxed);
-        running.fetch_add(1, Ordering::Relaxed);
-        let (left, ended, running) = (left.clone(), ended.clone(), running.clone());
-        let work = task(session, running.clone());
+        let (left, ended) = (left.clone(), ended.clone());
+        let work = task(session);
         runtime.handle().spawn(async move {
             work.await;
-            running.fetch_sub(1, Ordering::Relaxed);
             if left.fetch_sub(1, Ordering::Relaxed) == 1 {
                 ended.complete();
             }
         });
     }
-    local.spawn_local(async move { inbox.pump(tokio::task::yield_now, other_work).await });
+    local.spawn_local(async move { inbox.pump(tokio::task::yield_now).await });
     local.block_on(&runtime, ended);
 }
 
-async fn write_until(
-    mut session: Session,
-    running: Arc<AtomicUsize>,
-    stop: Arc<AtomicBool>,
-    totals: Arc<Totals>,
-) {
+async fn write_until(mut session: Session, stop: Arc<AtomicBool>, totals: Arc<Totals>) {
     while !stop.load(Ordering::Relaxed) {
         let begun = Instant::now();
         let result = session.write_only().await;
-        running.fetch_sub(1, Ordering::Relaxed);
         let committed = session.end(result).await;
-        running.fetch_add(1, Ordering::Relaxed);
         let count = if committed { &totals.commits } else { &totals.rollbacks };
         count.fetch_add(1, Ordering::Relaxed);
         totals.longest_us.fetch_max(begun.elapsed().as_micros() as u64, Ordering::Relaxed);

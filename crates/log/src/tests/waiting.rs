@@ -1,7 +1,7 @@
 //! Durability waits on real threads, in every mode.
 
 use super::*;
-use crate::{OtherWork, yield_once};
+use crate::yield_once;
 use palisade_base::Event;
 use palisade_io::{Call, Fault, FaultFileSystem, MemFileSystem};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,6 @@ const MODES: [WriterThreads; 3] = [WriterThreads::Off, WriterThreads::On, Writer
 fn on_workers<F: Future<Output = ()>>(
     log: &Arc<Log>,
     workers: usize,
-    other_work: fn() -> OtherWork,
     worker: impl Fn(Arc<Log>, usize) -> F + Send + Sync,
 ) {
     std::thread::scope(|scope| {
@@ -22,7 +21,7 @@ fn on_workers<F: Future<Output = ()>>(
             scope.spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
                 let inbox = log.register_worker();
-                runtime.spawn(async move { inbox.pump(yield_once, other_work).await });
+                runtime.spawn(async move { inbox.pump(yield_once).await });
                 let limit = Duration::from_secs(60);
                 let done = runtime.block_on(async { tokio::time::timeout(limit, worker(log, number)).await });
                 done.expect("no wait is forgotten");
@@ -61,12 +60,10 @@ fn roomy(writer_threads: WriterThreads) -> LogConfig {
 #[test]
 fn every_commit_is_answered_in_every_mode() {
     for mode in MODES {
-        for other_work in [|| OtherWork::None, || OtherWork::Runnable] {
-            let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
-            on_workers(&log, 2, other_work, |log, _| sessions(log, 20, 40));
-            assert_eq!(log.tail().since(Lsn(1000)), 2 * 20 * 40 * 112);
-            log.shutdown().unwrap();
-        }
+        let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
+        on_workers(&log, 2, |log, _| sessions(log, 20, 40));
+        assert_eq!(log.tail().since(Lsn(1000)), 2 * 20 * 40 * 112);
+        log.shutdown().unwrap();
     }
 }
 
@@ -82,14 +79,7 @@ fn the_mode_may_change_at_any_time() {
                 std::thread::sleep(Duration::from_micros(random.below(300)));
             }
         });
-        let other_work = || {
-            if Instant::now().elapsed().as_nanos().is_multiple_of(2) {
-                OtherWork::None
-            } else {
-                OtherWork::Runnable
-            }
-        };
-        on_workers(&log, 3, other_work, |log, _| sessions(log, 8, 150));
+        on_workers(&log, 3, |log, _| sessions(log, 8, 150));
         done.store(true, Ordering::Relaxed);
     });
     log.shutdown().unwrap();
@@ -139,18 +129,13 @@ fn a_wait_behind_an_unlinked_append_ends_when_it_links() {
             let (log, ended) = (&log, &ended);
             let flushed = scope.spawn(move || log.flush_blocking(behind.end));
             let workers = scope.spawn(move || {
-                on_workers(
-                    log,
-                    2,
-                    || OtherWork::None,
-                    |log, number| async move {
-                        match number {
-                            0 => log.wait_durable(behind.end).await.unwrap(),
-                            _ => log.wait_tail(behind.end).await.unwrap(),
-                        }
-                        ended.fetch_add(1, Ordering::Relaxed);
-                    },
-                );
+                on_workers(log, 2, |log, number| async move {
+                    match number {
+                        0 => log.wait_durable(behind.end).await.unwrap(),
+                        _ => log.wait_tail(behind.end).await.unwrap(),
+                    }
+                    ended.fetch_add(1, Ordering::Relaxed);
+                });
             });
             std::thread::sleep(Duration::from_millis(20));
             assert_eq!(ended.load(Ordering::Relaxed), 0);
@@ -237,20 +222,15 @@ fn what_another_session_has_written_is_synced_for_those_who_wait_for_that() {
 fn a_wait_that_is_given_up_hinders_nobody() {
     for mode in MODES {
         let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
-        on_workers(
-            &log,
-            2,
-            || OtherWork::None,
-            |log, number| async move {
-                let mut random = Prng::new(number as u64);
-                for _ in 0..300 {
-                    let range = append(&log, &[1; 30]).unwrap();
-                    let limit = Duration::from_micros(random.below(50));
-                    let _ = tokio::time::timeout(limit, log.wait_durable(range.end)).await;
-                }
-                log.wait_durable(log.tail()).await.unwrap();
-            },
-        );
+        on_workers(&log, 2, |log, number| async move {
+            let mut random = Prng::new(number as u64);
+            for _ in 0..300 {
+                let range = append(&log, &[1; 30]).unwrap();
+                let limit = Duration::from_micros(random.below(50));
+                let _ = tokio::time::timeout(limit, log.wait_durable(range.end)).await;
+            }
+            log.wait_durable(log.tail()).await.unwrap();
+        });
         log.shutdown().unwrap();
     }
 }
@@ -310,18 +290,13 @@ fn after_a_failed_sync_nothing_is_promised_and_everyone_is_told() {
             let durable = append(&log, b"before").unwrap();
             log.flush_blocking(durable.end).unwrap();
             fs.fail(call, 1, Fault::Io);
-            on_workers(
-                &log,
-                2,
-                || OtherWork::None,
-                |log, _| async move {
-                    while let Ok(range) = append(&log, b"after") {
-                        if log.wait_durable(range.end).await.is_err() {
-                            break;
-                        }
+            on_workers(&log, 2, |log, _| async move {
+                while let Ok(range) = append(&log, b"after") {
+                    if log.wait_durable(range.end).await.is_err() {
+                        break;
                     }
-                },
-            );
+                }
+            });
             assert!(matches!(log.flush_blocking(log.tail()), Err(Error::Failed)));
             assert!(matches!(append(&log, b"x"), Err(Error::Failed)));
             assert_eq!(log.durable_lsn(), durable.end);
