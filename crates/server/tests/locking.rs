@@ -64,6 +64,40 @@ fn nowait_is_an_error_and_skip_locked_takes_the_next() {
     assert_eq!(other.query("SELECT id FROM t WHERE n = 1 LOCK IN SHARE MODE"), rows(&["10"]));
 }
 
+/// Each clause locks what it names, in its own way, and what none names is read as without a clause.
+#[test]
+fn a_clause_with_of_locks_the_rows_of_the_tables_that_it_names() {
+    let server = with_rows(&[]);
+    let mut holder = connect(&server, "REPEATABLE READ");
+    let mut other = connect(&server, "REPEATABLE READ");
+    assert_eq!(holder.query("CREATE TABLE other (id INT PRIMARY KEY)"), Answer::Ok(0));
+    assert_eq!(holder.query("INSERT INTO other VALUES (10)"), Answer::Ok(1));
+    let join = |clauses: &str| format!("SELECT t.id FROM t JOIN other AS o USING (id) {clauses}");
+    let refused = Answer::Error(
+        3572,
+        "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.".into(),
+    );
+    let taken = rows(&["10"]);
+    // of each: FOR SHARE and FOR UPDATE of t, the same of other
+    for (clauses, others) in [
+        ("", [&taken, &taken, &taken, &taken]),
+        ("FOR UPDATE OF o", [&taken, &taken, &refused, &refused]),
+        ("FOR SHARE OF t", [&taken, &refused, &taken, &taken]),
+        ("FOR UPDATE OF t FOR SHARE OF o", [&refused, &refused, &taken, &refused]),
+        ("FOR SHARE", [&taken, &refused, &taken, &refused]),
+    ] {
+        assert_eq!(holder.query("BEGIN"), Answer::Ok(0));
+        assert_eq!(holder.query(&join(clauses)), taken);
+        let tries = ["t", "other"].map(|table| {
+            ["SHARE", "UPDATE"].map(|strength| {
+                other.query(&format!("SELECT id FROM {table} WHERE id = 10 FOR {strength} NOWAIT"))
+            })
+        });
+        assert_eq!(tries.as_flattened().iter().collect::<Vec<_>>(), others, "{clauses}");
+        assert_eq!(holder.query("COMMIT"), Answer::Ok(0));
+    }
+}
+
 #[test]
 fn inserts_into_a_locked_range_wait_and_a_timeout_undoes_the_statement_only() {
     let server = with_rows(&[]);

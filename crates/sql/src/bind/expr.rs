@@ -449,11 +449,7 @@ impl Binder<'_> {
     pub fn subquery(&mut self, query: &ast::Query) -> SqlResult<(usize, bool)> {
         let number = self.subqueries.len();
         self.subqueries.push(None);
-        let nested = self.nested_mode();
-        let mode = std::mem::replace(&mut self.read_mode, nested);
-        let planned = self.query(query);
-        self.read_mode = mode;
-        let plan = planned?;
+        let plan = self.nested(|binder| binder.query(query))?;
         let correlated = !plan.outer_slots.is_empty() || reads_variables(&plan);
         self.subqueries[number] = Some(Arc::new(plan));
         Ok((number, correlated))

@@ -311,7 +311,8 @@ impl Binder<'_> {
             return Ok(JoinTree::Leaf(Leaf::Virtual { slot, schema, name, alias }));
         }
         let table = self.stored_table(&schema, &factor.name.name, &alias)?;
-        let locks_rows = matches!(self.read_mode, ReadMode::Locked(palisade_engine::LockMode::Exclusive, _));
+        let mode = self.locking.mode_of(&schema, &alias)?.unwrap_or(self.read_mode);
+        let locks_rows = matches!(mode, ReadMode::Locked(palisade_engine::LockMode::Exclusive, _));
         self.locks_rows |= locks_rows;
         self.check_locks(&table, &alias, locks_rows)?;
         let hints = factor.index_hints.clone();
@@ -323,17 +324,7 @@ impl Binder<'_> {
             }
         }
         let slot = self.add_table(table.clone(), alias.clone())?;
-        let mode = self.read_mode;
         Ok(JoinTree::Leaf(Leaf::Table(TableLeaf { slot, table, alias, hints, mode })))
-    }
-
-    /// How a query within this one reads: FOR UPDATE and FOR SHARE are about the tables beside them only; what a statement
-    /// reads that changes rows is read as its source, however deep.
-    pub(crate) fn nested_mode(&self) -> ReadMode {
-        match self.read_mode {
-            ReadMode::Change | ReadMode::ChangeJoined | ReadMode::Source => ReadMode::Source,
-            ReadMode::Snapshot | ReadMode::Current | ReadMode::Locked(..) => ReadMode::Snapshot,
-        }
     }
 
     /// Adds a stored table to the innermost scope; gives its slot.
@@ -355,6 +346,8 @@ impl Binder<'_> {
         if scope.sources.iter().any(|known| known.alias == source.alias && known.schema == source.schema) {
             return Err(mysql_error!(ER_NONUNIQ_TABLE, source.alias));
         }
+        self.locking.note(&source.schema, &source.alias);
+        let scope = self.scope();
         let position = scope.sources.len();
         let visible = source.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
         scope.star.extend(visible.map(|(column, _)| (position, column)));
@@ -403,10 +396,7 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, name));
         }
         let own = self.scopes.pop().expect("FROM is bound within a scope");
-        let nested = self.nested_mode();
-        let mode = std::mem::replace(&mut self.read_mode, nested);
-        let bound = self.recursion(common, first, seeds, terms);
-        self.read_mode = mode;
+        let bound = self.nested(|binder| binder.recursion(common, first, seeds, terms));
         self.scopes.push(own);
         let (recursion, columns) = bound?;
         for slot in &recursion.outer_slots {
@@ -498,10 +488,7 @@ impl Binder<'_> {
     fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
         let own = self.scopes.pop().expect("FROM is bound within a scope");
-        let nested = self.nested_mode();
-        let mode = std::mem::replace(&mut self.read_mode, nested);
-        let planned = self.query(query);
-        self.read_mode = mode;
+        let planned = self.nested(|binder| binder.query(query));
         self.scopes.push(own);
         let planned = planned?;
         if !names.is_empty() && names.len() != planned.output.len() {

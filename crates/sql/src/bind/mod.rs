@@ -25,6 +25,7 @@ pub mod expr;
 pub mod from;
 pub mod json;
 pub mod literal;
+pub mod locking;
 mod predicate;
 pub mod scope;
 pub mod types;
@@ -122,6 +123,8 @@ pub struct Binder<'a> {
     pub has_effects: bool,
     /// How rows of the statement's own tables are read.
     pub read_mode: palisade_engine::ReadMode,
+    /// The clauses that say otherwise.
+    pub locking: locking::Locking,
     /// Depth of nested queries.
     pub depth: usize,
     /// Expressions and columns of tables bound so far: what a plan weighs grows with them.
@@ -158,6 +161,7 @@ impl<'a> Binder<'a> {
             cacheable: true,
             has_effects: false,
             read_mode: palisade_engine::ReadMode::Snapshot,
+            locking: locking::Locking::default(),
             depth: 0,
             bound: 0,
         }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
-use palisade_engine::{LockMode, LockWait, ReadMode};
 use palisade_parser::ast::{self, QueryBody, SelectItem};
 
 use super::grouping::{Finish, reads_aggregate};
@@ -35,18 +34,9 @@ impl Binder<'_> {
         if let Some(with) = &query.with {
             self.common_tables.extend(CommonTable::all(with));
         }
-        let mode = self.read_mode;
-        if let Some(locking) = query.locking.first() {
-            let strength = if locking.exclusive { LockMode::Exclusive } else { LockMode::Shared };
-            let wait = match locking.wait {
-                ast::LockWait::Wait => LockWait::Wait,
-                ast::LockWait::NoWait => LockWait::NoWait,
-                ast::LockWait::SkipLocked => LockWait::SkipLocked,
-            };
-            self.read_mode = ReadMode::Locked(strength, wait);
-        }
-        let planned = self.body(&query.body, &query.order_by, query.limit.as_ref());
-        self.read_mode = mode;
+        let planned = self.locking(&query.locking, |binder| {
+            binder.body(&query.body, &query.order_by, query.limit.as_ref())
+        });
         self.common_tables.truncate(common);
         self.depth -= 1;
         planned
