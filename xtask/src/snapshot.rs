@@ -54,7 +54,8 @@ fn measure(seconds: u32, rounds: u32, turns: u32) -> Outcome {
         cpus: None,
     };
     load.prepare(&address).map_err(|error| error.to_string())?;
-    let checksum = "SELECT SUM(CRC32(c)) FROM sbtest.sbtest1";
+    // Of few rows: each may be behind hundreds of versions on the disk.
+    let checksum = "SELECT SUM(CRC32(c)) FROM sbtest.sbtest1 WHERE id <= 100";
     println!("| snapshot | updates/s | CPU per update | p95 | history | undo pages | memory |");
     println!("|---|---|---|---|---|---|---|");
     for _ in 0..rounds {
