@@ -181,21 +181,21 @@ pub const fn function(
 /// A function whose value depends on more than its arguments; for the declaration tables.
 pub const fn volatile(
     name: &'static str,
-    (least, most): (u8, u8),
+    arguments: (u8, u8),
     typing: Typing,
     evaluation: Evaluation,
 ) -> Function {
-    Function { name, least, most, typing, evaluation, purity: Purity::Volatile }
+    Function { purity: Purity::Volatile, ..function(name, arguments, typing, evaluation) }
 }
 
 /// A function that does something; for the declaration tables.
 pub const fn effect(
     name: &'static str,
-    (least, most): (u8, u8),
+    arguments: (u8, u8),
     typing: Typing,
     evaluation: Evaluation,
 ) -> Function {
-    Function { name, least, most, typing, evaluation, purity: Purity::Effect }
+    Function { purity: Purity::Effect, ..function(name, arguments, typing, evaluation) }
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::new(|| {
