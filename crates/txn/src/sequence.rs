@@ -287,6 +287,11 @@ impl Sequence {
         }
     }
 
+    /// Whether `id` is known to have committed before the log's `tail`. If its slot has been recycled since, it is not.
+    pub(crate) fn has_committed(&self, id: TrxId, tail: impl Fn() -> Lsn) -> bool {
+        self.csn(id).is_some_and(|csn| csn <= tail().0)
+    }
+
     /// Whether `id`, which has committed, is seen by every snapshot that is or will be open.
     pub fn is_visible_to_all(&self, id: TrxId) -> bool {
         if id.0 < self.horizon_id.load(Ordering::Acquire) {
