@@ -312,6 +312,7 @@ impl UndoSpace {
         mtr.write(directory, at + 8, &last.to_u64().to_le_bytes());
         mtr.commit(|_| {});
         metrics::TRX_UNDO_PAGES.subtract(1);
+        metrics::PURGE_UNDO_LOG_PAGES.increment();
         Ok(Purged { head: next, last, under_way: purged.under_way })
     }
 }
