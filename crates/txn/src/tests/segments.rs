@@ -193,6 +193,8 @@ fn history_of_many_pages_is_counted_and_purged_after_a_restart_and_a_second_one(
     while store.system.history_length() <= u64::from(ROWS) {
         assert!(retry_blocking(|| store.system.purge_step()).unwrap());
     }
+    let notes: usize = store.system.undo().segments().iter().map(|segment| segment.notes()).sum();
+    assert!(notes <= SINGLES + usize::from(ROWS) / RUN as usize + 2, "{notes} notes");
     // Half of it is purged when the power goes again.
     while store.system.history_length() > u64::from(ROWS) / 2 {
         assert!(retry_blocking(|| store.system.purge_step()).unwrap());

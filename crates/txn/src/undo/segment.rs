@@ -180,6 +180,11 @@ impl UndoSpace {
         self.all.read().clone()
     }
 
+    /// Ended transactions whose undo is still there, in all segments. Waits for nobody who purges.
+    pub(crate) fn history_length(&self) -> u64 {
+        self.all.read().iter().map(|segment| segment.history_length()).sum()
+    }
+
     pub(crate) fn page_id(&self, page: PageNo) -> PageId {
         PageId { space: self.space.id(), page }
     }
