@@ -461,7 +461,7 @@ impl State {
             .map_err(Blocked::up)?;
         let segment = self.segment.as_mut().expect("a transaction with changes has a segment");
         let tail = segment.latch(&system.undo, &mut mtr)?;
-        let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
+        let mut place = segment.commit_place(&system.undo, &mut mtr, tail)?;
         let last = segment.append(&mut mtr, &mut place, id, &self.record, Occupancy::Free);
         system.sequence.set_committing(id);
         let range = mtr.commit(|range| system.sequence.set_committed(id, range.end));

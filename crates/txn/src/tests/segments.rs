@@ -288,3 +288,30 @@ fn an_open_snapshot_holds_back_transactions_but_not_a_note_of_each() {
         assert!(!exists(&store, b"hot"));
     }
 }
+
+/// So it cannot fail for want of room, which matters most to who has promised that it will not.
+#[test]
+fn a_commit_takes_no_undo_page_wherever_the_records_before_it_end() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let mut trx = store.system.begin();
+    let mut expected = insert(&store, &mut trx, b"row");
+    retry_blocking(|| trx.commit()).unwrap();
+    let mut length = 0;
+    while undo_pages(&store) < 40 {
+        length = (length + 7) % 61;
+        let row = vec![length as u8; length];
+        let change = RowChange::Update { expected, flags: 0, row: &row, released: None };
+        match retry_blocking(|| trx.change_row(&store.clustered, b"row", change)).unwrap() {
+            RowOutcome::Done(stamp) => expected = stamp,
+            other => panic!("{other:?}"),
+        }
+        if length.is_multiple_of(2) {
+            retry_blocking(|| trx.prepare(b"promised")).unwrap();
+        }
+        let before = undo_pages(&store);
+        retry_blocking(|| trx.commit()).unwrap();
+        assert_eq!(undo_pages(&store), before, "behind a row of {length} bytes");
+        store.flush();
+    }
+}

@@ -19,7 +19,7 @@ use crate::sessions::thread_shard;
 use crate::undo::held::{HeldLock, unpack};
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
-use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, Undo, UndoRecord};
+use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, RECORD_HEADER, Undo, UndoRecord};
 
 /// The space that undo lives in.
 pub const UNDO_SPACE: SpaceId = SpaceId(1);
@@ -339,9 +339,31 @@ impl Segment {
         }
     }
 
-    /// Makes sure that records of together `len` bytes can be appended, on one page. Waits for: what a new page takes.
+    /// Makes sure that records of together `len` bytes can be appended, on one page, and a Commit record after them: to commit
+    /// takes no page, so that a full disk cannot keep anybody from it who has promised to be able to. Waits for: what a new page
+    /// takes.
     #[inline]
     pub fn place<'a>(
+        &self,
+        undo: &'a UndoSpace,
+        mtr: &mut Mtr<'a>,
+        tail: Handle,
+        len: usize,
+    ) -> Attempt<UndoPlace> {
+        self.room(undo, mtr, tail, len + RECORD_HEADER)
+    }
+
+    /// Makes sure that a Commit record can be appended. Waits for: what a new page takes, if an earlier version has left no room.
+    pub fn commit_place<'a>(
+        &self,
+        undo: &'a UndoSpace,
+        mtr: &mut Mtr<'a>,
+        tail: Handle,
+    ) -> Attempt<UndoPlace> {
+        self.room(undo, mtr, tail, RECORD_HEADER)
+    }
+
+    fn room<'a>(
         &self,
         undo: &'a UndoSpace,
         mtr: &mut Mtr<'a>,
@@ -373,6 +395,8 @@ impl Segment {
         let offset = self.used;
         mtr.write(place.tail, usize::from(offset), record);
         self.used += record.len() as u16;
+        let committed = if occupancy == Occupancy::Free { 0 } else { RECORD_HEADER };
+        assert!(usize::from(self.used) + committed <= RECORDS + CAPACITY, "room for a commit");
         let ptr = UndoPtr::new(self.tail, offset);
         let last = if occupancy == Occupancy::Free { UndoPtr::NONE } else { ptr };
         self.set_state(mtr, place.tail, occupancy, last, writer);
