@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
-use palisade_engine::Savepoint;
+use palisade_engine::{Savepoint, Transaction};
 use smallvec::SmallVec;
 
 use crate::exec::State;
@@ -184,6 +184,7 @@ impl Sql {
         match error {
             None if session.in_transaction => {
                 session.work.add(Work::HandlerCommit, 1);
+                session.transaction.iter_mut().for_each(Transaction::end_statement);
                 Ok(())
             }
             None => self.commit(session).await,
@@ -202,7 +203,9 @@ impl Sql {
                     return self.rollback(session).await;
                 }
                 session.work.add(Work::HandlerRollback, 1);
-                self.roll_back_to(session, savepoint).await
+                let undone = self.roll_back_to(session, savepoint).await;
+                session.transaction.iter_mut().for_each(Transaction::end_statement);
+                undone
             }
         }
     }

@@ -75,6 +75,8 @@ pub(crate) struct SnapshotCell {
     limit: AtomicU64,
     low_water: AtomicU64,
     spilled: AtomicBool,
+    /// There is none, but its transaction goes on and will open others.
+    rests: AtomicBool,
     /// Ids and csns.
     spill: Mutex<Vec<(u64, u64)>>,
 }
@@ -86,6 +88,7 @@ impl Default for SnapshotCell {
             limit: AtomicU64::new(0),
             low_water: AtomicU64::new(0),
             spilled: AtomicBool::new(false),
+            rests: AtomicBool::new(false),
             spill: Mutex::new(Vec::new()),
         }
     }
@@ -342,9 +345,15 @@ impl Sequence {
         }
     }
 
-    /// Whether session `number` has an open snapshot.
-    pub(crate) fn has_snapshot(&self, number: SessionNo) -> bool {
-        self.cells.cell(number).lsn.load(Ordering::Acquire) != NO_SNAPSHOT
+    /// Whether session `number` has an open snapshot, or its transaction had one and goes on.
+    pub(crate) fn has_snapshots(&self, number: SessionNo) -> bool {
+        let cell = self.cells.cell(number);
+        cell.lsn.load(Ordering::Acquire) != NO_SNAPSHOT || cell.rests.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the transaction of session `number`, which has no snapshot open now, had one and goes on.
+    pub(crate) fn set_resting(&self, number: SessionNo, rests: bool) {
+        self.cells.cell(number).rests.store(rests, Ordering::Relaxed);
     }
 
     /// Closes the snapshot of session `number`.

@@ -166,10 +166,10 @@ impl TrxSystem {
         active
     }
 
-    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have a snapshot.
+    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have had a snapshot.
     pub fn all_open(&self) -> Vec<ActiveTrx> {
         self.looked_at(|trx| {
-            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_snapshot(trx.session)
+            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_snapshots(trx.session)
         })
     }
 
