@@ -205,7 +205,7 @@ impl Trx {
             }
             steps += 1;
             let writer = header.writer;
-            let previous = self.system.undo.read(header.roll, |record| {
+            let previous = self.system.undo.read(header.roll, |record, _| {
                 if record.writer != writer {
                     return Err(());
                 }

@@ -245,28 +245,26 @@ impl UndoSpace {
         Ok(Segment { shared, tail: page, used })
     }
 
-    /// Calls `read` with the record at `place`. Waits for: the page to be read.
-    pub(crate) fn read<R>(&self, place: UndoPtr, read: impl FnOnce(UndoRecord<'_>) -> R) -> Attempt<R> {
+    /// Calls `read` with the record at `place`, and with its bytes. Waits for: the page to be read.
+    pub(crate) fn read<R>(
+        &self,
+        place: UndoPtr,
+        read: impl FnOnce(UndoRecord<'_>, &[u8]) -> R,
+    ) -> Attempt<R> {
         let page = self.space.shared(place.page()).map_err(Blocked::up)?;
-        if page.page_type() != UNDO_TYPE {
-            return Err(corrupted(page.id(), "not an undo page").into());
+        let start = usize::from(place.offset());
+        match UndoRecord::read(&page, start) {
+            Ok((record, len)) if page.page_type() == UNDO_TYPE => Ok(read(record, &page[start..start + len])),
+            _ => Err(corrupted(page.id(), "not an undo record").into()),
         }
-        let (record, _) = UndoRecord::read(&page, place.offset().into())
-            .map_err(|_| corrupted(page.id(), "not an undo record"))?;
-        Ok(read(record))
     }
 
     /// Copies the bytes of the record at `place`. Waits for: the page to be read.
     pub(crate) fn copy_record(&self, place: UndoPtr, out: &mut Vec<u8>) -> Attempt<()> {
-        let page = self.space.shared(place.page()).map_err(Blocked::up)?;
-        let start = usize::from(place.offset());
-        let (_, len) = match UndoRecord::read(&page, start) {
-            Ok(record) if page.page_type() == UNDO_TYPE => record,
-            _ => return Err(corrupted(page.id(), "not an undo record").into()),
-        };
-        out.clear();
-        out.extend_from_slice(&page[start..start + len]);
-        Ok(())
+        self.read(place, |_, bytes| {
+            out.clear();
+            out.extend_from_slice(bytes);
+        })
     }
 
     /// What the Prepare record at `place`, of `writer`, says; calls `has` with the locks that the records in front of it
