@@ -252,28 +252,30 @@ impl Engine {
         self.pool.set_io_capacity(pages_per_second);
     }
 
-    /// Every counter of the engine and the floors below, as of now.
-    pub fn metrics(&self) -> Vec<&'static Metric> {
+    /// Works out the gauges.
+    fn publish_metrics(&self) {
         self.pool.publish_metrics();
         self.log.publish_metrics();
         self.trx.publish_metrics();
+        self.publish_purge_delay();
+    }
+
+    /// Every counter of the engine and the floors below, as of now.
+    pub fn metrics(&self) -> Vec<&'static Metric> {
+        self.publish_metrics();
         all_metrics().collect()
     }
 
     /// The rows of INNODB_METRICS.
     pub fn monitors(&self) -> Vec<Reading> {
-        self.pool.publish_metrics();
-        self.log.publish_metrics();
-        self.trx.publish_metrics();
+        self.publish_metrics();
         self.monitors.read(self.now_seconds())
     }
 
     /// Does what one of the `innodb_monitor_...` variables is for to the metrics that `pattern` names. What could not be
     /// done is written to the error log, as MySQL does; a pattern that names nothing is the caller's error.
     pub fn monitor(&self, operation: Operation, pattern: &str) -> Result<(), Unknown> {
-        self.pool.publish_metrics();
-        self.log.publish_metrics();
-        self.trx.publish_metrics();
+        self.publish_metrics();
         for note in self.monitors.apply(operation, pattern, self.now_seconds())? {
             tracing::warn!("{note}");
         }

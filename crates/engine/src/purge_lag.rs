@@ -31,14 +31,21 @@ impl Engine {
 
     /// For how long a statement that changes rows is to be held up.
     pub fn purge_delay(&self) -> Duration {
-        let allowed = self.purge_lag.allowed.load(Ordering::Relaxed);
-        if allowed == 0 {
-            return Duration::ZERO;
+        Duration::from_micros(self.purge_lag.delay_us(|| self.history_length()))
+    }
+
+    /// Works out the gauge.
+    pub(crate) fn publish_purge_delay(&self) {
+        PURGE_DML_DELAY_USEC.set(self.purge_lag.delay_us(|| self.history_length()));
+    }
+}
+
+impl PurgeLag {
+    fn delay_us(&self, history: impl FnOnce() -> u64) -> u64 {
+        match self.allowed.load(Ordering::Relaxed) {
+            0 => 0,
+            allowed => delay_us(history(), allowed, self.most_us.load(Ordering::Relaxed)),
         }
-        let most_us = self.purge_lag.most_us.load(Ordering::Relaxed);
-        let delay_us = delay_us(self.history_length(), allowed, most_us);
-        PURGE_DML_DELAY_USEC.set(delay_us);
-        Duration::from_micros(delay_us)
     }
 }
 

@@ -374,6 +374,15 @@ impl Transaction {
         self.savepoint()
     }
 
+    /// A statement has ended, and the transaction goes on. Below REPEATABLE READ its snapshot is closed: however long the session
+    /// does nothing now, purge does not wait for it.
+    #[inline]
+    pub fn end_statement(&mut self) {
+        if self.traits.isolation <= IsolationLevel::ReadCommitted {
+            self.trx().rest();
+        }
+    }
+
     /// Takes the snapshot now instead of at the first read: START TRANSACTION WITH CONSISTENT SNAPSHOT.
     pub fn open_snapshot(&mut self) {
         self.trx().open_snapshot();

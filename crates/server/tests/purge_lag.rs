@@ -34,11 +34,23 @@ fn writers_are_held_up_while_purge_lags_behind() {
         assert!(begun.elapsed().as_micros() >= most.parse().unwrap());
         assert_eq!(writer.value(delay), expected);
     }
+    run(&mut writer, &["SET GLOBAL innodb_max_purge_lag = 0"]);
+    assert_eq!(writer.value(delay), "0", "nobody is held up, however long the history is");
+    run(&mut writer, &["SET GLOBAL innodb_max_purge_lag = 1"]);
+    assert_eq!(writer.value(delay), "50");
     assert_eq!(reader.value("SELECT n FROM d.t"), "0");
     run(&mut reader, &["COMMIT"]);
+    // A transaction at READ COMMITTED has no snapshot between its statements.
+    run(&mut reader, &["SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN"]);
+    assert_eq!(reader.value("SELECT n > 0 FROM d.t"), "1");
+    assert_eq!(writer.query(update), Answer::Ok(1));
     // Once purge has caught up nobody is held up.
     while writer.value(delay) != "0" {
-        assert_eq!(writer.query(update), Answer::Ok(1));
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
+    let open =
+        "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_isolation_level = 'READ COMMITTED'";
+    assert_eq!(writer.value(open), "1", "the reader's");
+    run(&mut reader, &["COMMIT"]);
+    assert_eq!(writer.value(open), "0");
 }

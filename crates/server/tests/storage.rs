@@ -97,3 +97,49 @@ fn a_full_disk_fails_the_statement_and_the_server_goes_on_when_there_is_space() 
     assert_eq!(client.query("CREATE TABLE d.u (id INT PRIMARY KEY)"), Answer::Ok(0));
     assert_eq!(client.value("SELECT COUNT(*) FROM d.t"), (inserted + 1).to_string());
 }
+
+/// A row that was made shorter has to grow again when that is undone, and others have taken its place meanwhile.
+#[test]
+fn a_rollback_that_finds_the_disk_full_is_finished_when_there_is_space() {
+    const ROWS: u32 = 50;
+    for undo in ["ROLLBACK", "ROLLBACK TO s"] {
+        let disk = Arc::new(FaultFileSystem::new(82));
+        let server = TestServer::start_on(disk.clone(), &[]);
+        let (mut client, mut other) = (server.connect(), server.connect());
+        for statement in ["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(3000))"] {
+            assert!(number(&client.query(statement)).is_none());
+        }
+        for row in 0..ROWS {
+            let insert = format!("INSERT INTO d.t VALUES ({}, REPEAT('x', 3000))", row * 100);
+            assert_eq!(client.query(&insert), Answer::Ok(1));
+        }
+        let begin = ["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN"];
+        for statement in begin.into_iter().chain(["INSERT INTO d.t VALUES (-1, 'marker')", "SAVEPOINT s"]) {
+            assert!(number(&client.query(statement)).is_none());
+        }
+        assert_eq!(client.query("UPDATE d.t SET v = '' WHERE id >= 0"), Answer::Ok(ROWS.into()));
+        disk.limit_space(Some(0));
+        let mut id = 0;
+        let mut was_inserted = true;
+        while std::mem::take(&mut was_inserted) {
+            id += 1;
+            assert!(id < 100, "the disk is never full");
+            for row in 0..ROWS {
+                let insert = format!("INSERT INTO d.t VALUES ({}, REPEAT('y', 500))", row * 100 + id);
+                was_inserted |= other.query(&insert) == Answer::Ok(1);
+            }
+        }
+        let failed = number(&client.query(undo));
+        assert!(matches!(failed, Some(1114 | 1021)), "{undo}: {failed:?}");
+        // The session has no transaction any more, and goes on.
+        assert_eq!(client.query("COMMIT"), Answer::Ok(0));
+        assert_eq!(client.value("SELECT COUNT(*) FROM d.t WHERE id = -1"), "0", "{undo}");
+        let whole = "SELECT SUM(LENGTH(v)) FROM d.t WHERE id % 100 = 0";
+        let expected = (ROWS * 3000).to_string();
+        assert_eq!(client.value(whole), expected, "{undo}");
+        disk.limit_space(None);
+        // Its rows stay locked until it is undone.
+        assert_eq!(client.value(&format!("{whole} FOR UPDATE")), expected, "{undo}");
+        assert_eq!(client.query("DELETE FROM d.t WHERE id = 0"), Answer::Ok(1));
+    }
+}

@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
-use palisade_engine::Savepoint;
+use palisade_engine::{Savepoint, Transaction};
 use smallvec::SmallVec;
 
 use crate::exec::State;
@@ -184,6 +184,7 @@ impl Sql {
         match error {
             None if session.in_transaction => {
                 session.work.add(Work::HandlerCommit, 1);
+                session.transaction.iter_mut().for_each(Transaction::end_statement);
                 Ok(())
             }
             None => self.commit(session).await,
@@ -202,20 +203,22 @@ impl Sql {
                     return self.rollback(session).await;
                 }
                 session.work.add(Work::HandlerRollback, 1);
-                self.roll_back_to(session, savepoint).await
+                let undone = self.roll_back_to(session, savepoint).await;
+                session.transaction.iter_mut().for_each(Transaction::end_statement);
+                undone
             }
         }
     }
 
-    /// Undoes what the open transaction has done since `savepoint`; all of it, if the locks that this leaves are too many.
+    /// Undoes what the open transaction has done since `savepoint`; all of it, if that fails: because the locks that this leaves are
+    /// too many, or half way, where nobody may go on from.
     pub(crate) async fn roll_back_to(&self, session: &mut Session, savepoint: Savepoint) -> SqlResult<()> {
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
         let undone = palisade_base::event::retry(|| transaction.rollback_to(savepoint)).await;
         let Err(error) = undone.map_err(SqlError::from) else { return Ok(()) };
-        if error.number() == ER_LOCK_TABLE_FULL.number {
-            session.note_rollback(&error);
-            self.rollback(session).await?;
-        }
+        session.note_rollback(&error);
+        // Why the first attempt failed is what the client is told.
+        let _ = self.rollback(session).await;
         Err(error)
     }
 
@@ -230,7 +233,7 @@ impl Sql {
         match transaction.commit().await {
             Ok(()) => Ok(()),
             Err(error) => {
-                let _ = transaction.rollback().await;
+                let _ = undo_all(session).await;
                 Err(error.into())
             }
         }
@@ -241,10 +244,20 @@ impl Sql {
         if !session.leave_transaction() {
             return Ok(());
         }
-        let Some(transaction) = &mut session.transaction else { return Ok(()) };
         session.work.add(Work::HandlerRollback, 1);
-        transaction.rollback().await.map_err(SqlError::from)
+        undo_all(session).await
     }
+}
+
+/// Rolls the session's transaction back. If that fails - a row that has to grow again finds the disk full - it is left to the
+/// background, which tries again until it succeeds; the session goes on with another.
+async fn undo_all(session: &mut Session) -> SqlResult<()> {
+    let Some(transaction) = &mut session.transaction else { return Ok(()) };
+    let undone = transaction.rollback().await;
+    if undone.is_err() {
+        session.transaction = None;
+    }
+    undone.map_err(SqlError::from)
 }
 
 /// Runs a query to its end, sending its rows. Gives their number, and the number without LIMIT.

@@ -33,6 +33,10 @@ palisade_base::metrics! {
     pub static PURGE_SKIPPED: Counter = "purge_skipped_corrupted", "purge", "Number of entries not purged because their page is corrupted";
     /// How long statements that change rows are held up.
     pub static PURGE_DML_DELAY_USEC: Gauge = "purge_dml_delay_usec", "purge", "Microseconds DML to be delayed due to purge lagging";
+    /// Rounds of purge.
+    pub static PURGE_INVOKED: Counter = "purge_invoked", "purge", "Number of times purge was invoked";
+    /// Undo pages given back.
+    pub static PURGE_UNDO_LOG_PAGES: Counter = "purge_undo_log_pages", "purge", "Number of undo log pages given back by purge";
     /// Transactions purged.
-    pub static PURGE_TRX: Counter = "purge_invoked", "purge", "Number of transactions purged";
+    pub static PURGE_TRANSACTIONS: Counter = "purge_transactions", "purge", "Number of transactions purged";
 }

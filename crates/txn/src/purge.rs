@@ -2,7 +2,8 @@
 //!
 //! Each segment keeps the transactions that ended in it, in order. When every snapshot sees the oldest one, purge walks its
 //! records: entries that it marked as deleted, and that nobody has changed since, are removed; overflow chains that it
-//! released are freed. Then the pages before its end are given back. Live rows are never touched.
+//! released are freed. Then the pages before its end are given back. Live rows are never touched. Segments take turns, also
+//! within a transaction, so that one that has changed millions of rows keeps neither the others' history nor a shutdown waiting.
 //!
 //! The order among segments does not matter: a record names exactly the version it is about, and whoever finds another one
 //! leaves it alone. For the same reason purge may do a transaction again after a crash; only freeing a chain may not happen
@@ -22,6 +23,13 @@ use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::record::CHAIN_FIRST;
 use crate::undo::{Undo, UndoRecord};
 
+/// Transactions of a segment that are purged before the next segment gets its turn.
+const TURN_TRANSACTIONS: usize = 64;
+/// Records of them, and pages given back: one transaction may have millions, and the server may be told to stop.
+pub(crate) const TURN_RECORDS: usize = if cfg!(test) { 100 } else { 4096 };
+/// Pages read of what a restart has left, or of a run, before the next segment gets its turn.
+const TURN_PAGES: usize = 64;
+
 /// What entry a record marked as deleted.
 enum Marked {
     Row(Stamp),
@@ -35,6 +43,7 @@ impl TrxSystem {
     /// A segment that has to wait for a page is left for the others: as many pages are read at once as there are segments,
     /// which is as many as the sessions read that have filled them. One that fails does not hold up the others either.
     pub fn purge_step(&self) -> Attempt<bool> {
+        metrics::PURGE_INVOKED.increment();
         let horizon = self.advance();
         let mut worked = false;
         let (mut wait, mut failure) = (None, None);
@@ -61,16 +70,12 @@ impl TrxSystem {
         horizon: Lsn,
         worked: &mut bool,
     ) -> Attempt<()> {
-        /// Transactions purged before the next segment gets its turn.
-        const TURN: usize = 64;
-        /// Pages read of what a restart has left, or of a run, before the next segment gets its turn.
-        const PAGES: usize = 64;
-        if !segment.read_on(&self.undo, purged, PAGES)? {
+        if !segment.read_on(&self.undo, purged, TURN_PAGES)? {
             *worked = true;
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        for _ in 0..TURN {
+        let (mut bytes, mut records) = (Vec::new(), TURN_RECORDS);
+        for _ in 0..TURN_TRANSACTIONS {
             let oldest = segment.oldest().filter(|entry| self.may_forget(entry, horizon));
             let Some(oldest) = oldest else { return Ok(()) };
             if oldest.count > 1 && !oldest.last.is_none() {
@@ -78,19 +83,25 @@ impl TrxSystem {
                 *worked = true;
                 return Ok(());
             }
-            if oldest.needs_purge {
-                self.purge_transaction(oldest, purged, &mut bytes)?;
+            if oldest.needs_purge && !self.purge_transaction(oldest, purged, &mut bytes, &mut records)? {
+                *worked = true;
+                return Ok(());
             }
             // From here on nobody comes back to these records: the pages can go.
             if !oldest.last.is_none() {
                 purged.last = oldest.last;
             }
             while purged.head != oldest.end_page {
+                if records == 0 {
+                    *worked = true;
+                    return Ok(());
+                }
+                records -= 1;
                 *purged = self.undo.free_head(segment, *purged)?;
             }
             purged.under_way = None;
             segment.pop();
-            metrics::PURGE_TRX.add(oldest.count.into());
+            metrics::PURGE_TRANSACTIONS.add(oldest.count.into());
             *worked = true;
         }
         Ok(())
@@ -105,10 +116,21 @@ impl TrxSystem {
             || trx.csn == horizon && !(was_rolled_back && self.sequence.is_snapshot_open_at(trx.csn))
     }
 
-    /// Goes on with a transaction from where `purged` says. Waits for: pages, log credit.
-    fn purge_transaction(&self, trx: HistoryEntry, purged: &mut Purged, bytes: &mut Vec<u8>) -> Attempt<()> {
+    /// Goes on with a transaction from where `purged` says, for as many records as are left of a turn. Says whether it is through.
+    /// Waits for: pages, log credit.
+    fn purge_transaction(
+        &self,
+        trx: HistoryEntry,
+        purged: &mut Purged,
+        bytes: &mut Vec<u8>,
+        records: &mut usize,
+    ) -> Attempt<bool> {
         let mut place = purged.under_way.unwrap_or(trx.last);
         while !place.is_none() {
+            if *records == 0 {
+                return Ok(false);
+            }
+            *records -= 1;
             self.undo.copy_record(place, bytes)?;
             let page = self.undo.page_id(place.page());
             let record = UndoRecord::decode(bytes)
@@ -119,7 +141,7 @@ impl TrxSystem {
             place = record.previous;
             purged.under_way = Some(place);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Waits for: pages, log credit. Nothing is left to do for a tree that has been dropped; and what is on a damaged page

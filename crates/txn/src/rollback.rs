@@ -184,10 +184,8 @@ impl State {
             (Locks::Released, _) => {}
             (Locks::Kept(_), Some(old)) if old.writer == self.id => {}
             (Locks::Kept(_), Some(old)) if !old.is_deleted() => {
-                match system.locks.try_lock_row(self.session, index, key, Mode::Exclusive) {
-                    TryLock::Already | TryLock::Newly => {}
-                    TryLock::Full => return Err(Error::LockTableFull.into()),
-                    TryLock::No => unreachable!("nobody else has a row that this transaction has written"),
+                if system.locks.keep_row(self.session, index, key) == TryLock::Full {
+                    return Err(Error::LockTableFull.into());
                 }
             }
             (Locks::Kept(places), _) => self.lock_place(system, places, index, key)?,

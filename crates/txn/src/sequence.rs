@@ -22,10 +22,11 @@
 //!
 //! # Recycling, without stalling
 //!
-//! Before ids of a block are given, the slots they will take are emptied. An old occupant that is still active stays:
-//! the id that would have had its slot is skipped, which costs nothing but a number. For one that has ended, every
-//! snapshot that must not see it (its id is below the snapshot's limit, its csn beyond the snapshot's LSN) gets the id
-//! into its *spill set*. An id found neither in the ring nor in the spill set has ended before the snapshot.
+//! Before ids of a block are given, the slots they will take are emptied, each for its id. An old occupant that is still active
+//! stays: the id that would have had its slot is skipped, which costs nothing but a number. For one that has ended, every
+//! snapshot that must not see it (its id is neither below the snapshot's low-water mark nor beyond its limit, its csn is beyond the
+//! snapshot's LSN) gets the id into its *spill set*. An id found neither in the ring nor in the spill set has ended before the
+//! snapshot.
 //!
 //! # A snapshot and those who clean up
 //!
@@ -43,6 +44,8 @@ use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, fence};
 
 /// csn of an active transaction.
 const ACTIVE: u64 = u64::MAX;
+/// With an id: a slot is free for that one, and no other.
+const FREE: u64 = 1 << 63;
 /// csn of a transaction whose commit record is being appended.
 const COMMITTING: u64 = u64::MAX - 1;
 /// csn of a transaction that has been rolled back: nobody sees it. Not even who read one of its versions before that and
@@ -54,9 +57,11 @@ const NO_SNAPSHOT: u64 = u64::MAX;
 pub(crate) const RING_SLOTS: u64 = 1 << 16;
 /// Ids whose slots are emptied together.
 pub(crate) const BLOCK: u64 = 1 << 10;
+/// Ids that the low-water mark passes at once. Behind a transaction that was open for hours there are millions.
+pub(crate) const LOW_WATER_STEP: u64 = 1 << 14;
 
 struct Slot {
-    /// The occupant's id, or 0.
+    /// The occupant's id, or [`FREE`] and the id that may take it, or 0 if it has never been emptied.
     id: AtomicU64,
     csn: AtomicU64,
     /// The occupant's session.
@@ -70,6 +75,8 @@ pub(crate) struct SnapshotCell {
     limit: AtomicU64,
     low_water: AtomicU64,
     spilled: AtomicBool,
+    /// There is none, but its transaction goes on and will open others.
+    rests: AtomicBool,
     /// Ids and csns.
     spill: Mutex<Vec<(u64, u64)>>,
 }
@@ -81,6 +88,7 @@ impl Default for SnapshotCell {
             limit: AtomicU64::new(0),
             low_water: AtomicU64::new(0),
             spilled: AtomicBool::new(false),
+            rests: AtomicBool::new(false),
             spill: Mutex::new(Vec::new()),
         }
     }
@@ -169,8 +177,10 @@ impl Sequence {
             }
             let slot = self.slot(id);
             // The slot is taken before `next` passes the id, so that whoever sees `next` beyond an id finds either its
-            // slot or that it was skipped.
-            let claimed = slot.id.compare_exchange(0, id, Ordering::AcqRel, Ordering::Acquire).is_ok();
+            // slot or that it was skipped. Should others give all ids of a turn of the ring meanwhile, the slot is free again, but
+            // not for this id.
+            let claimed =
+                slot.id.compare_exchange(FREE | id, id, Ordering::AcqRel, Ordering::Acquire).is_ok();
             if claimed {
                 slot.owner.store(owner.0, Ordering::Release);
             }
@@ -199,7 +209,8 @@ impl Sequence {
         for id in from..until.0 {
             let slot = self.slot(id);
             let occupant = slot.id.load(Ordering::Acquire);
-            if occupant == 0 {
+            if occupant == 0 || occupant & FREE != 0 {
+                slot.id.store(FREE | id, Ordering::Release);
                 continue;
             }
             let csn = slot.csn.load(Ordering::Acquire);
@@ -209,8 +220,9 @@ impl Sequence {
             if csn > self.horizon.load(Ordering::Acquire) {
                 let open: &Vec<_> = snapshots.get_or_insert_with(|| self.open_snapshots(tail));
                 for &(number, lsn, limit) in open {
-                    if csn > lsn && occupant < limit {
-                        let cell = self.cells.cell(number);
+                    let cell = self.cells.cell(number);
+                    let may_ask = || occupant >= cell.low_water.load(Ordering::Acquire);
+                    if csn > lsn && occupant < limit && may_ask() {
                         // With the csn: this snapshot may be closed meanwhile and another one opened.
                         cell.spill.lock().push((occupant, csn));
                         cell.spilled.store(true, Ordering::Release);
@@ -218,7 +230,7 @@ impl Sequence {
                 }
             }
             // A reader that sees the new csn also sees that the id is gone.
-            slot.id.store(0, Ordering::Release);
+            slot.id.store(FREE | id, Ordering::Release);
             slot.csn.store(ACTIVE, Ordering::Release);
         }
         self.prepared.store(until.0, Ordering::Release);
@@ -287,20 +299,29 @@ impl Sequence {
         }
     }
 
+    /// Whether `id` is known to have committed before the log's `tail`. If its slot has been recycled since, it is not.
+    pub(crate) fn has_committed(&self, id: TrxId, tail: impl Fn() -> Lsn) -> bool {
+        self.csn(id).is_some_and(|csn| csn <= tail().0)
+    }
+
     /// Whether `id`, which has committed, is seen by every snapshot that is or will be open.
     pub fn is_visible_to_all(&self, id: TrxId) -> bool {
         if id.0 < self.horizon_id.load(Ordering::Acquire) {
             return true;
         }
-        match self.csn(id) {
-            Some(csn) => csn <= self.horizon.load(Ordering::Acquire),
-            // Its slot has been recycled: whoever must not see it began before it, or has been told.
+        let csn = self.csn(id);
+        let horizon = self.horizon.load(Ordering::Acquire);
+        match csn {
+            Some(csn) => csn <= horizon,
+            // Its slot has been recycled: whoever must not see it began before it, or has been told. Who is behind the horizon has
+            // come too late to be waited for, and is about to begin again.
             None => self.numbers.all().all(|number| {
                 let cell = self.cells.cell(number);
                 let lsn = cell.lsn.load(Ordering::Acquire);
                 let is_spilled =
                     || cell.spill.lock().iter().any(|&(spilled, csn)| spilled == id.0 && csn > lsn);
-                lsn == NO_SNAPSHOT || id.0 < cell.limit.load(Ordering::Acquire) && !is_spilled()
+                let is_open = horizon <= lsn && lsn < NO_SNAPSHOT;
+                !is_open || id.0 < cell.limit.load(Ordering::Acquire) && !is_spilled()
             }),
         }
     }
@@ -324,9 +345,15 @@ impl Sequence {
         }
     }
 
-    /// Whether session `number` has an open snapshot.
-    pub(crate) fn has_snapshot(&self, number: SessionNo) -> bool {
-        self.cells.cell(number).lsn.load(Ordering::Acquire) != NO_SNAPSHOT
+    /// Whether session `number` has an open snapshot, or its transaction had one and goes on.
+    pub(crate) fn has_snapshots(&self, number: SessionNo) -> bool {
+        let cell = self.cells.cell(number);
+        cell.lsn.load(Ordering::Acquire) != NO_SNAPSHOT || cell.rests.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the transaction of session `number`, which has no snapshot open now, had one and goes on.
+    pub(crate) fn set_resting(&self, number: SessionNo, rests: bool) {
+        self.cells.cell(number).rests.store(rests, Ordering::Relaxed);
     }
 
     /// Closes the snapshot of session `number`.
@@ -361,6 +388,12 @@ impl Sequence {
         let cell = self.cells.cell(number);
         cell.spilled.load(Ordering::Acquire)
             && cell.spill.lock().iter().any(|&(spilled, csn)| spilled == id.0 && csn > snapshot.lsn.0)
+    }
+
+    /// How many ids its snapshot has been told of.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn spilled(&self, number: SessionNo) -> usize {
+        self.cells.cell(number).spill.lock().len()
     }
 
     /// The snapshots open now: (session, LSN, limit). A snapshot that is opened meanwhile and is not among them is not
@@ -403,13 +436,13 @@ impl Sequence {
         self.open_snapshots(lsn).iter().any(|(_, open, _)| *open <= lsn.0)
     }
 
-    /// Moves the low-water mark past transactions that have ended before `tail`, the log's.
+    /// Moves the low-water mark past transactions that have ended before `tail`, the log's; past some of them, if they are many.
     pub(crate) fn advance_low_water(&self, tail: Lsn) {
         let Some(_alone) = self.advancing.try_lock() else { return };
-        let next = self.next.load(Ordering::Acquire);
         let start = self.low_water.load(Ordering::Acquire);
+        let end = self.next.load(Ordering::Acquire).min(start + LOW_WATER_STEP);
         let mut mark = start;
-        while mark < next && self.csn(TrxId(mark)).is_none_or(|csn| has_ended(csn, tail)) {
+        while mark < end && self.csn(TrxId(mark)).is_none_or(|csn| has_ended(csn, tail)) {
             mark += 1;
         }
         if mark > start {
@@ -632,6 +665,57 @@ mod loom_tests {
             let sees = world.sequence.sees(session, &snapshot, id);
             let forgets = purge.join().unwrap();
             assert!(sees || !forgets, "a reader looks for a version that purge has forgotten");
+        });
+    }
+
+    /// Between a look at the next id and the taking of its slot others may take that, end, and see the slot emptied for an id
+    /// of the ring's next turn.
+    #[test]
+    fn loom_an_id_is_given_once_although_its_slot_is_emptied_meanwhile() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let world = World::new(8);
+            let slow = {
+                let world = world.clone();
+                thread::spawn(move || world.allocate())
+            };
+            let mut given = Vec::new();
+            for _ in 0..4 {
+                let id = world.allocate();
+                world.sequence.set_rolled_back(id);
+                given.push(id);
+            }
+            assert!(!given.contains(&slow.join().unwrap()));
+        });
+    }
+
+    /// Whoever takes back a change of an entry that purge has passed, as it was not marked then, asks whether to restore the mark.
+    #[test]
+    fn loom_what_purge_has_passed_is_visible_to_all() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let world = World::new(8);
+            let session = world.sequence.numbers.take();
+            let id = world.allocate();
+            let reader = {
+                let world = world.clone();
+                thread::spawn(move || world.sequence.open_snapshot(session, || world.tail()))
+            };
+            world.commit(id, 16);
+            let recycler = {
+                let world = world.clone();
+                thread::spawn(move || {
+                    while world.sequence.next_block_end() < TrxId(7) {
+                        world.sequence.prepare(world.sequence.next_block_end(), || world.tail());
+                    }
+                })
+            };
+            let has_passed = world.sequence.advance_horizon(world.tail()) >= Lsn(16);
+            assert!(!has_passed || world.sequence.is_visible_to_all(id));
+            reader.join().unwrap();
+            recycler.join().unwrap();
         });
     }
 

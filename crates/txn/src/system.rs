@@ -166,10 +166,10 @@ impl TrxSystem {
         active
     }
 
-    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have a snapshot.
+    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have had a snapshot.
     pub fn all_open(&self) -> Vec<ActiveTrx> {
         self.looked_at(|trx| {
-            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_snapshot(trx.session)
+            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_snapshots(trx.session)
         })
     }
 
@@ -187,6 +187,6 @@ impl TrxSystem {
     /// Committed transactions whose undo is still there. After a restart purge counts them first: a segment that it has not
     /// read yet counts as one.
     pub fn history_length(&self) -> u64 {
-        self.undo.segments().iter().map(|segment| segment.history_length()).sum()
+        self.undo.history_length()
     }
 }

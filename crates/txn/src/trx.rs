@@ -37,6 +37,8 @@ pub(crate) struct State {
     pub(crate) session: SessionNo,
     pub(crate) id: TrxId,
     pub(crate) snapshot: Option<Snapshot>,
+    /// Whether it has had one, and goes on without.
+    rests: bool,
     /// Reads with that snapshot that had to wait.
     pub(crate) walks: Walks,
     pub(crate) segment: Option<Segment>,
@@ -80,6 +82,7 @@ impl Trx {
             session,
             id: TrxId::NONE,
             snapshot: None,
+            rests: false,
             walks: Walks::default(),
             segment: None,
             last: UndoPtr::NONE,
@@ -209,6 +212,17 @@ impl Trx {
         }
     }
 
+    /// Closes its snapshot, if one is open, while the transaction goes on and will open others: nobody's undo is kept for it
+    /// meanwhile.
+    #[inline]
+    pub fn rest(&mut self) {
+        if self.state.snapshot.is_some() {
+            self.close_snapshot();
+            self.state.rests = true;
+            self.system.sequence.set_resting(self.state.session, true);
+        }
+    }
+
     /// Whether its open snapshot sees what `writer` wrote.
     ///
     /// # Panics
@@ -325,6 +339,9 @@ impl Trx {
     fn end(&mut self) {
         self.close_snapshot();
         let state = &mut self.state;
+        if std::mem::take(&mut state.rests) {
+            self.system.sequence.set_resting(state.session, false);
+        }
         if let Some(segment) = state.segment.take() {
             // It never got the id that it needed to use it.
             self.system.undo.give_back(segment);
@@ -461,7 +478,7 @@ impl State {
             .map_err(Blocked::up)?;
         let segment = self.segment.as_mut().expect("a transaction with changes has a segment");
         let tail = segment.latch(&system.undo, &mut mtr)?;
-        let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
+        let mut place = segment.commit_place(&system.undo, &mut mtr, tail)?;
         let last = segment.append(&mut mtr, &mut place, id, &self.record, Occupancy::Free);
         system.sequence.set_committing(id);
         let range = mtr.commit(|range| system.sequence.set_committed(id, range.end));

@@ -205,7 +205,7 @@ impl Trx {
             }
             steps += 1;
             let writer = header.writer;
-            let previous = self.system.undo.read(header.roll, |record| {
+            let previous = self.system.undo.read(header.roll, |record, _| {
                 if record.writer != writer {
                     return Err(());
                 }
@@ -242,7 +242,13 @@ impl Trx {
     /// waiting with what it has left. Waits for: undo pages, its next turn.
     pub fn committed_version(&self, header: &mut ClusteredHeader, row: &mut Vec<u8>) -> Attempt<bool> {
         assert!(self.state.snapshot.is_some(), "undo is kept for those who have a snapshot");
-        self.go_back(header, row, |writer| self.other_writer(writer).is_none())
+        self.go_back(header, row, |writer| self.is_committed(writer))
+    }
+
+    /// Whether `writer`, of a version that was copied a moment ago, is known to have committed, or is this transaction. It may have
+    /// been rolled back in that moment, and then its version never was one: to have ended is not enough.
+    fn is_committed(&self, writer: TrxId) -> bool {
+        self.sees(writer) || self.system.sequence.has_committed(writer, || self.system.log.tail())
     }
 
     /// Replaces the content of `out` by the latest version of the row at `key`, whoever wrote it, delete marks included.

@@ -7,7 +7,7 @@ use loom::thread;
 use palisade_base::TrxId;
 
 use super::ranges::Cut;
-use super::{Heed, LockTable, Mode, Request};
+use super::{Heed, LockTable, Mode, Request, TryLock};
 use crate::sessions::SessionNo;
 
 const A: SessionNo = SessionNo(0);
@@ -57,6 +57,25 @@ fn loom_a_released_lock_asked_for_again_is_no_deadlock() {
         };
         assert!(!matches!(lock(&table, A, b"k"), Request::Deadlock));
         again.join().unwrap();
+        drain(&table, &[b"k"]);
+    });
+}
+
+/// A has written a row and is about to take its id out of it; B, who has not looked since, asks for it and is given it first, or
+/// waits.
+#[test]
+fn loom_a_writer_keeps_its_row_whoever_is_given_it_unseen() {
+    loom::model(|| {
+        let table = table();
+        table.begin_writing(A, TrxId(7), 0);
+        let unseen = {
+            let table = table.clone();
+            thread::spawn(move || assert!(!matches!(lock(&table, B, b"k"), Request::Deadlock)))
+        };
+        assert_eq!(table.keep_row(A, 1, b"k"), TryLock::Newly);
+        unseen.join().unwrap();
+        assert_eq!(table.try_lock_row(B, 1, b"k", Mode::Exclusive), TryLock::No);
+        assert_eq!(table.keep_row(A, 1, b"k"), TryLock::Already);
         drain(&table, &[b"k"]);
     });
 }

@@ -24,6 +24,15 @@
 //! the table before its owner latches the leaf to look at the row, or while it holds that latch. So of two that race, the
 //! one that latches second sees the other: the writer finds the lock, or the locker finds the writer's id in the row.
 //!
+//! # A lock and a look
+//!
+//! Who finds somebody's lock in the way of a row gives the leaf's latch back before he asks for his own. By then the lock may be
+//! gone, and a third may have written the row: a lock is granted although somebody's id is in the row. Or the holder of a shared
+//! lock writes the row past those who wait, and one behind whoever gives up is granted what is compatible with that lock. So
+//! whoever is granted a lock looks at the row again, and what he was given counts for nothing if he finds it written: the
+//! writer was there first. It is taken back when he asks on the writer's account ([`LockTable::lock`]), or before, when the
+//! writer makes its lock explicit by itself ([`LockTable::keep_row`]).
+//!
 //! # How many
 //!
 //! As many as fit into a limit (`memory`): beyond it a request ends with [`Request::Full`].
@@ -106,6 +115,15 @@ pub enum TryLock {
     No,
     /// There is no memory for it: the transaction is to be rolled back.
     Full,
+}
+
+/// Why a session may have a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Right {
+    /// Nobody is in the way.
+    Asked,
+    /// It has written the row.
+    Written,
 }
 
 /// How a request for a lock ends.
@@ -209,6 +227,16 @@ impl CellState {
         metrics::LOCK_REC_LOCK_CREATED.increment();
         self.bytes += lock_bytes(key);
         self.owned.push(key.clone());
+    }
+
+    /// Whether it was its.
+    fn disown(&mut self, key: &LockKey) -> bool {
+        let position = self.owned.iter().rposition(|owned| owned == key);
+        if let Some(position) = position {
+            self.owned.swap_remove(position);
+            self.bytes -= lock_bytes(key);
+        }
+        position.is_some()
     }
 }
 
@@ -405,32 +433,51 @@ impl LockTable {
                 return TryLock::No;
             }
         }
+        self.lock_at_once(session, index, key, mode, Right::Asked)
+    }
+
+    /// Locks a row for `session`, which has written it and, under the latch of its leaf, is about to take its id out of it.
+    /// Never [`TryLock::No`].
+    pub fn keep_row(&self, session: SessionNo, index: u64, key: &[u8]) -> TryLock {
+        let indexes = self.ranges.read(index);
+        if indexes.get(index).is_some_and(|ranges| ranges.has(session, key, Mode::Exclusive)) {
+            return TryLock::Already;
+        }
+        self.lock_at_once(session, index, key, Mode::Exclusive, Right::Written)
+    }
+
+    fn lock_at_once(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, right: Right) -> TryLock {
         let shard = self.shard(index, key);
         let key = lock_key(index, key);
         let mut queues = shard.queues.lock();
         let Queues { by_key, account } = &mut *queues;
         let place = by_key.entry(key.clone());
-        let mut before = 0;
+        let (mut before, mut has_it) = (0, false);
         if let Entry::Occupied(place) = &place {
             let queue = place.get();
-            if queue.held(session).is_some_and(|held| held >= mode) {
-                return TryLock::Already;
-            }
-            if !queue.lets_pass(session, mode) {
-                return TryLock::No;
-            }
             before = queue_bytes(&key, Some(queue));
+            has_it = queue.held(session).is_some_and(|held| held >= mode);
+            match right {
+                Right::Asked if has_it => return TryLock::Already,
+                Right::Asked if !queue.lets_pass(session, mode) => return TryLock::No,
+                Right::Asked | Right::Written => {}
+            }
         }
-        if !self.has_room(account, session, lock_bytes(&key)) {
+        if !has_it && !self.has_room(account, session, lock_bytes(&key)) {
             return TryLock::Full;
         }
         if before == 0 {
             shard.count.fetch_add(1, Ordering::AcqRel);
         }
         let queue = place.or_default();
+        if right == Right::Written {
+            while let Some(&(other, _)) = queue.granted.iter().find(|(owner, _)| *owner != session) {
+                self.take_back(queue, &key, other);
+            }
+        }
         self.grant(queue, &key, session, mode);
         account.settle(&self.budget, before, queue_bytes(&key, Some(queue)));
-        TryLock::Newly
+        if has_it { TryLock::Already } else { TryLock::Newly }
     }
 
     /// Asks for a lock on an entry, without regard for ranges. If the entry was found written by the active transaction
@@ -513,11 +560,15 @@ impl LockTable {
         let mut is_made_explicit = false;
         if let Some((owner, id)) = writer {
             is_made_explicit |= self.make_explicit(queue, key, owner, id);
+            if queue.held(owner) == Some(Mode::Exclusive) && queue.held(session).is_some() {
+                self.take_back(queue, key, session);
+                // Perhaps the writer asks for its own row again.
+                self.promote(queue, key);
+            }
         }
         for &(owner, mode) in ranges {
             is_made_explicit |= self.grant(queue, key, owner, mode);
         }
-        // If a writer slipped in between the grant and the look at the row, its lock comes first.
         if queue.held(session).is_some_and(|held| held >= mode) && queue.is_compatible(session, mode) {
             return (Request::Granted, Vec::new());
         }
@@ -576,6 +627,13 @@ impl LockTable {
         }
         queue.grant(session, mode);
         true
+    }
+
+    /// Takes a lock back that `session` was given, and has not looked at the row since: see *A lock and a look* above.
+    #[cold]
+    fn take_back(&self, queue: &mut Queue, key: &LockKey, session: SessionNo) {
+        queue.granted.retain(|(owner, _)| *owner != session);
+        self.cells.cell(session).state.lock().disown(key);
     }
 
     /// Notes in the session's cell that it has ranges in an index.
@@ -683,11 +741,8 @@ impl LockTable {
     /// Releases one lock before the transaction's end.
     pub fn unlock(&self, session: SessionNo, index: u64, key: &[u8]) {
         let key = lock_key(index, key);
-        {
-            let mut state = self.cells.cell(session).state.lock();
-            let Some(position) = state.owned.iter().rposition(|owned| *owned == key) else { return };
-            state.owned.swap_remove(position);
-            state.bytes -= lock_bytes(&key);
+        if !self.cells.cell(session).state.lock().disown(&key) {
+            return;
         }
         self.with_queue(&key, |queue| queue.granted.retain(|(owner, _)| *owner != session));
     }

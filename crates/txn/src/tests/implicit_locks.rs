@@ -147,6 +147,9 @@ impl World {
         let writer = row.writer.filter(|writer| *writer != session);
         if let Some(writer) = writer {
             row.grant(writer, Mode::Exclusive);
+            // What it was given beside a writer that held the row before, when somebody ahead gave up, it was given unseen.
+            row.granted.retain(|(other, _)| *other != session);
+            row.promote();
         }
         let named = writer.map(|writer| (SessionNo(writer), TrxId(self.ids[writer as usize])));
         let answer = self.table.lock(SessionNo(session), INDEX, &[key], mode, named);

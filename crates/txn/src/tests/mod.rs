@@ -15,3 +15,4 @@ mod ranges;
 mod segments;
 mod sequence;
 mod undo_readers;
+mod unseen_locks;

@@ -9,17 +9,28 @@ use palisade_btree::{Direction, ScanEnd, verify};
 use palisade_io::FaultFileSystem;
 
 use super::harness::Store;
-use crate::{RowChange, RowOutcome, Trx};
+use crate::purge::TURN_RECORDS;
+use crate::{RowChange, RowOutcome, Stamp, Trx};
 
-/// A transaction that inserts a row, and one that deletes it.
-fn come_and_go(store: &Store, trx: &mut Trx, key: &[u8]) {
+fn insert(store: &Store, trx: &mut Trx, key: &[u8]) -> Stamp {
     let insert = RowChange::Insert { flags: 0, row: b"row" };
-    let outcome = retry_blocking(|| trx.change_row(&store.clustered, key, insert)).unwrap();
-    let RowOutcome::Done(expected) = outcome else { panic!("{outcome:?}") };
-    retry_blocking(|| trx.commit()).unwrap();
+    match retry_blocking(|| trx.change_row(&store.clustered, key, insert)).unwrap() {
+        RowOutcome::Done(stamp) => stamp,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn delete(store: &Store, trx: &mut Trx, key: &[u8], expected: Stamp) {
     let delete = RowChange::Delete { expected, released: None };
     let outcome = retry_blocking(|| trx.change_row(&store.clustered, key, delete)).unwrap();
     assert!(matches!(outcome, RowOutcome::Done(_)));
+}
+
+/// A transaction that inserts a row, and one that deletes it.
+fn come_and_go(store: &Store, trx: &mut Trx, key: &[u8]) {
+    let stamp = insert(store, trx, key);
+    retry_blocking(|| trx.commit()).unwrap();
+    delete(store, trx, key, stamp);
 }
 
 fn entries(store: &Store) -> usize {
@@ -97,4 +108,30 @@ fn threads_that_purge_while_others_write_leave_nothing_behind() {
     assert_eq!(entries(&store), 0);
     let report = verify::verify_tree(&store.clustered).unwrap();
     assert!(report.damage.is_empty(), "{:?}", report.damage);
+}
+
+/// One that has deleted more rows than are purged in a turn.
+#[test]
+fn a_large_transaction_takes_turns_with_the_others() {
+    const ROWS: usize = 3 * TURN_RECORDS;
+    let store = Store::create(&Arc::new(FaultFileSystem::new(1)));
+    let keys: Vec<_> = (0..ROWS as u32).map(u32::to_be_bytes).collect();
+    let (mut large, mut small) = (store.system.begin(), store.system.begin());
+    let stamps: Vec<_> = keys.iter().map(|key| insert(&store, &mut large, key)).collect();
+    retry_blocking(|| large.commit()).unwrap();
+    store.flush();
+    while retry_blocking(|| store.system.purge_step()).unwrap() {}
+    for (key, stamp) in keys.iter().zip(stamps) {
+        delete(&store, &mut large, key, stamp);
+    }
+    come_and_go(&store, &mut small, b"small");
+    retry_blocking(|| small.commit()).unwrap();
+    retry_blocking(|| large.commit()).unwrap();
+    store.flush();
+    assert_eq!((store.system.undo().segments().len(), store.system.history_length()), (2, 3));
+    assert!(retry_blocking(|| store.system.purge_step()).unwrap());
+    assert_eq!(store.system.history_length(), 1, "only the large one is left");
+    assert!((1..ROWS).contains(&entries(&store)), "some of it is done");
+    while retry_blocking(|| store.system.purge_step()).unwrap() {}
+    assert_eq!((store.system.history_length(), entries(&store)), (0, 0));
 }

@@ -193,6 +193,8 @@ fn history_of_many_pages_is_counted_and_purged_after_a_restart_and_a_second_one(
     while store.system.history_length() <= u64::from(ROWS) {
         assert!(retry_blocking(|| store.system.purge_step()).unwrap());
     }
+    let notes: usize = store.system.undo().segments().iter().map(|segment| segment.notes()).sum();
+    assert!(notes <= SINGLES + usize::from(ROWS) / RUN as usize + 2, "{notes} notes");
     // Half of it is purged when the power goes again.
     while store.system.history_length() > u64::from(ROWS) / 2 {
         assert!(retry_blocking(|| store.system.purge_step()).unwrap());
@@ -284,5 +286,32 @@ fn an_open_snapshot_holds_back_transactions_but_not_a_note_of_each() {
         assert!(round == 0 || usage.high_water == high_water, "undo pages are used again");
         high_water = usage.high_water;
         assert!(!exists(&store, b"hot"));
+    }
+}
+
+/// So it cannot fail for want of room, which matters most to who has promised that it will not.
+#[test]
+fn a_commit_takes_no_undo_page_wherever_the_records_before_it_end() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let mut trx = store.system.begin();
+    let mut expected = insert(&store, &mut trx, b"row");
+    retry_blocking(|| trx.commit()).unwrap();
+    let mut length = 0;
+    while undo_pages(&store) < 40 {
+        length = (length + 7) % 61;
+        let row = vec![length as u8; length];
+        let change = RowChange::Update { expected, flags: 0, row: &row, released: None };
+        match retry_blocking(|| trx.change_row(&store.clustered, b"row", change)).unwrap() {
+            RowOutcome::Done(stamp) => expected = stamp,
+            other => panic!("{other:?}"),
+        }
+        if length.is_multiple_of(2) {
+            retry_blocking(|| trx.prepare(b"promised")).unwrap();
+        }
+        let before = undo_pages(&store);
+        retry_blocking(|| trx.commit()).unwrap();
+        assert_eq!(undo_pages(&store), before, "behind a row of {length} bytes");
+        store.flush();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_base::{Lsn, TrxId};
 
-use crate::sequence::{Outcome, Sequence, Snapshot};
+use crate::sequence::{LOW_WATER_STEP, Outcome, Sequence, Snapshot};
 use crate::sessions::SessionNo;
 
 /// What the naive side knows of a transaction.
@@ -127,4 +127,50 @@ fn what_was_rolled_back_while_a_snapshot_was_open_stays_invisible_to_it() {
         sequence.advance_horizon(tail());
     }
     assert!(!sequence.sees(session, &snapshot, id));
+}
+
+/// The call that finds it ended may be a commit's, on a worker that others wait for.
+#[test]
+fn the_low_water_mark_passes_millions_of_ids_in_many_steps() {
+    const FIRST: u64 = 40_000_000;
+    let sequence = Sequence::new(16, 4, TrxId(FIRST));
+    assert!(sequence.resurrect(TrxId(1), SessionNo(7)));
+    sequence.advance_low_water(Lsn(100));
+    assert_eq!(sequence.low_water(), TrxId(1));
+    sequence.set_rolled_back(TrxId(1));
+    sequence.advance_low_water(Lsn(100));
+    assert_eq!(sequence.low_water(), TrxId(1 + LOW_WATER_STEP));
+    for _ in 0..FIRST / LOW_WATER_STEP {
+        sequence.advance_low_water(Lsn(100));
+    }
+    assert_eq!(sequence.low_water(), TrxId(FIRST));
+}
+
+#[test]
+fn a_snapshot_is_not_told_of_what_was_rolled_back_long_before_it() {
+    const SLOTS: u64 = 256;
+    let sequence = Sequence::new(SLOTS, 4, TrxId(1));
+    let tail = || Lsn(100);
+    let session = sequence.numbers.take();
+    let allocate = || loop {
+        match sequence.allocate(SessionNo(3)) {
+            Some(id) => return id,
+            None => sequence.prepare(sequence.next_block_end(), tail),
+        }
+    };
+    let roll_back_a_turn = || {
+        for _ in 0..SLOTS {
+            sequence.set_rolled_back(allocate());
+        }
+        sequence.advance_low_water(tail());
+    };
+    roll_back_a_turn();
+    let (before, after) = (allocate(), allocate());
+    let snapshot = sequence.open_snapshot(session, tail);
+    sequence.set_rolled_back(before);
+    sequence.set_rolled_back(after);
+    roll_back_a_turn();
+    roll_back_a_turn();
+    assert_eq!(sequence.spilled(session), 2, "the two that were active when it was opened");
+    assert!(!sequence.sees(session, &snapshot, before) && !sequence.sees(session, &snapshot, after));
 }

@@ -9,7 +9,7 @@ use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
 use palisade_io::FaultFileSystem;
 
 use super::harness::{Store, put};
-use crate::{ClusteredHeader, Error, Gaps, LockWait, LockedRow, Locking, Mode};
+use crate::{ClusteredHeader, Error, Gaps, LockWait, LockedRow, Locking, Mode, Trx};
 
 /// The log's tail stands still while somebody has reserved a range and not linked it. A rollback that ends then must not
 /// look as old as the snapshot that has just read one of its versions.
@@ -154,4 +154,38 @@ fn a_transaction_whose_commit_waits_for_the_tail_is_committed_even_if_it_is_then
         .unwrap()
         .expect("it is there");
     assert_eq!(row, b"new");
+}
+
+/// A reader has copied a version whose writer was active then, and asks without the leaf's latch for the committed one.
+#[test]
+fn a_version_that_is_rolled_back_before_the_reader_asks_is_not_taken_for_committed() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let mut trx = store.system.begin();
+    put(&store, &mut trx, b"row", b"old");
+    put(&store, &mut trx, b"taken", b"old");
+    retry_blocking(|| trx.commit()).unwrap();
+    store.flush();
+    let (mut writer, mut committer) = (store.system.begin(), store.system.begin());
+    let mut reader = store.system.begin();
+    reader.open_snapshot();
+    put(&store, &mut writer, b"row", b"new");
+    put(&store, &mut committer, b"taken", b"new");
+    let copy = |key: &[u8]| {
+        let mut row = Vec::new();
+        let header = retry_blocking(|| store.system.begin().read_latest(&store.clustered, key, &mut row));
+        (header.unwrap().expect("the row is there"), row)
+    };
+    let committed = |reader: &Trx, (mut header, mut row): (ClusteredHeader, Vec<u8>)| {
+        assert!(retry_blocking(|| reader.committed_version(&mut header, &mut row)).unwrap());
+        row
+    };
+    let (rolled_back, taken) = (copy(b"row"), copy(b"taken"));
+    assert_eq!(committed(&reader, rolled_back.clone()), b"old", "its writer is active");
+    retry_blocking(|| writer.rollback()).unwrap();
+    retry_blocking(|| committer.commit()).unwrap();
+    store.flush();
+    while retry_blocking(|| store.system.purge_step()).unwrap() {}
+    assert_eq!(committed(&reader, rolled_back), b"old", "its writer was rolled back");
+    assert_eq!(committed(&reader, taken), b"new", "its writer has committed");
 }

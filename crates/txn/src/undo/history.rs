@@ -13,11 +13,12 @@
 //! by its rollback alone. If none was, the pages before the tail are given back when what is in them has been purged: the
 //! last may be those of a transaction that was rolled back, and nobody else would come for them.
 //!
-//! A snapshot that stays open for hours holds millions of transactions back. So when many wait in a segment, those that come
-//! are noted as *runs*: where the last one's Commit record is, and that all may go when it may. A run whose turn has come is
-//! read from the chain, too.
+//! A snapshot that stays open for hours holds millions of transactions back, and a crash leaves as many to be found. So when many
+//! wait in a segment, those that come, or are read, are noted as *runs*: where the last one's Commit record is, and that all may go
+//! when it may. A run whose turn has come is read from the chain, too.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::{Blocked, Lsn, PageNo, TrxId};
 use palisade_buffer::{Page, PageRead};
@@ -34,7 +35,9 @@ use crate::undo::{Undo, UndoRecord};
 /// What purge knows of a segment.
 pub(crate) struct SegmentShared {
     pub(crate) number: u16,
-    /// Ended transactions whose undo is still there; those from before a restart once they have been read.
+    /// Ended transactions whose undo is still there; what a restart has left unread counts as one.
+    length: AtomicU64,
+    /// They; those from before a restart once they have been read.
     history: Mutex<History>,
     /// Held by whoever purges the segment.
     pub(crate) purged: Mutex<Purged>,
@@ -98,7 +101,7 @@ struct Unread {
     end_page: PageNo,
     /// Transactions that are known to be in it.
     known: u64,
-    found: VecDeque<HistoryEntry>,
+    found: History,
 }
 
 /// How reading a page of a chain went.
@@ -125,19 +128,26 @@ impl SegmentShared {
         in_flight: Option<TrxId>,
     ) -> Self {
         let unread = Unread::behind(&purged, tail, state.used.into(), in_flight);
-        metrics::TRX_RSEG_HISTORY_LEN.increment();
-        Self::with(number, purged, Some(unread))
+        let found = Self::with(number, purged, Some(unread));
+        found.count(1, 0);
+        found
     }
 
     fn with(number: u16, purged: Purged, unread: Option<Unread>) -> Self {
         let (history, purged, unread) = (Mutex::default(), Mutex::new(purged), Mutex::new(unread));
-        SegmentShared { number, history, purged, unread }
+        SegmentShared { number, length: AtomicU64::new(0), history, purged, unread }
+    }
+
+    /// The history is longer by `more` transactions, and shorter by `fewer`.
+    fn count(&self, more: u64, fewer: u64) {
+        self.length.fetch_add(more.wrapping_sub(fewer), Ordering::Relaxed);
+        metrics::TRX_RSEG_HISTORY_LEN.add(more.wrapping_sub(fewer));
     }
 
     /// The segment's user has ended a transaction.
     pub(crate) fn push(&self, entry: HistoryEntry) {
         self.history.lock().push(entry);
-        metrics::TRX_RSEG_HISTORY_LEN.increment();
+        self.count(1, 0);
     }
 
     /// The oldest of those that have ended. A run is read first, and then is none.
@@ -150,13 +160,15 @@ impl SegmentShared {
         let mut history = self.history.lock();
         let oldest = history.entries.pop_front().expect("what has been purged was the oldest");
         history.transactions -= u64::from(oldest.count);
-        metrics::TRX_RSEG_HISTORY_LEN.subtract(oldest.count.into());
+        drop(history);
+        self.count(0, oldest.count.into());
     }
 
     /// How many notes it takes to know of them.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn notes(&self) -> usize {
-        self.history.lock().entries.len()
+        let unread = self.unread.lock();
+        unread.as_ref().map_or(0, |unread| unread.found.entries.len()) + self.history.lock().entries.len()
     }
 
     /// Begins to read the run that is the oldest.
@@ -173,9 +185,7 @@ impl SegmentShared {
 
     /// Ended transactions whose undo is still there, as far as they are known; what a restart has left unread counts as one.
     pub(crate) fn history_length(&self) -> u64 {
-        let unread = self.unread.lock();
-        let before = unread.as_ref().map_or(0, Unread::length);
-        before + self.history.lock().transactions
+        self.length.load(Ordering::Relaxed)
     }
 
     /// Reads up to `pages` pages of what is unread. Says whether all has been read. Waits for: a page to be read.
@@ -188,7 +198,7 @@ impl SegmentShared {
             let end = unread.read_page(&page, self.number, purged.last);
             let end = end.map_err(|what| corrupted(undo.page_id(unread.page), what))?;
             drop(page);
-            metrics::TRX_RSEG_HISTORY_LEN.add(unread.length() - before);
+            self.count(unread.length(), before);
             let ends_here = unread.page == unread.tail;
             let gives_pages_back = match end {
                 PageEnd::Next(PageNo::NONE) if !ends_here => {
@@ -205,15 +215,10 @@ impl SegmentShared {
             let counted = unread.length();
             let mut found = std::mem::take(&mut unread.found);
             if gives_pages_back {
-                found.push_back(HistoryEntry::rolled_back(Lsn::ZERO, unread.end_page));
+                found.push(HistoryEntry::rolled_back(Lsn::ZERO, unread.end_page));
             }
-            let mut history = self.history.lock();
-            let transactions = found.len() as u64;
-            metrics::TRX_RSEG_HISTORY_LEN.add(transactions);
-            metrics::TRX_RSEG_HISTORY_LEN.subtract(counted);
-            found.append(&mut history.entries);
-            history.entries = found;
-            history.transactions += transactions;
+            self.count(found.transactions, counted);
+            self.history.lock().put_in_front(found);
             *held = None;
             return Ok(true);
         }
@@ -229,6 +234,13 @@ impl History {
             Some(run) if is_long && run.count < RUN => run.extend(&entry),
             _ => self.entries.push_back(entry),
         }
+    }
+
+    /// Those that ended before.
+    fn put_in_front(&mut self, mut older: History) {
+        older.entries.append(&mut self.entries);
+        self.entries = older.entries;
+        self.transactions += older.transactions;
     }
 }
 
@@ -263,13 +275,13 @@ impl Unread {
             true => (purged.head, RECORDS),
             false => (purged.last.page(), purged.last.offset().into()),
         };
-        let (end_page, known, found) = (tail, 1, VecDeque::new());
+        let (end_page, known, found) = (tail, 1, History::default());
         Unread { page, offset, tail, used, in_flight, end_page, known, found }
     }
 
     /// How many transactions it counts as.
     fn length(&self) -> u64 {
-        self.known.max(self.found.len() as u64)
+        self.known.max(self.found.transactions)
     }
 
     /// Notes the committed transactions of the page. Whoever has no Commit record was rolled back, or is in flight.
@@ -301,8 +313,9 @@ impl Unread {
             offset += len;
         }
         let end_page = self.page;
-        let committed = |last| HistoryEntry::committed(Lsn::ZERO, last, end_page, true);
-        self.found.extend(found.into_iter().map(committed));
+        for last in found {
+            self.found.push(HistoryEntry::committed(Lsn::ZERO, last, end_page, true));
+        }
         Ok(end)
     }
 }

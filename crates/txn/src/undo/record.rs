@@ -9,7 +9,7 @@ use palisade_base::{PageNo, SpaceId, TrxId};
 use palisade_buffer::Page;
 
 use crate::entry::{ClusteredHeader, UndoPtr, get_u48, put_u48};
-use crate::undo::page::RECORDS;
+use crate::undo::page::{CAPACITY, RECORDS};
 
 /// Bytes in front of the payload.
 pub const RECORD_HEADER: usize = 15;
@@ -18,12 +18,12 @@ pub const PREVIOUS: usize = 9;
 /// Most bytes of a record: key and value of an entry, and what is around them.
 pub const MAX_RECORD: usize = palisade_btree::layout::MAX_ENTRY + 64;
 
-/// Most bytes of locks in a record: two records fit on a page.
-pub(crate) const MAX_LOCKS: usize = crate::undo::page::CAPACITY / 2 - RECORD_HEADER - 2;
+/// Most bytes of locks in a record: two records fit on a page, with room for a commit.
+pub(crate) const MAX_LOCKS: usize = (CAPACITY - RECORD_HEADER) / 2 - RECORD_HEADER - 2;
 /// Most bytes of a record about locks.
 pub const MAX_LOCKS_RECORD: usize = RECORD_HEADER + 2 + MAX_LOCKS;
 
-const _: () = assert!(MAX_RECORD <= crate::undo::page::CAPACITY && MAX_LOCKS < 1 << 14);
+const _: () = assert!(MAX_RECORD + MAX_RECORD + RECORD_HEADER <= CAPACITY && MAX_LOCKS < 1 << 14);
 
 const INSERT: u8 = 1;
 const MODIFY: u8 = 2;

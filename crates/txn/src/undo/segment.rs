@@ -19,7 +19,7 @@ use crate::sessions::thread_shard;
 use crate::undo::held::{HeldLock, unpack};
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
-use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, Undo, UndoRecord};
+use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, RECORD_HEADER, Undo, UndoRecord};
 
 /// The space that undo lives in.
 pub const UNDO_SPACE: SpaceId = SpaceId(1);
@@ -180,6 +180,11 @@ impl UndoSpace {
         self.all.read().clone()
     }
 
+    /// Ended transactions whose undo is still there, in all segments. Waits for nobody who purges.
+    pub(crate) fn history_length(&self) -> u64 {
+        self.all.read().iter().map(|segment| segment.history_length()).sum()
+    }
+
     pub(crate) fn page_id(&self, page: PageNo) -> PageId {
         PageId { space: self.space.id(), page }
     }
@@ -240,28 +245,26 @@ impl UndoSpace {
         Ok(Segment { shared, tail: page, used })
     }
 
-    /// Calls `read` with the record at `place`. Waits for: the page to be read.
-    pub(crate) fn read<R>(&self, place: UndoPtr, read: impl FnOnce(UndoRecord<'_>) -> R) -> Attempt<R> {
+    /// Calls `read` with the record at `place`, and with its bytes. Waits for: the page to be read.
+    pub(crate) fn read<R>(
+        &self,
+        place: UndoPtr,
+        read: impl FnOnce(UndoRecord<'_>, &[u8]) -> R,
+    ) -> Attempt<R> {
         let page = self.space.shared(place.page()).map_err(Blocked::up)?;
-        if page.page_type() != UNDO_TYPE {
-            return Err(corrupted(page.id(), "not an undo page").into());
+        let start = usize::from(place.offset());
+        match UndoRecord::read(&page, start) {
+            Ok((record, len)) if page.page_type() == UNDO_TYPE => Ok(read(record, &page[start..start + len])),
+            _ => Err(corrupted(page.id(), "not an undo record").into()),
         }
-        let (record, _) = UndoRecord::read(&page, place.offset().into())
-            .map_err(|_| corrupted(page.id(), "not an undo record"))?;
-        Ok(read(record))
     }
 
     /// Copies the bytes of the record at `place`. Waits for: the page to be read.
     pub(crate) fn copy_record(&self, place: UndoPtr, out: &mut Vec<u8>) -> Attempt<()> {
-        let page = self.space.shared(place.page()).map_err(Blocked::up)?;
-        let start = usize::from(place.offset());
-        let (_, len) = match UndoRecord::read(&page, start) {
-            Ok(record) if page.page_type() == UNDO_TYPE => record,
-            _ => return Err(corrupted(page.id(), "not an undo record").into()),
-        };
-        out.clear();
-        out.extend_from_slice(&page[start..start + len]);
-        Ok(())
+        self.read(place, |_, bytes| {
+            out.clear();
+            out.extend_from_slice(bytes);
+        })
     }
 
     /// What the Prepare record at `place`, of `writer`, says; calls `has` with the locks that the records in front of it
@@ -312,6 +315,7 @@ impl UndoSpace {
         mtr.write(directory, at + 8, &last.to_u64().to_le_bytes());
         mtr.commit(|_| {});
         metrics::TRX_UNDO_PAGES.subtract(1);
+        metrics::PURGE_UNDO_LOG_PAGES.increment();
         Ok(Purged { head: next, last, under_way: purged.under_way })
     }
 }
@@ -333,9 +337,31 @@ impl Segment {
         }
     }
 
-    /// Makes sure that records of together `len` bytes can be appended, on one page. Waits for: what a new page takes.
+    /// Makes sure that records of together `len` bytes can be appended, on one page, and a Commit record after them: to commit
+    /// takes no page, so that a full disk cannot keep anybody from it who has promised to be able to. Waits for: what a new page
+    /// takes.
     #[inline]
     pub fn place<'a>(
+        &self,
+        undo: &'a UndoSpace,
+        mtr: &mut Mtr<'a>,
+        tail: Handle,
+        len: usize,
+    ) -> Attempt<UndoPlace> {
+        self.room(undo, mtr, tail, len + RECORD_HEADER)
+    }
+
+    /// Makes sure that a Commit record can be appended. Waits for: what a new page takes, if an earlier version has left no room.
+    pub fn commit_place<'a>(
+        &self,
+        undo: &'a UndoSpace,
+        mtr: &mut Mtr<'a>,
+        tail: Handle,
+    ) -> Attempt<UndoPlace> {
+        self.room(undo, mtr, tail, RECORD_HEADER)
+    }
+
+    fn room<'a>(
         &self,
         undo: &'a UndoSpace,
         mtr: &mut Mtr<'a>,
@@ -367,6 +393,8 @@ impl Segment {
         let offset = self.used;
         mtr.write(place.tail, usize::from(offset), record);
         self.used += record.len() as u16;
+        let committed = if occupancy == Occupancy::Free { 0 } else { RECORD_HEADER };
+        assert!(usize::from(self.used) + committed <= RECORDS + CAPACITY, "room for a commit");
         let ptr = UndoPtr::new(self.tail, offset);
         let last = if occupancy == Occupancy::Free { UndoPtr::NONE } else { ptr };
         self.set_state(mtr, place.tail, occupancy, last, writer);
