@@ -46,6 +46,9 @@ impl TrxSystem {
                 Err(Blocked::Error(error)) => drop(failure.get_or_insert(error)),
             }
         }
+        if worked {
+            metrics::PURGE_INVOKED.increment();
+        }
         match (failure, wait) {
             (Some(error), _) if !worked => Err(error.into()),
             (_, Some(event)) if !worked => Err(Blocked::Wait(event)),
