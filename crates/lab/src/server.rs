@@ -63,7 +63,7 @@ pub const DECISIVE: &[&str] =
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long a statement of the lab's own may take. The longest ones drop the tables of a load.
-const ANSWER_LIMIT: Duration = Duration::from_secs(300);
+pub const ANSWER_LIMIT: Duration = Duration::from_secs(300);
 
 /// How long such a statement waits for the tables of a load that was killed: shorter, so that the server says what it was.
 const TABLE_LIMIT: Duration = Duration::from_secs(120);
