@@ -24,6 +24,34 @@ pub enum Kind {
 #[repr(align(64))]
 struct Shard(AtomicU64);
 
+/// What INNODB_METRICS shows as TYPE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// `counter`.
+    Counter,
+    /// `status_counter`: SHOW STATUS has it, too.
+    StatusCounter,
+    /// `value`: as it is now.
+    Value,
+    /// `set_owner`: a sum, of which the average over its occurrences is told as well.
+    SetOwner,
+    /// `set_member`: belongs to one of those.
+    SetMember,
+}
+
+impl Type {
+    /// As it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Counter => "counter",
+            Type::StatusCounter => "status_counter",
+            Type::Value => "value",
+            Type::SetOwner => "set_owner",
+            Type::SetMember => "set_member",
+        }
+    }
+}
+
 /// A named number, counted in shards by thread.
 pub struct Metric {
     /// Name as in INNODB_METRICS, e.g. `log_writes`.
@@ -36,6 +64,8 @@ pub struct Metric {
     pub kind: Kind,
     /// Name in SHOW STATUS, if it is shown there.
     pub status: Option<&'static str>,
+    /// MySQL's TYPE, where it is not what the kind suggests.
+    shown: Option<Type>,
     shards: [Shard; SHARDS],
 }
 
@@ -57,13 +87,28 @@ impl Metric {
     /// For [`crate::metrics!`].
     pub const fn new(name: &'static str, module: &'static str, comment: &'static str, kind: Kind) -> Self {
         let shards = [const { Shard(AtomicU64::new(0)) }; SHARDS];
-        Metric { name, module, comment, kind, status: None, shards }
+        Metric { name, module, comment, kind, status: None, shown: None, shards }
     }
 
     /// The same metric, shown by SHOW STATUS under this name.
     pub const fn in_status(mut self, name: &'static str) -> Self {
         self.status = Some(name);
         self
+    }
+
+    /// The same metric, shown as of this type.
+    pub const fn shown_as(mut self, shown: Type) -> Self {
+        self.shown = Some(shown);
+        self
+    }
+
+    /// TYPE in INNODB_METRICS.
+    pub fn shown_type(&self) -> Type {
+        self.shown.unwrap_or(match (self.kind, self.status) {
+            (Kind::Gauge, _) => Type::Value,
+            (Kind::Counter | Kind::Absent, None) => Type::Counter,
+            (Kind::Counter | Kind::Absent, Some(_)) => Type::StatusCounter,
+        })
     }
 
     /// Adds 1.
@@ -97,23 +142,26 @@ impl Metric {
     }
 }
 
-/// Declares metrics as statics, and `METRICS`, the list of them. The name in SHOW STATUS, if there is one, comes last:
+/// Declares metrics as statics, and `METRICS`, the list of them. The name in SHOW STATUS, if there is one, comes last. Where
+/// MySQL's TYPE is not what the kind suggests, `as` says what it is:
 ///
 /// ```
 /// palisade_base::metrics! {
 ///     /// Writes to log files.
 ///     pub static LOG_WRITES: Counter = "log_writes", "log", "Number of log writes", "Innodb_log_writes";
+///     /// The longest of the last flushes.
+///     pub static LONGEST: Gauge as Counter = "log_flush_max_time", "log", "Maximum time spent on fsync for log files";
 /// }
 /// LOG_WRITES.increment();
 /// assert_eq!(METRICS[0].value(), 1);
 /// ```
 #[macro_export]
 macro_rules! metrics {
-    ($($(#[$doc:meta])* pub static $ident:ident: $kind:ident = $name:literal, $module:literal, $comment:literal
+    ($($(#[$doc:meta])* pub static $ident:ident: $kind:ident $(as $shown:ident)? = $name:literal, $module:literal, $comment:literal
         $(, $status:literal)?;)*) => {
         $($(#[$doc])* pub static $ident: $crate::metric::Metric =
             $crate::metric::Metric::new($name, $module, $comment, $crate::metric::Kind::$kind)
-            $(.in_status($status))?;)*
+            $(.in_status($status))? $(.shown_as($crate::metric::Type::$shown))?;)*
         /// Every metric this crate declares, in order of declaration.
         pub static METRICS: &[&$crate::metric::Metric] = &[$(&$ident),*];
     };
@@ -122,6 +170,15 @@ macro_rules! metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_type_follows_from_the_kind_unless_it_is_declared() {
+        let metric = |kind| Metric::new("m", "t", "", kind);
+        assert_eq!(metric(Kind::Gauge).in_status("s").shown_type().name(), "value");
+        assert_eq!(metric(Kind::Counter).shown_type().name(), "counter");
+        assert_eq!(metric(Kind::Absent).in_status("s").shown_type().name(), "status_counter");
+        assert_eq!(metric(Kind::Gauge).shown_as(Type::SetMember).shown_type().name(), "set_member");
+    }
 
     #[test]
     fn the_value_is_the_sum_over_threads() {

@@ -111,6 +111,8 @@ impl PageSink for Doublewrite {
         assert!(lane < self.lanes && batch.pages().len() <= self.batch_pages, "a batch fits its lane");
         self.file.write_at(batch.bytes(), (lane * self.batch_pages * PAGE_SIZE) as u64)?;
         self.file.sync()?;
+        metrics::OS_DATA_WRITES.increment();
+        metrics::OS_DATA_FSYNCS.increment();
         metrics::DBLWR_WRITES.increment();
         metrics::DBLWR_PAGES_WRITTEN.add(batch.pages().len() as u64);
         batch.write_in_place()

@@ -5,7 +5,7 @@
 
 palisade_base::metrics! {
     /// Logical page accesses.
-    pub static BUFFER_POOL_READ_REQUESTS: Gauge = "buffer_pool_read_requests", "buffer", "Number of logical read requests", "Innodb_buffer_pool_read_requests";
+    pub static BUFFER_POOL_READ_REQUESTS: Gauge as StatusCounter = "buffer_pool_read_requests", "buffer", "Number of logical read requests", "Innodb_buffer_pool_read_requests";
     /// Accesses that had to read the page from disk.
     pub static BUFFER_POOL_READS: Counter = "buffer_pool_reads", "buffer", "Number of reads directly from disk", "Innodb_buffer_pool_reads";
     /// Pages read from disk before somebody accessed them.
@@ -36,22 +36,26 @@ palisade_base::metrics! {
     pub static BUFFER_DATA_READS: Counter = "buffer_data_reads", "buffer", "Amount of data read in bytes", "Innodb_data_read";
     /// Bytes written to data files.
     pub static BUFFER_DATA_WRITTEN: Counter = "buffer_data_written", "buffer", "Amount of data written in bytes", "Innodb_data_written";
+    /// Writes to data files and the doublewrite file: neighbours go out in one.
+    pub static OS_DATA_WRITES: Counter = "os_data_writes", "os", "Number of writes initiated (innodb_data_writes)", "Innodb_data_writes";
+    /// Syncs of these files.
+    pub static OS_DATA_FSYNCS: Counter = "os_data_fsyncs", "os", "Number of fsync() calls (innodb_data_fsyncs)", "Innodb_data_fsyncs";
     /// Pages refused because their bytes are not the page.
     pub static BUFFER_PAGES_CORRUPTED: Counter = "buffer_pages_corrupted", "buffer", "Number of pages found corrupted";
     /// Clean pages evicted.
-    pub static BUFFER_LRU_EVICTED: Counter = "buffer_LRU_batch_evict_total_pages", "buffer", "Pages evicted to keep frames free";
+    pub static BUFFER_LRU_EVICTED: Counter as SetOwner = "buffer_LRU_batch_evict_total_pages", "buffer", "Pages evicted to keep frames free";
     /// Dirty pages written to free their frames.
-    pub static BUFFER_LRU_FLUSHED: Counter = "buffer_LRU_batch_flush_total_pages", "buffer", "Pages flushed to keep frames free";
+    pub static BUFFER_LRU_FLUSHED: Counter as SetOwner = "buffer_LRU_batch_flush_total_pages", "buffer", "Pages flushed to keep frames free";
     /// Dirty pages written because the log grew.
-    pub static BUFFER_FLUSH_ADAPTIVE: Counter = "buffer_flush_adaptive_total_pages", "buffer", "Pages flushed as part of adaptive flushing";
+    pub static BUFFER_FLUSH_ADAPTIVE: Counter as SetOwner = "buffer_flush_adaptive_total_pages", "buffer", "Pages flushed as part of adaptive flushing";
     /// Dirty pages written because nothing else was to be done.
-    pub static BUFFER_FLUSH_BACKGROUND: Counter = "buffer_flush_background_total_pages", "buffer", "Pages flushed as part of background batches";
+    pub static BUFFER_FLUSH_BACKGROUND: Counter as SetOwner = "buffer_flush_background_total_pages", "buffer", "Pages flushed as part of background batches";
     /// Dirty pages written because there were too many, or for a sharp checkpoint.
-    pub static BUFFER_FLUSH_SYNC: Counter = "buffer_flush_sync_total_pages", "buffer", "Pages flushed as part of sync batches";
+    pub static BUFFER_FLUSH_SYNC: Counter as SetOwner = "buffer_flush_sync_total_pages", "buffer", "Pages flushed as part of sync batches";
     /// Batches written through the doublewrite file.
-    pub static DBLWR_WRITES: Counter = "innodb_dblwr_writes", "buffer", "Number of doublewrite operations", "Innodb_dblwr_writes";
+    pub static DBLWR_WRITES: Counter = "innodb_dblwr_writes", "server", "Number of doublewrite operations", "Innodb_dblwr_writes";
     /// Pages written through the doublewrite file.
-    pub static DBLWR_PAGES_WRITTEN: Counter = "innodb_dblwr_pages_written", "buffer", "Number of pages written for doublewrite operations", "Innodb_dblwr_pages_written";
+    pub static DBLWR_PAGES_WRITTEN: Counter = "innodb_dblwr_pages_written", "server", "Number of pages written for doublewrite operations", "Innodb_dblwr_pages_written";
     /// Where the log is hurried.
     pub static LOG_MAX_MODIFIED_AGE_ASYNC: Gauge = "log_max_modified_age_async", "log", "Maximum LSN difference; when exceeded, start asynchronous preflush: dirty pages leave twice as fast as the log grows";
     /// Where it is urgent.

@@ -95,9 +95,11 @@ impl Batch {
                 let end = start + run.len() * PAGE_SIZE;
                 let place = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
                 run[0].file.write_at(&self.bytes[start..end], place)?;
+                metrics::OS_DATA_WRITES.increment();
                 start = end;
             }
             space[0].file.sync()?;
+            metrics::OS_DATA_FSYNCS.increment();
         }
         metrics::BUFFER_PAGES_WRITTEN.add(self.pages.len() as u64);
         metrics::BUFFER_DATA_WRITTEN.add(self.bytes().len() as u64);

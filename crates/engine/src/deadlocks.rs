@@ -1,90 +1,74 @@
-//! What is told of deadlocks: the latest one for SHOW ENGINE INNODB STATUS, all of them to the log if
-//! `innodb_print_all_deadlocks` asks for that.
+//! What is told of deadlocks, to whoever wants to know: which transactions waited for each other, and for what.
 
-use std::fmt::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use palisade_base::TrxId;
+use palisade_txn::{DeadlockMember, KeyLock, Locked};
 
-use palisade_txn::{DeadlockMember, Mode};
-use parking_lot::Mutex;
+use crate::engine::{ActiveTransaction, Engine};
+use crate::row_locks::{Named, RowLock};
 
-use crate::engine::Engine;
+/// A deadlock, as it was when it was found: each transaction waits for the next, the last for the first.
+#[derive(Debug, Clone)]
+pub struct Deadlock {
+    /// Those in it.
+    pub parties: Vec<DeadlockParty>,
+}
 
-/// The deadlocks of an engine.
-#[derive(Default)]
-pub(crate) struct Deadlocks {
-    print_all: AtomicBool,
-    latest: Mutex<Option<String>>,
+/// A transaction in a deadlock.
+#[derive(Debug, Clone)]
+pub struct DeadlockParty {
+    /// The transaction.
+    pub transaction: ActiveTransaction,
+    /// What it waits for.
+    pub awaited: RowLock,
+    /// What it has of that which the one before it waits for; `None` if it only came earlier.
+    pub held: Option<RowLock>,
+    /// Whether it is the one that is rolled back.
+    pub is_victim: bool,
 }
 
 impl Engine {
+    /// Has every deadlock told, once, when it is found and before anybody is rolled back. `observer` is called under latches: it
+    /// must ask the engine for nothing, and should be quick.
+    pub fn on_deadlock(&self, observer: impl Fn(&Deadlock) + Send + Sync + 'static) {
+        assert!(self.deadlock_observer.set(Box::new(observer)).is_ok(), "deadlocks are told to one");
+    }
+
     /// Begins to be told of deadlocks.
-    pub(crate) fn watch_deadlocks(self: &Arc<Self>) {
+    pub(crate) fn watch_deadlocks(self: &std::sync::Arc<Self>) {
         // A transaction holds its engine, so the engine is there as long as anybody can be in a deadlock.
-        let engine = Arc::downgrade(self);
+        let engine = std::sync::Arc::downgrade(self);
         self.trx.locks().on_deadlock(move |members| {
-            if let Some(engine) = engine.upgrade() {
-                engine.note_deadlock(members);
+            if let Some(engine) = engine.upgrade()
+                && let Some(observer) = engine.deadlock_observer.get()
+            {
+                observer(&engine.deadlock_of(members));
             }
         });
     }
 
-    /// Whether every deadlock goes to the log: `innodb_print_all_deadlocks`.
-    pub fn set_print_all_deadlocks(&self, on: bool) {
-        self.deadlocks.print_all.store(on, Ordering::Relaxed);
-    }
-
-    /// The latest deadlock, in words.
-    pub fn latest_deadlock(&self) -> Option<String> {
-        self.deadlocks.latest.lock().clone()
-    }
-
-    fn note_deadlock(&self, members: &[DeadlockMember]) {
-        let text = self.describe(members);
-        if self.deadlocks.print_all.load(Ordering::Relaxed) {
-            tracing::info!("transactions deadlock detected\n{text}");
-        }
-        *self.deadlocks.latest.lock() = Some(text);
-    }
-
-    fn describe(&self, members: &[DeadlockMember]) -> String {
-        let mut text = String::new();
-        let dictionary = self.dictionary();
-        for (number, member) in members.iter().enumerate() {
-            let number = number + 1;
-            let id = member.id.0;
-            if let Some(table) = dictionary.all_tables().find(|table| table.id == member.index) {
-                let _ = write!(
-                    text,
-                    "*** ({number}) TRANSACTION {id}\n*** ({number}) WAITING FOR THIS LOCK TO BE GRANTED:\n\
-                     TABLE LOCK table `{}`.`{}` trx id {id} lock mode AUTO-INC waiting\n",
-                    table.schema, table.name
-                );
-                continue;
-            }
-            let place = dictionary.all_tables().find_map(|table| {
-                let index = table.trees().iter().position(|tree| tree.index_id() == member.index)?;
-                Some(format!(
-                    "index {} of table `{}`.`{}`",
-                    table.indexes[index].name, table.schema, table.name
-                ))
-            });
-            let place = place.unwrap_or_else(|| format!("index {}", member.index));
-            let mode = match member.mode {
-                Mode::Shared => "S",
-                Mode::Exclusive => "X",
-                Mode::Insert => "X insert intention",
+    fn deadlock_of(&self, members: &[DeadlockMember]) -> Deadlock {
+        let named = Named::of(&self.dictionary());
+        let party = |member: &DeadlockMember| {
+            let lock = |lock: &KeyLock, granted: bool| {
+                let id = member.trx.id.unwrap_or(TrxId::NONE);
+                named.row_lock(
+                    (member.trx.session, id),
+                    lock.index,
+                    Locked::Key(lock.key.clone()),
+                    lock.mode,
+                    granted,
+                )
             };
-            let key: String = member.key.iter().map(|byte| format!("{byte:02x}")).collect();
-            let _ = write!(
-                text,
-                "*** ({number}) TRANSACTION {id}\n*** ({number}) WAITING FOR THIS LOCK TO BE GRANTED:\n\
-                 RECORD LOCKS {place} trx id {id} lock_mode {mode} waiting\n key 0x{key}\n"
-            );
-        }
-        if let Some(victim) = members.iter().position(|member| member.is_victim) {
-            let _ = writeln!(text, "*** WE ROLL BACK TRANSACTION ({})", victim + 1);
-        }
-        text
+            DeadlockParty {
+                transaction: self.described(member.trx),
+                awaited: lock(&member.awaited, false),
+                held: member.held.as_ref().map(|held| lock(held, true)),
+                is_victim: member.is_victim,
+            }
+        };
+        Deadlock { parties: members.iter().map(party).collect() }
     }
 }
+
+/// Who is told of deadlocks.
+pub(crate) type Observer = Box<dyn Fn(&Deadlock) + Send + Sync>;

@@ -3,15 +3,15 @@
 //! Opening and recovering are in `open`, threads in `background`.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
 use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
-use palisade_base::{SpaceId, TrxId};
+use palisade_base::{Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
 use palisade_io::{DirLock, IoPool};
@@ -22,7 +22,7 @@ use parking_lot::RwLock;
 use crate::Error;
 use crate::background::Background;
 use crate::config::{EngineConfig, FlushAtCommit, LogWriterThreads};
-use crate::deadlocks::Deadlocks;
+use crate::deadlocks::Observer;
 use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
@@ -50,6 +50,23 @@ pub struct RedoLog {
     pub size: u64,
     /// Bytes that they are to take.
     pub capacity: u64,
+}
+
+/// How far the redo log has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogPositions {
+    /// Where recovery would begin.
+    pub checkpoint: Lsn,
+    /// Pages changed before this are on disk.
+    pub clean: Lsn,
+    /// Everything below survives a crash.
+    pub durable: Lsn,
+    /// Everything below has been given to the operating system.
+    pub written: Lsn,
+    /// Everything below is in the log buffer completely.
+    pub complete: Lsn,
+    /// What is being appended ends here.
+    pub assigned: Lsn,
 }
 
 /// An open transaction, for INNODB_TRX.
@@ -101,7 +118,7 @@ pub struct Engine {
     pub(crate) background: Background,
     pub(crate) xa: XaTable,
     pub(crate) purge_lag: PurgeLag,
-    pub(crate) deadlocks: Deadlocks,
+    pub(crate) deadlock_observer: OnceLock<Observer>,
     pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.
     pub(crate) is_dictionary_doubtful: AtomicBool,
@@ -247,6 +264,24 @@ impl Engine {
         RedoLog { id: self.log.id(), size, capacity }
     }
 
+    /// How far the redo log has come.
+    pub fn log_positions(&self) -> LogPositions {
+        let checkpoint = self.log.checkpoint_lsn();
+        let clean = self.log.oldest_dirty().max(checkpoint);
+        // Each is at least as far as the one before it, whatever happens meanwhile.
+        let durable = self.log.durable_lsn();
+        let written = self.log.written_lsn().max(durable);
+        let complete = self.log.tail().max(written);
+        LogPositions {
+            checkpoint,
+            clean,
+            durable,
+            written,
+            complete,
+            assigned: self.log.reserved().max(complete),
+        }
+    }
+
     /// Sets `innodb_io_capacity`.
     pub fn set_io_capacity(&self, pages_per_second: u32) {
         self.pool.set_io_capacity(pages_per_second);
@@ -308,7 +343,12 @@ impl Engine {
         self.trx.all_open().into_iter().map(|trx| self.described(trx)).collect()
     }
 
-    fn described(&self, trx: ActiveTrx) -> ActiveTransaction {
+    /// How many transactions have a snapshot.
+    pub fn open_snapshots(&self) -> usize {
+        self.trx.open_snapshots()
+    }
+
+    pub(crate) fn described(&self, trx: ActiveTrx) -> ActiveTransaction {
         ActiveTransaction {
             id: trx.id,
             session: trx.session.0,
@@ -323,6 +363,17 @@ impl Engine {
             tables: self.metadata.pinned(trx.session).tables.len(),
             traits: Traits::labelled(trx.label),
         }
+    }
+
+    /// The id that the next transaction to change something gets, or a lower one.
+    pub fn next_transaction_id(&self) -> TrxId {
+        self.trx.sequence().next()
+    }
+
+    /// Transactions of lower ids have ended, and nothing of them is left to be purged. After a restart it is 0 until purge has
+    /// read what was left.
+    pub fn purged_transaction_id(&self) -> TrxId {
+        self.trx.purged_below()
     }
 
     /// Committed transactions whose undo has not been purged: `trx_rseg_history_len`.

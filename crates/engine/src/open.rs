@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use palisade_base::event::retry_blocking;
@@ -26,7 +26,6 @@ use palisade_txn::{Trx, TrxSystem};
 use crate::background::Background;
 use crate::build::free_loose_trees;
 use crate::config::EngineConfig;
-use crate::deadlocks::Deadlocks;
 use crate::dictionary::{Change, DICTIONARY_INDEX, Dictionary, RowKind, row_kind};
 use crate::engine::{Engine, Finder, Registry, all_metrics, log_buffer_bytes, writer_threads};
 use crate::files::{Files, Found};
@@ -127,7 +126,7 @@ impl Engine {
             dictionary_tree,
             background: Background::new(metadata.clone()),
             metadata,
-            deadlocks: Deadlocks::default(),
+            deadlock_observer: OnceLock::new(),
             xa: XaTable::default(),
             purge_lag: PurgeLag::default(),
             is_dictionary_doubtful: AtomicBool::new(false),

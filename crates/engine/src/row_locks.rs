@@ -6,8 +6,8 @@ use std::sync::Arc;
 use palisade_base::TrxId;
 use palisade_txn::{LockInfo, Locked, Mode, SessionNo};
 
-use crate::Table;
 use crate::engine::Engine;
+use crate::{Dictionary, Table};
 
 /// A row lock, or the wait for one.
 #[derive(Debug, Clone)]
@@ -39,7 +39,32 @@ impl Engine {
         let list = self.trx.locks().list();
         let place = |lock: &LockInfo| (lock.session, lock.index, lock.what.clone(), lock.granted);
         let places: HashMap<_, _> = list.iter().enumerate().map(|(at, lock)| (place(lock), at)).collect();
-        let dictionary = self.dictionary();
+        let named = Named::of(&self.dictionary());
+        list.iter()
+            .map(|lock| {
+                let blocker = |(session, granted): &(SessionNo, bool)| {
+                    places.get(&(*session, lock.index, lock.what.clone(), *granted)).copied()
+                };
+                RowLock {
+                    waits_for: lock.waits_for.iter().filter_map(blocker).collect(),
+                    ..named.row_lock(
+                        (lock.session, lock.trx),
+                        lock.index,
+                        lock.what.clone(),
+                        lock.mode,
+                        lock.granted,
+                    )
+                }
+            })
+            .collect()
+    }
+}
+
+/// Which index or counter the lock table's numbers stand for.
+pub(crate) struct Named(HashMap<u64, (Arc<Table>, Option<usize>)>);
+
+impl Named {
+    pub(crate) fn of(dictionary: &Dictionary) -> Named {
         let mut tables = HashMap::new();
         for table in dictionary.all_tables() {
             for (number, tree) in table.trees().iter().enumerate() {
@@ -47,24 +72,29 @@ impl Engine {
             }
             tables.insert(table.id, (table.clone(), None));
         }
-        list.iter()
-            .map(|lock| {
-                let known = tables.get(&lock.index);
-                let blocker = |(session, granted): &(SessionNo, bool)| {
-                    places.get(&(*session, lock.index, lock.what.clone(), *granted)).copied()
-                };
-                RowLock {
-                    session: lock.session.0,
-                    transaction: (lock.trx != TrxId::NONE).then_some(lock.trx),
-                    table: known.map(|(table, _)| table.clone()),
-                    index: known.and_then(|(_, number)| *number).unwrap_or(0),
-                    is_counter: known.is_some_and(|(_, number)| number.is_none()),
-                    what: lock.what.clone(),
-                    mode: lock.mode,
-                    granted: lock.granted,
-                    waits_for: lock.waits_for.iter().filter_map(blocker).collect(),
-                }
-            })
-            .collect()
+        Named(tables)
+    }
+
+    /// A lock of the session's transaction that is in nobody's way.
+    pub(crate) fn row_lock(
+        &self,
+        (session, id): (SessionNo, TrxId),
+        index: u64,
+        what: Locked,
+        mode: Mode,
+        granted: bool,
+    ) -> RowLock {
+        let known = self.0.get(&index);
+        RowLock {
+            session: session.0,
+            transaction: (id != TrxId::NONE).then_some(id),
+            table: known.map(|(table, _)| table.clone()),
+            index: known.and_then(|(_, number)| *number).unwrap_or(0),
+            is_counter: known.is_some_and(|(_, number)| number.is_none()),
+            what,
+            mode,
+            granted,
+            waits_for: Vec::new(),
+        }
     }
 }

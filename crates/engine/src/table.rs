@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use palisade_base::Lsn;
+use palisade_base::{Lsn, SpaceId};
 use palisade_btree::Tree;
 use palisade_buffer::Space;
 use palisade_catalog::key;
@@ -207,6 +207,11 @@ impl Table {
         self.runtime.check()?;
         let Runtime { log, space, row_id, .. } = &*self.runtime;
         row_id.pass(log, space, id)
+    }
+
+    /// The space that holds it.
+    pub fn space_id(&self) -> SpaceId {
+        self.runtime.space.id()
     }
 
     /// What is known of its size and keys. Never waits; sampled lazily and therefore possibly stale.

@@ -11,7 +11,7 @@ use palisade_txn::{
 };
 
 use crate::config::FlushAtCommit;
-use crate::engine::Engine;
+use crate::engine::{ActiveTransaction, Engine};
 use crate::metadata::{ExclusiveLock, Held, TableLocks, Use, WRITES};
 use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
@@ -449,6 +449,11 @@ impl Transaction {
         let mut trx = self.trx.take().expect("there until the transaction is dropped");
         trx.set_owner(0);
         trx
+    }
+
+    /// What is told of it to who looks at open transactions.
+    pub fn described(&self) -> ActiveTransaction {
+        self.engine.described(self.engine.trx.look(self.session()))
     }
 
     pub(crate) fn session(&self) -> SessionNo {

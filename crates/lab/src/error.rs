@@ -42,6 +42,16 @@ pub enum Error {
         /// What the client library says.
         reason: String,
     },
+    /// A statement that got no answer: the server is gone, or takes too long.
+    #[error("{server} does not answer: {reason}\n  in: {statement}")]
+    Lost {
+        /// The server's name.
+        server: String,
+        /// What was sent.
+        statement: String,
+        /// What the client library says.
+        reason: String,
+    },
     /// A statement that failed.
     #[error("{server}: {reason}\n  in: {statement}")]
     Statement {
@@ -72,7 +82,7 @@ pub enum Error {
         /// The end of what it printed.
         printed: String,
     },
-    /// A server program that ended instead of becoming ready.
+    /// A server program that ended instead of becoming ready, or did neither.
     #[error("{server}: {problem}\n{printed}")]
     NotReady {
         /// The server's name.

@@ -16,14 +16,18 @@
 //! - The [`runner`] repeats every run, the servers next to each other in time and every other round backwards, so that a
 //!   drift of the machine falls on all alike.
 //! - [`results`] holds what was measured, run by run, with everything needed to read it: settings, machine, commands.
-//! - [`stats`] and [`report`] show it. No number goes without its spread when there is one.
+//! - [`stats`] and [`compare`] say what follows from it, and [`report`] shows it. No number goes without its spread when there
+//!   is one.
+//! - Whatever happens to the lab, the servers that it started go with it: the [`guardian`] sees to that.
 //!
 //! The lab knows servers from the outside only and uses no other crate of the house.
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod error;
 pub mod experiment;
+pub mod guardian;
 pub mod machine;
 pub mod metrics;
 pub mod mysqlslap;

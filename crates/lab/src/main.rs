@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use palisade_lab::compare::Noise;
 use palisade_lab::error::{Error, Result};
 use palisade_lab::experiment::{self, Scale};
 use palisade_lab::results::{Outcome, Results};
@@ -45,7 +46,7 @@ struct RunArguments {
     /// NAME=spawn[:PROGRAM][,VARIABLE=VALUE...] or NAME=USER[:PASSWORD]@HOST[:PORT]; ratios are of the first one
     #[arg(long = "server", value_name = "NAME=WHERE", required = true)]
     servers: Vec<ServerSpec>,
-    /// Shorter and smaller: shows that it works, measures nothing
+    /// Shorter and smaller: shows that it works, measures nothing, and says how noisy it is
     #[arg(long)]
     quick: bool,
     /// How often everything runs
@@ -155,6 +156,10 @@ fn run(arguments: RunArguments) -> Result<bool> {
     for note in &results.notes {
         println!("note: {note}");
     }
+    for choice in &results.choices {
+        println!("{}", choice.line());
+    }
+    println!("{}", Noise::shown(results.noise));
     let failed = results.cells.iter().any(|cell| matches!(cell.outcome, Outcome::Failed(_)));
     Ok(!failed && tool::check_interrupted().is_ok())
 }

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use rustix::process::{Signal, kill_process_group};
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
 /// The process that listens on a TCP port of this machine.
@@ -57,6 +58,18 @@ pub fn resident_mib(pid: u32) -> Option<u64> {
 /// The program of a process.
 pub fn program(pid: u32) -> Option<String> {
     fs::read_link(format!("/proc/{pid}/exe")).ok().map(|path| path.display().to_string())
+}
+
+/// Sends a signal to all processes of a group.
+pub fn end_group(group: u32, signal: Signal) -> std::io::Result<()> {
+    Ok(kill_process_group(pid(group)?, signal)?)
+}
+
+/// Whether a process runs. One that has ended and waits for its parent to ask does not.
+pub fn lives(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
+    state.is_some_and(|state| !["Z", "X"].contains(&state))
 }
 
 /// The processors of some threads before they were moved: dropping it moves them back.
@@ -137,6 +150,8 @@ pub fn cpu_set(cpus: &[usize]) -> CpuSet {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt as _;
+
     use super::*;
 
     #[test]
@@ -166,6 +181,22 @@ mod tests {
         assert_eq!(cpu_ticks("7 (a"), None);
         assert!(cpu_us(std::process::id()).is_some());
         assert!(resident_mib(std::process::id()).is_some());
+    }
+
+    #[test]
+    fn who_has_ended_does_not_live_even_before_anybody_asks() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .expect("a process");
+        assert!(lives(child.id()) && lives(std::process::id()) && !lives(u32::MAX));
+        end_group(child.id(), Signal::KILL).expect("it is ours");
+        while lives(child.id()) {
+            std::thread::yield_now();
+        }
+        child.wait().expect("it ended");
+        assert!(end_group(u32::MAX, Signal::KILL).is_err());
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //!
 //! The shape: an experiment has *factors* (what varies) and *measures* (what each run yields). A *cell* is one
 //! server at one level of every factor, with its runs in the order of their repeats. The report is made from this alone, so
-//! whatever it says must be in here.
+//! whatever it says must be in here. What follows from the runs ([`Results::noise`], [`Results::choices`]) is there for
+//! programs; reading works it out anew.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compare::{self, Choice, Chooser, Noise};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 
@@ -42,6 +44,12 @@ pub struct Results {
     pub cells: Vec<Cell>,
     /// What a reader must know: what was missing, what differed.
     pub notes: Vec<String>,
+    /// How noisy the first measure is; `None` if no cell ran twice.
+    #[serde(default)]
+    pub noise: Option<Noise>,
+    /// How servers that choose a setting by themselves chose.
+    #[serde(default)]
+    pub choices: Vec<Choice>,
 }
 
 /// What an experiment asks, and how its results are laid out.
@@ -61,6 +69,9 @@ pub struct Description {
     pub x: String,
     /// The factor that is a setting of a server, whose levels are compared within each server.
     pub within: Option<String>,
+    /// The level of that setting with which the server chooses by itself.
+    #[serde(default)]
+    pub chooser: Option<Chooser>,
 }
 
 /// Something that varies.
@@ -131,7 +142,7 @@ pub struct Cell {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", content = "reason", rename_all = "snake_case")]
 pub enum Outcome {
-    /// All repeats.
+    /// As often as it has runs: fewer than were asked for if the experiment was interrupted.
     Measured,
     /// The server does not have what it takes, in its own words.
     NotAvailable(String),
@@ -173,15 +184,21 @@ impl Counter {
 }
 
 impl Cell {
+    /// The runs that count. Of a cell that failed none does, however far it came.
+    pub fn counted(&self) -> &[Run] {
+        if self.outcome == Outcome::Measured { &self.runs } else { &[] }
+    }
+
     /// A measure's values, repeat by repeat.
     pub fn values(&self, key: &str, repeats: u32) -> Vec<Option<f64>> {
-        let of = |repeat: u32| self.runs.iter().find(|run| run.repeat == repeat)?.values.get(key).copied();
+        let of =
+            |repeat: u32| self.counted().iter().find(|run| run.repeat == repeat)?.values.get(key).copied();
         (1..=repeats).map(of).collect()
     }
 
     /// A measure's values, those there are.
     pub fn sample(&self, key: &str) -> Vec<f64> {
-        self.runs.iter().filter_map(|run| run.values.get(key).copied()).collect()
+        self.counted().iter().filter_map(|run| run.values.get(key).copied()).collect()
     }
 
     /// Its level of a factor.
@@ -193,7 +210,16 @@ impl Cell {
 impl Results {
     /// The most repeats that any cell has.
     pub fn repeats(&self) -> u32 {
-        self.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.repeat).max().unwrap_or_default()
+        self.cells.iter().flat_map(Cell::counted).map(|run| run.repeat).max().unwrap_or_default()
+    }
+
+    /// The same, with what follows from the runs.
+    #[must_use]
+    pub fn concluded(mut self) -> Results {
+        let first = self.experiment.measures.first();
+        self.noise = first.and_then(|measure| Noise::of(&self, &measure.key));
+        self.choices = compare::choices(&self);
+        self
     }
 
     /// The levels of a factor, in the order in which they were planned.
@@ -225,7 +251,8 @@ impl Results {
         if version.schema != SCHEMA {
             return Err(format!("its schema is '{}'; this program reads '{SCHEMA}'", version.schema));
         }
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        let read: Results = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        Ok(read.concluded())
     }
 
     /// The JSON.
@@ -234,5 +261,80 @@ impl Results {
             serde_json::to_string_pretty(self).expect("maps have string keys and numbers are finite");
         text.push('\n');
         text
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A cell of an experiment whose factors are `clients` and `setting` and whose measure is `tps`.
+    pub(crate) fn cell(server: &str, clients: &str, setting: &str, values: &[f64]) -> Cell {
+        let levels = [("clients", clients), ("setting", setting)];
+        let run = |(repeat, value): (u32, &f64)| Run {
+            repeat,
+            values: [("tps".to_owned(), *value)].into(),
+            ..Run::default()
+        };
+        Cell {
+            server: server.to_owned(),
+            levels: levels.map(|(factor, level)| (factor.to_owned(), level.to_owned())).into(),
+            outcome: Outcome::Measured,
+            runs: (1..).zip(values).map(run).collect(),
+            commands: Vec::new(),
+        }
+    }
+
+    /// Such an experiment, with a server `a`.
+    pub(crate) fn results(cells: Vec<Cell>) -> Results {
+        let factor = |key: &str| Factor { key: key.to_owned(), title: key.to_owned() };
+        let (key, unit) = ("tps".to_owned(), "/s".to_owned());
+        let measure = Measure { title: key.clone(), key, unit, better: Better::Higher };
+        Results {
+            schema: SCHEMA.to_owned(),
+            experiment: Description {
+                name: "n".to_owned(),
+                title: "t".to_owned(),
+                question: "q".to_owned(),
+                factors: vec![factor("clients"), factor("setting")],
+                measures: vec![measure],
+                x: "clients".to_owned(),
+                within: Some("setting".to_owned()),
+                chooser: Some(Chooser {
+                    level: "AUTO".to_owned(),
+                    among: vec!["ON".to_owned(), "OFF".to_owned()],
+                }),
+            },
+            started: String::new(),
+            took_s: 1.0,
+            quick: false,
+            arguments: Vec::new(),
+            parameters: BTreeMap::new(),
+            machine: Machine {
+                processor: String::new(),
+                processors: 2,
+                memory_mib: 1,
+                kernel: String::new(),
+                system: String::new(),
+                load_average: 0.0,
+                file_system: String::new(),
+                durable_write_us: None,
+            },
+            tools: Vec::new(),
+            servers: Vec::new(),
+            cells,
+            notes: Vec::new(),
+            noise: None,
+            choices: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_cell_that_failed_has_no_numbers_however_far_it_came() {
+        let mut failed = cell("a", "8", "ON", &[1.0, 2.0]);
+        assert_eq!(failed.values("tps", 3), [Some(1.0), Some(2.0), None]);
+        failed.outcome = Outcome::Failed("it ended".to_owned());
+        assert_eq!((failed.sample("tps"), failed.values("tps", 2)), (vec![], vec![None, None]));
+        assert_eq!(results(vec![failed]).repeats(), 0);
     }
 }

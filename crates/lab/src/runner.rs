@@ -4,7 +4,8 @@
 //! that gets slower during the experiment thus slows all servers alike, and nobody is always the one after.
 //!
 //! A cell that its server refuses is tried once. One that fails is not tried again, and the others go on: an experiment of
-//! hours is not lost to one server. An interruption ends it, and what was measured until then is reported.
+//! hours is not lost to one server. Nor are hours spent on a server that has gone: its other cells fail at once. An
+//! interruption ends the experiment, and what was measured until then is reported.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -15,9 +16,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::{Error, Result};
 use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale};
+use crate::guardian::Guardian;
 use crate::machine;
 use crate::results::{Cell, Outcome, Results, Run, SCHEMA, ServerFacts};
-use crate::server::{DECISIVE, Nursery, Server};
+use crate::server::{DECISIVE, Nursery, PATIENCE, Server};
 use crate::spec::ServerSpec;
 use crate::tool;
 
@@ -46,18 +48,25 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let tools = tools.collect::<Result<Vec<String>>>()?;
     check_names(&order.servers)?;
     let folder = temporary(order.work_dir.as_deref())?;
+    let guardian = Guardian::new(folder.path())?;
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let machine = machine::describe(folder.path());
     let bench = Bench { scale: &order.scale, scripts: &order.output };
     let settings = experiment.settings();
-    let nursery = Nursery { folder: folder.path(), program: order.program.as_deref(), settings: &settings };
+    let nursery = Nursery {
+        folder: folder.path(),
+        program: order.program.as_deref(),
+        settings: &settings,
+        guardian: &guardian,
+        patience: PATIENCE,
+    };
 
     let mut servers = Vec::new();
     for spec in &order.servers {
         servers.push(Server::open(spec, &nursery)?);
     }
-    let mut facts = servers.iter_mut().map(Server::facts).collect::<Result<Vec<ServerFacts>>>()?;
+    let mut facts = servers.iter_mut().map(|server| server.facts()).collect::<Result<Vec<ServerFacts>>>()?;
     let mut notes = Notes::default();
     notes.of_machine(&machine);
     notes.of_settings(&facts);
@@ -66,11 +75,15 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         notes.extend(experiment.prepare(server, &bench)?);
     }
 
-    let mut cells = plan(experiment, &mut servers, &order.scale);
+    let mut cells = plan(experiment, &mut servers, &order.scale)?;
     let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
-    let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0 };
+    let gone = vec![None; servers.len()];
+    let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
     if let Err(problem) = rounds.all(&mut servers, &mut cells) {
         notes.extend([format!("The experiment did not run to its end: {problem}")]);
+        for Planned { cell, .. } in &mut cells {
+            never_run(cell, &problem);
+        }
     }
     progress.finish_and_clear();
 
@@ -81,7 +94,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         let name = server.name.clone();
         notes.extend(server.close().into_iter().map(|problem| format!("{name}: {problem}")));
     }
-    Ok(Results {
+    let results = Results {
         schema: SCHEMA.to_owned(),
         experiment: experiment.description(),
         started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -94,7 +107,10 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         servers: facts,
         cells: cells.into_iter().map(|planned| planned.cell).collect(),
         notes: notes.0,
-    })
+        noise: None,
+        choices: Vec::new(),
+    };
+    Ok(results.concluded())
 }
 
 fn check_names(servers: &[ServerSpec]) -> Result<()> {
@@ -185,11 +201,11 @@ struct Planned {
     cell: Cell,
 }
 
-fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> Vec<Planned> {
+fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> Result<Vec<Planned>> {
     let mut cells = Vec::new();
     for levels in experiment.levels(scale) {
         for (place, server) in servers.iter_mut().enumerate() {
-            if experiment.concerns(server, &levels) {
+            if experiment.concerns(server, &levels)? {
                 let cell = Cell {
                     server: server.name.clone(),
                     levels: levels.clone(),
@@ -201,7 +217,14 @@ fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> V
             }
         }
     }
-    cells
+    Ok(cells)
+}
+
+/// A cell that the end of the experiment left without a run was not measured.
+fn never_run(cell: &mut Cell, problem: &Error) {
+    if cell.outcome == Outcome::Measured && cell.runs.is_empty() {
+        cell.outcome = Outcome::Failed(format!("it did not run before the experiment ended: {problem}"));
+    }
 }
 
 /// The order of a round: forwards, then backwards.
@@ -214,6 +237,8 @@ struct Rounds<'a> {
     bench: &'a Bench<'a>,
     progress: &'a ProgressBar,
     order: u32,
+    /// Why a server cannot be measured any more, by its place.
+    gone: Vec<Option<String>>,
 }
 
 impl Rounds<'_> {
@@ -222,7 +247,14 @@ impl Rounds<'_> {
             for place in round(repeat, cells.len()) {
                 let Planned { server, cell } = &mut cells[place];
                 if cell.outcome == Outcome::Measured {
-                    self.one(&mut servers[*server], cell, repeat)?;
+                    if let Some(reason) = &self.gone[*server] {
+                        cell.outcome = Outcome::Failed(reason.clone());
+                    } else {
+                        self.one(&mut servers[*server], cell, repeat)?;
+                        if matches!(cell.outcome, Outcome::Failed(_)) {
+                            self.gone[*server] = servers[*server].gone();
+                        }
+                    }
                 }
                 self.progress.inc(1);
             }
@@ -303,6 +335,24 @@ mod tests {
         assert_eq!(round(1, 3), [0, 1, 2]);
         assert_eq!(round(2, 3), [2, 1, 0]);
         assert_eq!(round(3, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_did_not_run_was_not_measured() {
+        let cell = |runs: Vec<Run>| Cell {
+            server: "a".to_owned(),
+            levels: Levels::new(),
+            outcome: Outcome::Measured,
+            runs,
+            commands: Vec::new(),
+        };
+        let mut none = cell(Vec::new());
+        never_run(&mut none, &Error::Interrupted);
+        let reason = "it did not run before the experiment ended: interrupted".to_owned();
+        assert_eq!(none.outcome, Outcome::Failed(reason));
+        let mut some = cell(vec![Run::default()]);
+        never_run(&mut some, &Error::Interrupted);
+        assert_eq!(some.outcome, Outcome::Measured, "fewer runs than asked for, and n says how many");
     }
 
     #[test]

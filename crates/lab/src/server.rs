@@ -1,22 +1,29 @@
 //! A server under measurement: started or found, asked, set, and left as it was found.
 //!
 //! What an experiment changes - global variables, a schema - is put back by [`Server::close`], which dropping calls as
-//! well. Refusing a variable is an [`Answer`], not an error: servers differ, and the report says how.
+//! well. Refusing a variable is an [`Answer`], not an error: servers differ, and the report says how. A server that does not
+//! answer has refused nothing: that is [`Error::Lost`].
+//!
+//! Nothing here waits for ever. A server that the lab starts must say within [`Nursery::patience`] that it is ready, every
+//! statement must be answered within [`ANSWER_LIMIT`], and a server that does not shut down is killed. It runs in a process
+//! group of its own, so that an interruption from the terminal reaches the lab alone, and the [`Guardian`] knows of it.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder, Value};
+use rustix::process::Signal;
 
 use crate::error::{Error, Result, tail};
-use crate::process;
+use crate::guardian::Guardian;
 use crate::results::ServerFacts;
 use crate::spec::{Address, Place, ServerSpec};
+use crate::{process, tool};
 
 /// The schema of the lab's own tables. mysqlslap, which drops its schema, has another.
 pub const DATABASE: &str = "palisade_lab";
@@ -52,6 +59,15 @@ const SETTINGS: &[&str] = &[
 pub const DECISIVE: &[&str] =
     &["innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin"];
 
+/// How long a server that the lab starts may take until it is ready. It makes its files first, on whatever disk there is.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long a statement of the lab's own may take. The longest ones drop the tables of a load.
+pub const ANSWER_LIMIT: Duration = Duration::from_secs(300);
+
+/// How long such a statement waits for the tables of a load that was killed: shorter, so that the server says what it was.
+const TABLE_LIMIT: Duration = Duration::from_secs(120);
+
 /// What a server says to a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -72,21 +88,22 @@ pub enum Literal<'a> {
     Text(&'a str),
 }
 
-/// A server that was started here.
-struct Spawned {
+/// A server that was started here. Dropping it kills it and removes its data.
+struct Spawned<'a> {
     child: Child,
     folder: PathBuf,
+    guardian: &'a Guardian,
 }
 
 /// A server.
-pub struct Server {
+pub struct Server<'a> {
     /// What the report calls it.
     pub name: String,
     /// Where it listens.
     pub address: Address,
     origin: String,
     connection: Conn,
-    spawned: Option<Spawned>,
+    spawned: Option<Spawned<'a>>,
     pid: Option<u32>,
     /// Variables that were set, with the statement that did it last.
     changed: BTreeMap<String, String>,
@@ -104,11 +121,15 @@ pub struct Nursery<'a> {
     pub program: Option<&'a Path>,
     /// Settings that the experiment wants.
     pub settings: &'a [(&'static str, &'static str)],
+    /// Who stops them and removes the folder should the lab not get to it.
+    pub guardian: &'a Guardian,
+    /// How long they may take until they are ready: [`PATIENCE`].
+    pub patience: Duration,
 }
 
-impl Server {
+impl<'a> Server<'a> {
     /// Starts the server or connects to it.
-    pub fn open(spec: &ServerSpec, nursery: &Nursery) -> Result<Server> {
+    pub fn open(spec: &ServerSpec, nursery: &Nursery<'a>) -> Result<Server<'a>> {
         match &spec.place {
             Place::At(address) => {
                 let origin = format!("running at {address}");
@@ -133,8 +154,9 @@ impl Server {
                     .collect();
                 let folder = nursery.folder.join(&spec.name);
                 let port = free_port().map_err(|error| Error::file(&folder, error))?;
-                let spawned = spawn(&spec.name, &program, folder, port, &options)?;
-                let pid = spawned.child.id();
+                let spawned = Spawned::start(&spec.name, &program, folder, port, &options, nursery)?;
+                // the program may be a script that has started the server
+                let pid = process::listener(port).unwrap_or(spawned.child.id());
                 let address = Address {
                     user: "root".to_owned(),
                     password: String::new(),
@@ -151,16 +173,19 @@ impl Server {
         name: &str,
         address: Address,
         origin: String,
-        spawned: Option<Spawned>,
+        spawned: Option<Spawned<'a>>,
         pid: Option<u32>,
-    ) -> Result<Server> {
+    ) -> Result<Server<'a>> {
         let options = OptsBuilder::new()
             .ip_or_hostname(Some(address.host.clone()))
             .tcp_port(address.port)
             .user(Some(address.user.clone()))
             .pass((!address.password.is_empty()).then(|| address.password.clone()))
             .prefer_socket(false)
-            .tcp_connect_timeout(Some(Duration::from_secs(10)));
+            .tcp_connect_timeout(Some(Duration::from_secs(10)))
+            .read_timeout(Some(ANSWER_LIMIT))
+            .write_timeout(Some(ANSWER_LIMIT))
+            .init(vec![format!("SET SESSION lock_wait_timeout = {}", TABLE_LIMIT.as_secs())]);
         let connection = Conn::new(options).map_err(|error| Error::Unreachable {
             server: name.to_owned(),
             address: Box::new(address.clone()),
@@ -192,10 +217,12 @@ impl Server {
     /// Sends a statement; its rows as text.
     pub fn query(&mut self, statement: &str) -> Result<Vec<Vec<Option<String>>>> {
         let rows: mysql::Result<Vec<mysql::Row>> = self.connection.query(statement);
-        let rows = rows.map_err(|error| Error::Statement {
-            server: self.name.clone(),
-            statement: statement.to_owned(),
-            reason: reason(&error),
+        let rows = rows.map_err(|error| {
+            let (server, statement) = (self.name.clone(), statement.to_owned());
+            match &error {
+                mysql::Error::MySqlError(_) => Error::Statement { server, statement, reason: reason(&error) },
+                other => Error::Lost { server, statement, reason: reason(other) },
+            }
         })?;
         Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
     }
@@ -206,8 +233,24 @@ impl Server {
     }
 
     /// A global variable's value; `None` where the server has no such variable.
-    pub fn variable(&mut self, name: &str) -> Option<String> {
-        self.value(&format!("SELECT @@GLOBAL.{name}")).ok().flatten()
+    pub fn variable(&mut self, name: &str) -> Result<Option<String>> {
+        match self.value(&format!("SELECT @@GLOBAL.{name}")) {
+            Err(Error::Statement { .. }) => Ok(None),
+            answer => answer,
+        }
+    }
+
+    /// Why nothing more can be measured here, after something went wrong; `None` if the server goes on answering.
+    pub fn gone(&mut self) -> Option<String> {
+        if let Some(spawned) = &mut self.spawned
+            && let Ok(Some(status)) = spawned.child.try_wait()
+        {
+            return Some(format!("the server ended while the experiment ran: {status}\n{}", spawned.log()));
+        }
+        match self.query("SELECT 1") {
+            Err(Error::Lost { reason, .. }) => Some(format!("the server does not answer any more: {reason}")),
+            _ => None,
+        }
     }
 
     /// Sets a global variable until [`Server::close`].
@@ -262,8 +305,10 @@ impl Server {
     /// What the report says of it.
     pub fn facts(&mut self) -> Result<ServerFacts> {
         let version = self.value("SELECT CONCAT(@@version, ' ', @@version_comment)")?.unwrap_or_default();
-        let settings: BTreeMap<String, Option<String>> =
-            SETTINGS.iter().map(|name| ((*name).to_owned(), self.variable(name))).collect();
+        let mut settings = BTreeMap::new();
+        for name in SETTINGS {
+            settings.insert((*name).to_owned(), self.variable(name)?);
+        }
         Ok(ServerFacts {
             name: self.name.clone(),
             origin: self.origin.clone(),
@@ -282,8 +327,9 @@ impl Server {
         if std::mem::replace(&mut self.closed, true) {
             return Vec::new();
         }
-        if let Some(spawned) = &mut self.spawned {
-            return stop(&self.name, spawned).into_iter().collect();
+        if let Some(mut spawned) = self.spawned.take() {
+            let problem = spawned.stop().err();
+            return problem.map(|problem| format!("{problem}\n{}", spawned.log())).into_iter().collect();
         }
         let mut problems = Vec::new();
         for statement in std::mem::take(&mut self.undo).into_iter().rev() {
@@ -295,10 +341,10 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Server<'_> {
     fn drop(&mut self) {
         for problem in self.put_back() {
-            eprintln!("palisade-lab: {problem}");
+            eprintln!("palisade-lab: {}: {problem}", self.name);
         }
     }
 }
@@ -307,6 +353,11 @@ fn reason(error: &mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(error) => format!("{} ({}): {}", error.code, error.state, error.message),
         mysql::Error::DriverError(error) => error.to_string(),
+        mysql::Error::IoError(error)
+            if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) =>
+        {
+            format!("no answer within {} s", ANSWER_LIMIT.as_secs())
+        }
         other => other.to_string(),
     }
 }
@@ -339,75 +390,113 @@ fn free_port() -> std::io::Result<u16> {
     TcpListener::bind("127.0.0.1:0")?.local_addr().map(|address| address.port())
 }
 
-fn spawn(name: &str, program: &Path, folder: PathBuf, port: u16, options: &[String]) -> Result<Spawned> {
-    std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
-    let mut child = Command::new(program)
-        .arg(format!("--datadir={}", folder.join("data").display()))
-        .arg(format!("--socket={}", folder.join("mysql.sock").display()))
-        .arg(format!("--port={port}"))
-        .args(options)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| Error::file(program, error))?;
-    let mut lines = BufReader::new(child.stderr.take().expect("standard error is piped"));
-    let log = folder.join("error.log");
-    let mut spawned = Spawned { child, folder };
-    let mut seen = String::new();
-    while !seen.contains("ready for connections") {
-        let problem = match lines.read_line(&mut seen) {
-            Ok(0) => "the server did not start".to_owned(),
-            Ok(_) => continue,
-            Err(error) => error.to_string(),
-        };
-        // it has ended or is of no use
-        let _ = spawned.child.kill();
-        let _ = spawned.child.wait();
-        return Err(Error::NotReady { server: name.to_owned(), problem, printed: tail(&seen) });
-    }
-    std::thread::spawn(move || {
-        let Ok(mut file) = std::fs::File::create(log) else { return };
-        // losing a line of the log loses no measurement
-        let _ = file.write_all(seen.as_bytes());
-        let _ = std::io::copy(&mut lines, &mut file);
-    });
-    Ok(spawned)
-}
-
 /// How long a server may take to shut down before it is killed.
 const SHUTDOWN: Duration = Duration::from_secs(60);
 
-fn stop(name: &str, spawned: &mut Spawned) -> Option<String> {
-    let problem = terminate(&mut spawned.child).err().map(|problem| {
-        let log = std::fs::read_to_string(spawned.folder.join("error.log")).unwrap_or_default();
-        format!("{name}: {problem}\n{}", tail(&log))
-    });
-    // the temporary folder it lies in goes with the experiment
-    let _ = std::fs::remove_dir_all(&spawned.folder);
-    problem
-}
+/// How often a server is looked at that starts or stops.
+const STEP: Duration = Duration::from_millis(10);
 
-fn terminate(child: &mut Child) -> std::result::Result<(), String> {
-    let end = Instant::now() + SHUTDOWN;
-    if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-        return Err(format!("the server ended while the experiment ran: {status}"));
+impl<'a> Spawned<'a> {
+    /// Starts `program` and waits until it says that it is ready.
+    fn start(
+        name: &str,
+        program: &Path,
+        folder: PathBuf,
+        port: u16,
+        options: &[String],
+        nursery: &Nursery<'a>,
+    ) -> Result<Spawned<'a>> {
+        std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
+        let log = folder.join(LOG);
+        let log = std::fs::File::create(&log).map_err(|error| Error::file(&log, error))?;
+        let child = Command::new(program)
+            .arg(format!("--datadir={}", folder.join("data").display()))
+            .arg(format!("--socket={}", folder.join("mysql.sock").display()))
+            .arg(format!("--port={port}"))
+            .args(options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .process_group(0)
+            .spawn()
+            .map_err(|error| Error::file(program, error))?;
+        let mut spawned = Spawned { child, folder, guardian: nursery.guardian };
+        nursery.guardian.watch(spawned.child.id())?;
+        spawned.become_ready(nursery.patience)?.map_err(|problem| Error::NotReady {
+            server: name.to_owned(),
+            problem,
+            printed: spawned.log(),
+        })?;
+        Ok(spawned)
     }
-    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(pid) = pid {
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM)
-            .map_err(|error| error.to_string())?;
-    }
-    while Instant::now() < end {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => return Err(format!("the server shut down with {status}")),
-            None => std::thread::sleep(Duration::from_millis(10)),
+
+    /// Waits until the server is ready, has ended, or has taken too long. The inner error says which of the latter two.
+    fn become_ready(&mut self, patience: Duration) -> Result<std::result::Result<(), String>> {
+        let end = Instant::now() + patience;
+        loop {
+            // in this order: what it said before it ended is all there
+            let ended = self.child.try_wait();
+            let said = std::fs::read(self.folder.join(LOG)).unwrap_or_default();
+            match ended {
+                Ok(None) if said.windows(READY.len()).any(|part| part == READY) => return Ok(Ok(())),
+                Ok(None) if Instant::now() > end => {
+                    return Ok(Err(format!(
+                        "the server did not say '{}' within {} s and was killed; it has said:",
+                        String::from_utf8_lossy(READY),
+                        patience.as_secs_f64()
+                    )));
+                }
+                Ok(None) => tool::pause(STEP)?,
+                Ok(Some(status)) => return Ok(Err(format!("the server did not start: {status}"))),
+                Err(error) => return Ok(Err(error.to_string())),
+            }
         }
     }
-    let _ = child.kill();
-    let _ = child.wait();
-    Err(format!("the server did not shut down within {} s and was killed", SHUTDOWN.as_secs()))
+
+    /// The end of what the server has said.
+    fn log(&self) -> String {
+        let said = std::fs::read(self.folder.join(LOG)).unwrap_or_default();
+        tail(&String::from_utf8_lossy(&said))
+    }
+
+    /// Stops the server in good order; tells if it did not go so.
+    fn stop(&mut self) -> std::result::Result<(), String> {
+        let ended = |child: &mut Child| -> std::result::Result<Option<ExitStatus>, String> {
+            child.try_wait().map_err(|error| error.to_string())
+        };
+        if let Some(status) = ended(&mut self.child)? {
+            return Err(format!("the server ended while the experiment ran: {status}"));
+        }
+        process::end_group(self.child.id(), Signal::TERM).map_err(|error| error.to_string())?;
+        let end = Instant::now() + SHUTDOWN;
+        while Instant::now() < end {
+            match ended(&mut self.child)? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(format!("the server shut down with {status}")),
+                None => std::thread::sleep(STEP),
+            }
+        }
+        Err(format!("the server did not shut down within {} s and was killed", SHUTDOWN.as_secs()))
+    }
+}
+
+/// What a server prints when it takes connections.
+const READY: &[u8] = b"ready for connections";
+
+/// What a server has printed, in its folder.
+const LOG: &str = "error.log";
+
+impl Drop for Spawned<'_> {
+    fn drop(&mut self) {
+        // whatever is left of it: the program may be a script that has started the server. That nothing is left is as well.
+        let group = self.child.id();
+        let _ = process::end_group(group, Signal::KILL);
+        let _ = self.child.wait();
+        // a guardian that has gone has done it
+        let _ = self.guardian.forget(group);
+        // the temporary folder it lies in goes with the experiment
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
 }
 
 #[cfg(test)]
@@ -433,23 +522,54 @@ mod tests {
         let port = free_port().expect("a port");
         let spec: ServerSpec =
             format!("mysql=root:secret@127.0.0.1:{port}").parse().expect("a specification");
-        let nursery = Nursery { folder: Path::new("/nowhere"), program: None, settings: &[] };
+        let folder = tempfile::tempdir().expect("a folder");
+        let guardian = Guardian::new(folder.path()).expect("a shell");
+        let nursery = nursery(folder.path(), None, &guardian);
         let Err(error) = Server::open(&spec, &nursery) else { panic!("nobody listens there") };
         let text = error.to_string();
         assert!(text.contains(&format!("mysql: cannot connect to root@127.0.0.1:{port}")), "{text}");
         assert!(!text.contains("secret"), "{text}");
     }
 
+    fn nursery<'a>(folder: &'a Path, program: Option<&'a Path>, guardian: &'a Guardian) -> Nursery<'a> {
+        Nursery { folder, program, settings: &[], guardian, patience: PATIENCE }
+    }
+
     #[test]
     fn a_program_that_is_missing_or_no_server_says_so() {
         let folder = tempfile::tempdir().expect("a folder");
+        let guardian = Guardian::new(folder.path()).expect("a shell");
         let spec: ServerSpec = "palisade=spawn".parse().expect("a specification");
         let missing = folder.path().join("palisade");
-        let nursery = Nursery { folder: folder.path(), program: Some(&missing), settings: &[] };
-        let Err(error) = Server::open(&spec, &nursery) else { panic!("there is no program") };
+        let Err(error) = Server::open(&spec, &nursery(folder.path(), Some(&missing), &guardian)) else {
+            panic!("there is no program")
+        };
         assert!(error.to_string().contains("cargo build --release -p palisade-server"), "{error}");
-        let nursery = Nursery { folder: folder.path(), program: Some(Path::new("/bin/ls")), settings: &[] };
-        let Err(error) = Server::open(&spec, &nursery) else { panic!("ls is no server") };
-        assert!(error.to_string().contains("palisade: the server did not start"), "{error}");
+        let Err(error) = Server::open(&spec, &nursery(folder.path(), Some(Path::new("/bin/ls")), &guardian))
+        else {
+            panic!("ls is no server")
+        };
+        assert!(error.to_string().contains("palisade: the server did not start: exit status: 2"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_neither_ends_nor_says_it_is_ready_is_killed_after_a_while() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let guardian = Guardian::new(folder.path()).expect("a shell");
+        let spec: ServerSpec = "palisade=spawn".parse().expect("a specification");
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/never-ready");
+        // However slow the machine is, one of the limits leaves the shell the time to say it.
+        let said = (0..).map(|power| Duration::from_millis(50 << power)).find_map(|patience| {
+            let nursery = Nursery { patience, ..nursery(folder.path(), Some(&program), &guardian) };
+            let Err(error) = Server::open(&spec, &nursery) else { panic!("it is no server") };
+            let text = error.to_string();
+            let limit = format!("did not say 'ready for connections' within {} s", patience.as_secs_f64());
+            assert!(text.contains(&limit), "{text}");
+            text.split_once("sleeping as ")?.1.split_once(';')?.0.parse::<u32>().ok()
+        });
+        let child = said.expect("the search ends by finding it");
+        while process::lives(child) {
+            std::thread::sleep(STEP);
+        }
     }
 }

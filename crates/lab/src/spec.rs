@@ -70,8 +70,12 @@ impl FromStr for ServerSpec {
         let (name, place) = text
             .split_once('=')
             .ok_or_else(|| format!("'{text}' is not NAME=spawn or NAME=USER@HOST:PORT"))?;
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
-            return Err(format!("'{name}' is not a name: letters, digits, '-', '_' and '.'"));
+        // its data lie in a folder of that name: '..' must not be one
+        let inside = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) || !name.chars().all(inside) {
+            return Err(format!(
+                "'{name}' is not a name: a letter or digit, then letters, digits, '-', '_' and '.'"
+            ));
         }
         let place = match place.strip_prefix("spawn") {
             Some(rest) if rest.is_empty() || rest.starts_with([':', ',']) => spawn(rest)?,
@@ -161,6 +165,9 @@ mod tests {
             ("palisade", "'palisade' is not NAME="),
             ("=spawn", "'' is not a name"),
             ("a b=spawn", "'a b' is not a name"),
+            ("..=spawn", "'..' is not a name"),
+            (".=spawn", "'.' is not a name"),
+            ("-a=spawn", "'-a' is not a name"),
             ("a=spawn:", "lacks the program"),
             ("a=spawn,x", "'x' is not VARIABLE=VALUE"),
             ("a=spawned", "'spawned' is not spawn or"),

@@ -62,7 +62,7 @@ pub fn ratios(ours: &[Option<f64>], theirs: &[Option<f64>]) -> Vec<f64> {
 
 /// 97.5 % quantile of Student's t distribution. Between the tabled degrees of freedom the lower one's is taken, which is
 /// the wider.
-fn student_t(freedom: usize) -> f64 {
+pub fn student_t(freedom: usize) -> f64 {
     const SMALL: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
         2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,

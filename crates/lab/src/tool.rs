@@ -1,18 +1,22 @@
 //! The load tools: finding them, running them, stopping them.
 //!
-//! A tool runs to its end, to a time limit, or until the lab is interrupted; in the last two cases it is killed. What it
-//! printed comes back as text. Its command line is kept for the report as one could type it, without the password.
+//! A tool runs to its end, to a time limit, or until the lab is interrupted; in the last two cases it is killed, with
+//! whatever it has started: it is in a process group of its own. What it printed comes back as text. Its command line is kept
+//! for the report as one could type it, without the password.
 
 use std::io::Read;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::{Error, Result, tail};
+use crate::process;
 
 /// A program that makes a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,16 +54,17 @@ impl Tool {
     }
 }
 
-/// The flag that SIGINT and SIGTERM raise, once [`catch_signals`] was called.
+/// The flag that SIGINT, SIGTERM and SIGHUP raise, once [`catch_signals`] was called.
 fn interrupted() -> &'static Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     FLAG.get_or_init(Arc::default)
 }
 
-/// From now on SIGINT and SIGTERM end the running tool, and with [`Error::Interrupted`] the experiment, in good order;
-/// a second one ends the process at once.
+/// From now on SIGINT, SIGTERM and SIGHUP end the running tool, and with [`Error::Interrupted`] the experiment, in good order;
+/// a second one ends the process at once, and the [`Guardian`](crate::guardian::Guardian) does what is left to do.
 pub fn catch_signals() -> std::io::Result<()> {
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         // in this order: the first signal finds the flag down and raises it, the second finds it up
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(interrupted()))?;
         signal_hook::flag::register(signal, Arc::clone(interrupted()))?;
@@ -160,14 +165,14 @@ impl Invocation {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(self.secrets.iter().map(|(argument, _)| argument));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let started = match &self.cpus {
             None => command.spawn(),
             Some(cpus) => confined(cpus, || command.spawn()),
         };
         let mut child = started.map_err(|error| failed(error.to_string(), ""))?;
-        let printed = collect(child.stdout.take());
-        let complained = collect(child.stderr.take());
+        let printed = Collected::new(child.stdout.take());
+        let complained = Collected::new(child.stderr.take());
         let end = Instant::now() + limit;
         let (status, stopped) = loop {
             let status = child.try_wait().map_err(|error| failed(error.to_string(), ""))?;
@@ -183,17 +188,17 @@ impl Invocation {
             };
             if let Some(reason) = stop {
                 // it may have ended meanwhile
-                let _ = child.kill();
+                let _ = process::end_group(child.id(), Signal::KILL);
                 let status = child.wait().map_err(|error| failed(error.to_string(), ""))?;
                 break (status, Some(reason));
             }
             std::thread::sleep(STEP);
         };
-        let texts = [printed, complained].map(|thread| thread.join().unwrap_or_default());
+        let texts = [printed, complained].map(Collected::text);
         match stopped {
             Some(reason) => Err(reason),
             None if status.success() => Ok(texts.into_iter().next().unwrap_or_default()),
-            // an interruption from the terminal reaches the tool as well, and it may end before we look
+            // whoever interrupted the lab may have ended the tool as well
             None if check_interrupted().is_err() => Err(Error::Interrupted),
             None => Err(failed(status.to_string(), &texts.concat())),
         }
@@ -209,20 +214,57 @@ fn confined<T>(cpus: &CpuSet, start: impl FnOnce() -> std::io::Result<T>) -> std
     started
 }
 
-fn collect<R: Read + Send + 'static>(stream: Option<R>) -> std::thread::JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            // what was read before an error is still worth showing
-            let _ = stream.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// What a program prints, read while it runs so that it never waits for a reader.
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    /// Disconnected when there is nothing more to come.
+    end: mpsc::Receiver<()>,
 }
 
-fn quoted(word: &str) -> String {
+impl Collected {
+    fn new<R: Read + Send + 'static>(stream: Option<R>) -> Collected {
+        let bytes = Arc::<Mutex<Vec<u8>>>::default();
+        let (open, end) = mpsc::channel::<()>();
+        let own = Arc::clone(&bytes);
+        std::thread::spawn(move || {
+            let _open = open;
+            let mut part = [0; 8192];
+            let Some(mut stream) = stream else { return };
+            // what was read before an error is still worth showing
+            loop {
+                match stream.read(&mut part) {
+                    Ok(0) => return,
+                    Ok(read) => {
+                        own.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&part[..read]);
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => return,
+                }
+            }
+        });
+        Collected { bytes, end }
+    }
+
+    /// All of it, once the program has ended. Something that the program left behind may hold the stream open: it is not
+    /// waited for.
+    fn text(self) -> String {
+        let _ = self.end.recv_timeout(REST);
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// How long the last of what an ended program printed may take to arrive.
+const REST: Duration = Duration::from_secs(5);
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// A Lua script of ours, written where sysbench can read it.
@@ -273,6 +315,34 @@ mod tests {
         let error = shell("exec sleep 60").run(Duration::from_millis(50)).expect_err("too long");
         assert!(error.to_string().contains("was killed"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn what_a_tool_has_started_is_not_waited_for_and_does_not_outlive_it() {
+        let limit = Duration::from_millis(50);
+        // However slow the machine is, one of the limits leaves the shell the time to say who its child is.
+        let child = (0..).find_map(|power| {
+            let folder = tempfile::tempdir().expect("a folder");
+            let said = folder.path().join("child");
+            let line = format!("sleep 1000 & echo $! >'{}'; wait", said.display());
+            let error = shell(&line).run(limit * (1 << power)).expect_err("too long");
+            assert!(error.to_string().contains("was killed"), "{error}");
+            let said = std::fs::read_to_string(said).ok()?;
+            said.strip_suffix('\n')?.parse::<u32>().ok()
+        });
+        let child = child.expect("the search ends by finding it");
+        while process::lives(child) {
+            std::thread::sleep(STEP);
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_as_a_shell_takes_them() {
+        let words = ["plain", "two words", "it's", "", "$HOME"];
+        let line = words.map(quoted).join(" ");
+        let line = format!("printf '%s|' {line}");
+        let printed = shell(&line).run(Duration::from_secs(10)).expect("it succeeds");
+        assert_eq!(printed, "plain|two words|it's||$HOME|");
     }
 
     #[test]

@@ -50,6 +50,13 @@ fn the_report_shows_what_a_reader_must_not_miss() {
             "<th>palisade<br>clients 150, innodb_log_writer_threads ON</th><th>palisade<br>clients 150, innodb_log_writer_threads OFF</th>",
         ),
         ("error bars", "<path class=\"error\""),
+        ("AUTO over the better of the others", "<h3>AUTO over the better of ON and OFF</h3>"),
+        ("which one was better, and what the ratio says", "<th>OFF</th><td>0.999 ± 0.023 "),
+        ("whether that is more than noise", "<td class=\"text\">no difference shown</td>"),
+        (
+            "how noisy the short form is",
+            "Its numbers are no measurement. Noise: the runs of a cell have a standard deviation of ",
+        ),
         ("seconds as a line", "<polyline class=\"line s0\""),
         ("text as text", "a &lt;note&gt;"),
     ] {

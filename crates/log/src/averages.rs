@@ -1,7 +1,8 @@
 //! What the last flushes were like: the longest, the average, and bytes made durable in a second.
 //!
 //! "The last" are those of the last `innodb_flushing_avg_loops` seconds, kept as two halves: the one being filled and the
-//! one before it, which is forgotten as a whole. Whoever flushes writes, and there is one flush at a time; readers read
+//! one before it, which is forgotten as a whole. The time of all flushes together is counted in milliseconds, as MySQL does, and what
+//! is less than one is kept until it is. Whoever flushes writes, and there is one flush at a time; readers read
 //! meanwhile, so every number is an atomic, and a reading may be off by the flush that ends just then.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -14,6 +15,8 @@ pub(crate) struct Averages {
     current: AtomicUsize,
     /// Length of a half.
     half_us: AtomicU64,
+    /// What flushes took beyond whole milliseconds.
+    rest_us: AtomicU64,
 }
 
 #[derive(Default)]
@@ -45,8 +48,9 @@ impl Averages {
         self.half_us.store(seconds.max(1) * 500_000, Relaxed);
     }
 
-    /// A flush has made `bytes` durable and took `took` to sync. Called by one thread at a time.
-    pub(crate) fn note(&self, now: Duration, took: Duration, bytes: u64) {
+    /// A flush has made `bytes` durable and took `took` to sync. Gives the milliseconds that have become full. Called by one thread
+    /// at a time.
+    pub(crate) fn note(&self, now: Duration, took: Duration, bytes: u64) -> u64 {
         let now_us = now.as_micros() as u64;
         let current = self.current.load(Relaxed);
         let half = &self.halves[current % 2];
@@ -67,6 +71,9 @@ impl Averages {
         add(&half.total_us, took_us);
         add(&half.bytes, bytes);
         half.longest_us.store(half.longest_us.load(Relaxed).max(took_us), Relaxed);
+        let rest_us = self.rest_us.load(Relaxed) + took_us;
+        self.rest_us.store(rest_us % 1000, Relaxed);
+        rest_us / 1000
     }
 
     /// The last flushes as of `now`.
@@ -118,5 +125,12 @@ mod tests {
         assert_eq!(recent(200), Recent::default(), "nothing has happened for long");
         averages.set_window(1000);
         assert_eq!(recent(200).longest_us, 500);
+    }
+
+    #[test]
+    fn no_part_of_a_millisecond_is_lost() {
+        let averages = Averages::new(10);
+        let note = |took_us: u64| averages.note(Duration::from_secs(1), Duration::from_micros(took_us), 0);
+        assert_eq!([400, 400, 400, 2900, 899, 1].map(note), [0, 0, 1, 3, 0, 1]);
     }
 }

@@ -311,8 +311,8 @@ impl Log {
         }
         let after = self.config.clock.monotonic();
         metrics::FLUSHES.increment();
-        metrics::FLUSH_TIME.add((after - before).as_micros() as u64);
-        self.durability.averages.note(after, after - before, written.since(durable));
+        let milliseconds = self.durability.averages.note(after, after - before, written.since(durable));
+        metrics::FLUSH_TIME.add(milliseconds);
         store_ordered(&self.durability.durable.0, written.0);
     }
 

@@ -403,6 +403,13 @@ impl Log {
         candidate.expect("the log's live part stays within the buckets")
     }
 
+    /// Pages changed before this are on disk, for who looks on.
+    pub fn oldest_dirty(&self) -> Lsn {
+        let safe = self.checkpoint_lsn();
+        // While this thread slept, the log may have gone on by a lap.
+        self.dirty.candidate(safe, self.tail()).unwrap_or(safe)
+    }
+
     /// Where recovery would start, at the latest.
     pub fn checkpoint_lsn(&self) -> Lsn {
         Lsn(self.checkpoint_lsn.load(Ordering::Acquire))
@@ -632,11 +639,8 @@ impl Log {
     /// Copies what the log knows into its gauges. Whoever shows them calls this first; nobody waits for it.
     pub fn publish_metrics(&self) {
         let relaxed = |atom: &AtomicU64| atom.load(Ordering::Relaxed);
-        let (safe, tail) = (self.checkpoint_lsn(), self.tail());
+        let (checkpoint, oldest, tail) = (self.checkpoint_lsn().0, self.oldest_dirty().0, self.tail().0);
         let current = self.ring.next().0;
-        // While this thread slept, the log may have gone on by a lap.
-        let oldest = self.dirty.candidate(safe, tail).unwrap_or(safe).0;
-        let (checkpoint, tail) = (safe.0, tail.0);
         let recent = self.durability.averages.recent(self.config.clock.monotonic());
         let used = relaxed(&self.position).saturating_sub(relaxed(&self.oldest_position));
         let gauges = [

@@ -20,7 +20,7 @@ palisade_base::metrics! {
     /// Distance of current and checkpoint.
     pub static CHECKPOINT_AGE: Gauge = "log_lsn_checkpoint_age", "log", "Current LSN value minus LSN at last checkpoint", "Innodb_redo_log_logical_size";
     /// No archiver.
-    pub static LSN_ARCHIVED: Absent = "log_lsn_archived", "log", "Always 0: there is no redo log archiver";
+    pub static LSN_ARCHIVED: Absent as Value = "log_lsn_archived", "log", "Always 0: there is no redo log archiver";
     /// Tail.
     pub static LSN_DIRTY_PAGES_ADDED: Gauge = "log_lsn_buf_dirty_pages_added", "log", "The LSN value up to which all dirty pages have been registered";
     /// First non-empty bucket.
@@ -39,20 +39,20 @@ palisade_base::metrics! {
     /// Syncs.
     pub static SYNCS: Counter = "os_log_fsyncs", "os", "Number of fsync log writes (innodb_os_log_fsyncs)", "Innodb_os_log_fsyncs";
     /// Syncs under way.
-    pub static PENDING_SYNCS: Gauge = "os_log_pending_fsyncs", "os", "Number of pending fsync write (innodb_os_log_pending_fsyncs)", "Innodb_os_log_pending_fsyncs";
+    pub static PENDING_SYNCS: Gauge as StatusCounter = "os_log_pending_fsyncs", "os", "Number of pending fsync write (innodb_os_log_pending_fsyncs)", "Innodb_os_log_pending_fsyncs";
     /// Writes under way.
-    pub static PENDING_WRITES: Gauge = "os_log_pending_writes", "os", "Number of pending log file writes (innodb_os_log_pending_writes)", "Innodb_os_log_pending_writes";
+    pub static PENDING_WRITES: Gauge as StatusCounter = "os_log_pending_writes", "os", "Number of pending log file writes (innodb_os_log_pending_writes)", "Innodb_os_log_pending_writes";
 
     /// Flushes.
     pub static FLUSHES: Counter = "log_flush_total", "log", "Number of flushes: a write and the sync that makes it durable";
     /// Time of flushes.
-    pub static FLUSH_TIME: Counter = "log_flush_total_time", "log", "Total time spent on fsync for log files, in microseconds";
+    pub static FLUSH_TIME: Counter = "log_flush_total_time", "log", "Total time spent on fsync for log files, in milliseconds";
     /// Longest of the last flushes.
-    pub static FLUSH_MAX_TIME: Gauge = "log_flush_max_time", "log", "Maximum time spent on fsync for log files (during last innodb_flushing_avg_loops), in microseconds";
+    pub static FLUSH_MAX_TIME: Gauge as Counter = "log_flush_max_time", "log", "Maximum time spent on fsync for log files (during last innodb_flushing_avg_loops), in microseconds";
     /// Average of the last flushes.
-    pub static FLUSH_AVG_TIME: Gauge = "log_flush_avg_time", "log", "Average time spent on fsync for log files (during last innodb_flushing_avg_loops), in microseconds";
+    pub static FLUSH_AVG_TIME: Gauge as Counter = "log_flush_avg_time", "log", "Average time spent on fsync for log files (during last innodb_flushing_avg_loops), in microseconds";
     /// Bytes made durable in a second.
-    pub static FLUSH_LSN_AVG_RATE: Gauge = "log_flush_lsn_avg_rate", "log", "Average redo flushing rate (during last innodb_flushing_avg_loops), in bytes per second";
+    pub static FLUSH_LSN_AVG_RATE: Gauge as Counter = "log_flush_lsn_avg_rate", "log", "Average redo flushing rate (during last innodb_flushing_avg_loops), in bytes per second";
     /// Writes without padding.
     pub static FULL_BLOCK_WRITES: Counter = "log_full_block_writes", "log", "Number of log writes for full (completed) log blocks: those that needed no padding";
     /// Writes with padding.
@@ -64,9 +64,9 @@ palisade_base::metrics! {
     /// Checkpoints.
     pub static CHECKPOINTS: Counter = "log_checkpoints", "log", "Number of checkpoints";
     /// Room in the files.
-    pub static FREE_SPACE: Gauge = "log_free_space", "log", "Free space in redo: bytes of log files before appends wait for a checkpoint";
+    pub static FREE_SPACE: Gauge as Counter = "log_free_space", "log", "Free space in redo: bytes of log files before appends wait for a checkpoint";
     /// Kept free.
-    pub static CONCURRENCY_MARGIN: Gauge = "log_concurrency_margin", "log", "Current concurrency margin used: bytes of log files kept free for what is admitted";
+    pub static CONCURRENCY_MARGIN: Gauge as Counter = "log_concurrency_margin", "log", "Current concurrency margin used: bytes of log files kept free for what is admitted";
 
     /// Writer thread found work.
     pub static WRITER_NO_WAITS: Counter = "log_writer_no_waits", "log", "Waits on task in log_writer thread: times it found one at once";

@@ -4,8 +4,8 @@ use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_parser::ast::{EngineInfo, FlushTarget, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
 
-use crate::accounts;
 use crate::host::ServerHost;
+use crate::{accounts, innodb_status};
 
 /// Executes `statement` if it is one of those; `None` if it is not.
 pub async fn administer(
@@ -31,7 +31,7 @@ pub async fn administer(
         Statement::Show(show) => match &show.what {
             ShowWhat::Engine { name, what: EngineInfo::Status } => {
                 let known = name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("innodb"));
-                known.then(|| show_engine_status(host, sink))
+                known.then(|| show_engine_status(host, session, sink))
             }
             _ => accounts::execute(host, session, statement, sink).await,
         },
@@ -53,29 +53,12 @@ pub fn text_column(name: &str) -> ColumnMeta {
     ColumnMeta::computed(name, ty)
 }
 
-fn show_engine_status(host: &ServerHost, sink: &mut dyn ResultSink) -> SqlResult<Completion> {
-    let mut text = String::from("\n=====================================\nTRANSACTIONS\n------------\n");
-    text.push_str(&format!("History list length {}\n", host.engine.history_length()));
-    for transaction in host.engine.open_transactions() {
-        let id = transaction.id.map_or_else(|| "(no id)".to_owned(), |id| id.to_string());
-        let waiting = if transaction.waiting { ", LOCK WAIT" } else { "" };
-        text.push_str(&format!(
-            "---TRANSACTION {id}, ACTIVE{waiting}\n{} row lock(s), undo log entries {}\nMySQL thread id {}\n",
-            transaction.row_locks, transaction.changes, transaction.owner
-        ));
-    }
-    if let Some(deadlock) = host.engine.latest_deadlock() {
-        text.push_str(&format!(
-            "------------------------\nLATEST DETECTED DEADLOCK\n------------------------\n{deadlock}"
-        ));
-    }
-    text.push_str("--------\nCOUNTERS\n--------\n");
-    for metric in host.engine.metrics() {
-        text.push_str(&format!("{} {}\n", metric.name, metric.value()));
-    }
-    text.push_str(
-        "----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
-    );
+fn show_engine_status(
+    host: &ServerHost,
+    session: &Session,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Completion> {
+    let text = innodb_status::text(host, session);
     sink.columns(&[text_column("Type"), text_column("Name"), text_column("Status")])?;
     sink.row(&[ValueRef::Bytes(b"InnoDB"), ValueRef::Bytes(b""), ValueRef::Bytes(text.as_bytes())])?;
     Ok(Completion { rows: true, ..Completion::default() })

@@ -299,7 +299,19 @@ impl Connection {
         self.waiting.store(place, Ordering::Relaxed);
     }
 
-    fn state(&self) -> &'static str {
+    /// What it does, with so many bytes of the statement's text.
+    pub fn activity(&self, text: usize) -> Activity {
+        let activity = self.activity.lock();
+        Activity {
+            user: activity.user.clone(),
+            database: activity.database.clone(),
+            text: activity.text[..activity.text.len().min(text)].to_vec(),
+            ..*activity
+        }
+    }
+
+    /// What its statement is doing: empty between commands.
+    pub fn state(&self) -> &'static str {
         match self.activity.lock().command {
             SLEEP => "",
             "Connect" => "login",

@@ -21,13 +21,14 @@ use palisade_parser::ast::Statement;
 use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    Access, Awaited, BoxFuture, Completion, FileSource, Host, ResultSink, Scope, Session, Sql, SqlResult,
-    VirtualTable, WaitOutcome,
+    Access, Awaited, BoxFuture, Completion, FileSource, ForeignKeyFailure, Host, ResultSink, Scope, Session,
+    Sql, SqlResult, VirtualTable, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::connections::Connections;
+use crate::innodb_status::{self, Latest};
 use crate::tls::Secrets;
 use crate::variables::{self, Globals, Placements};
 use crate::{administration, status, virtual_tables};
@@ -52,6 +53,8 @@ pub struct ServerHost {
     pub prepared_statements: AtomicU64,
     /// When the server started.
     pub started: Instant,
+    /// What SHOW ENGINE INNODB STATUS tells of the past.
+    pub(crate) latest: Latest,
     /// The query processor over this host.
     sql: OnceLock<Weak<Sql>>,
     workers: AtomicUsize,
@@ -79,6 +82,7 @@ impl ServerHost {
             shutdown: Event::new(),
             prepared_statements: AtomicU64::new(0),
             started: Instant::now(),
+            latest: Latest::default(),
             sql: OnceLock::new(),
             workers: AtomicUsize::new(0),
             version,
@@ -190,6 +194,10 @@ impl Host for ServerHost {
 
     fn virtual_table_names(&self) -> Vec<(String, String)> {
         virtual_tables::names()
+    }
+
+    fn note_foreign_key_failure(&self, session: &Session, failure: ForeignKeyFailure<'_>) {
+        innodb_status::note_foreign_key_failure(self, session, failure);
     }
 
     fn kill(&self, session: &Session, connection_id: u64, only_statement: bool) -> SqlResult<()> {

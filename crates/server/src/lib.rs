@@ -42,6 +42,7 @@ pub mod connections;
 pub mod cursor;
 pub mod files;
 pub mod host;
+mod innodb_status;
 pub mod listener;
 pub mod locality;
 pub mod lock_tables;

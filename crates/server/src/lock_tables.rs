@@ -23,8 +23,28 @@ use crate::virtual_tables::{Columns, NUMBER, Rows, text};
 const ENGINE: &str = "INNODB";
 
 /// The number by which a transaction is shown. One that has only locked something has no id; it gets a number beyond all ids.
+pub(crate) fn shown_number(id: Option<TrxId>, session: u32) -> u64 {
+    id.map_or((1 << 48) + u64::from(session), |id| id.0)
+}
+
 fn shown_id(id: Option<TrxId>, session: u32) -> Value {
-    Value::UInt(id.map_or((1 << 48) + u64::from(session), |id| id.0))
+    Value::UInt(shown_number(id, session))
+}
+
+/// When a transaction began, microseconds since 1970. A single statement's transaction began with it, `since_seconds` of the
+/// reaper's clock.
+pub(crate) fn started_us(
+    host: &ServerHost,
+    transaction: &ActiveTransaction,
+    since_seconds: Option<u64>,
+) -> i64 {
+    match (transaction.started_us, since_seconds) {
+        (0, Some(since_seconds)) => {
+            let seconds = host.connections.now_seconds().saturating_sub(since_seconds);
+            host.unix_micros() - seconds as i64 * 1_000_000
+        }
+        (started_us, _) => started_us,
+    }
 }
 
 fn number(value: Option<u64>) -> Value {
@@ -78,14 +98,8 @@ pub fn transactions(host: &ServerHost) -> Rows {
         // Such a statement says neither BEGIN nor what it changes.
         let is_single_read =
             transaction.started_us == 0 && transaction.id.is_none() && transaction.row_locks == 0;
-        // A single statement's transaction began with it.
-        let started_us = match (transaction.started_us, process) {
-            (0, Some(process)) => {
-                let seconds = host.connections.now_seconds().saturating_sub(process.activity.since_seconds);
-                host.unix_micros() - seconds as i64 * 1_000_000
-            }
-            (started_us, _) => started_us,
-        };
+        let started_us =
+            started_us(host, &transaction, process.map(|process| process.activity.since_seconds));
         vec![
             shown_id(transaction.id, transaction.session),
             Value::bytes(state),
@@ -240,7 +254,8 @@ fn mode(lock: &RowLock) -> &'static str {
     }
 }
 
-fn data(lock: &RowLock) -> String {
+/// What is locked, in values where they can be told.
+pub(crate) fn data(lock: &RowLock) -> String {
     let table = lock.table.as_deref();
     match &lock.what {
         Locked::Key(key) => values(table, lock.index, key),

@@ -24,7 +24,7 @@ use crate::login::Peer;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::Workers;
-use crate::{session, session_variables, status, variables};
+use crate::{innodb_status, session, session_variables, status, variables};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -78,6 +78,7 @@ pub fn run_on(
     let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, random_seed()));
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
+    innodb_status::watch_deadlocks(&host);
     runtime
         .block_on(host.accounts.open(&sql))
         .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
@@ -159,7 +160,6 @@ fn open_engine(
     let engine = Engine::open(config, file_system).map_err(|error| error.to_string())?;
     engine.set_max_purge_lag(settings.uint(sysvar::INNODB_MAX_PURGE_LAG));
     engine.set_max_purge_lag_delay(settings.uint(sysvar::INNODB_MAX_PURGE_LAG_DELAY));
-    engine.set_print_all_deadlocks(settings.bool(sysvar::INNODB_PRINT_ALL_DEADLOCKS));
     engine.set_flushing_avg_loops(settings.uint(sysvar::INNODB_FLUSHING_AVG_LOOPS));
     set_monitors(&engine, settings);
     Ok(engine)

@@ -109,6 +109,11 @@ impl SessionCounters {
         }
     }
 
+    /// How many commands the session was given.
+    pub fn queries(&self) -> u64 {
+        self.own[Own::Queries as usize].load(Ordering::Relaxed)
+    }
+
     fn value(&self, metric: &Metric) -> Option<u64> {
         let place = OWN.iter().position(|own| std::ptr::eq(*own, metric))?;
         Some(self.own[place].load(Ordering::Relaxed))

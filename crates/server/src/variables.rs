@@ -113,7 +113,6 @@ pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
         (sysvar::INNODB_LOG_WRITER_THREADS, Setting::Enum(position)) => {
             engine.set_log_writer_threads(log_writer_threads(*position));
         }
-        (sysvar::INNODB_PRINT_ALL_DEADLOCKS, Setting::Bool(on)) => engine.set_print_all_deadlocks(*on),
         (sysvar::INNODB_FLUSHING_AVG_LOOPS, Setting::UInt(seconds)) => {
             engine.set_flushing_avg_loops(*seconds);
         }

@@ -1,6 +1,5 @@
 //! Tables about the server: their rows are made when they are read.
 
-use palisade_base::metric::Kind;
 use palisade_base::monitor::{Reading, Spread};
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{CollationId, SqlType, Value};
@@ -320,11 +319,6 @@ fn metrics(host: &ServerHost) -> Rows {
         [number(spread.max), number(spread.min), spread.average.map_or(Value::Null, Value::Double)]
     };
     let line = |row: Reading| {
-        let kind = match (row.metric.kind, row.metric.status) {
-            (Kind::Gauge, _) => "value",
-            (Kind::Counter | Kind::Absent, None) => "counter",
-            (Kind::Counter | Kind::Absent, Some(_)) => "status_counter",
-        };
         let mut values = vec![Value::bytes(row.metric.name), Value::bytes(row.metric.module)];
         values.push(Value::Int(row.count));
         values.extend(spread(row.spread));
@@ -333,7 +327,7 @@ fn metrics(host: &ServerHost) -> Rows {
         values.extend([time(row.time_enabled), time(row.time_disabled), number(row.time_elapsed)]);
         values.push(time(row.time_reset));
         values.push(Value::bytes(if row.is_on { "enabled" } else { "disabled" }));
-        values.extend([Value::bytes(kind), Value::bytes(row.metric.comment)]);
+        values.extend([row.metric.shown_type().name(), row.metric.comment].map(Value::bytes));
         values
     };
     host.engine.monitors().into_iter().map(line).collect()

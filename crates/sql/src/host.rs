@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use palisade_base::error_catalogue::ER_OPTION_PREVENTS_STATEMENT;
 use palisade_base::{Event, mysql_error};
-use palisade_catalog::Value;
+use palisade_catalog::{TableDef, Value};
+use palisade_engine::ActiveTransaction;
 use palisade_parser::ast::Statement;
 
 use crate::named_locks::NamedLocks;
@@ -52,6 +53,36 @@ pub enum WaitOutcome {
     TimedOut,
     /// The statement or the connection was killed.
     Killed,
+}
+
+/// A change of a row that a foreign key forbids.
+#[derive(Debug)]
+pub struct ForeignKeyFailure<'a> {
+    /// The transaction that wanted it.
+    pub transaction: ActiveTransaction,
+    /// Whose row it is.
+    pub side: Side,
+    /// The table that refers to another.
+    pub child: &'a TableDef,
+    /// Its index that the foreign key uses, if it has one.
+    pub child_index: Option<&'a str>,
+    /// Schema and name of the table that is referred to.
+    pub parent: (&'a str, &'a str),
+    /// Its index that the foreign key uses; `None` if there is no such table.
+    pub parent_index: Option<&'a str>,
+    /// `CONSTRAINT ... FOREIGN KEY ...`.
+    pub constraint: String,
+    /// The row's values of the foreign key's columns, as text.
+    pub values: Vec<String>,
+}
+
+/// A side of a foreign key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The row refers to one that is not there.
+    Child,
+    /// Others refer to the row, which was to go.
+    Parent,
 }
 
 /// A table whose rows are made up when it is read.
@@ -111,6 +142,10 @@ pub trait Host: Send + Sync {
     fn pause(&self, _connection_id: u64) -> BoxFuture<'_, ()> {
         Box::pin(crate::run::yield_now())
     }
+
+    /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
+    /// thousand rows of an INSERT IGNORE.
+    fn note_foreign_key_failure(&self, _session: &Session, _failure: ForeignKeyFailure<'_>) {}
 
     /// KILL: ends a connection, or only its statement. 1094 if there is none of that number.
     fn kill(&self, session: &Session, connection_id: u64, only_statement: bool) -> SqlResult<()>;

@@ -49,7 +49,9 @@ pub mod warning;
 pub mod work;
 pub mod xa;
 
-pub use host::{Access, Awaited, FileSource, Host, Scope, VirtualTable, WaitOutcome};
+pub use host::{
+    Access, Awaited, FileSource, ForeignKeyFailure, Host, Scope, Side, VirtualTable, WaitOutcome,
+};
 pub use plans::{Plans, Prepared};
 pub use session::{Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};

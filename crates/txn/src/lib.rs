@@ -36,7 +36,7 @@ pub mod version;
 pub use change::{EntryChange, RowChange, RowOutcome};
 pub use entry::{ClusteredHeader, EXTERNAL, SecondaryHeader, Stamp, UndoPtr};
 pub use error::{Attempt, Error};
-pub use locks::deadlock::DeadlockMember;
+pub use locks::deadlock::{DeadlockMember, KeyLock};
 pub use locks::listing::{LockInfo, Locked};
 pub use locks::ranges::{Cut, RangeGuard};
 pub use locks::{Mode, TryLock};

@@ -18,11 +18,11 @@ palisade_base::metrics! {
     /// Versions rebuilt for snapshots.
     pub static TRX_VERSIONS_BUILT: Counter = "trx_versions_built", "transaction", "Number of older row versions built";
     /// Waits for row locks.
-    pub static LOCK_REC_LOCK_WAITS: Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for", "Innodb_row_lock_waits";
+    pub static LOCK_REC_LOCK_WAITS: Counter as Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for", "Innodb_row_lock_waits";
     /// Entries in the lock table.
     pub static LOCK_REC_LOCK_CREATED: Counter = "lock_rec_lock_created", "lock", "Number of row and range locks entered into the lock table";
     /// Deadlocks.
-    pub static LOCK_DEADLOCKS: Counter = "lock_deadlocks", "lock", "Number of deadlocks", "Innodb_deadlocks";
+    pub static LOCK_DEADLOCKS: Counter as Counter = "lock_deadlocks", "lock", "Number of deadlocks", "Innodb_deadlocks";
     /// Bytes of the lock table.
     pub static LOCK_MEMORY: Gauge = "lock_memory_bytes", "lock", "Bytes taken by row and range locks";
     /// Requests for locks that were refused.
@@ -33,8 +33,8 @@ palisade_base::metrics! {
     pub static PURGE_SKIPPED: Counter = "purge_skipped_corrupted", "purge", "Number of entries not purged because their page is corrupted";
     /// How long statements that change rows are held up.
     pub static PURGE_DML_DELAY_USEC: Gauge = "purge_dml_delay_usec", "purge", "Microseconds DML to be delayed due to purge lagging";
-    /// Rounds of purge.
-    pub static PURGE_INVOKED: Counter = "purge_invoked", "purge", "Number of times purge was invoked";
+    /// Steps of purge that did something.
+    pub static PURGE_INVOKED: Counter = "purge_invoked", "purge", "Number of times purge was invoked and found something to do";
     /// Undo pages given back.
     pub static PURGE_UNDO_LOG_PAGES: Counter = "purge_undo_log_pages", "purge", "Number of undo log pages given back by purge";
     /// Transactions purged.

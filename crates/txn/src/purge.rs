@@ -43,7 +43,6 @@ impl TrxSystem {
     /// A segment that has to wait for a page is left for the others: as many pages are read at once as there are segments,
     /// which is as many as the sessions read that have filled them. One that fails does not hold up the others either.
     pub fn purge_step(&self) -> Attempt<bool> {
-        metrics::PURGE_INVOKED.increment();
         let horizon = self.advance();
         let mut worked = false;
         let (mut wait, mut failure) = (None, None);
@@ -54,6 +53,9 @@ impl TrxSystem {
                 Err(Blocked::Wait(event)) => drop(wait.get_or_insert(event)),
                 Err(Blocked::Error(error)) => drop(failure.get_or_insert(error)),
             }
+        }
+        if worked {
+            metrics::PURGE_INVOKED.increment();
         }
         match (failure, wait) {
             (Some(error), _) if !worked => Err(error.into()),

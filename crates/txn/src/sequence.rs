@@ -345,10 +345,14 @@ impl Sequence {
         }
     }
 
+    /// Whether session `number` has an open snapshot.
+    pub(crate) fn has_snapshot(&self, number: SessionNo) -> bool {
+        self.cells.cell(number).lsn.load(Ordering::Acquire) != NO_SNAPSHOT
+    }
+
     /// Whether session `number` has an open snapshot, or its transaction had one and goes on.
-    pub(crate) fn has_snapshots(&self, number: SessionNo) -> bool {
-        let cell = self.cells.cell(number);
-        cell.lsn.load(Ordering::Acquire) != NO_SNAPSHOT || cell.rests.load(Ordering::Relaxed)
+    pub(crate) fn has_had_snapshot(&self, number: SessionNo) -> bool {
+        self.has_snapshot(number) || self.cells.cell(number).rests.load(Ordering::Relaxed)
     }
 
     /// Says whether the transaction of session `number`, which has no snapshot open now, had one and goes on.

@@ -169,8 +169,18 @@ impl TrxSystem {
     /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have had a snapshot.
     pub fn all_open(&self) -> Vec<ActiveTrx> {
         self.looked_at(|trx| {
-            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_snapshots(trx.session)
+            trx.id.is_some() || trx.locks > 0 || trx.waiting || self.sequence.has_had_snapshot(trx.session)
         })
+    }
+
+    /// How many transactions have a snapshot.
+    pub fn open_snapshots(&self) -> usize {
+        self.sequence.numbers.all().filter(|session| self.sequence.has_snapshot(*session)).count()
+    }
+
+    /// The session's transaction, whether it is open or not.
+    pub fn look(&self, session: SessionNo) -> ActiveTrx {
+        self.locks.look(session)
     }
 
     fn looked_at(&self, is_wanted: impl Fn(&ActiveTrx) -> bool) -> Vec<ActiveTrx> {
@@ -182,6 +192,16 @@ impl TrxSystem {
         let tail = self.log.tail();
         self.sequence.advance_low_water(tail);
         self.sequence.advance_horizon(tail)
+    }
+
+    /// Transactions of lower ids have ended, and nothing of them is left to be purged. After a restart it is 0 until purge has
+    /// read what was left.
+    pub fn purged_below(&self) -> TrxId {
+        // In this order: who ends meanwhile is in one of the lists.
+        let next = self.sequence.next();
+        let active = self.active().first().and_then(|trx| trx.id);
+        let ended = self.undo.segments().iter().filter_map(|segment| segment.lowest_id()).min();
+        [active, ended].into_iter().flatten().fold(next, TrxId::min)
     }
 
     /// Committed transactions whose undo is still there. After a restart purge counts them first: a segment that it has not

@@ -329,7 +329,7 @@ impl Trx {
         let state = &mut self.state;
         self.system.sequence.set_rolled_back(state.id);
         if let Some(segment) = state.segment.take() {
-            segment.push_history(self.system.log.tail(), UndoPtr::NONE, false);
+            segment.push_history(state.id, self.system.log.tail(), UndoPtr::NONE, false);
             self.system.undo.give_back(segment);
         }
         self.end();
@@ -483,7 +483,7 @@ impl State {
         system.sequence.set_committing(id);
         let range = mtr.commit(|range| system.sequence.set_committed(id, range.end));
         let segment = self.segment.take().expect("a transaction with changes has a segment");
-        segment.push_history(range.end, last, self.needs_purge);
+        segment.push_history(id, range.end, last, self.needs_purge);
         system.undo.give_back(segment);
         Ok(range.end)
     }

@@ -116,12 +116,22 @@ fn a_circle_through_a_counter_and_a_row_is_a_deadlock() {
     bulk.update(3, |row| row.c = vec![7]).unwrap();
     assert_eq!(take(&mut bulk, UNKNOWN), Some(1));
     assert_eq!(take(&mut other, KNOWN), None);
+    let told = Arc::new(std::sync::Mutex::new(None));
+    let own = told.clone();
+    engine.on_deadlock(move |deadlock| *own.lock().unwrap() = Some(deadlock.clone()));
     let row = key(&table, 0, 1);
     let attempt = bulk.tx.point_read(&table, 0, &row, ReadMode::Current, &mut crate::RowBuf::new());
     assert!(matches!(attempt, Err(Blocked::Wait(_))));
     let refused = other.tx.reserve_auto_increment(&table, KNOWN, 1, (1, 1));
     assert!(matches!(refused, Err(Blocked::Error(Error::Deadlock))));
-    assert!(engine.latest_deadlock().unwrap().contains("TABLE LOCK table `test`.`t`"));
+    let deadlock = told.lock().unwrap().take().unwrap();
+    let places = deadlock.parties.iter().map(|party| {
+        let held = party.held.as_ref().unwrap();
+        assert!(!party.awaited.granted && held.granted && party.awaited.table.as_ref().unwrap().name == "t");
+        (party.is_victim, party.awaited.is_counter, held.is_counter)
+    });
+    // From the one that closed the circle.
+    assert_eq!(places.collect::<Vec<_>>(), [(false, false, true), (true, true, false)]);
     other.rollback();
     assert_eq!(take(&mut bulk, UNKNOWN), Some(2));
 }

@@ -29,7 +29,7 @@ const RESIZE: Duration = Duration::from_secs(120);
 fn small_log(server: &mut Server) -> Result<std::result::Result<(), String>> {
     let mut refusals = Vec::new();
     for variable in VARIABLES {
-        if server.variable(variable).as_deref() == Some(CAPACITY) {
+        if server.variable(variable)?.as_deref() == Some(CAPACITY) {
             return Ok(Ok(()));
         }
         match server.set(variable, Literal::Number(CAPACITY))? {
@@ -81,6 +81,7 @@ impl Experiment for Checkpoint {
             ],
             x: CLIENTS.to_owned(),
             within: None,
+            chooser: None,
         }
     }
 

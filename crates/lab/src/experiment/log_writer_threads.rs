@@ -1,5 +1,6 @@
 //! Who writes the log: dedicated threads, or the session that commits? mysqlslap's mixed load, at many clients.
 
+use crate::compare::Chooser;
 use crate::error::Result;
 use crate::experiment::{
     Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor, measure,
@@ -9,6 +10,7 @@ use crate::mysqlslap::{Load, PlainText};
 use crate::results::{Better, Description};
 use crate::server::{Answer, Literal, SLAP_DATABASE, Server};
 use crate::tool::{MYSQLSLAP, Tool};
+
 /// See the module.
 #[derive(Debug)]
 pub struct LogWriterThreads;
@@ -20,9 +22,14 @@ const AS_IT_IS: &str = "(no such variable)";
 
 pub(super) const LEVELS: &[&str] = &["ON", "OFF", "AUTO", AS_IT_IS];
 
+/// AUTO is to be as good as the better of the other two.
+pub(super) fn chooser() -> Chooser {
+    Chooser { level: "AUTO".to_owned(), among: vec!["ON".to_owned(), "OFF".to_owned()] }
+}
+
 /// Whether a server is asked for these levels: those without the variable are measured as they are.
-pub(super) fn concerns(server: &mut Server, levels: &Levels) -> bool {
-    levels[VARIABLE] != AS_IT_IS || server.variable(VARIABLE).is_none()
+pub(super) fn concerns(server: &mut Server, levels: &Levels) -> Result<bool> {
+    Ok(levels[VARIABLE] != AS_IT_IS || server.variable(VARIABLE)?.is_none())
 }
 
 /// Gives the variable the value of these levels.
@@ -47,10 +54,11 @@ impl Experiment for LogWriterThreads {
             measures: vec![
                 measure("statements_per_s", "statements per second", "/s", Better::Higher),
                 measure("seconds", "time until all clients had finished", "s", Better::Lower),
-                measure("cpu_us", "server CPU per statement", "µs", Better::Lower),
+                measure("cpu_us", "server CPU per statement, those before the time was taken included", "µs", Better::Lower),
             ],
             x: CLIENTS.to_owned(),
             within: Some(VARIABLE.to_owned()),
+            chooser: Some(chooser()),
         }
     }
 
@@ -60,14 +68,14 @@ impl Experiment for LogWriterThreads {
 
     fn scale(&self, quick: bool) -> Scale {
         let full = Scale::new(3, &[150, 300, 450, 600]).statements(200).rows(2000);
-        if quick { full.quick(2).clients(&[20]).statements(100).rows(200) } else { full }
+        if quick { full.quick(4).clients(&[20]).statements(100).rows(200) } else { full }
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {
         clients_and(scale, Some((VARIABLE, LEVELS)))
     }
 
-    fn concerns(&self, server: &mut Server, levels: &Levels) -> bool {
+    fn concerns(&self, server: &mut Server, levels: &Levels) -> Result<bool> {
         concerns(server, levels)
     }
 
@@ -94,7 +102,8 @@ impl Experiment for LogWriterThreads {
         measurement.values.insert("statements_per_s".to_owned(), load.total() / seconds);
         measurement.values.insert("seconds".to_owned(), seconds);
         if let Some(cpu_us) = cpu_us {
-            measurement.values.insert("cpu_us".to_owned(), cpu_us / load.total());
+            let statements = load.total() + f64::from(load.preloaded);
+            measurement.values.insert("cpu_us".to_owned(), cpu_us / statements);
         }
         Ok(Attempt::Measured(measurement))
     }

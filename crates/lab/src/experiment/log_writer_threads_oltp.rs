@@ -28,6 +28,7 @@ impl Experiment for LogWriterThreadsOltp {
             measures: sysbench_measures(),
             x: CLIENTS.to_owned(),
             within: Some(VARIABLE.to_owned()),
+            chooser: Some(log_writer_threads::chooser()),
         }
     }
 
@@ -44,7 +45,7 @@ impl Experiment for LogWriterThreadsOltp {
         clients_and(scale, Some((VARIABLE, LEVELS)))
     }
 
-    fn concerns(&self, server: &mut Server, levels: &Levels) -> bool {
+    fn concerns(&self, server: &mut Server, levels: &Levels) -> Result<bool> {
         log_writer_threads::concerns(server, levels)
     }
 

@@ -54,8 +54,8 @@ pub trait Experiment {
     fn levels(&self, scale: &Scale) -> Vec<Levels>;
 
     /// Whether a server is asked for these levels at all.
-    fn concerns(&self, _server: &mut Server, _levels: &Levels) -> bool {
-        true
+    fn concerns(&self, _server: &mut Server, _levels: &Levels) -> Result<bool> {
+        Ok(true)
     }
 
     /// Loads what the runs need. Returns notes for the report.
@@ -316,6 +316,12 @@ mod tests {
                 }
             }
             assert!(!description.measures.is_empty() && !experiment.tools().is_empty());
+            if let Some(chooser) = &description.chooser {
+                let within = description.within.as_ref().expect("a chooser is a level of a server's setting");
+                let levels = experiment.levels(&experiment.scale(true));
+                let mut all = chooser.among.iter().chain([&chooser.level]);
+                assert!(all.all(|level| levels.iter().any(|cell| cell[within] == *level)), "{chooser:?}");
+            }
         }
     }
 

@@ -101,7 +101,7 @@ pub struct Applied {
 
 /// Puts the server's threads in their places, or tells why it cannot.
 pub fn apply(server: &mut Server, placement: Placement) -> Result<std::result::Result<Applied, String>> {
-    let has_variables = server.variable(WRITER).is_some();
+    let has_variables = server.variable(WRITER)?.is_some();
     if placement == Placement::Shared {
         if has_variables {
             // a placement of an earlier run goes

@@ -1,7 +1,7 @@
 //! The report: one HTML file without scripts and without anything from elsewhere, made from the results alone.
 //!
-//! It goes from what counts to what explains it: the first measure as plot and table, ratios between servers and between
-//! settings of one server, the other measures, seconds and counters, then everything needed to doubt it or do it
+//! It goes from what counts to what explains it: how noisy the runs are, the first measure as plot and table, how a server that
+//! chooses its setting by itself chose, ratios between servers and between settings of one server, the other measures, seconds and counters, then everything needed to doubt it or do it
 //! again: notes, settings, machine, commands.
 //!
 //! Every mean stands with its 95 % confidence interval, standard deviation and number of runs; a single run is called
@@ -10,9 +10,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::compare::Noise;
 use crate::error::{Error, Result};
 use crate::results::{Better, Cell, Measure, Outcome, Results};
 use crate::stats::Summary;
+use crate::tool::quoted;
 
 mod plot;
 mod table;
@@ -37,8 +39,12 @@ pub fn html(results: &Results) -> String {
     page.element("h1", &experiment.title);
     page.element("p", &experiment.question);
     page.raw(&format!("<p class=\"meta\">{}</p>\n", escape(&circumstances(results))));
+    let noise = Noise::shown(results.noise);
     if results.quick {
-        page.raw("<p class=\"warning\">The short form: it shows that the experiment works. Its numbers are no measurement.</p>\n");
+        let short = "The short form: it shows that the experiment works. Its numbers are no measurement.";
+        page.raw(&format!("<p class=\"warning\">{} {}</p>\n", escape(short), escape(&noise)));
+    } else {
+        page.raw(&format!("<p class=\"meta\">{}</p>\n", escape(&noise)));
     }
     notes(&mut page, results);
     for (place, measure) in experiment.measures.iter().enumerate() {
@@ -217,7 +223,7 @@ fn seconds(page: &mut Page, results: &Results) {
     let lines: Vec<plot::Line> = results
         .cells
         .iter()
-        .flat_map(|cell| cell.runs.iter().map(move |run| (cell, run)))
+        .flat_map(|cell| cell.counted().iter().map(move |run| (cell, run)))
         .filter(|(_, run)| !run.by_second.is_empty())
         .map(|(cell, run)| plot::Line {
             name: if results.repeats() > 1 {
@@ -237,7 +243,8 @@ fn seconds(page: &mut Page, results: &Results) {
 fn commands(page: &mut Page, results: &Results) {
     page.element("h2", "Commands");
     page.element("p", "The experiment:");
-    page.raw(&format!("<pre>{}</pre>\n", escape(&results.arguments.join(" "))));
+    let words: Vec<String> = results.arguments.iter().map(|word| quoted(word)).collect();
+    page.raw(&format!("<pre>{}</pre>\n", escape(&words.join(" "))));
     page.element("p", &format!("Made with {}. One run of each cell:", results.tools.join("; ")));
     let mut seen = BTreeSet::new();
     page.raw("<pre>");

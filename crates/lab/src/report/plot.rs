@@ -47,8 +47,13 @@ pub fn bars(results: &Results, measure: &Measure) -> String {
             }
         }
     }
-    let samples = results.cells.iter().map(|cell| cell.sample(&measure.key));
-    let highest = samples.flatten().fold(0.0, f64::max);
+    // a deviation may reach beyond every run
+    let tops =
+        results.cells.iter().filter_map(|cell| stats::summary(&cell.sample(&measure.key))).map(|sample| {
+            let deviation = sample.spread.map_or(0.0, |spread| spread.deviation);
+            sample.max.max(sample.mean + deviation)
+        });
+    let highest = tops.fold(0.0, f64::max);
     if highest <= 0.0 {
         return String::new();
     }
@@ -199,6 +204,7 @@ fn nice_step(range: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::tests as tests_of_results;
 
     #[test]
     fn axes_have_round_steps_and_hold_everything() {
@@ -211,6 +217,28 @@ mod tests {
                 scale.top
             );
             assert!(scale.y(highest) >= TOP);
+        }
+    }
+
+    #[test]
+    fn a_deviation_beyond_every_run_is_drawn_in_full() {
+        // mean 9.8, deviation 13.7: an axis for the greatest run would end at 20
+        let results = tests_of_results::results(vec![tests_of_results::cell("a", "8", "ON", &[0.1, 19.5])]);
+        let results = Results { servers: vec![server("a")], ..results };
+        let svg = bars(&results, &results.experiment.measures[0]);
+        let bar = svg.split("class=\"error\" d=\"M").nth(1).expect("an error bar");
+        let top = bar.split_once('V').and_then(|(_, rest)| rest.split('M').next()).expect("its upper end");
+        let top: f64 = top.parse().expect("a coordinate");
+        assert!(top > TOP, "{bar}");
+    }
+
+    fn server(name: &str) -> crate::results::ServerFacts {
+        crate::results::ServerFacts {
+            name: name.to_owned(),
+            origin: String::new(),
+            version: String::new(),
+            settings: std::collections::BTreeMap::new(),
+            resident_mib: None,
         }
     }
 

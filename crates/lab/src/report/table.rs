@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::compare::{best, percent};
 use crate::report::{Page, escape, number, sample};
-use crate::results::{Better, Cell, Measure, Outcome, Results};
+use crate::results::{Cell, Measure, Outcome, Results};
 use crate::stats;
 
 /// A measure: a row for the levels of all factors, a column for each server.
@@ -53,8 +54,10 @@ fn shown(cell: Option<&Cell>, measure: &Measure) -> String {
     }
 }
 
-/// The first server over each other, and each setting of a server over its first.
+/// The setting that chooses by itself over the better of the others, the first server over each other, and each setting of
+/// a server over its first.
 pub fn ratios(page: &mut Page, results: &Results, measure: &Measure) {
+    choices(page, results);
     if results.servers.len() > 1 {
         between_servers(page, results, measure);
     }
@@ -63,13 +66,49 @@ pub fn ratios(page: &mut Page, results: &Results, measure: &Measure) {
     }
 }
 
-/// The cells of a server in a row, a factor left open; the best of them by the mean.
-fn best<'a>(candidates: impl Iterator<Item = &'a Cell>, measure: &Measure) -> Option<(&'a Cell, f64)> {
-    let means = candidates.filter_map(|cell| Some((cell, stats::summary(&cell.sample(&measure.key))?.mean)));
-    means.max_by(|(_, left), (_, right)| match measure.better {
-        Better::Lower => right.total_cmp(left),
-        Better::Higher | Better::Neutral => left.total_cmp(right),
-    })
+/// How servers that choose by themselves chose.
+fn choices(page: &mut Page, results: &Results) {
+    let (Some(within), Some(chooser)) = (&results.experiment.within, &results.experiment.chooser) else {
+        return;
+    };
+    if results.choices.is_empty() {
+        return;
+    }
+    let among = chooser.among.join(" and ");
+    page.element("h3", &format!("{} over the better of {among}", chooser.level));
+    let favour = results.noise.map_or_else(String::new, |noise| {
+        format!(" here it is ahead of an equal one by {} on average;", percent(noise.favour))
+    });
+    page.element(
+        "p",
+        &format!(
+            "Ratios of runs of the same repeat. The better one is chosen by its mean, after the fact, so that chance favours \
+             it:{favour} {} is behind or ahead only where the interval does not hold 1.",
+            chooser.level
+        ),
+    );
+    let factors: Vec<_> = results.experiment.factors.iter().filter(|factor| factor.key != *within).collect();
+    let mut heads = vec!["server"];
+    heads.extend(factors.iter().map(|factor| factor.title.as_str()));
+    heads.extend(["better", "ratio", "its runs", "what that says"]);
+    let heads: String = heads.into_iter().map(|head| format!("<th>{}</th>", escape(head))).collect();
+    page.raw(&format!("<table>\n<tr>{heads}</tr>\n"));
+    for choice in &results.choices {
+        let level = |key: &String| choice.levels.get(key).map_or("", String::as_str);
+        let levels = factors.iter().map(|factor| format!("<th>{}</th>", escape(level(&factor.key))));
+        let (least, greatest) = choice.range();
+        page.raw(&format!(
+            "<tr><th>{}</th>{}<th>{}</th>{}<td>{} to {}</td><td class=\"text\">{}</td></tr>\n",
+            escape(&choice.server),
+            levels.collect::<String>(),
+            escape(&choice.better_level),
+            sample(stats::summary(&choice.ratios)),
+            number(least),
+            number(greatest),
+            choice.verdict.shown()
+        ));
+    }
+    page.raw("</table>\n");
 }
 
 fn between_servers(page: &mut Page, results: &Results, measure: &Measure) {
@@ -84,7 +123,7 @@ fn between_servers(page: &mut Page, results: &Results, measure: &Measure) {
             None => "Ratios of runs of the same repeat, which lie next to each other in time.",
             Some(_) => {
                 "Each server at its best setting of that row, which the column names; ratios of runs of the same repeat. \
-                 Choosing the best of several flatters all alike."
+                 Choosing the best of several after the fact flatters a server, the more the more settings it has."
             }
         },
     );
@@ -112,7 +151,7 @@ fn between_servers(page: &mut Page, results: &Results, measure: &Measure) {
                     factors.iter().zip(&row).all(|(factor, level)| cell.level(&factor.key) == *level)
                 })
                 .collect();
-            best(cells.into_iter(), measure).map(|(cell, _)| cell)
+            best(cells.into_iter(), measure)
         };
         page.raw("<tr>");
         for level in &row {
@@ -155,7 +194,7 @@ fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within:
     let mut base: Vec<&Cell> = Vec::new();
     for server in &results.servers {
         let cells = results.cells.iter().filter(|cell| cell.server == server.name);
-        for cell in cells.filter(|cell| !cell.runs.is_empty()) {
+        for cell in cells.filter(|cell| !cell.counted().is_empty()) {
             let same = |other: &&&Cell| {
                 other.server == cell.server
                     && others.iter().all(|factor| other.level(&factor.key) == cell.level(&factor.key))
@@ -190,13 +229,16 @@ fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within:
 
 /// The servers' counters: events during a run, or a state after it.
 pub fn counters(page: &mut Page, results: &Results) {
-    let cells: Vec<&Cell> =
-        results.cells.iter().filter(|cell| cell.runs.iter().any(|run| !run.counters.is_empty())).collect();
+    let cells: Vec<&Cell> = results
+        .cells
+        .iter()
+        .filter(|cell| cell.counted().iter().any(|run| !run.counters.is_empty()))
+        .collect();
     if cells.is_empty() {
         return;
     }
     let names: BTreeSet<&String> =
-        cells.iter().flat_map(|cell| &cell.runs).flat_map(|run| run.counters.keys()).collect();
+        cells.iter().flat_map(|cell| cell.counted()).flat_map(|run| run.counters.keys()).collect();
     page.element("h2", "Counters of the redo log");
     page.element(
         "p",
@@ -213,7 +255,7 @@ pub fn counters(page: &mut Page, results: &Results) {
         let samples: Vec<Vec<f64>> = cells
             .iter()
             .map(|cell| {
-                cell.runs.iter().filter_map(|run| run.counters.get(name)).map(|c| c.shown()).collect()
+                cell.counted().iter().filter_map(|run| run.counters.get(name)).map(|c| c.shown()).collect()
             })
             .collect();
         page.raw(&format!("<tr><th>{}</th>", escape(name)));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::ForeignKey;
-use palisade_catalog::{RowView, SqlType, TableDef, Value, ValueRef, key, row};
+use palisade_catalog::{RowView, SqlType, Value, ValueRef, key, row};
 use palisade_engine::{
     Bound, Direction, Error as EngineError, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf,
     RowStamp, Scan, Table, UpdateOutcome,
@@ -24,8 +24,9 @@ use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
 use crate::expr::Context;
 use crate::expr::context::view;
+use crate::expr::convert::text_of;
 use crate::run::{drive, end_row};
-use crate::{BoxFuture, SqlError, SqlResult};
+use crate::{BoxFuture, ForeignKeyFailure, Side, SqlError, SqlResult};
 
 /// Deepest cascade, the row that the statement changes included.
 const MOST_DEPTH: usize = 15;
@@ -179,10 +180,50 @@ impl<'c> Step<'c> {
     }
 }
 
-/// `(`db`.`child`, CONSTRAINT ...)`: which foreign key fails.
-fn failing(child: &TableDef, key: &ForeignKey) -> String {
-    let line = crate::show::create::foreign_key_line(child, key);
-    format!(" (`{}`.`{}`, {line})", child.schema, child.name)
+/// A foreign key that forbids what becomes of a row.
+struct Forbidden<'f> {
+    side: Side,
+    child: &'f Table,
+    /// The child's index that begins with the key's columns, if it is known.
+    child_index: Option<usize>,
+    key: &'f ForeignKey,
+    parent: Option<&'f Table>,
+    /// The row's values, and their columns.
+    values: Vec<(&'f Value, &'f SqlType)>,
+}
+
+impl Forbidden<'_> {
+    /// The error: 1452 or 1451 with `(`db`.`child`, CONSTRAINT ...)`. The host hears of it.
+    fn error(&self, cx: &mut Context<'_>) -> SqlError {
+        let (child, key) = (self.child, self.key);
+        let constraint = crate::show::create::foreign_key_line(child, key);
+        let shown = format!(" (`{}`.`{}`, {constraint})", child.schema, child.name);
+        let begins = || child.indexes.iter().position(|index| begins_with(index, &key.columns));
+        let child_index = self.child_index.or_else(begins);
+        let parent_index = self.parent.and_then(|parent| {
+            let (index, _) = parent_index(parent, key)?;
+            Some(parent.indexes[index].name.as_str())
+        });
+        let text = |(value, ty): &(&Value, &SqlType)| match value {
+            Value::Null => "NULL".to_owned(),
+            value => String::from_utf8_lossy(&text_of(value, ty)).into_owned(),
+        };
+        let failure = ForeignKeyFailure {
+            transaction: cx.transaction().described(),
+            side: self.side,
+            child,
+            child_index: child_index.map(|index| child.indexes[index].name.as_str()),
+            parent: (&key.referenced_schema, &key.referenced_table),
+            parent_index,
+            constraint,
+            values: self.values.iter().map(text).collect(),
+        };
+        cx.host.note_foreign_key_failure(cx.session, failure);
+        match self.side {
+            Side::Child => mysql_error!(ER_NO_REFERENCED_ROW_2, shown),
+            Side::Parent => mysql_error!(ER_ROW_IS_REFERENCED_2, shown),
+        }
+    }
 }
 
 // The futures are boxed: those of the statements stay small where there are no foreign keys.
@@ -224,8 +265,19 @@ impl Family {
             if same || values.iter().any(ValueRef::is_null) {
                 continue;
             }
-            let missing = || mysql_error!(ER_NO_REFERENCED_ROW_2, failing(&member.table, &parent.key));
-            let Some((table, index, places)) = &parent.table else { return Err(missing()) };
+            let missing = || {
+                let column = |place: &u16| usize::from(*place);
+                let value = |place| (&new[column(place)], &member.table.columns[column(place)].sql_type);
+                Forbidden {
+                    side: Side::Child,
+                    child: &member.table,
+                    child_index: None,
+                    key: &parent.key,
+                    parent: parent.table.as_ref().map(|(table, ..)| &**table),
+                    values: columns.iter().map(value).collect(),
+                }
+            };
+            let Some((table, index, places)) = &parent.table else { return Err(missing().error(cx)) };
             let mut search = Vec::new();
             key::search_key(table, *index, &values, &mut search).map_err(row_error)?;
             // A row may be its own parent.
@@ -245,7 +297,7 @@ impl Family {
             })
             .await?;
             if !there {
-                return Err(missing());
+                return Err(missing().error(cx));
             }
         }
         Ok(())
@@ -358,7 +410,18 @@ impl Family {
             }
             let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
             if !children(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
-                return Err(mysql_error!(ER_ROW_IS_REFERENCED_2, failing(table, key)));
+                let parent = &self.members[step.member].table;
+                let column = |place: &u16| usize::from(*place);
+                let value = |place| (&old[column(place)], &parent.columns[column(place)].sql_type);
+                let forbidden = Forbidden {
+                    side: Side::Parent,
+                    child: table,
+                    child_index: Some(child.index),
+                    key,
+                    parent: Some(parent),
+                    values: child.columns.iter().map(value).collect(),
+                };
+                return Err(forbidden.error(cx));
             }
         }
         Ok(())

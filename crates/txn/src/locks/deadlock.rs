@@ -23,27 +23,42 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 
-use palisade_base::{Event, TrxId};
+use palisade_base::Event;
 
-use super::{LockTable, Mode};
+use super::{LockKey, LockTable, Mode};
 use crate::metrics;
 use crate::sessions::SessionNo;
+use crate::system::ActiveTrx;
 
 /// A transaction in a cycle of waits: each waits for the next, the last for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadlockMember {
-    /// Its session.
-    pub session: SessionNo,
-    /// Its id, if it has changed anything.
-    pub id: TrxId,
-    /// The index of what it waits for.
-    pub index: u64,
-    /// The key of what it waits for.
-    pub key: Vec<u8>,
-    /// How it wants it.
-    pub mode: Mode,
+    /// The transaction, as it was then.
+    pub trx: ActiveTrx,
+    /// What it waits for.
+    pub awaited: KeyLock,
+    /// What it has of that which the one before it waits for; `None` if it only came earlier.
+    pub held: Option<KeyLock>,
     /// Whether it is the one that gives way.
     pub is_victim: bool,
+}
+
+/// A lock of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyLock {
+    /// The index.
+    pub index: u64,
+    /// The key.
+    pub key: Box<[u8]>,
+    /// How strong.
+    pub mode: Mode,
+}
+
+impl KeyLock {
+    fn new(key: &LockKey, mode: Mode) -> KeyLock {
+        let (index, key) = key.split_first_chunk::<8>().expect("a lock key begins with the index");
+        KeyLock { index: u64::from_le_bytes(*index), key: key.into(), mode }
+    }
 }
 
 /// What is told of deadlocks, when they are found.
@@ -85,24 +100,34 @@ impl LockTable {
 
     fn report(&self, cycle: &[Wait], victim: &Wait) {
         let Some(report) = self.on_deadlock.get() else { return };
-        let member = |wait: &Wait| {
-            let key = self.cells.cell(wait.session).state.lock().waiting_for.clone()?;
-            let queues = self.shard_of(&key).queues.lock();
-            let queue = queues.get(&key)?;
-            let mode = queue.waiting[queue.position(wait.session)?].mode;
-            let (index, rest) = key.split_first_chunk::<8>()?;
-            let cell = self.cells.cell(wait.session);
+        // A wait may have ended since by a mishap elsewhere: its session is left out.
+        let member = |(position, wait): (usize, &Wait)| {
+            let before = &cycle[(position + cycle.len() - 1) % cycle.len()];
+            let (key, mode) = self.awaited(wait.session)?;
+            let held = self.awaited(before.session).and_then(|(key, _)| {
+                let mode = self.shard_of(&key).queues.lock().get(&key)?.held(wait.session)?;
+                Some(KeyLock::new(&key, mode))
+            });
             Some(DeadlockMember {
-                session: wait.session,
-                id: TrxId(cell.writer.load(Ordering::Acquire)),
-                index: u64::from_le_bytes(*index),
-                key: rest.to_vec(),
-                mode,
+                trx: self.look(wait.session),
+                awaited: KeyLock::new(&key, mode),
+                held,
                 is_victim: wait.session == victim.session,
             })
         };
-        let members: Vec<_> = cycle.iter().filter_map(member).collect();
+        let members: Vec<_> = cycle.iter().enumerate().filter_map(member).collect();
         report(&members);
+    }
+
+    /// What the session waits for, and how it wants it.
+    fn awaited(&self, session: SessionNo) -> Option<(LockKey, Mode)> {
+        let key = self.cells.cell(session).state.lock().waiting_for.clone()?;
+        let mode = {
+            let queues = self.shard_of(&key).queues.lock();
+            let queue = queues.get(&key)?;
+            queue.waiting[queue.position(session)?].mode
+        };
+        Some((key, mode))
     }
 
     /// What rolling the session's transaction back would cost: its changes and locks.

@@ -74,6 +74,36 @@ fn a_segment_being_purged_does_not_stop_the_others() {
     assert_eq!((store.system.history_length(), entries(&store)), (0, 0));
 }
 
+/// However the oldest transactions are noted: by themselves, in runs, or as what a restart has left.
+#[test]
+fn what_is_purged_is_known_by_the_lowest_id_that_is_not() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    let purge = |store: &Store| while retry_blocking(|| store.system.purge_step()).unwrap() {};
+    assert_eq!(store.system.purged_below(), store.system.sequence().next());
+    let mut reader = store.system.begin();
+    reader.open_snapshot();
+    let (mut trx, mut ids) = (store.system.begin(), Vec::new());
+    for number in 0..30 {
+        come_and_go(&store, &mut trx, &[number]);
+        ids.push(trx.id().unwrap());
+        assert!(store.system.purged_below() <= ids[0], "its id is not purged while it is open");
+        retry_blocking(|| trx.commit()).unwrap();
+    }
+    store.flush();
+    purge(&store);
+    let below = store.system.purged_below();
+    assert!(below <= ids[0], "{below:?} while {:?} is to be seen", ids[0]);
+    drop((reader, trx));
+    drop(store);
+    let (store, in_flight) = Store::recover(&fs);
+    assert!(in_flight.is_empty());
+    assert!(store.system.purged_below() <= ids[0], "nothing is known yet");
+    store.flush();
+    purge(&store);
+    assert_eq!(store.system.purged_below(), store.system.sequence().next());
+}
+
 #[test]
 fn threads_that_purge_while_others_write_leave_nothing_behind() {
     let store = Store::create(&Arc::new(FaultFileSystem::new(1)));

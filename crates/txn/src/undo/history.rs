@@ -59,6 +59,9 @@ pub(crate) const SINGLES: usize = if cfg!(test) { 3 } else { 1024 };
 /// Transactions in a run.
 pub(crate) const RUN: u32 = if cfg!(test) { 5 } else { 1024 };
 
+/// The id of no transaction, above all others.
+const NOBODY: TrxId = TrxId(u64::MAX);
+
 const _: () = assert!(SINGLES > 1, "what purge looks at is not what is added to");
 
 /// How far a segment has been purged.
@@ -75,6 +78,8 @@ pub(crate) struct Purged {
 /// A transaction that has ended, or a run of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HistoryEntry {
+    /// The lowest id of them; [`NOBODY`] if these are pages without any.
+    pub(crate) id: TrxId,
     /// How many transactions.
     pub(crate) count: u32,
     /// Purge may go on when every snapshot sees this.
@@ -99,6 +104,8 @@ struct Unread {
     in_flight: Option<TrxId>,
     /// The pages before are no longer needed when all that is found has been purged.
     end_page: PageNo,
+    /// No lower id is in it.
+    id: TrxId,
     /// Transactions that are known to be in it.
     known: u64,
     found: History,
@@ -127,7 +134,7 @@ impl SegmentShared {
         state: &TailState,
         in_flight: Option<TrxId>,
     ) -> Self {
-        let unread = Unread::behind(&purged, tail, state.used.into(), in_flight);
+        let unread = Unread::behind(&purged, tail, state.used.into(), in_flight, TrxId::NONE);
         let found = Self::with(number, purged, Some(unread));
         found.count(1, 0);
         found
@@ -178,7 +185,7 @@ impl SegmentShared {
         let run = history.entries.pop_front().expect("a run is there");
         history.transactions -= u64::from(run.count);
         let used = usize::from(run.last.offset()) + RECORD_HEADER;
-        let part = Unread::behind(purged, run.last.page(), used, None);
+        let part = Unread::behind(purged, run.last.page(), used, None, run.id);
         let part = Unread { end_page: run.end_page, known: run.count.into(), ..part };
         assert!(unread.replace(part).is_none(), "the history is not touched while something is unread");
     }
@@ -186,6 +193,17 @@ impl SegmentShared {
     /// Ended transactions whose undo is still there, as far as they are known; what a restart has left unread counts as one.
     pub(crate) fn history_length(&self) -> u64 {
         self.length.load(Ordering::Relaxed)
+    }
+
+    /// No ended transaction whose undo is still there has a lower id; `None` if there is none at all.
+    pub(crate) fn lowest_id(&self) -> Option<TrxId> {
+        let unread = self.unread.lock();
+        let unread =
+            unread.as_ref().map(|unread| unread.found.entries.front().map_or(unread.id, |first| first.id));
+        unread.or_else(|| {
+            let history = self.history.lock();
+            history.entries.iter().map(|entry| entry.id).find(|id| *id != NOBODY)
+        })
     }
 
     /// Reads up to `pages` pages of what is unread. Says whether all has been read. Waits for: a page to be read.
@@ -215,7 +233,7 @@ impl SegmentShared {
             let counted = unread.length();
             let mut found = std::mem::take(&mut unread.found);
             if gives_pages_back {
-                found.push(HistoryEntry::rolled_back(Lsn::ZERO, unread.end_page));
+                found.push(HistoryEntry::rolled_back(NOBODY, Lsn::ZERO, unread.end_page));
             }
             self.count(found.transactions, counted);
             self.history.lock().put_in_front(found);
@@ -246,17 +264,18 @@ impl History {
 
 impl HistoryEntry {
     /// A transaction that committed as `csn` with the Commit record `last`.
-    pub(crate) fn committed(csn: Lsn, last: UndoPtr, end_page: PageNo, needs_purge: bool) -> Self {
-        HistoryEntry { count: 1, csn, last, end_page, needs_purge }
+    pub(crate) fn committed(id: TrxId, csn: Lsn, last: UndoPtr, end_page: PageNo, needs_purge: bool) -> Self {
+        HistoryEntry { id, count: 1, csn, last, end_page, needs_purge }
     }
 
     /// A transaction that has been rolled back, whoever sees `csn` after its end; or pages without any.
-    pub(crate) fn rolled_back(csn: Lsn, end_page: PageNo) -> Self {
-        HistoryEntry { count: 1, csn, last: UndoPtr::NONE, end_page, needs_purge: false }
+    pub(crate) fn rolled_back(id: TrxId, csn: Lsn, end_page: PageNo) -> Self {
+        HistoryEntry { id, count: 1, csn, last: UndoPtr::NONE, end_page, needs_purge: false }
     }
 
     /// Adds the next one.
     fn extend(&mut self, next: &HistoryEntry) {
+        self.id = self.id.min(next.id);
         self.count += next.count;
         self.csn = self.csn.max(next.csn);
         if !next.last.is_none() {
@@ -269,14 +288,14 @@ impl HistoryEntry {
 
 impl Unread {
     /// What comes behind what has been purged, up to `used` on the page `tail`.
-    fn behind(purged: &Purged, tail: PageNo, used: usize, in_flight: Option<TrxId>) -> Self {
+    fn behind(purged: &Purged, tail: PageNo, used: usize, in_flight: Option<TrxId>, id: TrxId) -> Self {
         // What comes before the last purged Commit record has been purged, too.
         let (page, offset) = match purged.last.is_none() {
             true => (purged.head, RECORDS),
             false => (purged.last.page(), purged.last.offset().into()),
         };
         let (end_page, known, found) = (tail, 1, History::default());
-        Unread { page, offset, tail, used, in_flight, end_page, known, found }
+        Unread { page, offset, tail, used, in_flight, end_page, id, known, found }
     }
 
     /// How many transactions it counts as.
@@ -308,13 +327,13 @@ impl Unread {
                     return Err("what has been purged last is not a commit record");
                 }
             } else if is_commit {
-                found.push(place);
+                found.push((record.writer, place));
             }
             offset += len;
         }
         let end_page = self.page;
-        for last in found {
-            self.found.push(HistoryEntry::committed(Lsn::ZERO, last, end_page, true));
+        for (writer, last) in found {
+            self.found.push(HistoryEntry::committed(writer, Lsn::ZERO, last, end_page, true));
         }
         Ok(end)
     }

@@ -433,10 +433,10 @@ impl Segment {
     }
 
     /// The transaction has ended.
-    pub(crate) fn push_history(&self, csn: Lsn, last: UndoPtr, needs_purge: bool) {
+    pub(crate) fn push_history(&self, id: TrxId, csn: Lsn, last: UndoPtr, needs_purge: bool) {
         self.shared.push(match last.is_none() {
-            true => HistoryEntry::rolled_back(csn, self.tail),
-            false => HistoryEntry::committed(csn, last, self.tail, needs_purge),
+            true => HistoryEntry::rolled_back(id, csn, self.tail),
+            false => HistoryEntry::committed(id, csn, last, self.tail, needs_purge),
         });
     }
 }

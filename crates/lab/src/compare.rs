@@ -1,0 +1,332 @@
+//! What the runs say beyond their means: how noisy they are, and whether a server that chooses a setting by itself chooses
+//! right.
+//!
+//! [`Noise`] is the standard deviation of a run, relative to the mean of its cell, pooled over all cells. Few repeats tell
+//! little of one cell's deviation, but all cells together tell what this machine does to a run, and with that how far
+//! two cells must lie apart before it means anything.
+//!
+//! A [`Choice`] compares the level that claims to be right everywhere (`AUTO`) with the better of the fixed ones, at each
+//! level of the other factors and for each server: run by run, so that what the machine did meanwhile happened to both. The
+//! better one is chosen by its mean, after the fact. That favours it: the greater of two means of equal
+//! settings is above both by 1/√π of a mean's standard deviation on average ([`Noise::favour`]).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::results::{Better, Cell, Measure, Results};
+use crate::stats;
+
+/// How much alike the repeats of a cell are, judged by all cells.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// Standard deviation of one run, as a share of the mean of its cell.
+    pub relative_deviation: f64,
+    /// Degrees of freedom: runs beyond the first of each cell.
+    pub freedom: usize,
+    /// The runs of a cell, where it has all.
+    pub repeats: u32,
+    /// Half width of the 95 % confidence interval of the ratio of two cells that differ in nothing.
+    pub ratio_half_width: f64,
+    /// By how much the better of two equal settings seems to be better than a third.
+    pub favour: f64,
+}
+
+impl Noise {
+    /// Of one measure; `None` if no cell has two runs.
+    pub fn of(results: &Results, measure: &str) -> Option<Noise> {
+        let samples: Vec<Vec<f64>> = results.cells.iter().map(|cell| cell.sample(measure)).collect();
+        let (mut squares, mut freedom) = (0.0, 0);
+        for sample in samples {
+            let Some((mean, spread)) = stats::summary(&sample).and_then(|s| Some((s.mean, s.spread?))) else {
+                continue;
+            };
+            if mean != 0.0 {
+                squares += (spread.deviation / mean).powi(2) * (sample.len() - 1) as f64;
+                freedom += sample.len() - 1;
+            }
+        }
+        if freedom == 0 {
+            return None;
+        }
+        let repeats = results.repeats();
+        let relative_deviation = (squares / freedom as f64).sqrt();
+        Some(Noise {
+            relative_deviation,
+            freedom,
+            repeats,
+            ratio_half_width: stats::student_t(freedom)
+                * relative_deviation
+                * (2.0 / f64::from(repeats)).sqrt(),
+            favour: relative_deviation / (std::f64::consts::PI * f64::from(repeats)).sqrt(),
+        })
+    }
+
+    /// For people.
+    pub fn shown(noise: Option<Noise>) -> String {
+        let Some(noise) = noise else {
+            return "Noise: unknown, because every cell ran once; nothing here can be told from it."
+                .to_owned();
+        };
+        format!(
+            "Noise: the runs of a cell have a standard deviation of {} of their mean (all cells together, {} degrees of \
+             freedom). With {} runs each, two cells that differ in nothing come to a ratio between {:.2} and {:.2} in 95 \
+             of 100 experiments; what lies between says nothing.",
+            percent(noise.relative_deviation),
+            noise.freedom,
+            noise.repeats,
+            1.0 - noise.ratio_half_width,
+            1.0 + noise.ratio_half_width
+        )
+    }
+}
+
+/// A share, with a digit after the point where it is small.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// The level that claims to be right everywhere, and those among which it chooses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chooser {
+    /// Its name, a level of the factor within a server.
+    pub level: String,
+    /// The fixed ones.
+    pub among: Vec<String>,
+}
+
+/// How one server chose at one level of the other factors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The server.
+    pub server: String,
+    /// The levels of the other factors.
+    pub levels: BTreeMap<String, String>,
+    /// The level that chooses by itself.
+    pub chooser: String,
+    /// The better of the fixed ones, by its mean.
+    pub better_level: String,
+    /// Ratios of the two, of runs of the same repeat.
+    pub ratios: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// Half width of the mean's 95 % confidence interval; `None` of a single ratio.
+    pub confidence: Option<f64>,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What a ratio and its spread say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// A single run: nothing.
+    Unknown,
+    /// The interval holds 1.
+    NoDifference,
+    /// Better than the better one, by more than the repeats differ.
+    Ahead,
+    /// Worse, by more than the repeats differ.
+    Behind,
+}
+
+impl Verdict {
+    fn of(summary: &stats::Summary, better: Better) -> Verdict {
+        let Some(spread) = summary.spread else { return Verdict::Unknown };
+        let more = summary.mean - 1.0 > spread.confidence;
+        let less = 1.0 - summary.mean > spread.confidence;
+        match (more, less, better) {
+            (false, false, _) => Verdict::NoDifference,
+            (true, _, Better::Lower) | (_, true, Better::Higher | Better::Neutral) => Verdict::Behind,
+            _ => Verdict::Ahead,
+        }
+    }
+
+    /// For people.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Verdict::Unknown => "one run: cannot be told",
+            Verdict::NoDifference => "no difference shown",
+            Verdict::Ahead => "ahead, by more than the runs differ",
+            Verdict::Behind => "behind, by more than the runs differ",
+        }
+    }
+}
+
+impl Choice {
+    /// The least and the greatest of the ratios.
+    pub fn range(&self) -> (f64, f64) {
+        let of = |pick: fn(f64, f64) -> f64| self.ratios.iter().copied().fold(self.mean, pick);
+        (of(f64::min), of(f64::max))
+    }
+
+    /// For the terminal.
+    pub fn line(&self) -> String {
+        let levels = self.levels.iter().map(|(factor, level)| format!(", {factor} {level}"));
+        let confidence = self.confidence.map_or_else(String::new, |confidence| format!(" ± {confidence:.2}"));
+        let (least, greatest) = self.range();
+        format!(
+            "{}{}: {} / {} {:.2}{confidence} (runs {least:.2} to {greatest:.2}, n {}): {}",
+            self.server,
+            levels.collect::<String>(),
+            self.chooser,
+            self.better_level,
+            self.mean,
+            self.ratios.len(),
+            self.verdict.shown()
+        )
+    }
+}
+
+/// Every server's choices, by the first measure; none where nothing chooses.
+pub fn choices(results: &Results) -> Vec<Choice> {
+    let description = &results.experiment;
+    let (Some(within), Some(chooser)) = (&description.within, &description.chooser) else {
+        return Vec::new();
+    };
+    let Some(measure) = description.measures.first() else { return Vec::new() };
+    let choosing = results.cells.iter().filter(|cell| cell.level(within) == chooser.level);
+    let choice = |cell: &Cell| {
+        let others = |other: &&Cell| {
+            let same = |(factor, level): (&String, &String)| factor == within || other.level(factor) == level;
+            other.server == cell.server && cell.levels.iter().all(same)
+        };
+        let fixed = results.cells.iter().filter(others);
+        let fixed = fixed.filter(|other| chooser.among.iter().any(|level| level == other.level(within)));
+        let better = best(fixed, measure)?;
+        let repeats = results.repeats();
+        let ratios =
+            stats::ratios(&cell.values(&measure.key, repeats), &better.values(&measure.key, repeats));
+        let summary = stats::summary(&ratios)?;
+        let levels = cell.levels.iter().filter(|(factor, _)| *factor != within);
+        Some(Choice {
+            server: cell.server.clone(),
+            levels: levels.map(|(factor, level)| (factor.clone(), level.clone())).collect(),
+            chooser: chooser.level.clone(),
+            better_level: better.level(within).to_owned(),
+            ratios,
+            mean: summary.mean,
+            confidence: summary.spread.map(|spread| spread.confidence),
+            verdict: Verdict::of(&summary, measure.better),
+        })
+    };
+    let mut choices: Vec<Choice> = choosing.filter_map(choice).collect();
+    let place = |name: &str| results.servers.iter().position(|server| server.name == name);
+    // stable: the cells' order stays within each server
+    choices.sort_by_key(|choice| place(&choice.server));
+    choices
+}
+
+/// The best of some cells by the mean of a measure.
+pub fn best<'a>(candidates: impl Iterator<Item = &'a Cell>, measure: &Measure) -> Option<&'a Cell> {
+    let means = candidates.filter_map(|cell| Some((cell, stats::summary(&cell.sample(&measure.key))?.mean)));
+    let best = means.max_by(|(_, left), (_, right)| match measure.better {
+        Better::Lower => right.total_cmp(left),
+        Better::Higher | Better::Neutral => left.total_cmp(right),
+    });
+    best.map(|(cell, _)| cell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{cell, results};
+
+    fn of(auto: &[f64], on: &[f64], off: &[f64]) -> (Vec<Choice>, Option<Noise>) {
+        let cells = vec![cell("a", "8", "ON", on), cell("a", "8", "OFF", off), cell("a", "8", "AUTO", auto)];
+        let results = results(cells);
+        (choices(&results), Noise::of(&results, "tps"))
+    }
+
+    #[test]
+    fn a_choice_is_compared_with_the_better_of_the_fixed_ones_run_by_run() {
+        let (choices, noise) = of(&[90.0, 99.0, 108.0], &[80.0, 90.0, 70.0], &[100.0, 110.0, 120.0]);
+        let [choice] = choices.as_slice() else { panic!("{choices:?}") };
+        assert_eq!(
+            (choice.better_level.as_str(), choice.ratios.as_slice()),
+            ("OFF", [0.9, 0.9, 0.9].as_slice())
+        );
+        assert_eq!(choice.verdict, Verdict::Behind, "the machine drifted, and both with it");
+        assert_eq!(choice.levels, BTreeMap::from([("clients".to_owned(), "8".to_owned())]));
+        assert_eq!(
+            choice.line(),
+            "a, clients 8: AUTO / OFF 0.90 ± 0.00 (runs 0.90 to 0.90, n 3): behind, by more than the runs differ"
+        );
+        assert_eq!(noise.expect("three runs of each").freedom, 6);
+    }
+
+    #[test]
+    fn what_the_repeats_do_not_bear_is_no_difference() {
+        let (choices, _) = of(&[90.0, 120.0, 95.0], &[100.0, 101.0, 99.0], &[1.0, 1.0, 1.0]);
+        assert_eq!(choices[0].verdict, Verdict::NoDifference);
+        assert_eq!((choices[0].better_level.as_str(), choices[0].range()), ("ON", (0.9, 120.0 / 101.0)));
+        let (choices, _) = of(&[120.0, 121.0, 122.0], &[100.0, 101.0, 102.0], &[1.0, 1.0, 1.0]);
+        assert_eq!(choices[0].verdict, Verdict::Ahead);
+        let (choices, noise) = of(&[50.0], &[100.0], &[90.0]);
+        assert_eq!((choices[0].verdict, choices[0].confidence), (Verdict::Unknown, None));
+        assert!(
+            choices[0].line().contains("0.50 (runs 0.50 to 0.50, n 1): one run"),
+            "{}",
+            choices[0].line()
+        );
+        assert_eq!(noise, None);
+        assert!(Noise::shown(noise).starts_with("Noise: unknown"));
+    }
+
+    #[test]
+    fn a_server_without_the_setting_makes_no_choice() {
+        let refused = Cell {
+            outcome: crate::results::Outcome::NotAvailable(String::new()),
+            ..cell("a", "8", "AUTO", &[])
+        };
+        assert_eq!(choices(&results(vec![cell("a", "8", "ON", &[1.0]), refused])), []);
+        assert_eq!(choices(&results(vec![cell("a", "8", "AUTO", &[1.0])])), []);
+    }
+
+    #[test]
+    fn noise_is_pooled_by_degrees_of_freedom() {
+        // deviations 10 % of two runs beyond the first, 1 % of one: sqrt((2 * 0.01 + 0.0001) / 3)
+        let (a, b) = ([90.0, 100.0, 110.0], [100.0 - 0.5f64.sqrt(), 100.0 + 0.5f64.sqrt()]);
+        let results =
+            results(vec![cell("a", "8", "ON", &a), cell("a", "9", "ON", &b), cell("a", "7", "ON", &[5.0])]);
+        let noise = Noise::of(&results, "tps").expect("two cells with several runs");
+        assert_eq!((noise.freedom, noise.repeats), (3, 3));
+        assert!((noise.relative_deviation - 0.0819).abs() < 1e-4, "{noise:?}");
+        assert!((noise.ratio_half_width - 3.182 * 0.0819 * (2.0f64 / 3.0).sqrt()).abs() < 1e-3, "{noise:?}");
+        let shown = Noise::shown(Some(noise));
+        assert!(shown.contains("8.2 % of their mean") && shown.contains("between 0.79 and 1.21"), "{shown}");
+        assert_eq!(Noise::of(&results, "absent"), None);
+    }
+
+    #[test]
+    fn by_chance_the_better_of_two_equal_settings_is_ahead_by_what_the_noise_says() {
+        // sums of 12 uniform numbers are close to normal; the generator is the minimal standard one
+        let mut state: u64 = 20_261_123;
+        let mut run = || {
+            let sum: f64 = (0..12)
+                .map(|_| {
+                    state = state * 48_271 % 2_147_483_647;
+                    state as f64 / 2_147_483_647.0
+                })
+                .sum();
+            100.0 + (sum - 6.0)
+        };
+        let (mut total, experiments) = (0.0, 2000);
+        for _ in 0..experiments {
+            let mut runs = || [run(), run(), run()];
+            let (choices, _) = of(&runs(), &runs(), &runs());
+            total += choices[0].mean;
+        }
+        let favour = 0.01 / (std::f64::consts::PI * 3.0).sqrt();
+        let average = total / f64::from(experiments);
+        assert!((1.0 - average - favour).abs() < 0.0007, "{average}, expected {}", 1.0 - favour);
+    }
+
+    #[test]
+    fn less_may_be_better() {
+        let summary = stats::summary(&[1.2, 1.21, 1.19]).expect("a sample");
+        assert_eq!(Verdict::of(&summary, Better::Lower), Verdict::Behind);
+        assert_eq!(Verdict::of(&summary, Better::Higher), Verdict::Ahead);
+    }
+}
