@@ -179,8 +179,14 @@ impl<'c> Step<'c> {
     }
 }
 
-/// `(`db`.`child`, CONSTRAINT ...)`: which foreign key fails.
-fn failing(child: &TableDef, key: &ForeignKey) -> String {
+/// `(`db`.`child`, CONSTRAINT ...)`: which foreign key fails. Nothing if the session may not know of both tables.
+fn failing(cx: &Context<'_>, child: &TableDef, key: &ForeignKey) -> String {
+    let hidden = |schema: &str, table: &str| !cx.host.may_see(cx.session, schema, Some(table));
+    if cx.session.restricted
+        && (hidden(&child.schema, &child.name) || hidden(&key.referenced_schema, &key.referenced_table))
+    {
+        return String::new();
+    }
     let line = crate::show::create::foreign_key_line(child, key);
     format!(" (`{}`.`{}`, {line})", child.schema, child.name)
 }
@@ -224,8 +230,10 @@ impl Family {
             if same || values.iter().any(ValueRef::is_null) {
                 continue;
             }
-            let missing = || mysql_error!(ER_NO_REFERENCED_ROW_2, failing(&member.table, &parent.key));
-            let Some((table, index, places)) = &parent.table else { return Err(missing()) };
+            let missing = |cx: &Context<'_>| {
+                mysql_error!(ER_NO_REFERENCED_ROW_2, failing(cx, &member.table, &parent.key))
+            };
+            let Some((table, index, places)) = &parent.table else { return Err(missing(cx)) };
             let mut search = Vec::new();
             key::search_key(table, *index, &values, &mut search).map_err(row_error)?;
             // A row may be its own parent.
@@ -245,7 +253,7 @@ impl Family {
             })
             .await?;
             if !there {
-                return Err(missing());
+                return Err(missing(cx));
             }
         }
         Ok(())
@@ -358,7 +366,7 @@ impl Family {
             }
             let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
             if !children(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
-                return Err(mysql_error!(ER_ROW_IS_REFERENCED_2, failing(table, key)));
+                return Err(mysql_error!(ER_ROW_IS_REFERENCED_2, failing(cx, table, key)));
             }
         }
         Ok(())
