@@ -122,7 +122,6 @@ impl Sql {
     }
 
     /// Prepares a statement, whose sender is warned now of what in its text is deprecated, and not when it is executed.
-
     pub(crate) fn prepare_statement(
         &self,
         session: &mut Session,
