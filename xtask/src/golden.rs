@@ -3,9 +3,10 @@
 //! `tests/golden/NAME.sql` is sent by the mariadb command line to a fresh server; what it prints - results, counts,
 //! warnings, error codes and texts - must equal `NAME.out`. The expectations were recorded from MySQL 9.7 and read
 //! by hand (MD5 and SHA1, which that version no longer has built in, were computed). Where Palisade differs on purpose
-//! or not yet agrees, they hold its own answer: deprecation warnings and 3986, which it does not send, the text of 1264
-//! for CAST, which names the expression in one way only, the column that 3156 names where JSON is stored, and how often
-//! it warns of a number that is compared with dates and is none.
+//! or not yet agrees, they hold its own answer: 3986 and some warnings of what is deprecated, which it does not send
+//! (docs/sql.md), the name of the table in the 1452 of an ALTER TABLE, the text of 1264 for CAST, which names the
+//! expression in one way only, the column that 3156 names where JSON is stored, and how often it warns of a number that
+//! is compared with dates and is none.
 //! `@FILES@` stands for `tests/golden/files`, which the server may read.
 //! `UPDATE_EXPECT=1` writes what Palisade answers, for reading the difference with git.
 

@@ -7,6 +7,7 @@ use crate::error_codes;
 error_codes! {
     EE_STAT = 13, "HY000", "Can't get stat of '%s' (OS errno %d - %s)";
     EE_FILENOTFOUND = 29, "HY000", "File '%s' not found (OS errno %d - %s)";
+    HA_ERR_UNSUPPORTED = 138, "HY000", "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with REPEATABLE READ isolation level.";
     ER_CANT_CREATE_FILE = 1004, "HY000", "Can't create file '%-.200s' (errno: %d - %s)";
     ER_CANT_CREATE_TABLE = 1005, "HY000", "Can't create table '%-.200s' (errno: %d - %s)";
     ER_CANT_CREATE_DB = 1006, "HY000", "Can't create database '%-.192s' (errno: %d - %s)";
@@ -380,6 +381,7 @@ error_codes! {
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, "25006", "Cannot execute statement in a READ ONLY transaction.";
     ER_TOO_LONG_TABLE_PARTITION_COMMENT = 1793, "HY000", "Comment for table partition '%-.64s' is too long (max = %lu)";
     ER_INNODB_ONLINE_LOG_TOO_BIG = 1799, "HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
+    ER_UNKNOWN_ALTER_ALGORITHM = 1800, "HY000", "Unknown ALGORITHM '%s'";
     ER_UNKNOWN_ALTER_LOCK = 1801, "HY000", "Unknown LOCK type '%s'";
     ER_TABLESPACE_EXISTS = 1813, "HY000", "Tablespace '%-.192s' exists.";
     ER_TABLESPACE_DISCARDED = 1814, "HY000", "Tablespace is discarded for table, '%-.192s'";
@@ -517,6 +519,8 @@ error_codes! {
     ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR = 3686, "HY000", "Index out of bounds in regular expression search.";
     ER_REGEXP_BAD_INTERVAL = 3692, "HY000", "Incorrect description of a {min,max} interval.";
     ER_REGEXP_TIME_OUT = 3699, "HY000", "Timeout exceeded in regular expression match.";
+    ER_DEPRECATED_UTF8_ALIAS = 3719, "HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.";
+    ER_DEPRECATED_NATIONAL = 3720, "HY000", "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
     ER_FK_CANNOT_DROP_PARENT = 3730, "HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
     ER_FK_CANNOT_USE_VIRTUAL_COLUMN = 3733, "HY000", "Foreign key '%s' uses virtual column '%s' which is not supported.";
     ER_FK_NO_COLUMN_PARENT = 3734, "HY000", "Failed to add the foreign key constraint. Missing column '%s' for constraint '%s' in the referenced table '%s'";
@@ -533,6 +537,7 @@ error_codes! {
     ER_DEFAULT_VAL_GENERATED_VARIABLES = 3772, "HY000", "Default value expression of column '%s' cannot refer user or system variables.";
     ER_DEFAULT_AS_VAL_GENERATED = 3773, "HY000", "DEFAULT function cannot be used with default value expressions";
     ER_UNSUPPORTED_ACTION_ON_DEFAULT_VAL_GENERATED = 3774, "HY000", "'%s' is not supported for default value expressions.";
+    ER_WARN_DEPRECATED_UTF8MB3_COLLATION = 3778, "HY000", "'%-.64s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     ER_FK_INCOMPATIBLE_COLUMNS = 3780, "HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible.";
     ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT = 3812, "HY000", "An expression of non-boolean type specified to a check constraint '%-.192s'.";
     ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN = 3813, "HY000", "Column check constraint '%-.192s' references other column.";

@@ -12,6 +12,7 @@
 )]
 
 pub mod ast;
+mod deprecated;
 pub mod digest;
 mod display;
 mod error;
@@ -19,29 +20,47 @@ pub mod lexer;
 mod mode;
 mod parser;
 
+pub use deprecated::Deprecated;
 pub use error::ParseError;
 pub use mode::ParseOptions;
 
 use parser::Parser;
 
+/// The first statement of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct First {
+    /// The statement; `None` if there is nothing but space and comments.
+    pub statement: Option<ast::Statement>,
+    /// Where the next one begins: just after the semicolon that ended this one, `None` at the end of the text.
+    pub next: Option<usize>,
+    /// What it uses that is deprecated, in order.
+    pub deprecated: Vec<Deprecated>,
+}
+
+/// A text that is one statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Only {
+    /// The statement.
+    pub statement: ast::Statement,
+    /// How many placeholders it has.
+    pub placeholders: usize,
+    /// What it uses that is deprecated, in order.
+    pub deprecated: Vec<Deprecated>,
+}
+
 /// Parses the first statement of `text`.
-///
-/// Gives the statement (`None` if there is nothing but space and comments) and where the next one begins: just after
-/// the semicolon that ended this one, `None` at the end of the text.
-pub fn parse_one(
-    text: &[u8],
-    options: ParseOptions,
-) -> Result<(Option<ast::Statement>, Option<usize>), ParseError> {
+pub fn parse_one(text: &[u8], options: ParseOptions) -> Result<First, ParseError> {
     let mut parser = Parser::new(text, options);
-    parser.first_statement().map_err(|rejected| parser.error(rejected))
+    let (statement, next) = parser.first_statement().map_err(|rejected| parser.error(rejected))?;
+    Ok(First { statement, next, deprecated: parser.deprecated })
 }
 
 /// Parses a text that must be one statement; a trailing semicolon is allowed.
 pub fn parse(text: &[u8], options: ParseOptions) -> Result<ast::Statement, ParseError> {
-    Parser::new(text, options).only_statement().map(|(statement, _)| statement)
+    Parser::new(text, options).only_statement().map(|only| only.statement)
 }
 
-/// [`parse`], and how many placeholders the statement has.
-pub fn parse_prepared(text: &[u8], options: ParseOptions) -> Result<(ast::Statement, usize), ParseError> {
+/// [`parse`] of a statement that may have placeholders.
+pub fn parse_prepared(text: &[u8], options: ParseOptions) -> Result<Only, ParseError> {
     Parser::new(text, ParseOptions { placeholders: true, ..options }).only_statement()
 }

@@ -44,7 +44,7 @@ mod transaction;
 
 use crate::ast::{Name, Statement};
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
-use crate::{ParseError, ParseOptions};
+use crate::{Deprecated, Only, ParseError, ParseOptions};
 
 /// Where parsing failed: the offending token's first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,10 @@ pub(crate) struct Parser<'a> {
     depth: u32,
     height: u32,
     pub(crate) placeholders: u32,
+    /// In ON DUPLICATE KEY UPDATE.
+    on_duplicate: bool,
+    /// What has been read that is deprecated, in order.
+    pub(crate) deprecated: Vec<Deprecated>,
 }
 
 impl<'a> Parser<'a> {
@@ -73,7 +77,17 @@ impl<'a> Parser<'a> {
         let end = text.iter().rposition(|byte| !garbage(byte)).map_or(0, |last| last + 1);
         let mut lexer = Lexer::new(&text[..end], &options);
         let token = lexer.next_token();
-        Parser { lexer, token, previous_end: 0, options, depth: 0, height: 0, placeholders: 0 }
+        Parser {
+            lexer,
+            token,
+            previous_end: 0,
+            options,
+            depth: 0,
+            height: 0,
+            placeholders: 0,
+            on_duplicate: false,
+            deprecated: Vec::new(),
+        }
     }
 
     /// The first statement and where the next one begins.
@@ -96,10 +110,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The one statement there is, and how many placeholders it has.
-    pub(crate) fn only_statement(mut self) -> Result<(Statement, usize), ParseError> {
+    /// The one statement there is.
+    pub(crate) fn only_statement(mut self) -> Result<Only, ParseError> {
         match self.first_statement().map_err(|rejected| self.error(rejected))? {
-            (Some(statement), None) => Ok((statement, self.placeholders as usize)),
+            (Some(statement), None) => {
+                let placeholders = self.placeholders as usize;
+                Ok(Only { statement, placeholders, deprecated: self.deprecated })
+            }
             (_, Some(_)) => Err(self.error(Rejected(self.token.start))),
             (None, None) => Err(ParseError::Empty),
         }
@@ -130,6 +147,12 @@ impl<'a> Parser<'a> {
     fn peek_two(&self) -> (Token, Token) {
         let mut ahead = self.lexer;
         (ahead.next_token(), ahead.next_token())
+    }
+
+    /// What has just been read is deprecated.
+    #[cold]
+    fn note(&mut self, deprecated: Deprecated) {
+        self.deprecated.push(deprecated);
     }
 
     fn bytes(&self, token: Token) -> &'a [u8] {

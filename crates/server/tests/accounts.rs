@@ -322,3 +322,94 @@ fn another_user_can_be_changed_to() {
     assert_eq!(number(error(&client.read().unwrap())), 1045);
     assert_eq!(client.read(), None, "a failed change of user ends the connection");
 }
+
+#[test]
+fn foreign_keys_tell_nothing_of_tables_that_an_account_may_not_know() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER app IDENTIFIED WITH mysql_native_password BY 'x'",
+            "CREATE DATABASE d",
+            "USE d",
+            "CREATE TABLE one (id INT PRIMARY KEY)",
+            "CREATE TABLE other (id INT PRIMARY KEY)",
+            "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, \
+             CONSTRAINT f FOREIGN KEY (a) REFERENCES one (id), FOREIGN KEY (b) REFERENCES other (id))",
+            "CREATE TABLE child (id INT PRIMARY KEY, CONSTRAINT c FOREIGN KEY (id) REFERENCES t (id))",
+            "INSERT INTO one VALUES (1)",
+            "INSERT INTO t VALUES (1, 1, NULL)",
+            "INSERT INTO child VALUES (1)",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON d.t TO app",
+        ],
+    );
+    let mut app = native(&server, "app", "x");
+    ok(&mut app, &["USE d"]);
+    let no_parent = "Cannot add or update a child row: a foreign key constraint fails";
+    let has_children = "Cannot delete or update a parent row: a foreign key constraint fails";
+    let parent = " (`d`.`t`, CONSTRAINT `f` FOREIGN KEY (`a`) REFERENCES `one` (`id`))";
+    let child = " (`d`.`child`, CONSTRAINT `c` FOREIGN KEY (`id`) REFERENCES `t` (`id`))";
+    let mut all = |of_parent: &str, of_child: &str| {
+        let of_parent = (1452, format!("{no_parent}{of_parent}"));
+        let of_child = (1451, format!("{has_children}{of_child}"));
+        for (statement, (number, text)) in [
+            ("INSERT INTO t VALUES (2, 99, NULL)", &of_parent),
+            ("UPDATE t SET a = 99", &of_parent),
+            ("INSERT INTO t VALUES (1, 1, NULL) ON DUPLICATE KEY UPDATE a = 99", &of_parent),
+            ("DELETE FROM t", &of_child),
+            ("UPDATE t SET id = 2", &of_child),
+        ] {
+            assert_eq!(app.query(statement), Answer::Error(*number, text.clone()), "{statement}");
+            let ignored = statement.replacen(' ', " IGNORE ", 1);
+            assert_eq!(app.query(&ignored), Answer::Ok(0), "{ignored}");
+            let warning = ["Warning".to_owned(), number.to_string(), text.clone()].map(Some);
+            assert_eq!(app.query("SHOW WARNINGS"), Answer::Rows(vec![warning.to_vec()]), "{ignored}");
+        }
+    };
+    all("", "");
+    ok(&mut root, &["GRANT INDEX ON one TO app"]);
+    all(parent, "");
+    ok(&mut root, &["REVOKE INDEX ON one FROM app", "GRANT TRIGGER ON child TO app"]);
+    all("", child);
+    ok(&mut root, &["GRANT CREATE ON d.* TO app"]);
+    all(parent, child);
+}
+
+#[test]
+fn the_parent_of_a_foreign_key_takes_the_privilege_references() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER app IDENTIFIED WITH mysql_native_password BY 'x'",
+            "CREATE DATABASE d",
+            "USE d",
+            "CREATE TABLE p (id INT PRIMARY KEY)",
+            "CREATE TABLE t (a INT)",
+            "GRANT ALTER ON d.t TO app",
+            "GRANT CREATE ON d.c TO app",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON d.p TO app",
+        ],
+    );
+    let mut app = native(&server, "app", "x");
+    ok(&mut app, &["USE d"]);
+    let denied = |table: &str| {
+        let text = format!("REFERENCES command denied to user 'app'@'localhost' for table 'd.{table}'");
+        Answer::Error(1142, text)
+    };
+    let statements = [
+        "CREATE TABLE c (id INT, FOREIGN KEY (id) REFERENCES p (id))",
+        "CREATE TABLE c (id INT REFERENCES p)",
+        "ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES p (id)",
+        "ALTER TABLE t ADD b INT REFERENCES p (id)",
+    ];
+    for statement in statements {
+        assert_eq!(app.query(statement), denied("p"), "{statement}");
+    }
+    ok(&mut root, &["GRANT REFERENCES ON d.p TO app"]);
+    for statement in &statements[1..] {
+        ok(&mut app, &[statement]);
+    }
+}

@@ -17,6 +17,7 @@
 //! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`sink`] | where result rows go |
+//! | [`warning`], `deprecated` | the conditions a statement leaves; those of what MySQL will not understand for ever |
 //! | [`work`] | `Handler_...`, `Select_...` and `Sort_...`, counted |
 //!
 //! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock) travels to
@@ -29,6 +30,7 @@
 
 pub mod bind;
 pub mod ddl;
+mod deprecated;
 pub mod dml;
 pub mod exec;
 pub mod expr;

@@ -7,14 +7,24 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::{self, Statement};
-use palisade_parser::{ParseError, ParseOptions};
+use palisade_parser::{Deprecated, First, ParseError, ParseOptions};
 
 use crate::bind::{Binder, not_supported};
 use crate::mode::SqlMode;
 use crate::plan::Plan;
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
-use crate::{Host, ResultSink, Session, SqlError, SqlResult};
+use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated};
+
+/// A statement to be executed.
+struct Run<'s> {
+    statement: &'s Statement,
+    parameters: &'s [Value],
+    /// Where its plan is kept.
+    prepared: Option<&'s Arc<Prepared>>,
+    /// Of what in its text its sender is warned.
+    deprecated: &'s [Deprecated],
+}
 
 /// What a statement that succeeded tells the client at its end.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,14 +84,18 @@ impl Sql {
         if let Some((prepared, parameters, next)) = session.plans.clone().of_text(session, text)
             && (next.is_none() || session.multi_statements)
         {
-            let completion =
-                self.run(session, &prepared.statement, &parameters, Some(&prepared), sink).await?;
-            return Ok((completion, next));
+            let run = Run {
+                statement: &prepared.statement,
+                parameters: &parameters,
+                prepared: Some(&prepared),
+                deprecated: &prepared.deprecated,
+            };
+            return Ok((self.run(session, run, sink).await?, next));
         }
         let parsed = palisade_parser::parse_one(text, parse_options(session));
-        let (statement, next) = match parsed {
-            Ok((Some(statement), next)) => (statement, next),
-            Ok((None, _)) => return Err(self.fail(session, mysql_error!(ER_EMPTY_QUERY))),
+        let (statement, next, deprecated) = match parsed {
+            Ok(First { statement: Some(statement), next, deprecated }) => (statement, next, deprecated),
+            Ok(_) => return Err(self.fail(session, mysql_error!(ER_EMPTY_QUERY))),
             Err(error) => return Err(self.fail(session, parse_error(error))),
         };
         // What follows a semicolon may be nothing but space.
@@ -93,8 +107,8 @@ impl Sql {
             let error = ParseError::Syntax { near, line: line as u32 };
             return Err(self.fail(session, parse_error(error)));
         }
-        let completion = self.run(session, &statement, &[], None, sink).await?;
-        Ok((completion, next))
+        let run = Run { statement: &statement, parameters: &[], prepared: None, deprecated: &deprecated };
+        Ok((self.run(session, run, sink).await?, next))
     }
 
     /// Prepares the one statement of `text`. Also gives the columns of its result set; none if it has none.
@@ -107,12 +121,14 @@ impl Sql {
         self.prepare_statement(session, text).map_err(|error| self.fail(session, error))
     }
 
+    /// Prepares a statement, whose sender is warned now of what in its text is deprecated, and not when it is executed.
     pub(crate) fn prepare_statement(
         &self,
         session: &mut Session,
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
         let prepared = session.plans.statement(text, parse_options(session))?;
+        deprecated::warn(session, &prepared.deprecated);
         let columns = match &*prepared.statement {
             Statement::Query(query) if query.into.is_some() => Vec::new(),
             Statement::Prepare(_)
@@ -154,7 +170,9 @@ impl Sql {
         if parameters.len() != prepared.parameters {
             return Err(self.fail(session, mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")));
         }
-        self.run(session, &prepared.statement, parameters, Some(prepared), sink).await
+        let run =
+            Run { statement: &prepared.statement, parameters, prepared: Some(prepared), deprecated: &[] };
+        self.run(session, run, sink).await
     }
 
     /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
@@ -190,14 +208,13 @@ impl Sql {
     async fn run(
         &self,
         session: &mut Session,
-        statement: &Statement,
-        parameters: &[Value],
-        prepared: Option<&Arc<Prepared>>,
+        Run { statement, parameters, prepared, deprecated }: Run<'_>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         let diagnostic = crate::show::answer::is_diagnostic(statement);
         if !diagnostic {
             session.warnings.clear(session.variables.max_error_count);
+            deprecated::warn(session, deprecated);
         }
         session.constants_are_parameters = prepared.is_some_and(|prepared| prepared.is_of_text());
         let mut attempts = 0;

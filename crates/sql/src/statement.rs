@@ -270,10 +270,12 @@ impl Sql {
         };
         self.open_transaction(session, isolation, access);
         if start.consistent_snapshot
-            && isolation == IsolationLevel::RepeatableRead
             && let Some(transaction) = &mut session.transaction
         {
-            transaction.open_snapshot();
+            match isolation {
+                IsolationLevel::RepeatableRead => transaction.open_snapshot(),
+                _ => session.warnings.warn(mysql_error!(HA_ERR_UNSUPPORTED)),
+            }
         }
         Ok(Completion::default())
     }

@@ -149,8 +149,6 @@ pub enum ColumnAttribute {
     Srid(u64),
     Visible,
     Invisible,
-    /// Parsed and, as in MySQL, ignored.
-    References(Box<References>),
     Check(CheckConstraint),
     EngineAttribute(Vec<u8>),
     SecondaryEngineAttribute(Vec<u8>),
@@ -264,7 +262,7 @@ pub struct ForeignKey {
 pub struct References {
     /// The other table.
     pub table: ObjectName,
-    /// Its columns.
+    /// Its columns; none for its primary key.
     pub columns: Vec<Name>,
     /// MATCH FULL, PARTIAL or SIMPLE, as written.
     pub matching: Option<Name>,

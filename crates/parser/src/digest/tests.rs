@@ -31,7 +31,7 @@ fn key(text: &str) -> String {
         .collect();
     let parsed = parse_prepared(key.text(), options);
     match parsed {
-        Ok((_, placeholders)) => assert_eq!(placeholders, values.len(), "{text}"),
+        Ok(only) => assert_eq!(only.placeholders, values.len(), "{text}"),
         Err(error) => assert!(parse(text.as_bytes(), options).is_err(), "{text}: {error}"),
     }
     format!("{} [{}]", String::from_utf8_lossy(key.text()), values.join("; "))

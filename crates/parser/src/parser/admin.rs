@@ -2,6 +2,7 @@
 
 use super::statement::ends_statement;
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{
     CacheIndex, Execute, Flush, FlushTarget, GetDiagnostics, Histogram, Install, Kill, MaintenanceKind,
     Prepare, PrepareSource, Signal, SignalCondition, Statement, TableMaintenance,
@@ -177,7 +178,10 @@ impl Parser<'_> {
         let keyword = self.token.keyword;
         self.advance();
         Ok(match keyword {
-            Keyword::PRIVILEGES => FlushTarget::Privileges,
+            Keyword::PRIVILEGES => {
+                self.note(Deprecated::FlushPrivileges);
+                FlushTarget::Privileges
+            }
             Keyword::STATUS => FlushTarget::Status,
             Keyword::USER_RESOURCES => FlushTarget::UserResources,
             Keyword::OPTIMIZER_COSTS => FlushTarget::OptimizerCosts,

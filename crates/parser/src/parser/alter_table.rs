@@ -132,13 +132,14 @@ impl Parser<'_> {
             let position = ColumnPosition::Unspecified;
             loop {
                 let constraint = if column_said { None } else { self.optional_table_constraint()? };
-                actions.push(match constraint {
-                    Some(constraint) => AlterAction::AddConstraint(constraint),
+                match constraint {
+                    Some(constraint) => actions.push(AlterAction::AddConstraint(constraint)),
                     None => {
-                        let column = self.column_definition()?;
-                        AlterAction::AddColumn { column, position: position.clone() }
+                        let (column, reference) = self.column_and_reference()?;
+                        actions.push(AlterAction::AddColumn { column, position: position.clone() });
+                        actions.extend(reference.map(AlterAction::AddConstraint));
                     }
-                });
+                }
                 if !self.accept_symbol(b',') {
                     return self.expect_symbol(b')');
                 }
@@ -146,13 +147,14 @@ impl Parser<'_> {
         }
         let constraint: Option<TableConstraint> =
             if column_said { None } else { self.optional_table_constraint()? };
-        actions.push(match constraint {
-            Some(constraint) => AlterAction::AddConstraint(constraint),
+        match constraint {
+            Some(constraint) => actions.push(AlterAction::AddConstraint(constraint)),
             None => {
-                let column = self.column_definition()?;
-                AlterAction::AddColumn { column, position: self.column_position()? }
+                let (column, reference) = self.column_and_reference()?;
+                actions.push(AlterAction::AddColumn { column, position: self.column_position()? });
+                actions.extend(reference.map(AlterAction::AddConstraint));
             }
-        });
+        }
         Ok(())
     }
 

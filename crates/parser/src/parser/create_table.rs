@@ -63,7 +63,11 @@ impl Parser<'_> {
         loop {
             match self.optional_table_constraint()? {
                 Some(constraint) => table.constraints.push(constraint),
-                None => table.columns.push(self.column_definition()?),
+                None => {
+                    let (column, reference) = self.column_and_reference()?;
+                    table.columns.push(column);
+                    table.constraints.extend(reference);
+                }
             }
             if !self.accept_symbol(b',') {
                 return self.expect_symbol(b')');
@@ -236,6 +240,17 @@ impl Parser<'_> {
         Ok(CheckConstraint { name, expr, enforced })
     }
 
+    /// `name type attributes [REFERENCES ...]` of a new column: the column, and a foreign key of its table.
+    pub(super) fn column_and_reference(&mut self) -> Parsed<(ColumnDefinition, Option<TableConstraint>)> {
+        let column = self.column_definition()?;
+        if !self.is(Keyword::REFERENCES) {
+            return Ok((column, None));
+        }
+        let columns = vec![column.name.clone()];
+        let key = ForeignKey { name: None, index_name: None, columns, references: self.references()? };
+        Ok((column, Some(TableConstraint::ForeignKey(key))))
+    }
+
     /// `name type attributes`.
     pub(super) fn column_definition(&mut self) -> Parsed<ColumnDefinition> {
         let name = self.name()?;
@@ -323,7 +338,6 @@ impl Parser<'_> {
                 }
                 ColumnAttribute::Check(self.check(name)?)
             }
-            Keyword::REFERENCES => ColumnAttribute::References(Box::new(self.references()?)),
             _ => return self.optional_column_property(keyword),
         };
         Ok(Some(attribute))

@@ -1,6 +1,7 @@
 //! Types of columns and parameters.
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{DataType, TypeKind};
 use crate::lexer::Keyword;
 
@@ -13,6 +14,7 @@ impl Parser<'_> {
         let mut data_type = DataType::new(kind);
         if matches!(keyword, Keyword::NCHAR | Keyword::NATIONAL | Keyword::NVARCHAR) {
             data_type.charset = Some("utf8mb3".to_owned());
+            self.note(Deprecated::National);
         }
         match data_type.kind {
             TypeKind::TinyInt(_)
@@ -38,9 +40,32 @@ impl Parser<'_> {
     }
 
     fn numeric_attributes(&mut self, data_type: &mut DataType) {
+        let mut says_unsigned = false;
         while let Some(keyword) = self.accept_any(&[Keyword::SIGNED, Keyword::UNSIGNED, Keyword::ZEROFILL]) {
+            says_unsigned |= keyword == Keyword::UNSIGNED;
             data_type.unsigned |= keyword != Keyword::SIGNED;
             data_type.zerofill |= keyword == Keyword::ZEROFILL;
+        }
+        if data_type.zerofill {
+            self.note(Deprecated::ZeroFill);
+        }
+        match data_type.kind {
+            TypeKind::TinyInt(Some(_))
+            | TypeKind::SmallInt(Some(_))
+            | TypeKind::MediumInt(Some(_))
+            | TypeKind::Int(Some(_))
+            | TypeKind::BigInt(Some(_)) => self.note(Deprecated::DisplayWidth),
+            TypeKind::Float(Some(_), Some(_)) | TypeKind::Double(Some(_)) | TypeKind::Real(Some(_)) => {
+                self.note(Deprecated::FloatDigits);
+            }
+            _ => {}
+        }
+        let has_fraction = matches!(
+            data_type.kind,
+            TypeKind::Decimal(..) | TypeKind::Float(..) | TypeKind::Double(_) | TypeKind::Real(_)
+        );
+        if says_unsigned && has_fraction {
+            self.note(Deprecated::UnsignedFraction);
         }
     }
 
@@ -52,7 +77,9 @@ impl Parser<'_> {
                     data_type.charset = Some(self.character_set()?);
                 }
                 Keyword::ASCII | Keyword::UNICODE | Keyword::BYTE => {
-                    let charset = match self.advance().keyword {
+                    let keyword = self.advance().keyword;
+                    self.note_charset_word(keyword);
+                    let charset = match keyword {
                         Keyword::ASCII => "latin1",
                         Keyword::UNICODE => "ucs2",
                         _ => "binary",
@@ -61,6 +88,7 @@ impl Parser<'_> {
                 }
                 Keyword::BINARY => {
                     self.advance();
+                    self.note(Deprecated::BinaryAttribute);
                     data_type.binary = true;
                 }
                 _ => return Ok(()),
@@ -116,8 +144,13 @@ impl Parser<'_> {
             Keyword::DATETIME => TypeKind::DateTime(self.optional_length()?),
             Keyword::TIMESTAMP => TypeKind::Timestamp(self.optional_length()?),
             Keyword::YEAR => {
-                self.optional_length()?;
-                self.accept_any(&[Keyword::UNSIGNED, Keyword::SIGNED, Keyword::ZEROFILL]);
+                if self.optional_length()?.is_some() {
+                    self.note(Deprecated::YearWidth);
+                }
+                let attributes = &[Keyword::UNSIGNED, Keyword::SIGNED, Keyword::ZEROFILL];
+                if self.accept_any(attributes) == Some(Keyword::UNSIGNED) {
+                    self.note(Deprecated::UnsignedYear);
+                }
                 TypeKind::Year
             }
             Keyword::JSON => TypeKind::Json,

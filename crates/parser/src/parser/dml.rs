@@ -1,6 +1,7 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{
     ColumnAssignment, ColumnName, Delete, DeleteTarget, Expr, Insert, InsertPriority, InsertSource,
     ObjectName, RowAlias, Statement, TableReference, Update, With,
@@ -50,6 +51,7 @@ impl Parser<'_> {
         }
         if !replace && self.accept(Keyword::ON) {
             self.expect_all(&[Keyword::DUPLICATE, Keyword::KEY, Keyword::UPDATE])?;
+            self.on_duplicate = true;
             insert.on_duplicate = self.list(Self::column_assignment)?;
         }
         Ok(Statement::Insert(Box::new(insert)))
@@ -63,7 +65,10 @@ impl Parser<'_> {
         };
         self.accept_any(keywords).map(|keyword| match keyword {
             Keyword::LOW_PRIORITY => InsertPriority::Low,
-            Keyword::DELAYED => InsertPriority::Delayed,
+            Keyword::DELAYED => {
+                self.note(Deprecated::Delayed(if replace { "REPLACE" } else { "INSERT" }));
+                InsertPriority::Delayed
+            }
             _ => InsertPriority::High,
         })
     }

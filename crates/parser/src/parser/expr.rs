@@ -20,6 +20,7 @@
 //! | `SIMPLE` | unary operators, `COLLATE`, everything else |
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{Between, BinaryOp, DateArithmetic, Expr, IsTest, Like, Quantifier, UnaryOp};
 use crate::lexer::{Keyword, TokenKind};
 
@@ -194,13 +195,17 @@ impl Parser<'_> {
     }
 
     fn or(&mut self, left: Expr) -> Parsed<(Expr, u8)> {
-        self.advance();
+        if self.advance().kind == TokenKind::OrOr {
+            self.note(Deprecated::OrOr);
+        }
         let right = self.expr_at(XOR)?;
         Ok((or(left, right), OR))
     }
 
     fn and(&mut self, left: Expr) -> Parsed<(Expr, u8)> {
-        self.advance();
+        if self.advance().kind == TokenKind::AndAnd {
+            self.note(Deprecated::AndAnd);
+        }
         let right = self.expr_at(NOT)?;
         Ok((and(left, right), AND))
     }

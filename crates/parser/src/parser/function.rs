@@ -2,6 +2,7 @@
 
 use super::expr::BIT_OR;
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{
     Aggregate, AggregateKind, Cast, CastCharset, CastType, DateArithmetic, Expr, FormatKind, Function,
     IntervalUnit, JsonOn, JsonValue, Literal, Name, Trim, TrimSide, WeightStringAs, Window, WindowFunction,
@@ -13,6 +14,9 @@ impl Parser<'_> {
     /// A call by name; the parenthesis is next.
     pub(super) fn function(&mut self, schema: Option<Name>, name: Name) -> Parsed<Expr> {
         let arguments = self.arguments()?;
+        if schema.is_none() && name.eq_ignore_ascii_case("found_rows") {
+            self.note(Deprecated::FoundRows);
+        }
         Ok(Expr::Function(Box::new(Function { schema, name, arguments })))
     }
 
@@ -50,6 +54,7 @@ impl Parser<'_> {
             Keyword::CONVERT => self.convert(),
             Keyword::VALUES => {
                 let column = self.parenthesised_column()?;
+                self.note(Deprecated::ValuesFunction { on_duplicate: self.on_duplicate });
                 Ok(Expr::Values(column))
             }
             Keyword::DEFAULT => {
@@ -346,6 +351,7 @@ impl Parser<'_> {
     }
 
     fn national_char(&mut self) -> Parsed<CastType> {
+        self.note(Deprecated::National);
         let charset = Some(CastCharset::Named("utf8mb3".to_owned()));
         Ok(CastType::Char { length: self.optional_length()?, charset })
     }
@@ -359,11 +365,16 @@ impl Parser<'_> {
             self.expect(Keyword::SET)?;
             return Ok(Some(CastCharset::Named(self.charset_name()?)));
         }
-        Ok(match self.accept_any(&[Keyword::ASCII, Keyword::UNICODE, Keyword::BYTE, Keyword::BINARY]) {
+        let word = self.accept_any(&[Keyword::ASCII, Keyword::UNICODE, Keyword::BYTE, Keyword::BINARY]);
+        self.note_charset_word(word.unwrap_or(Keyword::None));
+        Ok(match word {
             Some(Keyword::ASCII) => named("latin1"),
             Some(Keyword::UNICODE) => named("ucs2"),
             Some(Keyword::BYTE) => named("binary"),
-            Some(_) => Some(CastCharset::BinaryCollation),
+            Some(_) => {
+                self.note(Deprecated::BinaryAttribute);
+                Some(CastCharset::BinaryCollation)
+            }
             None => None,
         })
     }

@@ -1,6 +1,7 @@
 //! Constants: numbers, strings with their escapes, hexadecimal and bits, dates.
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{Expr, Literal, StringLiteral, TemporalKind};
 use crate::lexer::TokenKind;
 
@@ -70,7 +71,10 @@ impl Parser<'_> {
             TokenKind::HexString | TokenKind::HexNumber => Literal::Hex(hex_bytes(digits(bytes)), None),
             TokenKind::BitString | TokenKind::BitNumber => Literal::Bit(bit_bytes(digits(bytes)), None),
             TokenKind::String => return self.strings(None),
-            TokenKind::NationalString => return self.strings(Some("utf8mb3".to_owned())),
+            TokenKind::NationalString => {
+                self.note(Deprecated::National);
+                return self.strings(Some("utf8mb3".to_owned()));
+            }
             TokenKind::Introducer => return self.introduced(),
             _ => return self.fail(),
         };
@@ -82,6 +86,7 @@ impl Parser<'_> {
     fn introduced(&mut self) -> Parsed<Literal> {
         let token = self.advance();
         let charset = ascii(&self.bytes(token)[1..]).to_ascii_lowercase();
+        self.note_charset(&charset);
         let bytes = self.bytes(self.token);
         let literal = match self.token.kind {
             TokenKind::String => return self.strings(Some(charset)),

@@ -1,6 +1,7 @@
 //! Identifiers, qualified names, and words that stand for values.
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{Account, ColumnName, Name, ObjectName};
 use crate::lexer::{Keyword, Token, TokenKind};
 
@@ -106,14 +107,48 @@ impl Parser<'_> {
 
     /// A character set: a name, a string, or BINARY.
     pub(super) fn charset_name(&mut self) -> Parsed<Name> {
+        let name = self.charset_of_session()?;
+        self.note_charset(&name);
+        Ok(name)
+    }
+
+    /// The character set of SET CHARACTER SET, about which nobody is warned.
+    pub(super) fn charset_of_session(&mut self) -> Parsed<Name> {
         if self.accept(Keyword::BINARY) {
             return Ok("binary".to_owned());
         }
         self.name_or_string()
     }
 
-    /// A collation: a name, a string, or BINARY.
+    /// A character set has been named.
+    pub(super) fn note_charset(&mut self, name: &str) {
+        if name.eq_ignore_ascii_case("utf8") {
+            self.note(Deprecated::Utf8);
+        } else if name.eq_ignore_ascii_case("utf8mb3") {
+            self.note(Deprecated::Utf8mb3);
+        }
+    }
+
+    /// A word that stands for a character set has been read.
+    pub(super) fn note_charset_word(&mut self, keyword: Keyword) {
+        if matches!(keyword, Keyword::ASCII | Keyword::UNICODE) {
+            self.note(Deprecated::CharsetWord(keyword.text()));
+        }
+    }
+
+    /// A collation that is declared: a name, a string, or BINARY.
     pub(super) fn collation_name(&mut self) -> Parsed<Name> {
+        let name = self.collation_of_expr()?;
+        if let Some((charset, rest)) = name.to_ascii_lowercase().split_once('_')
+            && matches!(charset, "utf8" | "utf8mb3")
+        {
+            self.note(Deprecated::Utf8mb3Collation(format!("utf8mb3_{rest}")));
+        }
+        Ok(name)
+    }
+
+    /// A collation of an expression, about which nobody is warned.
+    pub(super) fn collation_of_expr(&mut self) -> Parsed<Name> {
         if self.accept(Keyword::BINARY) {
             return Ok("binary".to_owned());
         }

@@ -1,6 +1,7 @@
 //! SELECT and its clauses, VALUES, TABLE, WITH, UNION.
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{
     CombinationTerm, CommonTable, Expr, FrameBound, FrameExclusion, FrameUnit, Into, IntoVariable, Limit,
     Literal, LockWait, Locking, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, SetOperator,
@@ -305,8 +306,14 @@ impl Parser<'_> {
                 Keyword::SQL_SMALL_RESULT => select.options.small_result = true,
                 Keyword::SQL_BIG_RESULT => select.options.big_result = true,
                 Keyword::SQL_BUFFER_RESULT => select.options.buffer_result = true,
-                Keyword::SQL_NO_CACHE => select.options.no_cache = true,
-                Keyword::SQL_CALC_FOUND_ROWS => select.options.calc_found_rows = true,
+                Keyword::SQL_NO_CACHE => {
+                    self.note(Deprecated::NoCache);
+                    select.options.no_cache = true;
+                }
+                Keyword::SQL_CALC_FOUND_ROWS => {
+                    self.note(Deprecated::CalcFoundRows);
+                    select.options.calc_found_rows = true;
+                }
                 _ => return,
             }
             self.advance();

@@ -128,7 +128,7 @@ impl Parser<'_> {
         if self.accept(Keyword::DEFAULT) {
             return Ok(Assignment::CharacterSet(None));
         }
-        Ok(Assignment::CharacterSet(Some(self.charset_name()?)))
+        Ok(Assignment::CharacterSet(Some(self.charset_of_session()?)))
     }
 
     fn set_transaction(&mut self, scope: TransactionScope) -> Parsed<Statement> {

@@ -3,6 +3,7 @@
 use super::expr::{IntervalOr, Parenthesised, SIMPLE};
 use super::name::is_name_token;
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{
     Case, Cast, CastType, ColumnName, DateArithmetic, Expr, IntervalUnit, Literal, Match, Query,
     SystemVariable, TemporalKind, UnaryOp, VariableScope,
@@ -18,7 +19,7 @@ impl Parser<'_> {
 
     pub(super) fn postfix(&mut self, mut expr: Expr) -> Parsed<Expr> {
         while self.accept(Keyword::COLLATE) {
-            expr = Expr::Collate(Box::new(expr), self.collation_name()?);
+            expr = Expr::Collate(Box::new(expr), self.collation_of_expr()?);
             self.grow(self.height)?;
         }
         Ok(expr)
@@ -51,7 +52,10 @@ impl Parser<'_> {
             b'-' => self.unary(UnaryOp::Minus),
             b'+' => self.unary(UnaryOp::Plus),
             b'~' => self.unary(UnaryOp::BitNot),
-            b'!' => self.unary(UnaryOp::Not),
+            b'!' => {
+                self.note(Deprecated::ExclamationMark);
+                self.unary(UnaryOp::Not)
+            }
             b'@' => self.user_variable_expr(),
             b'{' => self.braces(),
             _ => self.fail(),
@@ -69,6 +73,7 @@ impl Parser<'_> {
         let name = self.user_variable()?;
         if self.accept_kind(TokenKind::Assign).is_some() {
             let value = self.expr()?;
+            self.note(Deprecated::Assignment);
             return Ok(Expr::AssignUserVariable(name, Box::new(value)));
         }
         Ok(Expr::UserVariable(name))
@@ -264,6 +269,7 @@ impl Parser<'_> {
         self.advance();
         let operand = self.deeper(1, Self::simple)?;
         self.grow(self.height)?;
+        self.note(Deprecated::BinaryOperator);
         Ok(Expr::Cast(Box::new(Cast {
             operand,
             target: CastType::Binary(None),

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use palisade_parser::ast::Statement;
-use palisade_parser::{ParseError, ParseOptions, parse_one};
+use palisade_parser::{First, ParseError, ParseOptions, parse_one};
 
 /// The files of the corpus.
 pub const FILES: [&str; 4] = ["hand", "prec", "dump", "clients"];
@@ -22,7 +22,7 @@ pub fn parse_all(text: &[u8], options: ParseOptions) -> Result<Vec<Statement>, P
     let mut statements = Vec::new();
     let mut rest = text;
     loop {
-        let (statement, next) = parse_one(rest, options)?;
+        let First { statement, next, .. } = parse_one(rest, options)?;
         statements.extend(statement);
         match next {
             Some(next) => rest = &rest[next..],

@@ -11,7 +11,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
     AlterAction, EngineInfo, ExplainTarget, LoadDuplicates, MaintenanceKind, ObjectName, ShowWhat, Statement,
-    Xa,
+    TableConstraint, Xa,
 };
 use palisade_sql::{Access, Session, SqlError, SqlResult};
 
@@ -140,16 +140,16 @@ impl<'a> Asker<'a> {
                 if create.query.is_some() {
                     self.on_table(&create.name, Privileges::INSERT)?;
                 }
+                create.constraints.iter().try_for_each(|constraint| self.refers(&create.name, constraint))?;
                 create.like.as_ref().map_or(Ok(()), |like| self.on_table(like, Privileges::SELECT))
             }
             Statement::AlterTable(alter) => {
                 self.on_table(&alter.table, Privileges::ALTER)?;
-                for action in &alter.actions {
-                    if let AlterAction::RenameTo(new) = action {
-                        self.rename(&alter.table, new)?;
-                    }
-                }
-                Ok(())
+                alter.actions.iter().try_for_each(|action| match action {
+                    AlterAction::RenameTo(new) => self.rename(&alter.table, new),
+                    AlterAction::AddConstraint(constraint) => self.refers(&alter.table, constraint),
+                    _ => Ok(()),
+                })
             }
             Statement::RenameTable(renames) => renames.iter().try_for_each(|(old, new)| {
                 self.on_table(old, Privileges::ALTER)?;
@@ -223,6 +223,17 @@ impl<'a> Asker<'a> {
             | Statement::ImportTable(_) => self.require(Privileges::SUPER),
             // what they read and change is asked by table; the rest is about the session or checks for itself
             _ => Ok(()),
+        }
+    }
+
+    /// Whether it may make a constraint of the table `child`: 1142 about the table that a foreign key refers to if not.
+    fn refers(&self, child: &ObjectName, constraint: &TableConstraint) -> SqlResult<()> {
+        let TableConstraint::ForeignKey(key) = constraint else { return Ok(()) };
+        let parent = &key.references.table;
+        let database = self.database_of(parent.schema.as_deref().or(child.schema.as_deref()))?;
+        match self.account {
+            Some(account) if account.on_table(database, &parent.name).has(Privileges::REFERENCES) => Ok(()),
+            _ => Err(self.denied_table("REFERENCES", &format!("{database}.{}", parent.name))),
         }
     }
 

@@ -440,7 +440,7 @@ impl Binder<'_> {
             DefaultValue::None if known.nullable => Ok(Expr::null()),
             DefaultValue::None => Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, known.name)),
             DefaultValue::CurrentTimestamp | DefaultValue::Expression(_) => {
-                Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_DEFAULT_VAL_GENERATED, "DEFAULT function"))
+                Err(mysql_error!(ER_DEFAULT_AS_VAL_GENERATED))
             }
         }
     }

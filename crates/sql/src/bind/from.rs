@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_engine::{ReadMode, Table};
+use palisade_engine::{LockMode, ReadMode, Table};
 use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKind, TableReference};
 
 use super::compare::compare;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
 use super::{Binder, CommonTable, not_supported};
-use crate::SqlResult;
 use crate::expr::{Comparison, Expr};
 use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
+use crate::{Session, SqlResult};
 
 /// Tables of one join, as in MySQL.
 const MAX_TABLES: usize = 61;
@@ -137,6 +137,7 @@ impl Binder<'_> {
                 let Some(alias) = &derived.alias else {
                     return Err(mysql_error!(ER_DERIVED_MUST_HAVE_ALIAS));
                 };
+                self.locking.check_unnamed(alias)?;
                 self.derived(&derived.query, alias, &derived.columns)
             }
             TableReference::JsonTable(_) => Err(not_supported("JSON_TABLE")),
@@ -285,6 +286,17 @@ impl Binder<'_> {
             self.accesses(&schema, &factor.name.name, crate::Access::Read)?;
         }
         if let Some(virtual_table) = crate::show::schema::virtual_columns(self, &schema, &factor.name.name)? {
+            if let Some(ReadMode::Locked(LockMode::Exclusive, _)) = self.locking.mode_of(&schema, &alias)? {
+                let command = "SELECT with locking clause";
+                let Session { user, client_host, .. } = self.session;
+                return Err(mysql_error!(
+                    ER_TABLEACCESS_DENIED_ERROR,
+                    command,
+                    user,
+                    client_host,
+                    factor.name.name
+                ));
+            }
             let slot = self.new_slot();
             let name = factor.name.name.clone();
             let columns = virtual_table
@@ -312,7 +324,7 @@ impl Binder<'_> {
         }
         let table = self.stored_table(&schema, &factor.name.name, &alias)?;
         let mode = self.locking.mode_of(&schema, &alias)?.unwrap_or(self.read_mode);
-        let locks_rows = matches!(mode, ReadMode::Locked(palisade_engine::LockMode::Exclusive, _));
+        let locks_rows = matches!(mode, ReadMode::Locked(LockMode::Exclusive, _));
         self.locks_rows |= locks_rows;
         self.check_locks(&table, &alias, locks_rows)?;
         let hints = factor.index_hints.clone();

@@ -78,6 +78,15 @@ impl Locking {
         Ok(found)
     }
 
+    /// 3569 if a clause names a derived table: MySQL takes it for locked by another clause, whatever there is.
+    pub fn check_unnamed(&self, alias: &str) -> SqlResult<()> {
+        let mut named = self.0.iter().flat_map(|clause| &clause.tables);
+        match named.find(|named| named.is("", alias)) {
+            Some(named) => Err(mysql_error!(ER_DUPLICATE_TABLE_LOCK, named.shown())),
+            None => Ok(()),
+        }
+    }
+
     /// FROM has this table.
     pub fn note(&mut self, schema: &str, alias: &str) {
         let named = self.0.iter_mut().flat_map(|clause| &mut clause.tables);

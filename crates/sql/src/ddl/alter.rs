@@ -7,25 +7,26 @@
 use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_CHECK_CONSTRAINT_NOT_FOUND,
     ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_COLUMN_CANNOT_DROP,
-    ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+    ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL, ER_UNKNOWN_ALTER_ALGORITHM,
+    ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, WARN_DATA_TRUNCATED,
 };
-use palisade_base::{Blocked, mysql_error};
+use palisade_base::{Blocked, MysqlError, mysql_error};
 use palisade_catalog::descriptor::{
-    Column, DefaultValue, ForeignKey, Index, IndexPart, TableDef, Visibility,
+    Column, DefaultValue, ForeignKey, Generated, Index, IndexPart, TableDef, Visibility,
 };
-use palisade_catalog::store::{coerce, implicit_default};
-use palisade_catalog::types::LobSize;
+use palisade_catalog::store::{StoreError, StoreErrorKind, coerce, implicit_default};
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
 use palisade_parser::ast::{
     AlterAction, AlterTable, CheckConstraint, ColumnDefinition, ColumnPosition, Expr, IndexDefinition,
-    IndexKey, IndexKind, ObjectName, TableConstraint, TableOption,
+    IndexKey, IndexKind, ObjectName, OrderItem, TableConstraint, TableOption,
 };
 
-use super::{Definer, column, expression, foreign, table, types, unsupported};
+use super::{Definer, column, conversion, expression, foreign, table, types, unsupported};
 use crate::dml::store::RowRules;
-use crate::expr::Context;
-use crate::{SqlAttempt, SqlResult};
+use crate::expr::{Context, Slot};
+use crate::show::create::{quoted, value_literal};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// What the engine is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,8 @@ pub struct Draft {
     origins: Vec<Option<usize>>,
     /// Types of the old columns.
     old_types: Vec<SqlType>,
+    /// What of the old columns is generated, and how.
+    old_generated: Vec<Option<Generated>>,
     changed: Changed,
     /// Generated columns, whose expressions are read when all columns are known: name, expression, whether STORED.
     generated: Vec<(String, Expr, bool)>,
@@ -93,6 +96,7 @@ impl Draft {
             copies: false,
             origins: (0..old.columns.len()).map(Some).collect(),
             old_types: old.columns.iter().map(|column| column.sql_type.clone()).collect(),
+            old_generated: old.columns.iter().map(|column| column.generated.clone()).collect(),
             changed: Changed::default(),
             generated: Vec::new(),
             checks: Vec::new(),
@@ -122,6 +126,8 @@ impl Draft {
         if draft.def.columns.iter().all(|column| column.visibility == Visibility::System) {
             return Err(mysql_error!(ER_CANT_REMOVE_ALL_FIELDS));
         }
+        let had_primary = draft.dropped_indexes.iter().any(|index| index.primary);
+        draft.copies |= had_primary && !draft.def.indexes.iter().any(|index| index.primary);
         draft.read_expressions(definer)?;
         table::check_auto_increment(&draft.def)?;
         draft.choose();
@@ -131,9 +137,14 @@ impl Draft {
     fn read_expressions(&mut self, definer: &Definer<'_>) -> SqlResult<()> {
         for (name, expr, stored) in std::mem::take(&mut self.generated) {
             let place = self.place(&name)?;
-            let generated = expression::generated(definer, &self.def, place, &expr, stored)?;
-            self.def.columns[place].generated = Some(generated);
+            let generated = Some(expression::generated(definer, &self.def, place, &expr, stored)?);
+            self.copies |= match self.origins[place] {
+                None => stored,
+                Some(origin) => self.old_generated[origin] != generated,
+            };
+            self.def.columns[place].generated = generated;
         }
+        expression::read_defaults(definer, &mut self.def)?;
         for (check, column) in std::mem::take(&mut self.checks) {
             expression::add_check(definer, &mut self.def, &check, column.as_deref())?;
             // rows that are there are checked
@@ -254,13 +265,22 @@ impl Draft {
                 self.changed.rebuild = true;
                 Ok(())
             }
-            // rows are kept in the order of the clustered index, keys are always enabled, and every algorithm
-            // the engine has takes the lock it needs
-            AlterAction::OrderBy(_)
-            | AlterAction::EnableKeys(_)
-            | AlterAction::Algorithm(_)
-            | AlterAction::Lock(_)
-            | AlterAction::Validation(_) => Ok(()),
+            AlterAction::OrderBy(items) => self.order_rows(definer, items),
+            AlterAction::Algorithm(name) => match name.as_str() {
+                "COPY" => {
+                    self.changed.rebuild = true;
+                    self.copies = true;
+                    Ok(())
+                }
+                "DEFAULT" | "INPLACE" | "INSTANT" => Ok(()),
+                _ => Err(mysql_error!(ER_UNKNOWN_ALTER_ALGORITHM, name)),
+            },
+            AlterAction::Lock(name) => match name.as_str() {
+                "DEFAULT" | "NONE" | "SHARED" | "EXCLUSIVE" => Ok(()),
+                _ => Err(mysql_error!(ER_UNKNOWN_ALTER_LOCK, name)),
+            },
+            // keys are always enabled, and every algorithm the engine has takes the lock it needs
+            AlterAction::EnableKeys(_) | AlterAction::Validation(_) => Ok(()),
             AlterAction::SetCheckEnforced(name, enforced) => {
                 let check = self.check(name)?;
                 let newly = *enforced && !self.def.checks[check].enforced;
@@ -327,7 +347,6 @@ impl Draft {
         if let Some(source) = &definition.generated {
             self.generated.push((definition.name.clone(), source.expr.clone(), source.stored));
             self.changed.rebuild = true;
-            self.copies |= source.stored;
         }
         let column = &definition.name;
         self.checks.extend(checks.into_iter().map(|check| (check, Some(column.clone()))));
@@ -381,6 +400,7 @@ impl Draft {
         }
         let end = self.def.row_id_column().unwrap_or(self.def.columns.len());
         let at = self.target(position)?.unwrap_or(end);
+        self.copies |= matches!(defined.column.default, DefaultValue::Expression(_));
         self.insert_column(at, defined.column, None);
         self.changed.rebuild = true;
         self.note_expressions(definition, defined.checks);
@@ -448,7 +468,9 @@ impl Draft {
         new.instant_default = old.instant_default.clone();
         let computed = new.generated.is_some() || old.generated.is_some();
         let same_rows = new.sql_type == old.sql_type && new.nullable == old.nullable && !computed;
-        self.copies |= new.sql_type != old.sql_type;
+        self.copies |= !conversion::keeps_bytes(&old.sql_type, &new.sql_type)
+            || new.auto_increment != old.auto_increment
+            || old.generated.is_some() && new.generated.is_none();
         if same_rows {
             self.changed.definition = true;
         } else {
@@ -547,7 +569,6 @@ impl Draft {
         self.dropped_indexes.push(index.clone());
         if number == 0 {
             self.changed.rebuild = true;
-            self.copies |= index.primary;
         } else {
             self.changed.dropped.push(index.name);
         }
@@ -557,11 +578,37 @@ impl Draft {
     fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
         let target = types::collation_of(charset, collation, CollationId::default())?;
         self.def.collation = target;
+        self.changed.definition = true;
         for column in &mut self.def.columns {
-            column.sql_type = converted(&column.sql_type, target);
+            let converted = conversion::in_collation(&column.sql_type, target);
+            if converted != column.sql_type {
+                column.sql_type = converted;
+                self.changed.rebuild = true;
+                self.copies = true;
+            }
         }
+        Ok(())
+    }
+
+    /// ORDER BY: rows are copied, and stay in the order of the clustered index.
+    fn order_rows(&mut self, definer: &mut Definer<'_>, items: &[OrderItem]) -> SqlResult<()> {
         self.changed.rebuild = true;
         self.copies = true;
+        if !self.def.indexes.iter().any(|index| index.hidden) {
+            let text = format!(
+                "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
+                self.def.name
+            );
+            definer.warnings.push(MysqlError::with_message(&ER_UNKNOWN_ERROR, text));
+            return Ok(());
+        }
+        for item in items {
+            if let Expr::Column(column) = &item.expr
+                && self.def.column_index(&column.column).is_none()
+            {
+                return Err(mysql_error!(ER_BAD_FIELD_ERROR, column.column, "order clause"));
+            }
+        }
         Ok(())
     }
 
@@ -578,6 +625,29 @@ impl Draft {
             _ => self.changed.definition = true,
         }
         Ok(())
+    }
+
+    /// What the column at `place` will be in rows that are there, as an expression over `c`, the table as it is; `None` is NULL.
+    pub fn value_of_rows(
+        &self,
+        definer: &Definer<'_>,
+        old: &TableDef,
+        place: usize,
+    ) -> SqlResult<Option<String>> {
+        let column = &self.def.columns[place];
+        if let Some(origin) = self.origins[place] {
+            return Ok(Some(format!("c.{}", quoted(&old.columns[origin].name))));
+        }
+        match new_value(definer, column)? {
+            _ if column.generated.is_some() => {
+                unsupported("a foreign key over a generated column that is added")
+            }
+            Source::Value(Value::Null) => Ok(None),
+            Source::Value(value) if !matches!(value, Value::Timestamp(_)) => {
+                Ok(Some(value_literal(&value, column)))
+            }
+            _ => unsupported("a foreign key over a column that is added with a value of its own in each row"),
+        }
     }
 
     /// Makes rows of the new definition from rows of the old one. Rows are counted in `rows`.
@@ -598,20 +668,39 @@ impl Draft {
         }
         Ok(Box::new(move |row: &RowView<'_>, out: &mut Vec<Value>| {
             *rows += 1;
-            for (place, (column, source)) in self.def.columns.iter().zip(&sources).enumerate() {
+            for (column, source) in self.def.columns.iter().zip(&sources) {
                 out.push(match source {
-                    Source::Expression => completer.default(place, column, *rows)?,
+                    Source::Expression => Value::Null,
                     Source::Value(value) => value.clone(),
                     Source::RowNumber => Value::UInt(*rows),
                     Source::Old(old) => {
                         let context = definer.store_context(&self.old_types[*old]);
                         coerce(row.column(*old), column, &context, &mut |_| {})
-                            .map_err(|error| error.to_mysql(&column.name, *rows))?
+                            .map_err(|error| self.not_kept(&error, column, *rows))?
                     }
                 });
             }
+            for (place, _) in
+                sources.iter().enumerate().filter(|(_, source)| matches!(source, Source::Expression))
+            {
+                out[place] = completer.default(place, &self.def.columns[place], out, *rows)?;
+            }
             Ok(completer.complete(&self.def, out, *rows)?)
         }))
+    }
+}
+
+impl Draft {
+    /// The error of a value that a column in its new form cannot hold; `row` is the number of its row.
+    fn not_kept(&self, error: &StoreError, column: &Column, row: u64) -> SqlError {
+        match error.kind {
+            // MySQL's two ways to write rows anew differ in this.
+            StoreErrorKind::NullNotAllowed | StoreErrorKind::TooLong if self.copies => {
+                mysql_error!(WARN_DATA_TRUNCATED, column.name, row)
+            }
+            StoreErrorKind::NullNotAllowed => mysql_error!(ER_INVALID_USE_OF_NULL),
+            _ => error.to_mysql(&column.name, row),
+        }
     }
 }
 
@@ -630,7 +719,8 @@ pub struct RowCompleter<'a> {
 }
 
 impl RowCompleter<'_> {
-    fn default(&mut self, place: usize, column: &Column, row: u64) -> SqlResult<Value> {
+    fn default(&mut self, place: usize, column: &Column, values: &[Value], row: u64) -> SqlResult<Value> {
+        self.cx.frame.slots[self.slot] = Slot::Values(values.into());
         at_once(self.cx.default_value(&self.rules.defaults[place], column, row))
     }
 
@@ -676,28 +766,6 @@ fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Source> {
         DefaultValue::Expression(_) => Ok(Source::Expression),
         DefaultValue::None if column.nullable => Ok(Source::Value(Value::Null)),
         DefaultValue::None => Ok(Source::Value(implicit_default(column))),
-    }
-}
-
-/// A text type in another collation.
-fn converted(ty: &SqlType, collation: CollationId) -> SqlType {
-    match ty {
-        SqlType::Char { length, .. } => SqlType::Char { length: *length, collation },
-        SqlType::VarChar { length, .. } => SqlType::VarChar { length: *length, collation },
-        // a TEXT that might overflow in the wider character set becomes the next larger one
-        SqlType::Text { size, collation: old } => {
-            let wider = collation.get().charset.max_bytes() > old.get().charset.max_bytes();
-            let size = match size {
-                LobSize::Tiny if wider => LobSize::Normal,
-                LobSize::Normal if wider => LobSize::Medium,
-                LobSize::Medium if wider => LobSize::Long,
-                size => *size,
-            };
-            SqlType::Text { size, collation }
-        }
-        SqlType::Enum { members, .. } => SqlType::Enum { members: members.clone(), collation },
-        SqlType::Set { members, .. } => SqlType::Set { members: members.clone(), collation },
-        other => other.clone(),
     }
 }
 

@@ -90,7 +90,6 @@ pub fn define(
             | ColumnAttribute::ColumnFormat(_)
             | ColumnAttribute::Storage(_)
             | ColumnAttribute::Srid(_)
-            | ColumnAttribute::References(_)
             | ColumnAttribute::EngineAttribute(_)
             | ColumnAttribute::SecondaryEngineAttribute(_) => {}
         }
@@ -182,6 +181,7 @@ pub fn set_default(definer: &Definer<'_>, column: &mut Column, default: &ColumnD
             }
             DefaultValue::CurrentTimestamp
         }
+        ColumnDefault::Expr(_) if column.auto_increment => return Err(invalid()),
         ColumnDefault::Expr(expr) => DefaultValue::Expression(expr.to_string()),
         ColumnDefault::Literal(expr) => {
             let (value, ty) = literal(expr, definer.client_collation).ok_or_else(invalid)?;

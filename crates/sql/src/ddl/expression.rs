@@ -1,17 +1,21 @@
-//! Expressions that a definition keeps as text: conditions of CHECK constraints, values of generated columns.
+//! Expressions that a definition keeps as text: conditions of CHECK constraints, values of generated columns, default values.
 //!
 //! The text is what SHOW CREATE TABLE prints: names without their table, strings with their character set, so that it
-//! means the same whoever reads it. What would not - variables, queries, functions of the moment - is refused here.
+//! means the same whoever reads it. What would not - variables, queries, functions of the moment - is refused here. A default
+//! value is computed once, when the row is made, so it may be of that moment: NOW(), UUID(), RAND(); but not wait, nor tell
+//! of the session's last statement.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::TableDef;
-use palisade_catalog::descriptor::{Check, Generated};
-use palisade_parser::ast::{CheckConstraint, Expr, Literal};
+use palisade_catalog::descriptor::{Check, DefaultValue, Generated};
+use palisade_parser::ast::{self, CheckConstraint, Expr, Literal};
 
-use super::Definer;
+use super::{Definer, unsupported};
 use crate::dml::store::parse_expression;
-use crate::func::Purity;
+use crate::func::absent::is_not_yet;
+use crate::func::{Function, Purity};
+use crate::show::create::quoted;
 use crate::{SqlError, SqlResult};
 
 /// What an expression is for.
@@ -21,7 +25,40 @@ enum Role<'a> {
     Check { name: &'a str, only: Option<&'a str> },
     /// The value of the column at this place.
     Generated { place: usize },
+    /// The default value of the column at this place.
+    Default { place: usize },
 }
+
+/// Functions that depend on more than their arguments, or do more than give a value, and may not be in a default value either.
+const NOT_IN_DEFAULTS: &[&str] = &[
+    "benchmark",
+    "found_rows",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "sleep",
+    "version",
+];
+
+/// Functions whose value is a truth.
+const TRUTHS: &[&str] = &[
+    "is_ipv4",
+    "is_ipv4_compat",
+    "is_ipv4_mapped",
+    "is_ipv6",
+    "is_uuid",
+    "isnull",
+    "json_contains",
+    "json_contains_path",
+    "json_overlaps",
+    "json_valid",
+    "regexp_like",
+    "strcmp",
+];
 
 impl Role<'_> {
     fn query(self, def: &TableDef) -> SqlError {
@@ -29,6 +66,9 @@ impl Role<'_> {
             Role::Check { name, .. } => mysql_error!(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, name),
             Role::Generated { place } => {
                 mysql_error!(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, def.columns[place].name)
+            }
+            Role::Default { place } => {
+                mysql_error!(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, def.columns[place].name)
             }
         }
     }
@@ -42,13 +82,17 @@ impl Role<'_> {
                 let column = &def.columns[place].name;
                 mysql_error!(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, column, function)
             }
+            Role::Default { place } => {
+                let column = &def.columns[place].name;
+                mysql_error!(ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED, column, function)
+            }
         }
     }
 
     fn variable(self, def: &TableDef) -> SqlError {
         match self {
             Role::Check { name, .. } => mysql_error!(ER_CHECK_CONSTRAINT_VARIABLES, name),
-            Role::Generated { place } => {
+            Role::Generated { place } | Role::Default { place } => {
                 mysql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, def.columns[place].name)
             }
         }
@@ -77,13 +121,95 @@ impl Role<'_> {
                     return Err(mysql_error!(ER_GENERATED_COLUMN_REF_AUTO_INC, def.columns[place].name));
                 }
             }
+            Role::Default { place } => {
+                let unknown = || mysql_error!(ER_BAD_FIELD_ERROR, column, "default value expression");
+                let found = found.ok_or_else(unknown)?;
+                let (own, read) = (&def.columns[place], &def.columns[found]);
+                let is_computed =
+                    read.generated.is_some() || matches!(read.default, DefaultValue::Expression(_));
+                if is_computed && found >= place {
+                    return Err(mysql_error!(ER_DEFAULT_VAL_GENERATED_NON_PRIOR, own.name));
+                }
+                if read.auto_increment {
+                    return Err(mysql_error!(ER_DEFAULT_VAL_GENERATED_REF_AUTO_INC, own.name));
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Whether a call of a function may be part of it.
+    fn allows(self, function: &Function, arguments: usize) -> bool {
+        let is_now = function.name == "unix_timestamp" && arguments == 0;
+        match self {
+            Role::Default { .. } => !NOT_IN_DEFAULTS.contains(&function.name),
+            // MySQL forgets these two
+            Role::Check { .. } if matches!(function.name, "sysdate" | "random_bytes") => true,
+            Role::Check { .. } | Role::Generated { .. } => function.purity == Purity::Pure && !is_now,
+        }
+    }
+}
+
+/// A function as errors name it.
+fn refused_name(name: &'static str) -> &'static str {
+    match name {
+        "session_user" | "system_user" => "user",
+        "version" => "version()",
+        name => name,
+    }
+}
+
+/// Whether an expression says something true or false by its form: the condition of a CHECK constraint must.
+fn is_truth(expr: &Expr) -> bool {
+    use ast::BinaryOp::*;
+    match expr {
+        Expr::Literal(Literal::Bool(_))
+        | Expr::Unary(ast::UnaryOp::Not, _)
+        | Expr::And(_)
+        | Expr::Or(_)
+        | Expr::Is { .. }
+        | Expr::InList { .. }
+        | Expr::InSubquery { .. }
+        | Expr::Exists(_)
+        | Expr::Quantified(..)
+        | Expr::Between(_)
+        | Expr::Like(_)
+        | Expr::Regexp { .. }
+        | Expr::SoundsLike(..)
+        | Expr::MemberOf(..) => true,
+        Expr::Binary(op, ..) => {
+            matches!(op, Xor | Equal | NullSafeEqual | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+        }
+        Expr::Function(function) => {
+            function.schema.is_none() && TRUTHS.contains(&function.name.to_ascii_lowercase().as_str())
+        }
+        _ => false,
+    }
+}
+
+/// A function that is not built in, as errors name it.
+fn unknown(function: &ast::Function) -> String {
+    match &function.schema {
+        Some(schema) => format!("{}.{}", quoted(schema), quoted(&function.name)),
+        None if is_not_yet(&function.name.to_ascii_lowercase()) => function.name.to_ascii_lowercase(),
+        None => quoted(&function.name),
     }
 }
 
 /// The text to keep of an expression over the columns of `def`.
 fn text_of(definer: &Definer<'_>, def: &TableDef, expr: &Expr, role: Role<'_>) -> SqlResult<String> {
+    match (role, expr) {
+        (Role::Check { name, .. }, expr) if !is_truth(expr) => {
+            return Err(mysql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, name));
+        }
+        (Role::Generated { place }, Expr::Row(_)) => {
+            return Err(mysql_error!(ER_GENERATED_COLUMN_ROW_VALUE, def.columns[place].name));
+        }
+        (Role::Default { place }, Expr::Row(_)) => {
+            return Err(mysql_error!(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, def.columns[place].name));
+        }
+        _ => {}
+    }
     let charset = definer.client_collation.get().charset.name();
     let mut kept = expr.clone();
     let mut refused = None;
@@ -102,16 +228,15 @@ fn text_of(definer: &Definer<'_>, def: &TableDef, expr: &Expr, role: Role<'_>) -
                 Err(role.variable(def))
             }
             Expr::Aggregate(_) | Expr::WindowFunction(_) => Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE)),
-            Expr::Placeholder(_) | Expr::Default | Expr::DefaultOf(_) | Expr::Values(_) | Expr::Match(_) => {
-                Err(role.query(def))
-            }
+            Expr::Values(_) => Err(role.function(def, "values")),
+            Expr::DefaultOf(_) => unsupported("DEFAULT() in a definition"),
+            Expr::Placeholder(_) | Expr::Default | Expr::Match(_) => Err(role.query(def)),
             Expr::Function(function) => {
                 let known = crate::func::find(&function.name).filter(|_| function.schema.is_none());
-                let now =
-                    function.name.eq_ignore_ascii_case("unix_timestamp") && function.arguments.is_empty();
                 match known {
-                    Some(known) if known.purity == Purity::Pure && !now => Ok(()),
-                    _ => Err(role.function(def, &function.name.to_ascii_lowercase())),
+                    Some(known) if role.allows(known, function.arguments.len()) => Ok(()),
+                    Some(known) => Err(role.function(def, refused_name(known.name))),
+                    None => Err(role.function(def, &unknown(function))),
                 }
             }
             other if other.has_query() => Err(role.query(def)),
@@ -136,6 +261,17 @@ pub fn generated(
     stored: bool,
 ) -> SqlResult<Generated> {
     Ok(Generated { expression: text_of(definer, def, expr, Role::Generated { place })?, stored })
+}
+
+/// Reads the default values of `def`'s columns that are expressions; all columns must be known.
+pub fn read_defaults(definer: &Definer<'_>, def: &mut TableDef) -> SqlResult<()> {
+    for place in 0..def.columns.len() {
+        let DefaultValue::Expression(text) = &def.columns[place].default else { continue };
+        let expr = parse_expression(text)?;
+        let kept = text_of(definer, def, &expr, Role::Default { place })?;
+        def.columns[place].default = DefaultValue::Expression(kept);
+    }
+    Ok(())
 }
 
 /// Adds a CHECK constraint; `column` is the column behind which it was written.
@@ -185,7 +321,7 @@ pub fn columns_read(expression: &str) -> SqlResult<Vec<String>> {
     Ok(columns)
 }
 
-/// 3108 or 3959 if an expression of the definition reads the column at `place`, which is dropped or renamed. Checks
+/// 3108, 3766 or 3959 if an expression of the definition reads the column at `place`, which is dropped or renamed. Checks
 /// about nothing else go with a dropped column.
 pub fn release_column(def: &mut TableDef, place: usize, dropped: bool) -> SqlResult<()> {
     let name = def.columns[place].name.clone();
@@ -193,6 +329,14 @@ pub fn release_column(def: &mut TableDef, place: usize, dropped: bool) -> SqlRes
     for column in def.columns.iter().filter_map(|column| column.generated.as_ref()) {
         if columns_read(&column.expression)?.iter().any(reads) {
             return Err(mysql_error!(ER_DEPENDENT_BY_GENERATED_COLUMN, name));
+        }
+    }
+    for (other, column) in def.columns.iter().enumerate() {
+        if let DefaultValue::Expression(text) = &column.default
+            && other != place
+            && columns_read(text)?.iter().any(reads)
+        {
+            return Err(mysql_error!(ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE, name, def.name));
         }
     }
     let mut kept = Vec::with_capacity(def.checks.len());

@@ -6,13 +6,14 @@
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{ForeignKey, Index};
+use palisade_catalog::descriptor::{ForeignKey, Index, IndexPart};
 use palisade_catalog::{SqlType, TableDef};
 use palisade_engine::{Dictionary, Share, TableName};
 use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, ReferenceAction};
 
-use super::{column, table, unsupported};
-use crate::SqlResult;
+use super::{column, expression, table, unsupported};
+use crate::show::create::quoted;
+use crate::{SqlError, SqlResult};
 
 /// Adds a foreign key to `def`, whose columns are complete, and the index it needs.
 pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<()> {
@@ -27,9 +28,8 @@ pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<()> {
         return Err(mysql_error!(ER_FK_DUP_NAME, name));
     }
     let references = &foreign.references;
-    if references.columns.len() != foreign.columns.len() {
-        let shown = foreign.name.as_deref().unwrap_or("foreign key without name");
-        return Err(mysql_error!(ER_WRONG_FK_DEF, shown, "Key reference and table reference don't match"));
+    if !references.columns.is_empty() && references.columns.len() != foreign.columns.len() {
+        return Err(mismatch(foreign.name.as_deref()));
     }
     if references.matching.as_deref().is_some_and(|matching| !matching.eq_ignore_ascii_case("simple")) {
         return unsupported("MATCH FULL and MATCH PARTIAL");
@@ -112,6 +112,35 @@ fn parent_of<'a>(dictionary: &'a Dictionary, def: &'a TableDef, key: &ForeignKey
     Some(table.descriptor().def())
 }
 
+/// 1239: the columns here and there are not as many.
+fn mismatch(name: Option<&str>) -> SqlError {
+    let shown = name.unwrap_or("foreign key without name");
+    mysql_error!(ER_WRONG_FK_DEF, shown, "Key reference and table reference don't match")
+}
+
+/// A foreign key that names no columns of its parent is about the primary key: names its columns.
+pub fn name_parent_columns(dictionary: &Dictionary, def: &mut TableDef) -> SqlResult<()> {
+    for place in 0..def.foreign_keys.len() {
+        let key = &def.foreign_keys[place];
+        if !key.referenced_columns.is_empty() {
+            continue;
+        }
+        let parent = parent_of(dictionary, def, key);
+        let primary = parent.and_then(|parent| {
+            let index = parent.indexes.iter().find(|index| index.primary)?;
+            Some((parent, index))
+        });
+        let matching = primary.filter(|(_, index)| index.parts.len() == key.columns.len());
+        let Some((parent, primary)) = matching else {
+            let is_given = !key.name.starts_with(&format!("{}_ibfk_", def.name));
+            return Err(mismatch(is_given.then_some(key.name.as_str())));
+        };
+        let name = |part: &IndexPart| parent.columns[usize::from(part.column)].name.clone();
+        def.foreign_keys[place].referenced_columns = primary.parts.iter().map(name).collect();
+    }
+    Ok(())
+}
+
 /// Columns that get another name: old and new.
 pub type Renamed = [(String, String)];
 
@@ -164,6 +193,7 @@ pub fn check(
                 }
             }
         }
+        check_actions(def, key)?;
         match parent_of(dictionary, def, key) {
             Some(parent) => check_pair(def, key, parent)?,
             None if checked => return Err(mysql_error!(ER_FK_CANNOT_OPEN_PARENT, key.referenced_table)),
@@ -192,6 +222,35 @@ pub fn check(
                 return Err(mysql_error!(ER_FK_COLUMN_CANNOT_DROP_CHILD, gone, key.name, child.name));
             }
             check_pair(&child, key, def)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a foreign key does to rows happens behind the backs of the CHECK constraints (3823) and STORED columns (1215) that read
+/// its columns: it may do nothing to them.
+fn check_actions(def: &TableDef, key: &ForeignKey) -> SqlResult<()> {
+    let writes = |action: &str| matches!(action, "CASCADE" | "SET NULL" | "SET DEFAULT");
+    if !writes(&key.on_update) && !writes(&key.on_delete) {
+        return Ok(());
+    }
+    // Rows that go are not checked.
+    let changes = writes(&key.on_update) || key.on_delete != "CASCADE";
+    let names: Vec<&str> =
+        key.columns.iter().map(|column| def.columns[usize::from(*column)].name.as_str()).collect();
+    let read_by = |expression: &str| -> SqlResult<Option<&str>> {
+        let read = expression::columns_read(expression)?;
+        Ok(names.iter().copied().find(|name| read.iter().any(|read| read.eq_ignore_ascii_case(name))))
+    };
+    for check in def.checks.iter().filter(|_| changes) {
+        if let Some(column) = read_by(&check.expression)? {
+            let code = &ER_CHECK_CONSTRAINT_CLAUSE_USING_FK_REFER_ACTION_COLUMN;
+            return Err(mysql_error!(*code, column, check.name, key.name));
+        }
+    }
+    for generated in def.columns.iter().filter_map(|column| column.generated.as_ref()) {
+        if generated.stored && read_by(&generated.expression)?.is_some() {
+            return Err(mysql_error!(ER_CANNOT_ADD_FOREIGN));
         }
     }
     Ok(())
@@ -315,16 +374,13 @@ pub fn relatives(dictionary: &Dictionary, name: &TableName) -> Vec<(TableName, S
     relatives
 }
 
-/// The query that finds a row of `def` without a parent.
-pub fn orphans(def: &TableDef, key: &ForeignKey) -> String {
-    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
-    let column = |place: &u16| quoted(&def.columns[usize::from(*place)].name);
+/// The query that finds a row of the table, `c`, without a parent by a new foreign key; `values` are what its columns will be.
+pub fn orphans(def: &TableDef, key: &ForeignKey, values: &[String]) -> String {
     let table = |schema: &str, name: &str| format!("{}.{}", quoted(schema), quoted(name));
-    let given: Vec<String> =
-        key.columns.iter().map(|place| format!("c.{} IS NOT NULL", column(place))).collect();
-    let pairs = key.columns.iter().zip(&key.referenced_columns);
+    let given: Vec<String> = values.iter().map(|value| format!("{value} IS NOT NULL")).collect();
+    let pairs = values.iter().zip(&key.referenced_columns);
     let equal: Vec<String> =
-        pairs.map(|(place, referenced)| format!("p.{} = c.{}", quoted(referenced), column(place))).collect();
+        pairs.map(|(value, referenced)| format!("p.{} = {value}", quoted(referenced))).collect();
     format!(
         "SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {}) LIMIT 1",
         table(&def.schema, &def.name),

@@ -8,12 +8,14 @@
 //! | [`expression`] | CHECK conditions and generated columns, as the dictionary keeps them |
 //! | [`foreign`] | foreign keys |
 //! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
+//! | [`conversion`] | types that change under rows |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under them, and asks
 //! the engine for one crash-atomic change. The caller has committed the session's transaction before.
 
 pub mod alter;
 pub mod column;
+pub mod conversion;
 pub mod expression;
 pub mod foreign;
 pub mod maintain;
@@ -28,7 +30,6 @@ use palisade_base::error_catalogue::{
     ER_TABLE_EXISTS_ERROR, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::descriptor::Schema;
 use palisade_catalog::{CollationId, Date, DateTime, TableDef, Timestamp, Value, Zone};
 use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel, Table, TableName};
@@ -40,12 +41,12 @@ use palisade_parser::ast::{
 use self::alter::{Draft, Plan};
 use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
-use crate::exec::State;
 use crate::expr::Context;
 use crate::mode::SqlMode;
-use crate::run::drive;
+use crate::run::send_rows;
 use crate::show::create;
 use crate::show::schema::is_virtual_name;
+use crate::sink::Collected;
 use crate::{Completion, Host, Session, SqlError, SqlResult};
 
 /// 1235: the construct is known and not there yet.
@@ -306,7 +307,7 @@ impl Ddl<'_> {
             return Err(exists);
         }
         let mut warnings = Vec::new();
-        let def = match &like {
+        let mut def = match &like {
             Some(like) => {
                 let mut def = self.table(like)?.descriptor().def().clone();
                 (def.schema, def.name) = (name.schema.clone(), name.table.clone());
@@ -326,6 +327,7 @@ impl Ddl<'_> {
         };
         self.check_names(&def, &name)?;
         let checked = self.session.variables.foreign_key_checks;
+        foreign::name_parent_columns(&self.engine.dictionary(), &mut def)?;
         foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
         self.rules(&def)?;
         let def = TableDef { created_us: self.host.unix_micros(), ..def };
@@ -436,9 +438,12 @@ impl Ddl<'_> {
                 foreign::check_dropped_index(&dictionary, old, &draft.def, index)?;
             }
             let checked = self.session.variables.foreign_key_checks;
+            foreign::name_parent_columns(&dictionary, &mut draft.def)?;
             foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
+            // MySQL checks rows by copying them
+            draft.copies |= checked && !draft.new_foreign_keys.is_empty();
         }
-        self.find_orphans(&lock, table.descriptor().def(), &draft).await?;
+        self.find_orphans(&lock, &definer, table.descriptor().def(), &draft).await?;
         let target = match &draft.new_name {
             Some(target) => {
                 Some(self.qualify(&self.in_schema_of(&name, target))?).filter(|target| *target != name)
@@ -454,11 +459,17 @@ impl Ddl<'_> {
                 return Err(mysql_error!(ER_TABLE_EXISTS_ERROR, target.table));
             }
         }
+        if statement.actions.is_empty() {
+            return Ok(Completion::default());
+        }
         if statement.actions.iter().all(|action| matches!(action, AlterAction::EnableKeys(_))) {
             self.session.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
             return Ok(Completion::default());
         }
-        let mut rows = 0;
+        let mut rows = match draft.copies && draft.plan != Plan::Rebuild {
+            true => self.count_rows(&lock, &name).await?,
+            false => 0,
+        };
         match std::mem::replace(&mut draft.plan, Plan::Nothing) {
             Plan::Nothing => {
                 if let Some(target) = target {
@@ -532,21 +543,23 @@ impl Ddl<'_> {
     }
 
     /// 1452 if rows that are there have no parent by a new foreign key.
-    async fn find_orphans(&mut self, lock: &ExclusiveLock, old: &TableDef, draft: &Draft) -> SqlResult<()> {
+    async fn find_orphans(
+        &mut self,
+        lock: &ExclusiveLock,
+        definer: &Definer<'_>,
+        old: &TableDef,
+        draft: &Draft,
+    ) -> SqlResult<()> {
         if !self.session.variables.foreign_key_checks {
             return Ok(());
         }
         let new = draft.def.foreign_keys.iter().filter(|key| draft.new_foreign_keys.contains(&key.name));
         for key in new {
-            let mut columns = key.columns.iter().map(|place| &draft.def.columns[usize::from(*place)]);
-            if let Some(added) = columns.find(|column| old.column_index(&column.name).is_none()) {
-                let null = matches!(added.default, DefaultValue::None | DefaultValue::Literal(Value::Null));
-                if added.nullable && null {
-                    continue;
-                }
-                return unsupported("a foreign key over a column that is added with a value");
-            }
-            if self.has_rows(lock, &foreign::orphans(&draft.def, key)).await? {
+            let columns = key.columns.iter();
+            let values = columns.map(|place| draft.value_of_rows(definer, old, usize::from(*place)));
+            // With a NULL in it, it demands nothing.
+            let Some(values) = values.collect::<SqlResult<Option<Vec<String>>>>()? else { continue };
+            if self.has_rows(lock, &foreign::orphans(&draft.def, key, &values)).await? {
                 let line = create::foreign_key_line(&draft.def, key);
                 let shown = format!(" (`{}`.`{}`, {line})", draft.def.schema, draft.def.name);
                 return Err(mysql_error!(ER_NO_REFERENCED_ROW_2, shown));
@@ -555,19 +568,36 @@ impl Ddl<'_> {
         Ok(())
     }
 
+    /// How many rows a locked table has.
+    async fn count_rows(&mut self, lock: &ExclusiveLock, name: &TableName) -> SqlResult<u64> {
+        let text =
+            format!("SELECT COUNT(*) FROM {}.{}", create::quoted(&name.schema), create::quoted(&name.table));
+        match self.rows_of(lock, &text).await?.pop().and_then(|mut row| row.pop()) {
+            Some(Value::Int(rows)) => Ok(rows as u64),
+            other => unreachable!("COUNT(*) is a whole number, not {other:?}"),
+        }
+    }
+
     /// Whether a query over locked tables has a row.
     async fn has_rows(&mut self, lock: &ExclusiveLock, text: &str) -> SqlResult<bool> {
+        Ok(!self.rows_of(lock, text).await?.is_empty())
+    }
+
+    /// The rows of a query over locked tables.
+    async fn rows_of(&mut self, lock: &ExclusiveLock, text: &str) -> SqlResult<Vec<Vec<Value>>> {
         let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
         let Statement::Query(query) = parsed.map_err(crate::sql::parse_error)? else {
             return unsupported("this check");
         };
+        // It is the statement's own: neither LOCK TABLES nor privileges are about it.
         let locks = self.session.locks.take();
+        let restricted = std::mem::take(&mut self.session.restricted);
         let planned = {
             let dictionary = self.engine.dictionary();
             let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
             binder.query(&query).map(|query| Arc::new(binder.finish(Some(query))))
         };
-        self.session.locks = locks;
+        (self.session.locks, self.session.restricted) = (locks, restricted);
         let plan = planned?;
         let (engine, host) = (self.engine, self.host);
         let session = &mut *self.session;
@@ -578,14 +608,14 @@ impl Ddl<'_> {
         transaction.start_statement();
         let mut cx = Context::new(self.session, host, engine, &[], Some(plan.clone()));
         let query = plan.query.as_ref().expect("a SELECT has a query");
-        let mut state = State::new(&query.root);
-        let found = drive(&mut cx, |cx| state.next(&query.root, cx)).await;
+        let mut collected = Collected::default();
+        let sent = send_rows(&mut cx, query, &mut collected).await;
         drop(cx);
         if let Some(transaction) = &mut self.session.transaction {
             transaction.rollback().await?;
         }
         self.session.hold_own_locks();
-        found
+        sent.map(|_| collected.rows)
     }
 
     /// The foreign keys of other tables follow a table's new name and its columns' new names.

@@ -77,6 +77,7 @@ pub fn define(
             def.columns[place].generated = Some(kept);
         }
     }
+    expression::read_defaults(definer, &mut def)?;
     for (column, check) in &column_checks {
         expression::add_check(definer, &mut def, check, Some(column))?;
     }

@@ -193,11 +193,22 @@ struct Forbidden<'f> {
 }
 
 impl Forbidden<'_> {
-    /// The error: 1452 or 1451 with `(`db`.`child`, CONSTRAINT ...)`. The host hears of it.
+    /// Whether the session may not know of both tables.
+    fn is_hidden(&self, cx: &Context<'_>) -> bool {
+        let hidden = |schema: &str, table: &str| !cx.host.may_see(cx.session, schema, Some(table));
+        let (child, key) = (self.child, self.key);
+        cx.session.restricted
+            && (hidden(&child.schema, &child.name) || hidden(&key.referenced_schema, &key.referenced_table))
+    }
+
+    /// The error: 1452 or 1451 with `(`db`.`child`, CONSTRAINT ...)`, unless that is hidden. The host hears of it.
     fn error(&self, cx: &mut Context<'_>) -> SqlError {
         let (child, key) = (self.child, self.key);
         let constraint = crate::show::create::foreign_key_line(child, key);
-        let shown = format!(" (`{}`.`{}`, {constraint})", child.schema, child.name);
+        let shown = match self.is_hidden(cx) {
+            true => String::new(),
+            false => format!(" (`{}`.`{}`, {constraint})", child.schema, child.name),
+        };
         let begins = || child.indexes.iter().position(|index| begins_with(index, &key.columns));
         let child_index = self.child_index.or_else(begins);
         let parent_index = self.parent.and_then(|parent| {

@@ -39,6 +39,8 @@ pub struct BoundCheck {
 pub struct RowRules {
     /// By column.
     pub defaults: Vec<ColumnDefault>,
+    /// Some of them are expressions.
+    computes_defaults: bool,
     /// Generated columns in order, and how each is computed.
     generated: Vec<GeneratedValue>,
     /// CHECK constraints.
@@ -59,6 +61,11 @@ impl RowRules {
         !self.generated.is_empty()
     }
 
+    /// Whether there are default values that are expressions.
+    pub fn computes_defaults(&self) -> bool {
+        self.computes_defaults
+    }
+
     /// Whether rows are checked.
     pub fn checks(&self) -> bool {
         !self.checks.is_empty()
@@ -77,7 +84,8 @@ impl Binder<'_> {
             let expr = self.stored_expression(&source.expression)?;
             generated.push(GeneratedValue { column: position, expr, strict });
         }
-        Ok(RowRules { defaults, generated, checks })
+        let computes_defaults = defaults.iter().any(|default| matches!(default, ColumnDefault::Expr(_)));
+        Ok(RowRules { defaults, computes_defaults, generated, checks })
     }
 
     /// The rules of rows that are in no table yet, and the slot in which their expressions see the row.

@@ -151,10 +151,10 @@ impl Plans {
             PREPARES_SHARED.increment();
             return Ok(found);
         }
-        let (statement, parameters) = palisade_parser::parse_prepared(text, options).map_err(parse_error)?;
+        let parsed = palisade_parser::parse_prepared(text, options).map_err(parse_error)?;
         STATEMENTS_PARSED.increment();
-        let is_shared = is_shared(&statement);
-        let prepared = Arc::new(Prepared::new(Arc::new(statement), parameters, key, text.len()));
+        let is_shared = is_shared(&parsed.statement);
+        let prepared = Arc::new(Prepared::new(parsed, key, text.len()));
         if is_shared {
             self.keep(&prepared);
         }

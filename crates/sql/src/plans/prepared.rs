@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palisade_catalog::{CollationId, Value};
-use palisade_parser::ParseOptions;
 use palisade_parser::ast::{Into, Statement};
+use palisade_parser::{Deprecated, Only, ParseOptions};
 use smallvec::SmallVec;
 
 use crate::Session;
@@ -30,6 +30,8 @@ pub struct Prepared {
     pub parameters: usize,
     /// Its parse tree. Statements of several workers may have the same one.
     pub statement: Arc<Statement>,
+    /// What of its text is deprecated.
+    pub(crate) deprecated: Arc<[Deprecated]>,
     /// Its text, and what tells it from others of the same text.
     key: Box<[u8]>,
     text_length: usize,
@@ -151,22 +153,33 @@ pub(super) fn key_of(text: &[u8], options: &ParseOptions) -> Box<[u8]> {
 
 impl Prepared {
     /// A statement whose `key` begins with its text.
-    pub(super) fn new(
-        statement: Arc<Statement>,
-        parameters: usize,
-        key: Box<[u8]>,
-        text_length: usize,
-    ) -> Prepared {
-        let plans = Mutex::default();
-        let prepared =
-            Prepared { parameters, statement, key, text_length, weight: AtomicUsize::new(0), plans };
+    pub(super) fn new(parsed: Only, key: Box<[u8]>, text_length: usize) -> Prepared {
+        let prepared = Prepared {
+            parameters: parsed.placeholders,
+            statement: Arc::new(parsed.statement),
+            deprecated: parsed.deprecated.into(),
+            key,
+            text_length,
+            weight: AtomicUsize::new(0),
+            plans: Mutex::default(),
+        };
         prepared.weigh();
         prepared
     }
 
     /// The same statement before anything was planned.
     pub(super) fn without_plans(&self) -> Prepared {
-        Prepared::new(self.statement.clone(), self.parameters, self.key.clone(), self.text_length)
+        let prepared = Prepared {
+            parameters: self.parameters,
+            statement: self.statement.clone(),
+            deprecated: self.deprecated.clone(),
+            key: self.key.clone(),
+            text_length: self.text_length,
+            weight: AtomicUsize::new(0),
+            plans: Mutex::default(),
+        };
+        prepared.weigh();
+        prepared
     }
 
     /// Its text.

@@ -71,14 +71,13 @@ impl Plans {
         let prepared = match self.find(key.key()) {
             Some(prepared) => prepared,
             None => {
-                let (statement, parameters) = palisade_parser::parse_prepared(key.text(), *options).ok()?;
-                if parameters != values.len() {
+                let parsed = palisade_parser::parse_prepared(key.text(), *options).ok()?;
+                if parsed.placeholders != values.len() {
                     return None;
                 }
                 STATEMENTS_PARSED.increment();
                 let length = key.text().len();
-                let prepared =
-                    Arc::new(Prepared::new(Arc::new(statement), parameters, key.key().into(), length));
+                let prepared = Arc::new(Prepared::new(parsed, key.key().into(), length));
                 self.keep(&prepared);
                 prepared
             }

@@ -42,6 +42,15 @@ pub fn current_timestamp(column: &Column) -> String {
     }
 }
 
+/// A value of a column as a constant that the column takes.
+pub fn value_literal(value: &Value, column: &Column) -> String {
+    match value {
+        Value::Bit { bits, .. } => format!("b'{bits:b}'"),
+        Value::Bytes(bytes) => literal(&String::from_utf8_lossy(bytes)),
+        value => literal(&value_text(value, column)),
+    }
+}
+
 /// A default value as SHOW COLUMNS and COLUMN_DEFAULT show it; `None` is NULL or none.
 pub fn default_text(column: &Column) -> Option<String> {
     match &column.default {
@@ -128,15 +137,8 @@ fn column_line(def: &TableDef, column: &Column) -> String {
                 out.push_str(" DEFAULT NULL");
             }
         }
-        DefaultValue::Literal(Value::Bit { bits, .. }) => {
-            write_to(&mut out, format_args!(" DEFAULT b'{bits:b}'"))
-        }
         DefaultValue::Literal(value) => {
-            let text = match value {
-                Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                value => value_text(value, column),
-            };
-            write_to(&mut out, format_args!(" DEFAULT {}", literal(&text)));
+            write_to(&mut out, format_args!(" DEFAULT {}", value_literal(value, column)));
         }
         DefaultValue::CurrentTimestamp => {
             write_to(&mut out, format_args!(" DEFAULT {}", current_timestamp(column)))

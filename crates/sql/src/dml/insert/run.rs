@@ -52,7 +52,12 @@ impl<'p> InsertRun<'p> {
 
     /// LOAD DATA's row before its fields.
     pub(in crate::dml) async fn begin_row(&self, cx: &mut Context<'_>, number: u64) -> SqlResult<Vec<Value>> {
-        drive(cx, |cx| self.start(cx, number)).await
+        drive(cx, |cx| {
+            let mut values = self.start(cx, number)?;
+            self.compute_defaults(cx, &mut values, number, |column| !self.plan.columns.contains(&column))?;
+            Ok(values)
+        })
+        .await
     }
 
     /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
@@ -160,6 +165,10 @@ impl<'p> InsertRun<'p> {
         for (place, (column, cell)) in plan.columns.iter().zip(cells).enumerate() {
             values[*column] = self.cell(cx, &values, place, cell, number)?;
         }
+        self.compute_defaults(cx, &mut values, number, |column| {
+            let place = plan.columns.iter().position(|given| *given == column);
+            place.is_none_or(|place| matches!(cells[place], Cell::Default))
+        })?;
         Ok(values)
     }
 
@@ -215,10 +224,33 @@ impl<'p> InsertRun<'p> {
         for ((column, value), ty) in self.plan.columns.iter().zip(given).zip(types) {
             values[*column] = self.stored(cx, value, ty, *column, number)?;
         }
+        self.compute_defaults(cx, &mut values, number, |column| !self.plan.columns.contains(&column))?;
         Ok(values)
     }
 
-    /// A row with the defaults of the columns that are not given.
+    /// Gives the columns that `is_wanted` their defaults which are expressions, in order: they see the values that the statement
+    /// gives, wherever those stand, and the defaults that are constants.
+    fn compute_defaults(
+        &self,
+        cx: &mut Context<'_>,
+        values: &mut [Value],
+        number: u64,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> SqlAttempt<()> {
+        let InsertPlan { table, rules, existing, .. } = self.plan;
+        if !rules.computes_defaults() {
+            return Ok(());
+        }
+        for (column, default) in rules.defaults.iter().enumerate() {
+            if matches!(default, ColumnDefault::Expr(_)) && is_wanted(column) {
+                cx.frame.slots[*existing] = Slot::Values((&*values).into());
+                values[column] = cx.default_value(default, &table.columns[column], number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A row with the defaults of the columns that are not given, NULL for those that are expressions.
     fn start(&self, cx: &mut Context<'_>, number: u64) -> SqlAttempt<Vec<Value>> {
         let mut values = vec![Value::Null; self.plan.table.columns.len()];
         for (column, value) in values.iter_mut().enumerate() {
@@ -234,7 +266,10 @@ impl<'p> InsertRun<'p> {
         if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
             return Ok(Value::Null);
         }
-        cx.default_value(&self.plan.rules.defaults[column], known, number)
+        match &self.plan.rules.defaults[column] {
+            ColumnDefault::Expr(_) => Ok(Value::Null),
+            default => cx.default_value(default, known, number),
+        }
     }
 
     fn stored(

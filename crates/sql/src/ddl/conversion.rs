@@ -1,0 +1,58 @@
+//! Types of columns that change under rows that are there.
+
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{CollationId, SqlType};
+
+/// Whether values of type `old` are values of type `new` as they are, byte by byte, for MySQL.
+pub fn keeps_bytes(old: &SqlType, new: &SqlType) -> bool {
+    // so many bytes say how long a value is
+    let prefix = |characters: u32, collation: CollationId| {
+        u64::from(characters) * u64::from(collation.get().charset.max_bytes()) > 255
+    };
+    match (old, new) {
+        (old, new) if old == new => true,
+        (SqlType::VarChar { length: a, collation: from }, SqlType::VarChar { length: b, collation: to }) => {
+            from == to && a <= b && prefix(*a, *from) == prefix(*b, *to)
+        }
+        (SqlType::VarBinary { length: a }, SqlType::VarBinary { length: b }) => {
+            a <= b && (*a > 255) == (*b > 255)
+        }
+        (SqlType::Enum { members: a, collation: from }, SqlType::Enum { members: b, collation: to }) => {
+            from == to && b.starts_with(a) && (a.len() > 255) == (b.len() > 255)
+        }
+        (SqlType::Set { members: a, collation: from }, SqlType::Set { members: b, collation: to }) => {
+            from == to && b.starts_with(a) && set_bytes(a.len()) == set_bytes(b.len())
+        }
+        _ => false,
+    }
+}
+
+/// Bytes of a SET of so many members.
+fn set_bytes(members: usize) -> usize {
+    match members.div_ceil(8) {
+        bytes @ 0..=4 => bytes,
+        _ => 8,
+    }
+}
+
+/// A text type in another collation.
+pub fn in_collation(ty: &SqlType, collation: CollationId) -> SqlType {
+    match ty {
+        SqlType::Char { length, .. } => SqlType::Char { length: *length, collation },
+        SqlType::VarChar { length, .. } => SqlType::VarChar { length: *length, collation },
+        // a TEXT that might overflow in the wider character set becomes the next larger one
+        SqlType::Text { size, collation: old } => {
+            let wider = collation.get().charset.max_bytes() > old.get().charset.max_bytes();
+            let size = match size {
+                LobSize::Tiny if wider => LobSize::Normal,
+                LobSize::Normal if wider => LobSize::Medium,
+                LobSize::Medium if wider => LobSize::Long,
+                size => *size,
+            };
+            SqlType::Text { size, collation }
+        }
+        SqlType::Enum { members, .. } => SqlType::Enum { members: members.clone(), collation },
+        SqlType::Set { members, .. } => SqlType::Set { members: members.clone(), collation },
+        other => other.clone(),
+    }
+}
