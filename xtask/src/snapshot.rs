@@ -6,6 +6,8 @@
 //! the server's memory. A snapshot must read what it read at first; and when it is closed, all of the history is
 //! forgotten, the undo pages are given back, and the file of the undo space need not grow for the next one.
 
+use std::time::Instant;
+
 use palisade_lab::spec::Address;
 use palisade_lab::{process, sysbench};
 
@@ -65,11 +67,15 @@ fn measure(seconds: u32, rounds: u32, turns: u32) -> Outcome {
         for _ in 0..turns {
             row("open", &load, &address, &mut watcher)?;
         }
+        let again = Instant::now();
         expect(&mut reader, checksum, &seen)?;
+        println!("| read again in {:.2} s | | | | | | |", again.elapsed().as_secs_f64());
         execute(&mut reader, "COMMIT")?;
+        let closed = Instant::now();
         until(&mut watcher, &metric("trx_rseg_history_len"), |length| length == 0)?;
         // Each segment keeps the page that it writes to, and so many sessions write at most.
         until(&mut watcher, &metric("trx_undo_pages"), |pages| pages <= 2 * u64::from(load.clients))?;
+        println!("| given back after {:.1} s | | | | | | |", closed.elapsed().as_secs_f64());
     }
     row("none", &load, &address, &mut watcher)
 }

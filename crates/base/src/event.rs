@@ -165,6 +165,13 @@ pub enum Blocked<E> {
 }
 
 impl<E> Blocked<E> {
+    /// "Call me again soon": what takes long lets others have their turn.
+    pub fn yielding() -> Self {
+        let event = Event::new();
+        event.complete();
+        Blocked::Wait(event)
+    }
+
     /// The same, with the error converted.
     pub fn map_err<F>(self, convert: impl FnOnce(E) -> F) -> Blocked<F> {
         match self {

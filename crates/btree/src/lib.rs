@@ -43,4 +43,4 @@ pub use node::Key;
 pub use op::PageOp;
 pub use tree::Tree;
 pub use tree::change::Position;
-pub use tree::scan::{Direction, Entry, ScanEnd};
+pub use tree::scan::{Direction, Entry, MOST_AHEAD, ScanEnd};

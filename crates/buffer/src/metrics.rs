@@ -8,6 +8,8 @@ palisade_base::metrics! {
     pub static BUFFER_POOL_READ_REQUESTS: Gauge as StatusCounter = "buffer_pool_read_requests", "buffer", "Number of logical read requests", "Innodb_buffer_pool_read_requests";
     /// Accesses that had to read the page from disk.
     pub static BUFFER_POOL_READS: Counter = "buffer_pool_reads", "buffer", "Number of reads directly from disk", "Innodb_buffer_pool_reads";
+    /// Pages read from disk before somebody accessed them.
+    pub static BUFFER_POOL_READ_AHEAD: Counter = "buffer_pool_read_ahead", "buffer", "Number of pages read as read ahead", "Innodb_buffer_pool_read_ahead";
     /// Pages changed by mini-transactions.
     pub static BUFFER_POOL_WRITE_REQUESTS: Counter = "buffer_pool_write_requests", "buffer", "Number of write requests", "Innodb_buffer_pool_write_requests";
     /// Accesses that found no free frame.

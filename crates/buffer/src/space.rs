@@ -298,6 +298,30 @@ impl Space {
         Err(Blocked::Wait(event))
     }
 
+    /// Whether the page is in memory now.
+    pub fn has(&self, page: PageNo) -> bool {
+        self.entry(page).is_ok_and(|entry| entry.frame().is_some())
+    }
+
+    /// Has the page read for somebody who will want it soon, if it is not in memory and frames are not scarce. What goes wrong is
+    /// told to whoever wants it then. Never waits.
+    pub fn read_ahead(&self, page: PageNo) {
+        let Ok(entry) = self.entry(page) else { return };
+        if self.core.frames.free_count() <= self.core.free_target() / 4 {
+            return;
+        }
+        let mut slow = self.slow.lock();
+        if slow.detached || slow.reads.contains_key(&page) || entry.frame().is_some() {
+            return;
+        }
+        let Ok(frame) = self.core.take_frame() else { return };
+        slow.reads.insert(page, Pending::UnderWay { event: Event::new(), callers: 0 });
+        drop(slow);
+        metrics::BUFFER_POOL_READ_AHEAD.increment();
+        let this = self.this();
+        self.core.io.submit(move || this.read(page, frame));
+    }
+
     /// Reads `page` into `frame`, on an I/O thread, and publishes it or its failure.
     fn read(&self, page: PageNo, frame: u32) {
         let id = self.page_id(page);
@@ -334,7 +358,9 @@ impl Space {
             if matches!(error, Error::Corrupted { .. }) {
                 metrics::BUFFER_PAGES_CORRUPTED.increment();
             }
-            slow.reads.insert(page, Pending::Failed { error, callers });
+            if callers > 0 {
+                slow.reads.insert(page, Pending::Failed { error, callers });
+            }
         }
         drop(slow);
         if !publish {

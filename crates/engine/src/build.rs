@@ -12,7 +12,7 @@ use std::sync::Arc;
 use palisade_base::event::{retry, retry_blocking};
 use palisade_base::{Blocked, PageNo, TrxId};
 use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
-use palisade_btree::{Direction, Mtr, ScanEnd, Tree, overflow};
+use palisade_btree::{Direction, MOST_AHEAD, Mtr, ScanEnd, Tree, overflow};
 use palisade_buffer::Space;
 use palisade_catalog::{Index, RowView, TableDef, Value, key, row};
 use palisade_log::Log;
@@ -344,10 +344,10 @@ impl Cursor {
         rows.clear();
         let mut damaged = false;
         let from = from.as_ref().map(Vec::as_slice);
-        let end = tree.scan(from, Direction::Forward, |key, value| {
-            match ClusteredHeader::split(value) {
+        let end = tree.scan_range(from, Bound::Unbounded, Direction::Forward, MOST_AHEAD, |mut entry| {
+            match ClusteredHeader::split(entry.value()) {
                 Some((header, row)) if !header.is_deleted() => {
-                    rows.push((key.to_vec(), header, row.to_vec()))
+                    rows.push((entry.key().to_vec(), header, row.to_vec()))
                 }
                 Some(_) => {}
                 None => damaged = true,

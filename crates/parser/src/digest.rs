@@ -110,16 +110,8 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn add(&mut self, token: Token, bytes: &[u8]) {
         match token.kind {
-            TokenKind::Integer
-            | TokenKind::Decimal
-            | TokenKind::Float
-            | TokenKind::String
-            | TokenKind::NationalString
-            | TokenKind::HexString
-            | TokenKind::HexNumber
-            | TokenKind::BitString
-            | TokenKind::BitNumber
-            | TokenKind::Placeholder => self.value(),
+            TokenKind::Placeholder => self.value(),
+            kind if kind.is_constant() => self.value(),
             TokenKind::Word if token.keyword == Keyword::NULL => {
                 if self.value_expected() {
                     self.value();

@@ -86,6 +86,24 @@ pub enum TokenKind {
     Invalid,
 }
 
+impl TokenKind {
+    /// Whether it is a number or a text that says its own value.
+    pub(crate) fn is_constant(self) -> bool {
+        matches!(
+            self,
+            TokenKind::Integer
+                | TokenKind::Decimal
+                | TokenKind::Float
+                | TokenKind::String
+                | TokenKind::NationalString
+                | TokenKind::HexString
+                | TokenKind::HexNumber
+                | TokenKind::BitString
+                | TokenKind::BitNumber
+        )
+    }
+}
+
 /// A token: what it is and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {

@@ -222,10 +222,7 @@ impl Sql {
     /// COMMIT, explicit or not: refused in an XA transaction. A commit that fails becomes a rollback.
     pub async fn commit(&self, session: &mut Session) -> SqlResult<()> {
         session.refuse_in_branch()?;
-        session.savepoints.clear();
-        session.next_transaction = NextTransaction::default();
-        session.in_transaction = false;
-        if !std::mem::take(&mut session.active) {
+        if !session.leave_transaction() {
             return Ok(());
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
@@ -241,10 +238,7 @@ impl Sql {
 
     /// ROLLBACK.
     pub async fn rollback(&self, session: &mut Session) -> SqlResult<()> {
-        session.savepoints.clear();
-        session.next_transaction = NextTransaction::default();
-        session.in_transaction = false;
-        if !std::mem::take(&mut session.active) {
+        if !session.leave_transaction() {
             return Ok(());
         }
         let Some(transaction) = &mut session.transaction else { return Ok(()) };

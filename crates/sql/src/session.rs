@@ -279,6 +279,14 @@ impl Session {
         }
     }
 
+    /// For the session its transaction has ended. False if none was begun, so that there is nothing to end.
+    pub(crate) fn leave_transaction(&mut self) -> bool {
+        self.savepoints.clear();
+        self.next_transaction = NextTransaction::default();
+        self.in_transaction = false;
+        std::mem::take(&mut self.active)
+    }
+
     /// Isolation level and access mode of the transaction that it would open now.
     pub(crate) fn characteristics_to_come(&self) -> (IsolationLevel, AccessMode) {
         let usual = if self.variables.read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite };

@@ -94,6 +94,8 @@ enum Obstacle {
 impl Trx {
     /// Changes the row at `key` of a clustered index. Waits for: the row's lock, pages, log credit.
     pub fn change_row(&mut self, tree: &Tree, key: &[u8], change: RowChange<'_>) -> Attempt<RowOutcome> {
+        // It will be the newest version that this transaction sees.
+        self.state.walks.clear();
         loop {
             match self.state.change_row(&self.system, tree, key, change)? {
                 Ok(outcome) => return Ok(outcome),

@@ -24,6 +24,7 @@ use crate::undo::page::Occupancy;
 use crate::undo::record::RECORD_HEADER;
 use crate::undo::segment::{InFlight, MAX_APPEND_BYTES, MAX_APPEND_LOCKS_BYTES};
 use crate::undo::{Segment, Undo, UndoRecord};
+use crate::version::Walks;
 
 /// A transaction. When one has ended, the next can begin in the same object, with its buffers.
 pub struct Trx {
@@ -36,6 +37,8 @@ pub(crate) struct State {
     pub(crate) session: SessionNo,
     pub(crate) id: TrxId,
     pub(crate) snapshot: Option<Snapshot>,
+    /// Reads with that snapshot that had to wait.
+    pub(crate) walks: Walks,
     pub(crate) segment: Option<Segment>,
     /// Its newest undo record.
     pub(crate) last: UndoPtr,
@@ -77,6 +80,7 @@ impl Trx {
             session,
             id: TrxId::NONE,
             snapshot: None,
+            walks: Walks::default(),
             segment: None,
             last: UndoPtr::NONE,
             changes: 0,
@@ -200,6 +204,7 @@ impl Trx {
     #[inline]
     pub fn close_snapshot(&mut self) {
         if self.state.snapshot.take().is_some() {
+            self.state.walks.clear();
             self.system.sequence.close_snapshot(self.state.session);
         }
     }
@@ -247,8 +252,9 @@ impl Trx {
         self.state.locks && self.system.locks.session_locks(self.state.session).1
     }
 
-    /// Stops waiting for a lock: the operation that waited will not be called again.
+    /// Stops waiting: the operation that waited, for a lock or something else, will not be called again.
     pub fn cancel_wait(&mut self) {
+        self.state.walks.clear();
         self.system.locks.cancel_wait(self.state.session);
     }
 

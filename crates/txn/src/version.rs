@@ -85,6 +85,51 @@ enum Look {
     Lock,
 }
 
+/// Versions gone back before others have their turn: some tenths of a millisecond.
+const STEPS_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
+
+/// How far back reads that had to wait have followed the versions of rows. There may be millions of a row, and who began with
+/// the newest after each wait would not come to the oldest.
+///
+/// What has been passed by stays so while the snapshot is open, which keeps the undo, and the transaction itself changes nothing.
+#[derive(Default)]
+pub(crate) struct Walks(Vec<Walk>);
+
+struct Walk {
+    index: u64,
+    key: Vec<u8>,
+    /// The version that has been reached.
+    header: ClusteredHeader,
+    row: Vec<u8>,
+}
+
+impl Walks {
+    /// More reads of a transaction are not under way at once; the oldest was given up, and would begin anew.
+    const MOST: usize = 32;
+
+    /// Takes the walk of a row up again: gives the version that it has reached, whose bytes replace the content of `row`.
+    #[inline]
+    fn resume(&mut self, index: u64, key: &[u8], row: &mut Vec<u8>) -> Option<ClusteredHeader> {
+        let place = self.0.iter().position(|walk| walk.index == index && walk.key == key)?;
+        let walk = self.0.remove(place);
+        *row = walk.row;
+        Some(walk.header)
+    }
+
+    fn keep(&mut self, walk: Walk) {
+        if self.0.len() == Self::MOST {
+            self.0.remove(0);
+        }
+        self.0.push(walk);
+    }
+
+    /// They are not taken up again.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 /// What a leaf said of a key.
 enum Seen {
     Absent,
@@ -97,7 +142,7 @@ enum Seen {
 
 impl Trx {
     /// Replaces the content of `out` by the row at `key` as the snapshot sees it, opening one if none is open. `None` if it
-    /// sees no row. Waits for: pages.
+    /// sees no row. Waits for: pages, its next turn.
     pub fn read_snapshot(
         &mut self,
         tree: &Tree,
@@ -105,38 +150,47 @@ impl Trx {
         out: &mut Vec<u8>,
     ) -> Attempt<Option<ClusteredHeader>> {
         self.open_snapshot();
-        out.clear();
-        let seen = tree.get(key, |value| {
-            let Some(value) = value else { return Seen::Absent };
-            let Some((header, row)) = ClusteredHeader::split(value) else { return Seen::Damaged };
-            if !self.sees(header.writer) {
-                out.extend_from_slice(row);
-                return Seen::TooNew(header);
+        let index = tree.index_id();
+        let mut header = match self.state.walks.resume(index, key, out) {
+            Some(reached) => reached,
+            None => {
+                out.clear();
+                let seen = tree.get(key, |value| {
+                    let Some(value) = value else { return Seen::Absent };
+                    let Some((header, row)) = ClusteredHeader::split(value) else { return Seen::Damaged };
+                    if !self.sees(header.writer) {
+                        out.extend_from_slice(row);
+                        return Seen::TooNew(header);
+                    }
+                    if header.is_deleted() {
+                        return Seen::Absent;
+                    }
+                    out.extend_from_slice(row);
+                    Seen::Version(header)
+                });
+                match seen.map_err(Blocked::up)? {
+                    Seen::Absent => return Ok(None),
+                    Seen::Version(header) => return Ok(Some(header)),
+                    Seen::TooNew(header) => header,
+                    Seen::Damaged => return Err(damaged(tree)),
+                }
             }
-            if header.is_deleted() {
-                return Seen::Absent;
-            }
-            out.extend_from_slice(row);
-            Seen::Version(header)
-        });
-        match seen.map_err(Blocked::up)? {
-            Seen::Absent => Ok(None),
-            Seen::Version(header) => Ok(Some(header)),
-            Seen::TooNew(mut header) => {
-                let found = self.older_version(&mut header, out)?;
-                Ok(found.then_some(header))
-            }
-            Seen::Damaged => Err(damaged(tree)),
+        };
+        let found = self.older_version(&mut header, out);
+        if let Err(Blocked::Wait(_)) = &found {
+            let (key, row) = (key.to_vec(), std::mem::take(out));
+            self.state.walks.keep(Walk { index, key, header, row });
         }
+        Ok(found?.then_some(header))
     }
 
     /// Goes back from the version `header`, `row` to the one that the open snapshot sees. False if it sees no row. To
-    /// be called again with the same arguments after waiting. Waits for: undo pages.
+    /// be called again after waiting with what it has left, from where it goes on. Waits for: undo pages, its next turn.
     pub fn older_version(&self, header: &mut ClusteredHeader, row: &mut Vec<u8>) -> Attempt<bool> {
         self.go_back(header, row, |writer| self.sees(writer))
     }
 
-    /// Goes back to the version whose writer is `wanted`. False if that is no row.
+    /// Goes back to the version whose writer is `wanted`. False if that is no row. After waiting it goes on where it was.
     fn go_back(
         &self,
         header: &mut ClusteredHeader,
@@ -144,7 +198,12 @@ impl Trx {
         wanted: impl Fn(TrxId) -> bool,
     ) -> Attempt<bool> {
         let mut older = Vec::new();
+        let mut steps = 0;
         while !wanted(header.writer) {
+            if steps == STEPS_AT_ONCE {
+                return Err(Blocked::yielding());
+            }
+            steps += 1;
             let writer = header.writer;
             let previous = self.system.undo.read(header.roll, |record| {
                 if record.writer != writer {
@@ -179,8 +238,8 @@ impl Trx {
     }
 
     /// Goes back from the version `header`, `row` to the last committed one, or this transaction's own. False if there is
-    /// none. A snapshot that was opened before the version was read must be open: it keeps the undo. To be called again
-    /// with the same arguments after waiting. Waits for: undo pages.
+    /// none. A snapshot that was opened before the version was read must be open: it keeps the undo. To be called again after
+    /// waiting with what it has left. Waits for: undo pages, its next turn.
     pub fn committed_version(&self, header: &mut ClusteredHeader, row: &mut Vec<u8>) -> Attempt<bool> {
         assert!(self.state.snapshot.is_some(), "undo is kept for those who have a snapshot");
         self.go_back(header, row, |writer| self.other_writer(writer).is_none())

@@ -144,11 +144,12 @@ fn check_range(store: &Store, tree: &Tree, model: &Model, shape: Shape, prng: &m
         Direction::Backward => (upper.map(<[u8]>::to_vec), lower),
     };
     let mut seen = Vec::new();
+    let ahead = prng.below(20) as usize;
     loop {
         let leaf = store.run(|| {
             let mut leaf = Vec::new();
             let from = from.as_ref().map(Vec::as_slice);
-            let end = tree.scan_range(from, until, direction, |mut entry| {
+            let end = tree.scan_range(from, until, direction, ahead, |mut entry| {
                 let value = entry.value().to_vec();
                 leaf.push((entry.key().to_vec(), value, entry.ahead()));
                 std::ops::ControlFlow::Continue(())

@@ -4,12 +4,16 @@
 //! says where the next call should start: at the separator next to the leaf, which the descent has read on its way. So
 //! whatever splits and merges happen between two calls, no entry is missed and none is visited twice.
 //!
+//! A scan that has come far has the next leaves read before it gets there: their parent, which the descent has passed, knows them.
+//!
 //! Which slots of a leaf belong to a range is found by searching for its two ends. So the visitor compares no keys, and as
 //! most visitors look at values only, a key is put together when it is asked for.
 
 use std::ops::{Bound, ControlFlow};
 
-use palisade_buffer::Page;
+use palisade_base::PageNo;
+use palisade_buffer::{OptimisticPage, Page};
+use smallvec::SmallVec;
 
 use super::Tree;
 use super::descent::{Fence, Restarts, Seek};
@@ -17,6 +21,9 @@ use crate::error::Attempt;
 use crate::layout::node::HEAD_SIZE;
 use crate::node::view::Slot;
 use crate::node::{Key, NodeView};
+
+/// Leaves that a scan has read ahead, at most: 256 KiB.
+pub const MOST_AHEAD: usize = 16;
 
 /// Which way to scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,19 +137,20 @@ impl Tree {
             let value = entry.value();
             visit(entry.key(), value)
         };
-        self.visit_leaf((from, Bound::Unbounded), direction, visit, then)
+        self.visit_leaf((from, Bound::Unbounded), direction, 0, visit, then)
     }
 
     /// As [`scan`](Tree::scan), up to `until` in `direction`: beyond it nothing is visited, and once nothing is left before
-    /// it the scan is exhausted.
+    /// it the scan is exhausted. Has about as many of the following leaves read as `ahead` says, [`MOST_AHEAD`] at most.
     pub fn scan_range(
         &self,
         from: Bound<&[u8]>,
         until: Bound<&[u8]>,
         direction: Direction,
+        ahead: usize,
         visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
     ) -> Attempt<ScanEnd> {
-        self.visit_leaf((from, until), direction, visit, |_| {})
+        self.visit_leaf((from, until), direction, ahead.min(MOST_AHEAD), visit, |_| {})
     }
 
     #[inline]
@@ -150,6 +158,7 @@ impl Tree {
         &self,
         (from, until): (Bound<&[u8]>, Bound<&[u8]>),
         direction: Direction,
+        ahead: usize,
         mut visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
         then: impl FnOnce(&ScanEnd),
     ) -> Attempt<ScanEnd> {
@@ -163,6 +172,9 @@ impl Tree {
         let (leaf, fence) = loop {
             let mut fence = Fence::new(direction);
             let found = self.descend(seek, 0, Some(&mut fence))?;
+            if let Some((parent, position)) = found.parent.filter(|_| ahead > 0) {
+                self.read_ahead(&parent, position, until, direction, ahead);
+            }
             match found.page.upgrade_shared() {
                 Some(leaf) => break (leaf, fence),
                 None => restarts.pause(),
@@ -189,6 +201,49 @@ impl Tree {
         };
         then(&end);
         Ok(end)
+    }
+}
+
+impl Tree {
+    /// Has leaves read that follow the one at `position` of `parent`, as far as `parent` knows them: at most `ahead`, and none
+    /// that begins beyond `until`. If the last of them is in memory, all have been asked for before.
+    fn read_ahead(
+        &self,
+        parent: &OptimisticPage<'_>,
+        position: usize,
+        until: Bound<&[u8]>,
+        direction: Direction,
+        ahead: usize,
+    ) {
+        let node = NodeView::new(parent);
+        let known = match direction {
+            Direction::Forward => node.slot_count().saturating_sub(position),
+            Direction::Backward => position,
+        };
+        // A child, and the slot of the separator in front of it.
+        let following = |step: usize| match direction {
+            Direction::Forward => (node.child(position + step), position + step - 1),
+            Direction::Backward => (node.child(position - step), position - step),
+        };
+        let ahead = ahead.min(known);
+        if ahead == 0 || self.space().has(following(ahead).0) {
+            return;
+        }
+        let mut leaves = SmallVec::<[PageNo; MOST_AHEAD]>::new();
+        let mut separator = Key::new();
+        for (leaf, slot) in (1..=ahead).map(following) {
+            if !node.read_key(slot, &mut separator) || is_beyond(&separator, until, direction) {
+                break;
+            }
+            leaves.push(leaf);
+        }
+        // What an optimistic reader has read means something only if nobody has changed it meanwhile.
+        if parent.validate() {
+            leaves
+                .into_iter()
+                .filter(|leaf| !self.space().has(*leaf))
+                .for_each(|leaf| self.space().read_ahead(leaf));
+        }
     }
 }
 

@@ -41,6 +41,7 @@ fn pages_behave_like_a_map_of_pages() {
                 }
                 5..8 => check_page(&world, &history, PageNo(random.below(PAGES) as u32)),
                 8 => check_optimistically(&world, &history, &mut random),
+                9 if random.one_in(2) => world.space.read_ahead(PageNo(random.below(PAGES) as u32)),
                 _ => {
                     world.pool.step().unwrap();
                 }
@@ -162,6 +163,28 @@ fn a_failed_read_is_reported_to_those_who_waited_and_then_tried_again() {
     assert!(matches!(world.body(PageNo(0)), Err(Error::Io { page, .. }) if page.page == PageNo(0)));
     assert!(world.body(PageNo(0)).is_ok());
     assert_eq!(world.pool.free_frames(), 3, "the frame of the failed read was given back");
+}
+
+#[test]
+fn a_page_read_ahead_is_in_memory_and_what_goes_wrong_is_told_to_nobody() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 4, Sink::Off);
+    for page in 0..6 {
+        world.change(created(page)).unwrap();
+    }
+    world.pool.shutdown().unwrap();
+    let (world, _) = World::open(world.fs.clone(), 4, Sink::Off).unwrap();
+    world.fs.fail(Call::Read, 1, Fault::Io);
+    world.space.read_ahead(PageNo(0));
+    assert!(!world.space.has(PageNo(0)));
+    assert!(world.body(PageNo(0)).is_ok(), "who wants the page has it read");
+    world.space.read_ahead(PageNo(1));
+    assert!(world.space.has(PageNo(1)));
+    world.space.read_ahead(PageNo(1));
+    assert_eq!(world.pool.free_frames(), 2, "a page is read once");
+    (2..6).for_each(|page| world.space.read_ahead(PageNo(page)));
+    assert_eq!(world.pool.free_frames(), 0, "and none when there is no frame for it");
+    world.space.read_ahead(PageNo(1_000_000));
+    (0..6).for_each(|page| check_page(&world, &[(Lsn(1), created(page))], PageNo(page)));
 }
 
 #[test]

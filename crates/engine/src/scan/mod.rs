@@ -2,8 +2,8 @@
 //!
 //! A batch is made in two passes. While the leaf is latched, rows that need nothing further are copied; for each of the
 //! others - an older version is wanted, the row is off its leaf, its writer is active, a secondary entry does not say
-//! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up one by
-//! one; that may have to wait, and goes on where it was. Scans that lock are in `locking`.
+//! everything - its place in the batch is kept and its key noted. Then, with no latch held, these are looked up: see
+//! `second_look`. Scans that lock are in `locking`.
 //!
 //! # Rows that somebody else is changing
 //!
@@ -19,18 +19,19 @@
 //! does not belong here.
 
 mod locking;
+mod second_look;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use palisade_base::Blocked;
 use palisade_btree::{Entry, ScanEnd, Tree};
-use palisade_catalog::{RowView, key};
+use palisade_catalog::key;
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
 
 use crate::metadata::Use;
 use crate::rows::name_table;
-use crate::store::{FoundRow, How, RowStore};
+use crate::store::How;
 use crate::table::Table;
 use crate::transaction::{ReadMode, RowStamp, Transaction};
 use crate::{Attempt, Error};
@@ -79,10 +80,11 @@ pub struct Scan {
     rows_wanted: usize,
     /// Where to go on; `None` at the end.
     from: Option<Bound>,
+    /// Leaves that have been read.
+    leaves: usize,
     /// The batch being made.
     batch: RowBatch,
     pending: Pending,
-    buffers: Buffers,
     /// Locking: the row that is in the way.
     obstacle: Option<Obstacle>,
     /// Locking: rows of the next batch at most.
@@ -90,47 +92,8 @@ pub struct Scan {
     may_stop: bool,
 }
 
-/// Rows of the batch being made that need a second look.
-#[derive(Default)]
-struct Pending {
-    rows: Vec<PendingRow>,
-    /// How many of them are done.
-    done: usize,
-    /// Their keys.
-    keys: Vec<u8>,
-}
-
-#[derive(Default)]
-struct Buffers {
-    row: Vec<u8>,
-    key: Vec<u8>,
-    entry: Vec<u8>,
-}
-
-#[derive(Clone, Copy)]
-struct PendingRow {
-    /// Its place in the batch.
-    place: usize,
-    /// Its key in `keys`.
-    key: (u32, u32),
-    /// What is left to do.
-    wanted: Wanted,
-}
-
-#[derive(Clone, Copy)]
-enum Wanted {
-    /// The row at this clustered key.
-    Row,
-    /// The row of which this version, whose bytes are in the batch, is the latest: it is off its leaf, or an older version
-    /// is wanted.
-    Version(ClusteredHeader),
-    /// The last committed version before this one, whose bytes are in the batch.
-    Committed(ClusteredHeader),
-    /// The row that belongs to this secondary entry; whether it must be made sure that it does.
-    Entry { verify: bool },
-}
-
 use locking::Obstacle;
+use second_look::{Pending, Wanted};
 
 /// Rows of a batch at most.
 const MAX_ROWS: usize = 1024;
@@ -162,9 +125,9 @@ impl Scan {
             covering: covering && index > 0,
             rows_wanted: usize::MAX,
             from: Some(from),
+            leaves: 0,
             batch: RowBatch::new(),
             pending: Pending::default(),
-            buffers: Buffers::default(),
             obstacle: None,
             ahead: 1,
             may_stop: false,
@@ -288,20 +251,6 @@ impl RowBatch {
     }
 }
 
-impl Pending {
-    fn push(&mut self, place: usize, key: &[u8], wanted: Wanted) {
-        let from = self.keys.len() as u32;
-        self.keys.extend_from_slice(key);
-        self.rows.push(PendingRow { place, key: (from, self.keys.len() as u32), wanted });
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.keys.clear();
-        self.done = 0;
-    }
-}
-
 impl Bound {
     fn as_ops(&self) -> std::ops::Bound<&[u8]> {
         match self {
@@ -336,7 +285,7 @@ impl Transaction {
             trx.open_snapshot();
         }
         loop {
-            if scan.pending.done == scan.pending.rows.len() {
+            if scan.pending.is_done() {
                 if scan.from.is_none() {
                     batch.clear();
                     return Ok(false);
@@ -349,8 +298,8 @@ impl Transaction {
                 read.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             }
             let table = &scan.table.clone();
-            scan.resolve(trx, how).map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
-            if !scan.pending.rows.is_empty() {
+            scan.look_again(trx, how).map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
+            if !scan.pending.is_empty() {
                 scan.pending.clear();
                 scan.batch.rows.retain(|row| row.from != GONE);
             }
@@ -402,7 +351,9 @@ impl Scan {
             damaged: false,
         };
         let mut stopped_at = Vec::new();
-        let outcome = tree.scan_range(from.as_ops(), end.as_ops(), direction.into(), |mut entry| {
+        // Who reads few leaves has read none in vain; who goes on has read ahead as many as he has read.
+        let ahead = if self.leaves < 2 { 0 } else { self.leaves };
+        let outcome = tree.scan_range(from.as_ops(), end.as_ops(), direction.into(), ahead, |mut entry| {
             match visit.index {
                 0 => visit.row(&mut entry),
                 _ => visit.entry(&mut entry),
@@ -419,7 +370,9 @@ impl Scan {
         if visit.damaged {
             return Err(damaged(tree).into());
         }
-        self.from = match outcome.map_err(Blocked::up)? {
+        let outcome = outcome.map_err(Blocked::up)?;
+        self.leaves += 1;
+        self.from = match outcome {
             ScanEnd::Stopped => Some(Bound::Excluded(stopped_at)),
             end => self.after_leaf(end),
         };
@@ -436,75 +389,6 @@ impl Scan {
             Direction::Forward => Some(Bound::Included(separator)),
             Direction::Backward => Some(Bound::Excluded(separator)),
         }
-    }
-
-    /// Looks up the rows that need it, from where the last call had to wait.
-    fn resolve(&mut self, trx: &mut Trx, how: How) -> Attempt<()> {
-        let Scan { table, index, batch, pending, buffers, .. } = self;
-        let store = RowStore::new(table.tree(0));
-        while let Some(&row) = pending.rows.get(pending.done) {
-            let key = &pending.keys[row.key.0 as usize..row.key.1 as usize];
-            let BatchedRow { from, to, .. } = batch.rows[row.place];
-            let bytes = &mut buffers.row;
-            let found = match row.wanted {
-                Wanted::Row => store.read(trx, key, how, bytes)?,
-                Wanted::Version(mut header) => {
-                    bytes.clear();
-                    bytes.extend_from_slice(&batch.bytes[from as usize..to as usize]);
-                    match how {
-                        How::Snapshot if !trx.older_version(&mut header, bytes).map_err(Blocked::up)? => None,
-                        _ if header.flags & EXTERNAL == 0 => Some(FoundRow::unlocked(&header)),
-                        _ if store.fetch(key, how, &header, bytes)? => Some(FoundRow::unlocked(&header)),
-                        _ => store.read(trx, key, how, bytes)?,
-                    }
-                }
-                Wanted::Committed(mut header) => {
-                    bytes.clear();
-                    bytes.extend_from_slice(&batch.bytes[from as usize..to as usize]);
-                    match trx.committed_version(&mut header, bytes).map_err(Blocked::up)? {
-                        false => None,
-                        // The snapshot keeps the chain, too.
-                        true if header.flags & EXTERNAL != 0 => {
-                            store.fetch(key, How::Snapshot, &header, bytes)?;
-                            Some(FoundRow::unlocked(&header))
-                        }
-                        true => Some(FoundRow::unlocked(&header)),
-                    }
-                }
-                Wanted::Entry { verify } => {
-                    buffers.key.clear();
-                    key::clustered_key(table, *index, key, &mut buffers.key)
-                        .map_err(|_| damaged(table.tree(*index)))?;
-                    let found = store.read(trx, &buffers.key, how.of_rows(), bytes)?;
-                    match found {
-                        Some(row) if verify => {
-                            let view = RowView::new(table, bytes).map_err(|_| damaged(table.tree(0)))?;
-                            buffers.entry.clear();
-                            key::entry_key(table, *index, &view, &mut buffers.entry);
-                            let belongs = buffers.entry == key;
-                            if !belongs && row.newly_locked {
-                                trx.unlock(table.tree(0).index_id(), &buffers.key);
-                            }
-                            found.filter(|_| belongs)
-                        }
-                        _ => found,
-                    }
-                }
-            };
-            match found {
-                Some(found) => {
-                    let stamp = RowStamp::from(found.stamp);
-                    let stamp = match row.wanted {
-                        Wanted::Committed(_) => stamp.semi_consistent(),
-                        _ => stamp,
-                    };
-                    batch.replace(row.place, bytes, stamp, found.newly_locked);
-                }
-                None => batch.rows[row.place].from = GONE,
-            }
-            pending.done += 1;
-        }
-        Ok(())
     }
 }
 

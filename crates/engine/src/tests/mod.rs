@@ -1,6 +1,7 @@
 //! The engine from outside, in memory.
 
 mod auto_increment;
+mod cold;
 mod ddl;
 mod ddl_crash;
 mod dropped;

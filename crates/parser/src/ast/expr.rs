@@ -311,6 +311,51 @@ pub enum IntervalUnit {
     YearMonth,
 }
 
+impl IntervalUnit {
+    /// Each with its keyword in lower case, in the order of their declaration.
+    const KEYWORDS: [(IntervalUnit, &'static str); 20] = [
+        (IntervalUnit::Microsecond, "microsecond"),
+        (IntervalUnit::Second, "second"),
+        (IntervalUnit::Minute, "minute"),
+        (IntervalUnit::Hour, "hour"),
+        (IntervalUnit::Day, "day"),
+        (IntervalUnit::Week, "week"),
+        (IntervalUnit::Month, "month"),
+        (IntervalUnit::Quarter, "quarter"),
+        (IntervalUnit::Year, "year"),
+        (IntervalUnit::SecondMicrosecond, "second_microsecond"),
+        (IntervalUnit::MinuteMicrosecond, "minute_microsecond"),
+        (IntervalUnit::MinuteSecond, "minute_second"),
+        (IntervalUnit::HourMicrosecond, "hour_microsecond"),
+        (IntervalUnit::HourSecond, "hour_second"),
+        (IntervalUnit::HourMinute, "hour_minute"),
+        (IntervalUnit::DayMicrosecond, "day_microsecond"),
+        (IntervalUnit::DaySecond, "day_second"),
+        (IntervalUnit::DayMinute, "day_minute"),
+        (IntervalUnit::DayHour, "day_hour"),
+        (IntervalUnit::YearMonth, "year_month"),
+    ];
+
+    /// Its keyword in lower case.
+    pub fn keyword(self) -> &'static str {
+        Self::KEYWORDS[self as usize].1
+    }
+
+    /// The unit of a keyword in lower case.
+    pub fn of_keyword(keyword: &[u8]) -> Option<IntervalUnit> {
+        let is_it = |(_, own): &&(IntervalUnit, &str)| own.as_bytes() == keyword;
+        Self::KEYWORDS.iter().find(is_it).map(|(unit, _)| *unit)
+    }
+}
+
+const _: () = {
+    let mut place = 0;
+    while place < IntervalUnit::KEYWORDS.len() {
+        assert!(IntervalUnit::KEYWORDS[place].0 as usize == place, "a unit's keyword is found by its place");
+        place += 1;
+    }
+};
+
 /// `operand [NOT] BETWEEN low AND high`.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "named after the syntax")]
@@ -430,6 +475,29 @@ pub enum AggregateKind {
     JsonObjectAgg,
 }
 
+impl AggregateKind {
+    /// Its name, as MySQL prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            AggregateKind::Count => "count",
+            AggregateKind::Sum => "sum",
+            AggregateKind::Avg => "avg",
+            AggregateKind::Min => "min",
+            AggregateKind::Max => "max",
+            AggregateKind::BitAnd => "bit_and",
+            AggregateKind::BitOr => "bit_or",
+            AggregateKind::BitXor => "bit_xor",
+            AggregateKind::StdDevPop => "std",
+            AggregateKind::StdDevSamp => "stddev_samp",
+            AggregateKind::VarPop => "variance",
+            AggregateKind::VarSamp => "var_samp",
+            AggregateKind::GroupConcat => "group_concat",
+            AggregateKind::JsonArrayAgg => "json_arrayagg",
+            AggregateKind::JsonObjectAgg => "json_objectagg",
+        }
+    }
+}
+
 /// An aggregate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
@@ -486,6 +554,25 @@ pub enum WindowFunctionKind {
     FirstValue,
     LastValue,
     NthValue,
+}
+
+impl WindowFunctionKind {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            WindowFunctionKind::RowNumber => "row_number",
+            WindowFunctionKind::Rank => "rank",
+            WindowFunctionKind::DenseRank => "dense_rank",
+            WindowFunctionKind::CumeDist => "cume_dist",
+            WindowFunctionKind::PercentRank => "percent_rank",
+            WindowFunctionKind::Ntile => "ntile",
+            WindowFunctionKind::Lead => "lead",
+            WindowFunctionKind::Lag => "lag",
+            WindowFunctionKind::FirstValue => "first_value",
+            WindowFunctionKind::LastValue => "last_value",
+            WindowFunctionKind::NthValue => "nth_value",
+        }
+    }
 }
 
 /// `MATCH (columns) AGAINST (against mode)`.

@@ -370,7 +370,7 @@ impl<'k, 't> Reader<'k, 't> {
             TokenKind::Word => !precedes_operand(self.previous.keyword),
             TokenKind::Symbol(symbol) => matches!(symbol, b')' | b'}'),
             TokenKind::QuotedName | TokenKind::AtName => true,
-            kind => is_constant(kind),
+            kind => kind.is_constant(),
         }
     }
 
@@ -401,7 +401,7 @@ impl<'k, 't> Reader<'k, 't> {
             TokenKind::Arrow | TokenKind::LongArrow | TokenKind::Symbol(b'@') => true,
             TokenKind::Symbol(b'(') => frame.condition,
             // A string behind a constant that stayed continues it.
-            kind => is_constant(kind) && self.previous_stayed,
+            kind => kind.is_constant() && self.previous_stayed,
         }
     }
 
@@ -466,7 +466,7 @@ impl<'k, 't> Reader<'k, 't> {
     fn introduced(&mut self, token: Token) {
         let mut ahead = self.lexer;
         let value = ahead.next_token();
-        if self.stays() || !is_constant(value.kind) {
+        if self.stays() || !value.kind.is_constant() {
             return self.copy(token);
         }
         self.lexer = ahead;
@@ -574,21 +574,6 @@ fn is_condition(keyword: Keyword) -> bool {
             | Keyword::XOR
             | Keyword::NOT
             | Keyword::WHEN
-    )
-}
-
-fn is_constant(kind: TokenKind) -> bool {
-    matches!(
-        kind,
-        TokenKind::Integer
-            | TokenKind::Decimal
-            | TokenKind::Float
-            | TokenKind::String
-            | TokenKind::NationalString
-            | TokenKind::HexString
-            | TokenKind::HexNumber
-            | TokenKind::BitString
-            | TokenKind::BitNumber
     )
 }
 

@@ -238,28 +238,7 @@ impl Display for IsTest {
 
 impl Display for IntervalUnit {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            IntervalUnit::Microsecond => "microsecond",
-            IntervalUnit::Second => "second",
-            IntervalUnit::Minute => "minute",
-            IntervalUnit::Hour => "hour",
-            IntervalUnit::Day => "day",
-            IntervalUnit::Week => "week",
-            IntervalUnit::Month => "month",
-            IntervalUnit::Quarter => "quarter",
-            IntervalUnit::Year => "year",
-            IntervalUnit::SecondMicrosecond => "second_microsecond",
-            IntervalUnit::MinuteMicrosecond => "minute_microsecond",
-            IntervalUnit::MinuteSecond => "minute_second",
-            IntervalUnit::HourMicrosecond => "hour_microsecond",
-            IntervalUnit::HourSecond => "hour_second",
-            IntervalUnit::HourMinute => "hour_minute",
-            IntervalUnit::DayMicrosecond => "day_microsecond",
-            IntervalUnit::DaySecond => "day_second",
-            IntervalUnit::DayMinute => "day_minute",
-            IntervalUnit::DayHour => "day_hour",
-            IntervalUnit::YearMonth => "year_month",
-        })
+        f.write_str(self.keyword())
     }
 }
 
@@ -310,24 +289,7 @@ impl Display for Function {
 
 impl Display for Aggregate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let name = match self.kind {
-            AggregateKind::Count => "count",
-            AggregateKind::Sum => "sum",
-            AggregateKind::Avg => "avg",
-            AggregateKind::Min => "min",
-            AggregateKind::Max => "max",
-            AggregateKind::BitAnd => "bit_and",
-            AggregateKind::BitOr => "bit_or",
-            AggregateKind::BitXor => "bit_xor",
-            AggregateKind::StdDevPop => "std",
-            AggregateKind::StdDevSamp => "stddev_samp",
-            AggregateKind::VarPop => "variance",
-            AggregateKind::VarSamp => "var_samp",
-            AggregateKind::GroupConcat => "group_concat",
-            AggregateKind::JsonArrayAgg => "json_arrayagg",
-            AggregateKind::JsonObjectAgg => "json_objectagg",
-        };
-        write!(f, "{name}({}", if self.distinct { "distinct " } else { "" })?;
+        write!(f, "{}({}", self.kind.name(), if self.distinct { "distinct " } else { "" })?;
         if self.arguments.is_empty() {
             f.write_str("*")?
         } else {
@@ -358,20 +320,7 @@ impl Display for Window {
 
 impl Display for WindowFunction {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let name = match self.kind {
-            WindowFunctionKind::RowNumber => "row_number",
-            WindowFunctionKind::Rank => "rank",
-            WindowFunctionKind::DenseRank => "dense_rank",
-            WindowFunctionKind::CumeDist => "cume_dist",
-            WindowFunctionKind::PercentRank => "percent_rank",
-            WindowFunctionKind::Ntile => "ntile",
-            WindowFunctionKind::Lead => "lead",
-            WindowFunctionKind::Lag => "lag",
-            WindowFunctionKind::FirstValue => "first_value",
-            WindowFunctionKind::LastValue => "last_value",
-            WindowFunctionKind::NthValue => "nth_value",
-        };
-        write!(f, "{name}({})", List(&self.arguments))?;
+        write!(f, "{}({})", self.kind.name(), List(&self.arguments))?;
         if self.from_last {
             f.write_str(" from last")?;
         }

@@ -183,6 +183,22 @@ impl Keyword {
         CLASSES[self as usize] == Class::Reserved
     }
 
+    /// Whether it is a type of spatial data.
+    pub(crate) fn is_geometry(self) -> bool {
+        matches!(
+            self,
+            Keyword::POINT
+                | Keyword::LINESTRING
+                | Keyword::POLYGON
+                | Keyword::MULTIPOINT
+                | Keyword::MULTILINESTRING
+                | Keyword::MULTIPOLYGON
+                | Keyword::GEOMETRYCOLLECTION
+                | Keyword::GEOMCOLLECTION
+                | Keyword::GEOMETRY
+        )
+    }
+
     /// Whether it is a keyword only in front of a parenthesis.
     pub(crate) fn is_call_only(self) -> bool {
         CLASSES[self as usize] == Class::Call

@@ -123,15 +123,7 @@ impl Parser<'_> {
             Keyword::JSON => TypeKind::Json,
             Keyword::ENUM => TypeKind::Enum(self.parenthesised_list(Self::text_literal)?),
             Keyword::SET => TypeKind::Set(self.parenthesised_list(Self::text_literal)?),
-            Keyword::POINT
-            | Keyword::LINESTRING
-            | Keyword::POLYGON
-            | Keyword::MULTIPOINT
-            | Keyword::MULTILINESTRING
-            | Keyword::MULTIPOLYGON
-            | Keyword::GEOMETRYCOLLECTION
-            | Keyword::GEOMCOLLECTION
-            | Keyword::GEOMETRY => TypeKind::Geometry(keyword.text().to_ascii_lowercase()),
+            spatial if spatial.is_geometry() => TypeKind::Geometry(spatial.text().to_ascii_lowercase()),
             _ => return self.string_kind(keyword, start),
         })
     }

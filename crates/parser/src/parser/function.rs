@@ -340,15 +340,7 @@ impl Parser<'_> {
             }
             Keyword::REAL => CastType::Real,
             Keyword::JSON => CastType::Json,
-            Keyword::POINT
-            | Keyword::LINESTRING
-            | Keyword::POLYGON
-            | Keyword::MULTIPOINT
-            | Keyword::MULTILINESTRING
-            | Keyword::MULTIPOLYGON
-            | Keyword::GEOMETRYCOLLECTION
-            | Keyword::GEOMCOLLECTION
-            | Keyword::GEOMETRY => CastType::Geometry(keyword.text().to_ascii_lowercase()),
+            spatial if spatial.is_geometry() => CastType::Geometry(spatial.text().to_ascii_lowercase()),
             _ => return Err(super::Rejected(name.start)),
         })
     }

@@ -174,7 +174,7 @@ impl Binder<'_> {
 
 /// An aggregate as text; equal for equal aggregates.
 fn spec_text(spec: &AggregateSpec) -> String {
-    let name = kind_name(spec.kind);
+    let name = spec.kind.name();
     let arguments: Vec<String> = spec.arguments.iter().map(Expr::to_string).collect();
     let arguments = if arguments.is_empty() { "0".to_owned() } else { arguments.join(",") };
     let distinct = if spec.distinct { "distinct " } else { "" };
@@ -189,25 +189,4 @@ fn spec_text(spec: &AggregateSpec) -> String {
         String::new()
     };
     format!("{name}({distinct}{arguments}{}{separator})", order.join(","))
-}
-
-/// An aggregate's name, as MySQL prints it.
-pub fn kind_name(kind: AggregateKind) -> &'static str {
-    match kind {
-        AggregateKind::Count => "count",
-        AggregateKind::Sum => "sum",
-        AggregateKind::Avg => "avg",
-        AggregateKind::Min => "min",
-        AggregateKind::Max => "max",
-        AggregateKind::StdDevPop => "std",
-        AggregateKind::StdDevSamp => "stddev_samp",
-        AggregateKind::VarPop => "variance",
-        AggregateKind::VarSamp => "var_samp",
-        AggregateKind::BitAnd => "bit_and",
-        AggregateKind::BitOr => "bit_or",
-        AggregateKind::BitXor => "bit_xor",
-        AggregateKind::GroupConcat => "group_concat",
-        AggregateKind::JsonArrayAgg => "json_arrayagg",
-        AggregateKind::JsonObjectAgg => "json_objectagg",
-    }
 }

@@ -137,32 +137,6 @@ impl Binder<'_> {
             ..Expr::literal(Value::bytes(word), SqlType::Null)
         }
     }
-
-    pub(super) fn unit(&self, unit: ast::IntervalUnit) -> Expr {
-        use ast::IntervalUnit as Unit;
-        Self::keyword(match unit {
-            Unit::Microsecond => "microsecond",
-            Unit::Second => "second",
-            Unit::Minute => "minute",
-            Unit::Hour => "hour",
-            Unit::Day => "day",
-            Unit::Week => "week",
-            Unit::Month => "month",
-            Unit::Quarter => "quarter",
-            Unit::Year => "year",
-            Unit::SecondMicrosecond => "second_microsecond",
-            Unit::MinuteMicrosecond => "minute_microsecond",
-            Unit::MinuteSecond => "minute_second",
-            Unit::HourMicrosecond => "hour_microsecond",
-            Unit::HourSecond => "hour_second",
-            Unit::HourMinute => "hour_minute",
-            Unit::DayMicrosecond => "day_microsecond",
-            Unit::DaySecond => "day_second",
-            Unit::DayMinute => "day_minute",
-            Unit::DayHour => "day_hour",
-            Unit::YearMonth => "year_month",
-        })
-    }
 }
 
 /// 1582 if a function does not take so many arguments.

@@ -59,7 +59,7 @@ impl Binder<'_> {
             ast::Expr::DateArithmetic(arithmetic) => {
                 let date = self.expr(&arithmetic.date)?;
                 let amount = self.expr(&arithmetic.amount)?;
-                let unit = self.unit(arithmetic.unit);
+                let unit = Self::keyword(arithmetic.unit.keyword());
                 let name = if arithmetic.subtract { "date_sub" } else { "date_add" };
                 self.call(name, vec![date, amount, unit])
             }
@@ -142,15 +142,15 @@ impl Binder<'_> {
             ast::Expr::WindowFunction(function) => self.window_function(function),
             ast::Expr::Match(_) => Err(not_supported("MATCH AGAINST")),
             ast::Expr::Extract(unit, operand) => {
-                let arguments = vec![self.unit(*unit), self.expr(operand)?];
+                let arguments = vec![Self::keyword(unit.keyword()), self.expr(operand)?];
                 self.call("extract", arguments)
             }
             ast::Expr::TimestampAdd(unit, amount, date) => {
-                let arguments = vec![self.unit(*unit), self.expr(amount)?, self.expr(date)?];
+                let arguments = vec![Self::keyword(unit.keyword()), self.expr(amount)?, self.expr(date)?];
                 self.call("timestampadd", arguments)
             }
             ast::Expr::TimestampDiff(unit, from, to) => {
-                let arguments = vec![self.unit(*unit), self.expr(from)?, self.expr(to)?];
+                let arguments = vec![Self::keyword(unit.keyword()), self.expr(from)?, self.expr(to)?];
                 self.call("timestampdiff", arguments)
             }
             ast::Expr::GetFormat(kind, region) => {

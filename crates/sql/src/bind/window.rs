@@ -30,7 +30,7 @@ impl Binder<'_> {
     /// ROW_NUMBER and the other functions that need a window.
     pub fn window_function(&mut self, function: &ast::WindowFunction) -> SqlResult<Expr> {
         use WindowFunctionKind as Kind;
-        let name = kind_name(function.kind);
+        let name = function.kind.name();
         self.check_window_allowed(name)?;
         if function.ignore_nulls {
             return Err(not_supported("IGNORE NULLS"));
@@ -85,7 +85,7 @@ impl Binder<'_> {
         aggregate: &ast::Aggregate,
         over: &ast::Window,
     ) -> SqlResult<Expr> {
-        self.check_window_allowed(super::aggregate::kind_name(aggregate.kind))?;
+        self.check_window_allowed(aggregate.kind.name())?;
         if aggregate.distinct {
             return Err(not_supported("<window function>(DISTINCT ..)"));
         }
@@ -291,7 +291,7 @@ impl Binder<'_> {
         }
         let bound = match unit {
             Some(unit) if temporal => {
-                let unit = self.unit(*unit);
+                let unit = Self::keyword(unit.keyword());
                 self.call(
                     if forward { "date_add" } else { "date_sub" },
                     vec![key.expr.clone(), amount, unit],
@@ -333,22 +333,5 @@ fn constant(argument: Option<Expr>, function: &str) -> SqlResult<Expr> {
         | Node::Parameter(_)
         | Node::UserVariable(_) => Ok(argument),
         _ => Err(wrong()),
-    }
-}
-
-/// As error messages name it.
-fn kind_name(kind: WindowFunctionKind) -> &'static str {
-    match kind {
-        WindowFunctionKind::RowNumber => "row_number",
-        WindowFunctionKind::Rank => "rank",
-        WindowFunctionKind::DenseRank => "dense_rank",
-        WindowFunctionKind::CumeDist => "cume_dist",
-        WindowFunctionKind::PercentRank => "percent_rank",
-        WindowFunctionKind::Ntile => "ntile",
-        WindowFunctionKind::Lead => "lead",
-        WindowFunctionKind::Lag => "lag",
-        WindowFunctionKind::FirstValue => "first_value",
-        WindowFunctionKind::LastValue => "last_value",
-        WindowFunctionKind::NthValue => "nth_value",
     }
 }

@@ -14,7 +14,6 @@ use super::join::charge;
 use super::keys::{KeyIndex, Numbered};
 use super::sort::compare_keys;
 use super::{State, append_hash_key};
-use crate::bind::aggregate::kind_name;
 use crate::expr::bits;
 use crate::expr::compare::{compare_extreme, compare_typed};
 use crate::expr::context::{value_bytes, values_size};
@@ -503,7 +502,7 @@ impl Accumulator {
                 }
                 let variance = squares / divisor as f64;
                 if !variance.is_finite() {
-                    let call = format!("{}({})", kind_name(spec.kind), spec.arguments[0]);
+                    let call = format!("{}({})", spec.kind.name(), spec.arguments[0]);
                     return Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "DOUBLE", call));
                 }
                 Value::Double(match spec.kind {

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use palisade_base::error_catalogue::ER_OUTOFMEMORY;
-use palisade_base::mysql_error;
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{SqlType, Value};
 
-use super::{State, append_hash_key, yielding};
+use super::{State, append_hash_key};
 use crate::expr::{Context, Domain, Expr, JsonSide, Slot};
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
@@ -104,7 +104,7 @@ impl NestedLoopState {
 /// Counts a row that was joined: lets others run now and then, and fails if the statement was killed. What
 /// is below may be in memory, where nothing else does.
 fn take_turns(cx: &mut Context<'_>) -> SqlAttempt<()> {
-    if cx.spend()? { Err(yielding()) } else { Ok(()) }
+    if cx.spend()? { Err(Blocked::yielding()) } else { Ok(()) }
 }
 
 /// Makes every slot below `plan` NULL.

@@ -32,12 +32,12 @@ pub mod window;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
-use palisade_base::{Blocked, Event, mysql_error};
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::{SqlType, Value};
 
 use crate::expr::{Context, Expr, Slot};
 use crate::plan::{Limit, Operator};
-use crate::{SqlAttempt, SqlError, SqlResult};
+use crate::{SqlAttempt, SqlResult};
 
 pub use subquery::SubqueryState;
 
@@ -272,7 +272,7 @@ fn next_passing(
             return Ok(true);
         }
         if cx.spend()? {
-            return Err(yielding());
+            return Err(Blocked::yielding());
         }
     }
     Ok(false)
@@ -292,13 +292,6 @@ pub fn settled_all(exprs: &[Expr], cx: &mut Context<'_>) -> SqlAttempt<Vec<Value
 fn settled(expr: &Expr, cx: &mut Context<'_>) -> SqlAttempt<Value> {
     let value = expr.eval(cx)?;
     Ok(crate::expr::convert::settled(value, &expr.ty))
-}
-
-/// "Call me again soon": lets other sessions run.
-pub fn yielding() -> Blocked<SqlError> {
-    let event = Event::new();
-    event.complete();
-    Blocked::Wait(event)
 }
 
 /// (rows to skip, rows to give).

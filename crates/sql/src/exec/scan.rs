@@ -7,7 +7,6 @@ use palisade_engine::{
     Bound, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
 
-use super::yielding;
 use crate::SqlAttempt;
 use crate::dml::clustered_key;
 use crate::expr::{Context, Expr, Slot};
@@ -201,7 +200,7 @@ impl ScanState {
             if cx.spend()? {
                 // The row is in place; let others run before it is looked at.
                 self.pending = true;
-                return Err(yielding());
+                return Err(Blocked::yielding());
             }
             return Ok(true);
         }

@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
-use palisade_base::mysql_error;
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::Value;
 
+use super::State;
 use super::aggregate::Accumulator;
 use super::join::charge;
 use super::sort::compare_keys;
-use super::{State, yielding};
 use crate::expr::context::values_size;
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
@@ -170,7 +170,7 @@ impl WindowState {
         while let Some(call) = plan.calls.get(self.call) {
             while self.at < self.partition.end {
                 if cx.spend()? {
-                    return Err(yielding());
+                    return Err(Blocked::yielding());
                 }
                 let part = Part { rows: &self.rows[self.partition.clone()], plan, call, number: self.call };
                 let at = self.at - self.partition.start;

@@ -213,12 +213,12 @@ fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId
 }
 
 fn date_add_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let unit = Unit::parse(keyword(&arguments[2]));
+    let unit = Unit::of(&arguments[2]);
     Ok(Typed::nullable(added_type(&arguments[0], &arguments[1], unit, connection)))
 }
 
 fn timestampadd_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let unit = Unit::parse(keyword(&arguments[0]));
+    let unit = Unit::of(&arguments[0]);
     Ok(Typed::nullable(added_type(&arguments[2], &arguments[1], unit, connection)))
 }
 
@@ -373,12 +373,12 @@ fn date_add(
     call: &Expr,
     negative: bool,
 ) -> SqlResult<Value> {
-    let unit = Unit::parse(keyword(&arguments[2]));
+    let unit = Unit::of(&arguments[2]);
     added(cx, &values[0], (&values[1], &arguments[1]), unit, call, negative)
 }
 
 fn timestampadd(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let unit = Unit::parse(keyword(&arguments[0]));
+    let unit = Unit::of(&arguments[0]);
     added(cx, &values[2], (&values[1], &arguments[1]), unit, call, false)
 }
 
@@ -482,13 +482,13 @@ fn timediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
 }
 
 fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let unit = Unit::parse(keyword(&arguments[0]));
+    let unit = Unit::of(&arguments[0]);
     let (from, to) = (cx.to_datetime(values[1].as_ref())?, cx.to_datetime(values[2].as_ref())?);
     number_or_null(from.zip(to).and_then(|(from, to)| unit.between(from, to)))
 }
 
 fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let unit = Unit::parse(keyword(&arguments[0]));
+    let unit = Unit::of(&arguments[0]);
     if unit.needs_date() {
         let datetime = cx.to_partial_datetime(values[1].as_ref())?;
         return number_or_null(datetime.and_then(|datetime| unit.extract(datetime)));

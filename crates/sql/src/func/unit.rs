@@ -2,6 +2,8 @@
 
 use palisade_catalog::temporal::calendar::Interval;
 use palisade_catalog::{DateTime, Decimal, Time, Value};
+use palisade_parser::ast::IntervalUnit;
+use palisade_parser::ast::IntervalUnit::*;
 
 use crate::SqlResult;
 use crate::expr::convert::text_of;
@@ -14,83 +16,41 @@ const DAY: i128 = 24 * HOUR;
 
 /// A unit: simple, or a run of fields such as `DAY_SECOND`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named after the keyword")]
-pub enum Unit {
-    Microsecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
-    SecondMicrosecond,
-    MinuteMicrosecond,
-    MinuteSecond,
-    HourMicrosecond,
-    HourSecond,
-    HourMinute,
-    DayMicrosecond,
-    DaySecond,
-    DayMinute,
-    DayHour,
-    YearMonth,
-}
-
-use Unit::*;
+pub struct Unit(pub IntervalUnit);
 
 impl Unit {
-    /// From the keyword in lower case, as the binder passes it.
-    pub fn parse(keyword: &[u8]) -> Unit {
-        match keyword {
-            b"microsecond" => Microsecond,
-            b"second" => Second,
-            b"minute" => Minute,
-            b"hour" => Hour,
-            b"day" => Day,
-            b"week" => Week,
-            b"month" => Month,
-            b"quarter" => Quarter,
-            b"year" => Year,
-            b"second_microsecond" => SecondMicrosecond,
-            b"minute_microsecond" => MinuteMicrosecond,
-            b"minute_second" => MinuteSecond,
-            b"hour_microsecond" => HourMicrosecond,
-            b"hour_second" => HourSecond,
-            b"hour_minute" => HourMinute,
-            b"day_microsecond" => DayMicrosecond,
-            b"day_second" => DaySecond,
-            b"day_minute" => DayMinute,
-            b"day_hour" => DayHour,
-            b"year_month" => YearMonth,
-            other => panic!("the binder passes units only, not {}", other.escape_ascii()),
-        }
+    /// That of an argument which the binder has made of it.
+    pub fn of(argument: &Expr) -> Unit {
+        let unit = IntervalUnit::of_keyword(super::string::keyword(argument));
+        Unit(unit.expect("the binder passes units only"))
     }
 
     /// Whether it counts microseconds.
     pub fn has_micros(self) -> bool {
-        matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
+        matches!(
+            self.0,
+            Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond
+        )
     }
 
     /// Whether it is SECOND, whose amounts may have a fraction.
     pub fn is_seconds(self) -> bool {
-        self == Second
+        self.0 == Second
     }
 
     /// Whether it counts whole days or more.
     pub fn is_days(self) -> bool {
-        matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
+        matches!(self.0, Day | Week | Month | Quarter | Year | YearMonth)
     }
 
     /// Whether EXTRACT of it needs a date; the others work on a TIME.
     pub fn needs_date(self) -> bool {
-        self.is_days() || matches!(self, DayMicrosecond | DaySecond | DayMinute | DayHour)
+        self.is_days() || matches!(self.0, DayMicrosecond | DaySecond | DayMinute | DayHour)
     }
 
     /// The fields of a composite unit in microseconds each, the largest first; empty for simple units.
     fn fields(self) -> &'static [i128] {
-        match self {
+        match self.0 {
             SecondMicrosecond => &[SECOND, 1],
             MinuteMicrosecond => &[MINUTE, SECOND, 1],
             MinuteSecond => &[MINUTE, SECOND],
@@ -107,7 +67,7 @@ impl Unit {
 
     /// The interval of `amount` units; `None` beyond what an interval holds.
     pub fn interval(self, cx: &mut Context<'_>, amount: &Value, expr: &Expr) -> SqlResult<Option<Interval>> {
-        if self == YearMonth {
+        if self.0 == YearMonth {
             let [years, months] = composite::<2>(&text_of(amount, &expr.ty), false);
             return Ok(years.checked_mul(12).and_then(|years| months_interval(years.checked_add(months)?)));
         }
@@ -119,7 +79,7 @@ impl Unit {
             let micros = fields.iter().zip(used).map(|(unit, value)| unit * i128::from(*value)).sum();
             return Ok(Some(Interval { months: 0, micros }));
         }
-        if self == Second {
+        if self.0 == Second {
             let exact = cx.to_decimal(amount.as_ref())?;
             let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.round(0));
             let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
@@ -127,7 +87,7 @@ impl Unit {
         }
         let count = cx.to_i64(amount.as_ref())?;
         let units = |unit: i128| Some(Interval { months: 0, micros: unit * i128::from(count) });
-        Ok(match self {
+        Ok(match self.0 {
             Microsecond => units(1),
             Minute => units(MINUTE),
             Hour => units(HOUR),
@@ -155,7 +115,7 @@ impl Unit {
             }
         };
         let whole = |unit: i128| i64::try_from(micros / unit).ok();
-        match self {
+        match self.0 {
             Microsecond => whole(1),
             Second => whole(SECOND),
             Minute => whole(MINUTE),
@@ -174,7 +134,7 @@ impl Unit {
         let date = from.date();
         let (year, month, day) = (i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
         let (hour, minute) = (i64::from(from.hour()), i64::from(from.minute()));
-        Some(match self {
+        Some(match self.0 {
             Day => day,
             Week => i64::from(date.week(0)?.0),
             Month => month,
@@ -196,7 +156,7 @@ impl Unit {
         let (negative, hour, minute, second, micros) = from.parts();
         let (hour, minute, second, micros) =
             (i64::from(hour), i64::from(minute), i64::from(second), i64::from(micros));
-        let value = match self {
+        let value = match self.0 {
             Hour => hour,
             Minute => minute,
             Second => second,
@@ -250,11 +210,11 @@ mod tests {
 
     #[test]
     fn incomplete_units_do_not_count() {
-        assert_eq!(Month.between(at(2026, 1, 31, 0), at(2026, 11, 21, 0)), Some(9));
-        assert_eq!(Year.between(at(2000, 2, 29, 0), at(2026, 2, 28, 0)), Some(25));
-        assert_eq!(Month.between(at(2026, 3, 1, 0), at(2026, 1, 31, 0)), Some(-1));
-        assert_eq!(Second.between(at(2026, 11, 21, 0), at(2026, 11, 22, 0)), Some(86_400));
-        assert_eq!(Hour.between(at(2026, 11, 21, 5), at(2026, 11, 21, 3)), Some(-2));
+        assert_eq!(Unit(Month).between(at(2026, 1, 31, 0), at(2026, 11, 21, 0)), Some(9));
+        assert_eq!(Unit(Year).between(at(2000, 2, 29, 0), at(2026, 2, 28, 0)), Some(25));
+        assert_eq!(Unit(Month).between(at(2026, 3, 1, 0), at(2026, 1, 31, 0)), Some(-1));
+        assert_eq!(Unit(Second).between(at(2026, 11, 21, 0), at(2026, 11, 22, 0)), Some(86_400));
+        assert_eq!(Unit(Hour).between(at(2026, 11, 21, 5), at(2026, 11, 21, 3)), Some(-2));
     }
 
     #[test]
@@ -269,9 +229,9 @@ mod tests {
     #[test]
     fn extraction_joins_fields() {
         let moment = DateTime::new(Date::new(2026, 11, 21).unwrap(), 8, 41, 9, 5).unwrap();
-        assert_eq!(DayMinute.extract(moment), Some(210_841));
-        assert_eq!(YearMonth.extract(moment), Some(202_611));
-        assert_eq!(HourSecond.extract_time(moment.time()), 84_109);
-        assert_eq!(SecondMicrosecond.extract_time(moment.time()), 9_000_005);
+        assert_eq!(Unit(DayMinute).extract(moment), Some(210_841));
+        assert_eq!(Unit(YearMonth).extract(moment), Some(202_611));
+        assert_eq!(Unit(HourSecond).extract_time(moment.time()), 84_109);
+        assert_eq!(Unit(SecondMicrosecond).extract_time(moment.time()), 9_000_005);
     }
 }

@@ -13,7 +13,7 @@ use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig};
 
 use crate::undo::segment::UNDO_SPACE;
-use crate::{Trees, Trx, TrxSystem};
+use crate::{Gaps, RowChange, RowOutcome, Trees, Trx, TrxSystem};
 
 pub(crate) const DATA_SPACE: SpaceId = SpaceId(5);
 pub(crate) const CLUSTERED: u64 = 50;
@@ -137,4 +137,18 @@ impl Store {
         self.flush();
         self.pool.step().unwrap();
     }
+}
+
+/// Inserts or updates a row, whoever has written it last.
+pub(crate) fn put(store: &Store, trx: &mut Trx, key: &[u8], row: &[u8]) {
+    let mut seen = Vec::new();
+    let outcome = retry_blocking(|| {
+        let header = trx.read_current(&store.clustered, key, Gaps::Open, &mut seen)?;
+        let change = match header {
+            Some(header) => RowChange::Update { expected: header.stamp(), flags: 0, row, released: None },
+            None => RowChange::Insert { flags: 0, row },
+        };
+        trx.change_row(&store.clustered, key, change)
+    });
+    assert!(matches!(outcome.unwrap(), RowOutcome::Done(_)));
 }

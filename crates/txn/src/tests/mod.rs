@@ -7,6 +7,7 @@ mod implicit_locks;
 mod lock_memory;
 mod locks;
 mod model;
+mod old_versions;
 mod prepared;
 mod prepared_locks;
 mod purge;

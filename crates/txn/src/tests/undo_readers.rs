@@ -8,21 +8,8 @@ use palisade_btree::Mtr;
 use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
 use palisade_io::FaultFileSystem;
 
-use super::harness::Store;
-use crate::{ClusteredHeader, Error, Gaps, LockWait, LockedRow, Locking, Mode, RowChange, RowOutcome, Trx};
-
-fn put(store: &Store, trx: &mut Trx, key: &[u8], row: &[u8]) {
-    let mut seen = Vec::new();
-    let outcome = retry_blocking(|| {
-        let header = trx.read_current(&store.clustered, key, Gaps::Open, &mut seen)?;
-        let change = match header {
-            Some(header) => RowChange::Update { expected: header.stamp(), flags: 0, row, released: None },
-            None => RowChange::Insert { flags: 0, row },
-        };
-        trx.change_row(&store.clustered, key, change)
-    });
-    assert!(matches!(outcome.unwrap(), RowOutcome::Done(_)));
-}
+use super::harness::{Store, put};
+use crate::{ClusteredHeader, Error, Gaps, LockWait, LockedRow, Locking, Mode};
 
 /// The log's tail stands still while somebody has reserved a range and not linked it. A rollback that ends then must not
 /// look as old as the snapshot that has just read one of its versions.

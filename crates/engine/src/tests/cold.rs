@@ -1,0 +1,129 @@
+//! Reading a table that is not in memory: many pages are read at once, and the rows come in the order of the index all the same.
+
+use std::sync::{Arc, mpsc};
+
+use palisade_base::Event;
+use palisade_base::event::retry_blocking;
+
+use super::harness::{Client, Row, create_schema, create_table, definition, memory, open, table};
+use crate::{Direction, Engine, KeyRange, LockMode, LockWait, ReadMode, RowBatch, Scan, Table};
+
+const ROWS: i64 = 128;
+/// The index on `k`, in which neighbours are rows of other leaves.
+const BY_K: usize = 1;
+
+fn rows() -> Vec<Row> {
+    (0..ROWS).map(|id| Row::new(id, id * 37 % ROWS, None, &[id as u8; 3500])).collect()
+}
+
+/// An engine that has read of its table what leads to the rows, and no rows.
+fn with_a_cold_table() -> (Arc<Engine>, Arc<Table>) {
+    let fs = memory();
+    let engine = open(&fs);
+    create_schema(&engine);
+    let written = create_table(&engine, definition("t"));
+    let mut client = Client::new(&engine, &written);
+    rows().iter().for_each(|row| client.insert(row).unwrap());
+    client.commit();
+    drop(client);
+    engine.shutdown().unwrap();
+    drop((engine, written));
+    let engine = open(&fs);
+    let table = table(&engine, "t");
+    let mut client = Client::new(&engine, &table);
+    assert!(client.read(0).is_some(), "the root is in memory");
+    let mut covered =
+        Scan::new(table.clone(), BY_K, KeyRange::default(), Direction::Forward, ReadMode::Snapshot, true);
+    let mut batch = RowBatch::new();
+    while retry_blocking(|| client.tx.scan_next(&mut covered, &mut batch)).unwrap() {}
+    client.commit();
+    (engine, table)
+}
+
+/// What has been asked for is read, and then the disk stands still until it is told to go on.
+fn stop_the_disk(engine: &Arc<Engine>) -> mpsc::Sender<()> {
+    let (go_on, wait) = mpsc::channel::<()>();
+    let stopped = Event::new();
+    let reached = stopped.clone();
+    engine.io.submit(move || {
+        reached.complete();
+        wait.recv().unwrap();
+    });
+    stopped.wait_blocking();
+    go_on
+}
+
+/// Scans the index while the disk stands still, then lets it go on: how many reads were asked for, and the rows.
+fn scan(engine: &Arc<Engine>, table: &Arc<Table>, mode: ReadMode) -> (usize, Vec<Row>) {
+    let go_on = stop_the_disk(engine);
+    let mut client = Client::new(engine, table);
+    let mut scan = Scan::new(table.clone(), BY_K, KeyRange::default(), Direction::Forward, mode, false);
+    let mut batch = RowBatch::new();
+    let mut found = Vec::new();
+    let mut add = |batch: &RowBatch| found.extend(batch.iter().map(|row| Row::decode(table, row.row)));
+    // What is on the leaf that is in memory comes at once.
+    while let Ok(more) = client.tx.scan_next(&mut scan, &mut batch) {
+        assert!(more, "most rows are on disk");
+        add(&batch);
+    }
+    let reads = engine.io.queued();
+    go_on.send(()).unwrap();
+    while retry_blocking(|| client.tx.scan_next(&mut scan, &mut batch)).unwrap() {
+        add(&batch);
+    }
+    client.commit();
+    (reads, found)
+}
+
+fn in_order_of_k() -> Vec<Row> {
+    let mut rows = rows();
+    rows.sort_by_key(|row| row.k);
+    rows
+}
+
+#[test]
+fn a_read_without_locks_waits_for_many_pages_at_once() {
+    let (engine, table) = with_a_cold_table();
+    let (reads, found) = scan(&engine, &table, ReadMode::Snapshot);
+    assert!(reads > 8, "{reads} reads at once");
+    assert!(found == in_order_of_k());
+}
+
+#[test]
+fn a_locking_read_locks_one_row_after_the_other() {
+    let (engine, table) = with_a_cold_table();
+    let (reads, found) = scan(&engine, &table, ReadMode::Locked(LockMode::Shared, LockWait::Wait));
+    assert!(reads <= 2, "{reads} reads at once");
+    assert!(found == in_order_of_k());
+}
+
+#[test]
+fn a_long_scan_finds_the_next_leaves_in_memory() {
+    for direction in [Direction::Forward, Direction::Backward] {
+        let (engine, table) = with_a_cold_table();
+        let mut client = Client::new(&engine, &table);
+        let mut scan = Scan::new(table.clone(), 0, KeyRange::default(), direction, ReadMode::Snapshot, false);
+        let mut batch = RowBatch::new();
+        let mut found = Vec::new();
+        let mut add = |batch: &RowBatch| found.extend(batch.iter().map(|row| Row::decode(&table, row.row)));
+        for _ in 0..6 {
+            assert!(retry_blocking(|| client.tx.scan_next(&mut scan, &mut batch)).unwrap());
+            add(&batch);
+        }
+        let go_on = stop_the_disk(&engine);
+        let mut leaves = 0;
+        while let Ok(true) = client.tx.scan_next(&mut scan, &mut batch) {
+            leaves += 1;
+            add(&batch);
+        }
+        assert!(leaves >= 4, "{leaves} leaves had been read ahead");
+        go_on.send(()).unwrap();
+        while retry_blocking(|| client.tx.scan_next(&mut scan, &mut batch)).unwrap() {
+            add(&batch);
+        }
+        if direction == Direction::Backward {
+            found.reverse();
+        }
+        assert!(found == rows());
+    }
+}
