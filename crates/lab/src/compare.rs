@@ -65,7 +65,7 @@ impl Noise {
     /// For people.
     pub fn shown(noise: Option<Noise>) -> String {
         let Some(noise) = noise else {
-            return "Noise: unknown, because every cell ran once; nothing here can be told from it."
+            return "Noise: unknown, because no cell ran twice; nothing here can be told from one run."
                 .to_owned();
         };
         format!(
