@@ -161,7 +161,6 @@ const LACKING: &[&str] = &[
     "purge_stop_count",
     "purge_truncate_history_count",
     "purge_truncate_history_usec",
-    "purge_undo_log_pages",
     "purge_upd_exist_or_extern_records",
     "trx_active_transactions",
     "trx_allocations",
