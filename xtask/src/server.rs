@@ -3,6 +3,7 @@
 use crate::process::{self, cargo, target};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -49,6 +50,14 @@ impl Server {
     /// The unix socket it listens on.
     pub fn socket(&self) -> PathBuf {
         self.folder.join("mysql.sock")
+    }
+
+    /// Bytes that a file of its data directory takes on the disk; holes take none.
+    pub fn bytes_on_disk(&self, file: &str) -> Result<u64, String> {
+        let path = self.folder.join("data").join(file);
+        let metadata = path.metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+        // The unit of `blocks`, whatever the file system's own.
+        Ok(metadata.blocks() * 512)
     }
 
     /// SIGKILL, now.

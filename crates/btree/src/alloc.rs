@@ -90,6 +90,36 @@ pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
     })
 }
 
+/// The wholly free extents of a space, but for the first `kept`: the first page of each. Waits for: its header and maps to be read.
+pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
+    let header = space.shared(HEADER).map_err(Blocked::up)?;
+    check_header(&header).map_err(|what| Error::Corrupted { page: header.id(), what })?;
+    let view = HeaderView(&header);
+    let high_water = view.high_water();
+    let groups: Vec<u32> = (0..view.groups()).filter(|group| view.group(*group).1 > 0).collect();
+    drop(header);
+    let mut free = Vec::new();
+    for group in groups {
+        let map = space.shared(map_page(group)).map_err(Blocked::up)?;
+        let end = high_water.saturating_sub(group * GROUP_PAGES).min(GROUP_PAGES);
+        let extents = (0..end / EXTENT_PAGES).filter(|extent| MapView(&map).extent(*extent) == 0);
+        free.extend(extents.map(|extent| PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES)));
+    }
+    Ok(free.split_off(kept.min(free.len())))
+}
+
+/// Gives the room of the extent that begins at `first` back to the disk, if it is wholly free: while nobody can allocate from it. See
+/// [`Space::give_back`] for what the caller knows of the log. Waits for: its map to be read. Blocks: for the file system.
+pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<bool> {
+    let (group, in_group) = locate(first);
+    let map = space.shared(map_page(group)).map_err(Blocked::up)?;
+    let is_free = MapView(&map).extent(in_group / EXTENT_PAGES) == 0;
+    if is_free {
+        space.give_back(first, EXTENT_PAGES).map_err(Error::from)?;
+    }
+    Ok(is_free)
+}
+
 pub(crate) fn check_header(page: &Page) -> Result<(), &'static str> {
     if page.page_type() != page_type::SPACE_HEADER {
         return Err("not a space header");
@@ -331,6 +361,11 @@ impl Reservation {
             })
         };
         let Some(in_group) = found else { return Ok(None) };
+        let extent = in_group / EXTENT_PAGES;
+        if MapView(mtr.page(map)).extent(extent) == 0 {
+            let first = PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES);
+            space.ensure_backed(first, EXTENT_PAGES).map_err(Blocked::up)?;
+        }
         self.take(mtr, space, map, group, in_group).map(Some)
     }
 

@@ -68,6 +68,14 @@ pub enum Error {
         /// What the operating system says.
         source: Arc<io::Error>,
     },
+    /// The file system does not take the room of unused pages back.
+    #[error("unused pages of space {} cannot be given back to the disk: {source}", space.0)]
+    GiveBack {
+        /// The space.
+        space: SpaceId,
+        /// What the operating system says.
+        source: Arc<io::Error>,
+    },
     /// The space has been detached: its table was dropped.
     #[error("space {} has been dropped", space.0)]
     Detached {

@@ -8,6 +8,10 @@
 //! failure: the error is kept for as many calls as were waiting, then forgotten: the next call reads again
 //! ```
 //!
+//! A file grows by room that is taken from the disk before anything is written, so that a full disk is told to whoever wants a
+//! page and not to who writes it back. Of a space that gives the room of unused pages back to the disk the same holds for
+//! taking them into use again ([`Space::ensure_backed`]).
+//!
 //! # Why it is right
 //!
 //! `slow` (a mutex per space) guards which reads are under way and whether the space is attached. A frame enters the page
@@ -19,9 +23,9 @@
 //! A page's image on disk is current whenever the page is not in memory, because only clean pages leave
 //! ([`cleaner`](crate::cleaner)); a read that begins after the frame index was found empty therefore reads the newest.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use palisade_base::{Attempt, Blocked, Event, PageId, PageNo, SpaceId};
@@ -46,6 +50,8 @@ pub struct Space {
     table: PageTable,
     /// Pages the file has room for; 0 once detached.
     pages: AtomicU32,
+    /// Whether there may be pages below the end of the file that have no room on the disk.
+    has_holes: AtomicBool,
     file: Arc<dyn File>,
     core: Arc<Core>,
     slow: Mutex<Slow>,
@@ -57,6 +63,9 @@ struct Slow {
     detached: bool,
     reads: HashMap<PageNo, Pending>,
     extension: Option<Pending>,
+    /// Runs of pages that are being given room again, by their first page; and those that have it since they were asked about.
+    backing: HashMap<PageNo, Pending>,
+    backed: HashSet<PageNo>,
 }
 
 /// Something an I/O thread does or did for callers that will come again.
@@ -85,6 +94,14 @@ impl Pending {
         }
     }
 
+    /// What the callers wait for, while it is under way.
+    fn event(&self) -> Event {
+        match self {
+            Pending::UnderWay { event, .. } => event.clone(),
+            Pending::Failed { .. } => Event::new(),
+        }
+    }
+
     /// It failed: from now on the callers are told so.
     fn fail(&mut self, failure: Error) {
         if let Pending::UnderWay { callers, .. } = *self {
@@ -100,6 +117,7 @@ impl Space {
             id,
             table: PageTable::new(),
             pages: AtomicU32::new(pages),
+            has_holes: AtomicBool::new(false),
             file,
             core,
             slow: Mutex::default(),
@@ -233,6 +251,76 @@ impl Space {
         let this = self.this();
         self.core.io.submit(move || this.extend(pages));
         Err(Blocked::Wait(event))
+    }
+
+    /// Room of unused pages is given back to the disk, or was in an earlier life: [`ensure_backed`](Self::ensure_backed) is to look
+    /// after it.
+    pub fn expect_holes(&self) {
+        self.has_holes.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives the room of `count` pages from `first` on back to the disk: pages that nobody uses, nor will before
+    /// [`ensure_backed`](Self::ensure_backed). They then read as zeros, so the log must not have anything to do with them either that
+    /// does not begin by formatting them. Blocks: for the file system.
+    pub fn give_back(&self, first: PageNo, count: u32) -> Result<(), Error> {
+        self.slow.lock().backed.remove(&first);
+        let (offset, len) = byte_range(first, count);
+        let punched = self.file.punch_hole(offset, len);
+        punched.map_err(|error| Error::GiveBack { space: self.id, source: Arc::new(error) })
+    }
+
+    /// Makes sure that `count` pages from `first` on, within the file, have room on the disk; always asked about in the same
+    /// runs. Waits for: that.
+    pub fn ensure_backed(&self, first: PageNo, count: u32) -> Attempt<(), Error> {
+        if !self.has_holes.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let mut slow = self.slow.lock();
+        self.check_attached(&slow)?;
+        if slow.backed.contains(&first) {
+            return Ok(());
+        }
+        if let Some(backing) = slow.backing.get_mut(&first) {
+            let (answer, forget) = backing.ask();
+            if forget {
+                slow.backing.remove(&first);
+            }
+            return Err(answer);
+        }
+        let (pending, event) = Pending::begin();
+        slow.backing.insert(first, pending);
+        drop(slow);
+        let this = self.this();
+        self.core.io.submit(move || this.back(first, count));
+        Err(Blocked::Wait(event))
+    }
+
+    /// Takes room for pages, on an I/O thread.
+    fn back(&self, first: PageNo, count: u32) {
+        let (offset, len) = byte_range(first, count);
+        let outcome = self.file.allocate(offset, len);
+        let mut slow = self.slow.lock();
+        let Some(mut pending) = slow.backing.remove(&first) else {
+            panic!("pages are given room only while somebody waits for it");
+        };
+        let event = pending.event();
+        match outcome {
+            Ok(()) => drop(slow.backed.insert(first)),
+            Err(error) => {
+                pending.fail(self.no_room(first.0 + count, error));
+                slow.backing.insert(first, pending);
+            }
+        }
+        drop(slow);
+        event.complete();
+    }
+
+    /// Why the file cannot have room for `pages` pages.
+    fn no_room(&self, pages: u32, error: io::Error) -> Error {
+        match is_no_space(&error) {
+            true => Error::NoSpace { space: self.id, pages },
+            false => Error::Extend { space: self.id, source: Arc::new(error) },
+        }
     }
 
     #[inline]
@@ -400,11 +488,7 @@ impl Space {
                 slow.extension = None;
             }
             Err(error) => {
-                let failure = if is_no_space(&error) {
-                    Error::NoSpace { space: self.id, pages }
-                } else {
-                    Error::Extend { space: self.id, source: Arc::new(error) }
-                };
+                let failure = self.no_room(pages, error);
                 if let Some(extension) = &mut slow.extension {
                     extension.fail(failure);
                 }
@@ -428,6 +512,11 @@ impl Space {
         slow.detached = true;
         self.pages.store(0, Ordering::Release);
     }
+}
+
+/// Where pages are in their file: offset and length.
+fn byte_range(first: PageNo, count: u32) -> (u64, u64) {
+    (u64::from(first.0) * PAGE_SIZE as u64, u64::from(count) * PAGE_SIZE as u64)
 }
 
 fn pages_in(bytes: u64) -> u32 {

@@ -183,7 +183,11 @@ fn purge(shared: &Shared, system: &TrxSystem) {
     let mut time = REST;
     let mut last_error = None;
     while !shared.is_ending() {
-        time = match retry_blocking(|| system.purge_step()) {
+        let step = || match system.purge_step()? {
+            true => Ok(true),
+            false => system.trim_undo_step(),
+        };
+        time = match retry_blocking(step) {
             Ok(true) => REST,
             Ok(false) => (time * 2).min(LONG_REST),
             Err(error) if shared.is_ending() => return drop(error),

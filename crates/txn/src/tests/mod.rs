@@ -14,5 +14,6 @@ mod purge;
 mod ranges;
 mod segments;
 mod sequence;
+mod trim;
 mod undo_readers;
 mod unseen_locks;

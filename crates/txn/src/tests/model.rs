@@ -140,7 +140,8 @@ impl World {
                 retry_blocking(|| session.trx.rollback()).unwrap();
                 session.reset();
             }
-            92..97 => drop(retry_blocking(|| self.store.system.purge_step()).unwrap()),
+            92..96 => drop(retry_blocking(|| self.store.system.purge_step()).unwrap()),
+            96 => drop(retry_blocking(|| self.store.system.trim_undo_step()).unwrap()),
             _ => {
                 if what < 99 {
                     self.store.flush();

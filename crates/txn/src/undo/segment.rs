@@ -20,6 +20,7 @@ use crate::undo::held::{HeldLock, unpack};
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
 use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, RECORD_HEADER, Undo, UndoRecord};
+use crate::undo::trim::Trim;
 
 /// The space that undo lives in.
 pub const UNDO_SPACE: SpaceId = SpaceId(1);
@@ -37,6 +38,9 @@ pub struct UndoSpace {
     id_limit: AtomicU64,
     free: [Mutex<Vec<Segment>>; 16],
     all: RwLock<Vec<Arc<SegmentShared>>>,
+    /// Pages that have become free; those that were at the start among them.
+    pub(crate) freed: AtomicU64,
+    pub(crate) trim: Mutex<Trim>,
 }
 
 /// A segment as its present user has it.
@@ -93,8 +97,16 @@ impl UndoSpace {
     }
 
     fn new(log: Arc<Log>, space: Arc<Space>, id_limit: u64) -> Self {
-        let free = std::array::from_fn(|_| Mutex::default());
-        UndoSpace { log, space, id_limit: AtomicU64::new(id_limit), free, all: RwLock::default() }
+        space.expect_holes();
+        UndoSpace {
+            log,
+            space,
+            id_limit: AtomicU64::new(id_limit),
+            free: std::array::from_fn(|_| Mutex::default()),
+            all: RwLock::default(),
+            freed: AtomicU64::new(0),
+            trim: Mutex::default(),
+        }
     }
 
     /// Opens the undo space after redo. Reads the directory and a page of each segment, however much undo there is. Blocks.
@@ -129,6 +141,7 @@ impl UndoSpace {
             this.open_segment(number as u16, purged, tail, &mut found)?;
         }
         let usage = retry_blocking(|| alloc::usage(&this.space).map_err(Blocked::up::<Error>))?;
+        this.freed.store(usage.free.into(), Ordering::Relaxed);
         metrics::TRX_UNDO_PAGES.add(usage.in_use().saturating_sub(DIRECTORY_PAGES).into());
         Ok((this, found))
     }
@@ -169,6 +182,10 @@ impl UndoSpace {
             let page = self.space.shared(page).map_err(Blocked::up::<Error>)?;
             read(&page).map_err(|what| corrupted(page.id(), what).into())
         })
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
     }
 
     /// The space.
@@ -314,6 +331,7 @@ impl UndoSpace {
         mtr.write(directory, at, &next.0.to_le_bytes());
         mtr.write(directory, at + 8, &last.to_u64().to_le_bytes());
         mtr.commit(|_| {});
+        self.freed.fetch_add(1, Ordering::Relaxed);
         metrics::TRX_UNDO_PAGES.subtract(1);
         metrics::PURGE_UNDO_LOG_PAGES.increment();
         Ok(Purged { head: next, last, under_way: purged.under_way })
