@@ -50,6 +50,13 @@ pub(crate) struct Observation {
     pub(crate) frames: usize,
 }
 
+impl Observation {
+    /// How much of the log's capacity lies between the oldest change and the tail, 0 to 1.
+    fn age(&self) -> f64 {
+        self.tail.0.saturating_sub(self.oldest.0) as f64 / self.log_capacity.max(1) as f64
+    }
+}
+
 /// Limits set by the administrator.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -101,8 +108,10 @@ impl Pacer {
             return None;
         }
         let since = since.min(LONGEST_STEP);
-        self.for_the_log(seen, produced, since, limits)
-            .or_else(|| self.for_idleness(seen, since, limits))
+        // Idleness first: it wants all pages written, the log only the oldest, and who asks for these asks for them again as long as
+        // the log is not told that they are gone.
+        self.for_idleness(seen, since, limits)
+            .or_else(|| self.for_the_log(seen, produced, since, limits))
             .or_else(|| self.for_clean_frames(seen, since, limits))
     }
 
@@ -113,8 +122,7 @@ impl Pacer {
         since: Duration,
         limits: Limits,
     ) -> Option<Plan> {
-        let capacity = seen.log_capacity.max(1) as f64;
-        let age = seen.tail.0.saturating_sub(seen.oldest.0) as f64 / capacity;
+        let (capacity, age) = (seen.log_capacity.max(1) as f64, seen.age());
         self.target = self.target.max(seen.oldest.0);
         if age < LOW_WATER_AGE {
             return None;
@@ -137,7 +145,11 @@ impl Pacer {
         if self.idle < IDLE_AFTER {
             return None;
         }
-        let pages = self.share(limits.io_capacity, since);
+        // Nothing is logged either when everybody waits for room in the log.
+        let pages = match seen.age() >= HIGH_AGE {
+            true => usize::MAX,
+            false => self.share(limits.io_capacity, since),
+        };
         (pages > 0).then_some(anything(pages, seen))
     }
 
@@ -187,6 +199,8 @@ mod tests {
         /// Oldest change of each page, or MAX.
         oldest: Vec<u64>,
         random: Prng,
+        /// The log knows of the oldest change only so exactly: it begins in this part of the log.
+        grain: u64,
     }
 
     impl Simulation {
@@ -197,6 +211,7 @@ mod tests {
                 tail: 1000,
                 oldest: vec![u64::MAX; 20_000],
                 random: Prng::new(test_seed(5)),
+                grain: 1,
             }
         }
 
@@ -211,7 +226,7 @@ mod tests {
             let seen = Observation {
                 now: self.now,
                 tail: Lsn(self.tail),
-                oldest: self.oldest().min(Lsn(self.tail)),
+                oldest: Lsn(self.oldest().0.min(self.tail) / self.grain * self.grain),
                 log_capacity: CAPACITY,
                 dirty: self.oldest.iter().filter(|&&oldest| oldest != u64::MAX).count(),
                 frames: 1_000_000,
@@ -273,6 +288,18 @@ mod tests {
         }
         let expected = 20 + dirty / 50;
         assert!(steps >= expected && steps <= expected + 5, "{steps} steps for {dirty} pages");
+    }
+
+    #[test]
+    fn an_idle_pool_with_an_old_log_becomes_clean_although_the_oldest_change_is_known_roughly() {
+        let mut simulation = Simulation { grain: 1 << 20, ..Simulation::new() };
+        for _ in 0..100 {
+            simulation.step(500_000);
+        }
+        assert!(simulation.age() > LOW_WATER_AGE);
+        let dirty = simulation.oldest.iter().filter(|&&oldest| oldest != u64::MAX).count();
+        let idle = (0..20 + dirty / 50 + 5).map(|_| simulation.step(0)).sum::<usize>();
+        assert_eq!((simulation.oldest(), idle), (Lsn(u64::MAX), dirty));
     }
 
     #[test]
