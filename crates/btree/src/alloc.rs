@@ -90,7 +90,8 @@ pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
     })
 }
 
-/// The wholly free extents of a space, but for the first `kept`: the first page of each. Waits for: its header and maps to be read.
+/// The wholly free extents of a space, but for the first `kept`: the first page of each. They are noted as unused, see
+/// [`give_back_extent`]. Waits for: its header and maps to be read.
 pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
     let header = space.shared(HEADER).map_err(Blocked::up)?;
     check_header(&header).map_err(|what| Error::Corrupted { page: header.id(), what })?;
@@ -103,21 +104,25 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
         let map = space.shared(map_page(group)).map_err(Blocked::up)?;
         let end = high_water.saturating_sub(group * GROUP_PAGES).min(GROUP_PAGES);
         let extents = (0..end / EXTENT_PAGES).filter(|extent| MapView(&map).extent(*extent) == 0);
-        free.extend(extents.map(|extent| PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES)));
+        for extent in extents {
+            let first = PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES);
+            // While nobody can allocate from it.
+            space.note_unused(first);
+            free.push(first);
+        }
     }
     Ok(free.split_off(kept.min(free.len())))
 }
 
-/// Gives the room of the extent that begins at `first` back to the disk, if it is wholly free: while nobody can allocate from it. See
-/// [`Space::give_back`] for what the caller knows of the log. Waits for: its map to be read. Blocks: for the file system.
-pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<bool> {
+/// Gives the room of the extent that begins at `first` back to the disk, if it has been wholly free ever since [`free_extents`] named
+/// it: while nobody can allocate from it. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map to be read. Blocks: for the file system.
+pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
     let (group, in_group) = locate(first);
     let map = space.shared(map_page(group)).map_err(Blocked::up)?;
-    let is_free = MapView(&map).extent(in_group / EXTENT_PAGES) == 0;
-    if is_free {
+    if MapView(&map).extent(in_group / EXTENT_PAGES) == 0 {
         space.give_back(first, EXTENT_PAGES).map_err(Error::from)?;
     }
-    Ok(is_free)
+    Ok(())
 }
 
 pub(crate) fn check_header(page: &Page) -> Result<(), &'static str> {

@@ -259,11 +259,20 @@ impl Space {
         self.has_holes.store(true, Ordering::Relaxed);
     }
 
-    /// Gives the room of `count` pages from `first` on back to the disk: pages that nobody uses, nor will before
-    /// [`ensure_backed`](Self::ensure_backed). They then read as zeros, so the log must not have anything to do with them either that
-    /// does not begin by formatting them. Blocks: for the file system.
-    pub fn give_back(&self, first: PageNo, count: u32) -> Result<(), Error> {
+    /// Nobody uses the pages from `first` on now: [`give_back`](Self::give_back) will only do something if that stays so.
+    pub fn note_unused(&self, first: PageNo) {
         self.slow.lock().backed.remove(&first);
+    }
+
+    /// Gives the room of `count` pages from `first` on back to the disk, unless somebody has
+    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused); nobody must be about to. They then read
+    /// as zeros, so the log must have nothing to do with them that does not begin by formatting them. Blocks: for the file system.
+    pub fn give_back(&self, first: PageNo, count: u32) -> Result<(), Error> {
+        let slow = self.slow.lock();
+        if slow.backed.contains(&first) || slow.backing.contains_key(&first) {
+            return Ok(());
+        }
+        drop(slow);
         let (offset, len) = byte_range(first, count);
         let punched = self.file.punch_hole(offset, len);
         punched.map_err(|error| Error::GiveBack { space: self.id, source: Arc::new(error) })

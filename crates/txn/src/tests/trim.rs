@@ -96,6 +96,38 @@ fn extents_that_nobody_needs_lose_their_room_after_a_checkpoint() {
     assert!(trim(&store), "and again");
 }
 
+/// An extent is seen to be free, used, and free again before anything is given back; and the last checkpoint is from the middle of
+/// its use, so that recovery needs what was on its pages then.
+#[test]
+fn an_extent_that_was_used_meanwhile_keeps_its_room() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let store = Store::create(&fs);
+    change_often(&store, 1);
+    store.pool.checkpoint_sharply().unwrap();
+    forget(&store);
+    assert!(!trim(&store), "it has seen what is free");
+    let mut writer = store.system.begin();
+    for number in 0..1200u32 {
+        put(&store, &mut writer, b"row", &[number as u8; 3000]);
+        if number % 100 == 0 {
+            store.flush();
+        }
+        if number == 600 {
+            store.pool.checkpoint_sharply().unwrap();
+        }
+    }
+    put(&store, &mut writer, b"row", &[2; 3000]);
+    retry_blocking(|| writer.commit()).unwrap();
+    store.flush();
+    drop(writer);
+    forget(&store);
+    trim(&store);
+    drop(store);
+    fs.crash(CrashKeeps::Everything);
+    let (store, _) = Store::recover(&fs);
+    assert_eq!(row(&store), 2);
+}
+
 #[test]
 fn a_power_cut_finds_undo_wherever_it_is_needed() {
     let mut random = Prng::new(test_seed(1));

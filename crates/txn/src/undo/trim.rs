@@ -4,9 +4,9 @@
 //! free for more undo, but for nobody else on the disk. So when many pages have become free, the extents that are wholly free lose
 //! their room: they become holes in the file.
 //!
-//! Recovery must not miss what a hole has lost. An extent that was free when the log had come to some LSN, and that is free
-//! when a checkpoint has passed it, has no changes to be repeated but such as begin with formatting a page, which reads
-//! nothing. And nobody finds a full disk too late: who takes a page of a free extent makes sure first that it has room
+//! Recovery must not miss what a hole has lost. Of an extent that was free when the log had come to some LSN, and that nobody has
+//! used since, recovery repeats nothing once a checkpoint has passed that LSN. (If it is used and free again, a later
+//! checkpoint may stand between the formatting of a page and its other changes.) And nobody finds a full disk too late: who takes a page of a free extent makes sure first that it has room
 //! ([`palisade_buffer::Space::ensure_backed`]).
 //!
 //! Some extents keep their room, so that a history that comes and goes does not make holes all the time.
