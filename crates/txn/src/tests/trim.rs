@@ -100,32 +100,35 @@ fn extents_that_nobody_needs_lose_their_room_after_a_checkpoint() {
 /// its use, so that recovery needs what was on its pages then.
 #[test]
 fn an_extent_that_was_used_meanwhile_keeps_its_room() {
-    let fs = Arc::new(FaultFileSystem::new(1));
-    let store = Store::create(&fs);
-    change_often(&store, 1);
-    store.pool.checkpoint_sharply().unwrap();
-    forget(&store);
-    assert!(!trim(&store), "it has seen what is free");
-    let mut writer = store.system.begin();
-    for number in 0..1200u32 {
-        put(&store, &mut writer, b"row", &[number as u8; 3000]);
-        if number % 100 == 0 {
-            store.flush();
+    // Wherever the page is that is being written to then.
+    for checkpoint_at in (100..1600).step_by(150) {
+        let fs = Arc::new(FaultFileSystem::new(1));
+        let store = Store::create(&fs);
+        change_often(&store, 1);
+        store.pool.checkpoint_sharply().unwrap();
+        forget(&store);
+        assert!(!trim(&store), "it has seen what is free");
+        let mut writer = store.system.begin();
+        for number in 0..1700u32 {
+            put(&store, &mut writer, b"row", &[number as u8 ^ (number >> 8) as u8; 3000]);
+            if number % 100 == 0 {
+                store.flush();
+            }
+            if number == checkpoint_at {
+                store.pool.checkpoint_sharply().unwrap();
+            }
         }
-        if number == 600 {
-            store.pool.checkpoint_sharply().unwrap();
-        }
+        put(&store, &mut writer, b"row", &[2; 3000]);
+        retry_blocking(|| writer.commit()).unwrap();
+        store.flush();
+        drop(writer);
+        forget(&store);
+        trim(&store);
+        drop(store);
+        fs.crash(CrashKeeps::Everything);
+        let (store, _) = Store::recover(&fs);
+        assert_eq!(row(&store), 2);
     }
-    put(&store, &mut writer, b"row", &[2; 3000]);
-    retry_blocking(|| writer.commit()).unwrap();
-    store.flush();
-    drop(writer);
-    forget(&store);
-    trim(&store);
-    drop(store);
-    fs.crash(CrashKeeps::Everything);
-    let (store, _) = Store::recover(&fs);
-    assert_eq!(row(&store), 2);
 }
 
 #[test]
