@@ -94,14 +94,6 @@ impl Pending {
         }
     }
 
-    /// What the callers wait for, while it is under way.
-    fn event(&self) -> Event {
-        match self {
-            Pending::UnderWay { event, .. } => event.clone(),
-            Pending::Failed { .. } => Event::new(),
-        }
-    }
-
     /// It failed: from now on the callers are told so.
     fn fail(&mut self, failure: Error) {
         if let Pending::UnderWay { callers, .. } = *self {
@@ -309,15 +301,14 @@ impl Space {
         let (offset, len) = byte_range(first, count);
         let outcome = self.file.allocate(offset, len);
         let mut slow = self.slow.lock();
-        let Some(mut pending) = slow.backing.remove(&first) else {
+        let Some(Pending::UnderWay { event, callers }) = slow.backing.remove(&first) else {
             panic!("pages are given room only while somebody waits for it");
         };
-        let event = pending.event();
         match outcome {
             Ok(()) => drop(slow.backed.insert(first)),
             Err(error) => {
-                pending.fail(self.no_room(first.0 + count, error));
-                slow.backing.insert(first, pending);
+                let error = self.no_room(first.0 + count, error);
+                slow.backing.insert(first, Pending::Failed { error, callers });
             }
         }
         drop(slow);
