@@ -47,7 +47,11 @@ impl Engine {
     }
 
     fn deadlock_of(&self, members: &[DeadlockMember]) -> Deadlock {
-        let named = Named::of(&self.dictionary());
+        let indexes = |member: &DeadlockMember| {
+            [Some(member.awaited.index), member.held.as_ref().map(|held| held.index)]
+        };
+        let concerned: Vec<_> = members.iter().flat_map(indexes).flatten().collect();
+        let named = Named::of(&self.dictionary(), |index| concerned.contains(&index));
         let party = |member: &DeadlockMember| {
             let lock = |lock: &KeyLock, granted: bool| {
                 let id = member.trx.id.unwrap_or(TrxId::NONE);

@@ -39,7 +39,7 @@ impl Engine {
         let list = self.trx.locks().list();
         let place = |lock: &LockInfo| (lock.session, lock.index, lock.what.clone(), lock.granted);
         let places: HashMap<_, _> = list.iter().enumerate().map(|(at, lock)| (place(lock), at)).collect();
-        let named = Named::of(&self.dictionary());
+        let named = Named::of(&self.dictionary(), |_| true);
         list.iter()
             .map(|lock| {
                 let blocker = |(session, granted): &(SessionNo, bool)| {
@@ -64,13 +64,15 @@ impl Engine {
 pub(crate) struct Named(HashMap<u64, (Arc<Table>, Option<usize>)>);
 
 impl Named {
-    pub(crate) fn of(dictionary: &Dictionary) -> Named {
+    /// Those that are `wanted`.
+    pub(crate) fn of(dictionary: &Dictionary, wanted: impl Fn(u64) -> bool) -> Named {
         let mut tables = HashMap::new();
         for table in dictionary.all_tables() {
-            for (number, tree) in table.trees().iter().enumerate() {
-                tables.insert(tree.index_id(), (table.clone(), Some(number)));
+            let trees =
+                table.trees().iter().enumerate().map(|(number, tree)| (tree.index_id(), Some(number)));
+            for (id, number) in trees.chain([(table.id, None)]).filter(|(id, _)| wanted(*id)) {
+                tables.insert(id, (table.clone(), number));
             }
-            tables.insert(table.id, (table.clone(), None));
         }
         Named(tables)
     }

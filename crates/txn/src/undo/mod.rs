@@ -19,7 +19,8 @@
 //! without changing it, which nobody could tell from the rows.
 //!
 //! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a segment in
-//! order, and gives back pages from the head; if that are many, the disk gets their room back (`trim`). See docs/format-undo.md for the bytes.
+//! order, and gives back pages from the head; if that are many, the disk gets their room back (`trim`). See
+//! docs/format-undo.md for the bytes.
 
 pub(crate) mod held;
 pub(crate) mod history;
