@@ -13,6 +13,7 @@ use palisade_txn::{
 use crate::config::FlushAtCommit;
 use crate::engine::{ActiveTransaction, Engine};
 use crate::metadata::{ExclusiveLock, Held, TableLocks, Use, WRITES};
+use crate::row_lock_wait::RowLockWait;
 use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
 use crate::store::{How, RowStore};
@@ -506,6 +507,11 @@ impl Transaction {
     /// Whether what the last operation gave to wait for is another transaction's row lock.
     pub fn awaits_row_lock(&self) -> bool {
         self.trx_ref().awaits_lock()
+    }
+
+    /// Begins to wait for that, if it is.
+    pub fn begin_row_lock_wait(&self) -> Option<RowLockWait> {
+        self.awaits_row_lock().then(|| RowLockWait::begin(&self.engine.config().clock))
     }
 
     /// Takes the metadata lock of `table` for reading, which the transaction keeps to its end. Every operation on a table

@@ -150,6 +150,7 @@ fn open_engine(
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
         io_capacity: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
+        undo_kept: variables::undo_kept(settings),
         auto_increment_lock_mode: AutoIncrementLockMode::from_number(
             settings.uint(sysvar::INNODB_AUTOINC_LOCK_MODE),
         )
