@@ -164,6 +164,35 @@ fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
     assert_eq!(newly, [(50, false), (60, true)]);
 }
 
+/// Whoever has locked a row in share mode has read it; that he looked at it again, to change it, and did not want to, gives nobody
+/// the right to.
+#[test]
+fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
+    let (engine, t) = world();
+    let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+    let mut writer = Client::new(&engine, &t);
+    for id in [40, 50] {
+        assert!(reader.read_as(id, FOR_SHARE).unwrap().is_some());
+    }
+    let mut scan = Scan::new(t.clone(), 0, range(&t, 0, 50, 60), Direction::Forward, FOR_UPDATE, false);
+    let mut batch = RowBatch::new();
+    let mut newly = Vec::new();
+    while palisade_base::event::retry_blocking(|| reader.tx.scan_next(&mut scan, &mut batch)).unwrap() {
+        newly.extend(batch.iter().map(|row| (Row::decode(&t, row.row).id, row.newly_locked)));
+    }
+    assert_eq!(newly, [(50, false), (60, true)]);
+    let mut by_key = |id| {
+        let (key, mut out) = (key(&t, 0, id), crate::RowBuf::new());
+        let read = || reader.tx.point_read(&t, 0, &key, FOR_UPDATE, &mut out);
+        assert!(palisade_base::event::retry_blocking(read).unwrap());
+        out.is_newly_locked()
+    };
+    assert!(!by_key(40) && by_key(70));
+    for id in [40, 50] {
+        assert!(writer.waits_to_update(id, |row| row.c = b"x".to_vec()), "{id}");
+    }
+}
+
 #[test]
 fn nowait_fails_and_skip_locked_goes_on() {
     let (engine, t) = world();
