@@ -140,6 +140,27 @@ fn a_key_that_is_not_there_is_kept_absent() {
     reader.commit();
 }
 
+/// That a row is there is all that a duplicate key says of it.
+#[test]
+fn an_insert_that_finds_its_row_there_does_not_wait_for_its_readers() {
+    for mode in [FOR_SHARE, FOR_UPDATE] {
+        let (engine, t) = world();
+        let (mut reader, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+        assert_eq!(reader.lock_range(0, 25, 35, mode).unwrap(), [30]);
+        assert!(reader.read_as(60, mode).unwrap().is_some());
+        for id in [30, 60] {
+            let start = writer.tx.savepoint();
+            let bytes = row(id).encode(&t);
+            match (mode, writer.tx.insert(&t, &bytes)) {
+                (FOR_SHARE, Err(Blocked::Error(Error::DuplicateKey { index: 0 })))
+                | (FOR_UPDATE, Err(Blocked::Wait(_))) => {}
+                (_, outcome) => panic!("{id}, {mode:?}: {outcome:?}"),
+            }
+            palisade_base::event::retry_blocking(|| writer.tx.rollback_to(start)).unwrap();
+        }
+    }
+}
+
 #[test]
 fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
     let (engine, t) = world();

@@ -386,8 +386,8 @@ impl LockTable {
         self.ranges.is_empty(index) && self.shard(index, key).count.load(Ordering::Acquire) == 0
     }
 
-    /// Whether `session` may write the entry in `mode`, which is exclusive or an insert's, as far as explicit locks and
-    /// ranges are concerned, without waiting.
+    /// Whether `session` may write the entry - or, in shared mode, be told that it is there - as far as explicit locks and ranges
+    /// are concerned, without waiting.
     pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, heed: Heed) -> bool {
         if heed == Heed::Ranges && !self.ranges.is_empty(index) {
             let indexes = self.ranges.read(index);
