@@ -67,12 +67,14 @@ impl Engine {
     /// Builds the trees of the indexes from number `from` on. Blocks.
     fn build_indexes(&self, table: &Table, mut def: TableDef, from: usize) -> Result<TableDef, Error> {
         let space = &table.runtime().space;
-        for index in &mut def.indexes[from..] {
-            index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
-        }
-        let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
-        let new = Arc::new(new);
-        let built = (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number));
+        let built: Result<(), Error> = (|| {
+            for index in &mut def.indexes[from..] {
+                index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
+            }
+            let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
+            let new = Arc::new(new);
+            (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number))
+        })();
         if built.is_err() {
             free_loose_trees(&self.log, space, table)?;
         }
@@ -386,13 +388,25 @@ pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDe
     }
     for tree in &loose {
         if def.indexes.iter().all(|index| index.id != tree.index) {
-            let dead = Tree::open(log.clone(), space.clone(), tree.root, tree.index);
-            while retry_blocking(|| dead.clear_some())? {}
-            retry_blocking(|| info::free_loose_root(log, space, *tree))?;
+///
+/// One that is damaged is forgotten, and its pages are lost to the space: that an index is damaged is a reason to drop it, and
+/// the table goes on without.
+            match free_tree(log, space, *tree) {
+                Err(error @ Error::Corrupted { .. }) => {
+                    tracing::warn!("pages of an index of '{}' that was dropped are lost: {error}", def.name);
+                }
+                freed => freed?,
+            }
         }
     }
     // The others have become parts of the definition.
-    retry_blocking(|| info::note_loose(log, space, &[]))
+    retry_blocking(|| info::forget_loose(log, space))
+}
+
+fn free_tree(log: &Arc<Log>, space: &Arc<Space>, tree: LooseTree) -> Result<(), Error> {
+    let dead = Tree::open(log.clone(), space.clone(), tree.root, tree.index);
+    while retry_blocking(|| dead.clear_some())? {}
+    retry_blocking(|| info::free_loose_root(log, space, tree))
 }
 
 fn damaged_row(table: &Table) -> Error {
