@@ -242,7 +242,7 @@ pub struct Transaction {
     /// The table whose AUTO_INCREMENT counter its statement has locked, or wants to lock.
     pub(crate) locked_counter: Option<u64>,
     pub(crate) work: RowWork,
-    /// Where the row changes of the running row operation began.
+    /// A read by a secondary index that had to wait.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
 }
 
@@ -397,7 +397,7 @@ impl Transaction {
     /// inserts what has been inserted and is gone again; if that takes more memory than it may, it fails with
     /// [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
-        self.work.reset();
+        self.forget_operation();
         // Looked for here, and not while a leaf is latched.
         let dictionary = self.engine.dictionary();
         let written: Vec<&Arc<Table>> =
@@ -408,6 +408,12 @@ impl Transaction {
         };
         let places = self.places(&unique);
         self.trx().rollback_to(savepoint.changes, places).map_err(Blocked::up)
+    }
+
+    /// The operation under way, if one is, will not be called again.
+    fn forget_operation(&mut self) {
+        self.work.reset();
+        self.secondary_read = None;
     }
 
     /// What a partial rollback does with the places of what is gone again.
@@ -469,8 +475,7 @@ impl Transaction {
     }
 
     fn end(&mut self) {
-        self.work.reset();
-        self.secondary_read = None;
+        self.forget_operation();
         self.locked_counter = None;
         if !self.pinned.is_empty() {
             let session = self.trx_ref().session();

@@ -269,6 +269,25 @@ fn the_gap_before_a_row_that_was_skipped_stays_open() {
     }
 }
 
+/// A statement that is killed while it waits is not gone on with: the next one reads what it asks for.
+#[test]
+fn a_read_that_was_given_up_is_forgotten() {
+    let (engine, t) = world();
+    let mut holder = Client::new(&engine, &t);
+    assert!(holder.update(30, |row| row.c = b"x".to_vec()).unwrap());
+    let mut reader = Client::new(&engine, &t);
+    let read = |reader: &mut Client, u| {
+        let mut out = crate::RowBuf::new();
+        let found = reader.tx.point_read(&t, 2, &key(&t, 2, u), FOR_UPDATE, &mut out)?;
+        Ok::<_, Blocked<Error>>(found.then(|| Row::decode(&t, out.row()).id))
+    };
+    let start = reader.tx.savepoint();
+    assert!(matches!(read(&mut reader, 30), Err(Blocked::Wait(_))));
+    palisade_base::event::retry_blocking(|| reader.tx.rollback_to(start)).unwrap();
+    holder.commit();
+    assert_eq!(palisade_base::event::retry_blocking(|| read(&mut reader, 40)), Ok(Some(40)));
+}
+
 #[test]
 fn serializable_reads_lock_unless_the_statement_is_alone() {
     let (engine, t) = world();
