@@ -23,7 +23,7 @@ use crate::engine::Engine;
 use crate::info::{self, LooseTree};
 use crate::metadata::{ExclusiveLock, TableName};
 use crate::rows::name_table;
-use crate::store::{How, RowStore, is_external};
+use crate::store::{How, ReadProgress, RowStore, is_external};
 use crate::table::Table;
 use crate::transaction::yield_now;
 use crate::{Attempt, Error};
@@ -332,11 +332,12 @@ struct Cursor {
     from: Option<Bound<Vec<u8>>>,
     /// Keys, and rows or references to them.
     rows: Vec<(Vec<u8>, ClusteredHeader, Vec<u8>)>,
+    progress: ReadProgress,
 }
 
 impl Cursor {
     fn new() -> Self {
-        Cursor { from: Some(Bound::Unbounded), rows: Vec::new() }
+        Cursor { from: Some(Bound::Unbounded), rows: Vec::new(), progress: ReadProgress::default() }
     }
 
     /// Goes to the next leaf; false at the end.
@@ -368,11 +369,17 @@ impl Cursor {
     }
 
     /// Row `number` of the leaf.
-    fn row(&self, tree: &Tree, number: usize) -> Attempt<Vec<u8>> {
+    fn row(&mut self, tree: &Tree, number: usize) -> Attempt<Vec<u8>> {
         let (key, header, row) = &self.rows[number];
         let mut row = row.clone();
         if header.flags & EXTERNAL != 0
-            && !RowStore::new(tree).fetch(key, How::Current(Gaps::Open), header, &mut row)?
+            && !RowStore::new(tree).fetch(
+                key,
+                How::Current(Gaps::Open),
+                header,
+                &mut row,
+                &mut self.progress,
+            )?
         {
             return Err(Error::Inconsistent("a row changed under an exclusive lock".to_owned()).into());
         }
@@ -381,6 +388,9 @@ impl Cursor {
 }
 
 /// Frees the trees of a space that `def` does not name. Blocks.
+///
+/// One that is damaged is forgotten, and its pages are lost to the space: that an index is damaged is a reason to drop it, and
+/// the table goes on without.
 pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDef) -> Result<(), Error> {
     let loose = retry_blocking(|| info::loose_trees(space))?;
     if loose.is_empty() {
@@ -388,9 +398,6 @@ pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDe
     }
     for tree in &loose {
         if def.indexes.iter().all(|index| index.id != tree.index) {
-///
-/// One that is damaged is forgotten, and its pages are lost to the space: that an index is damaged is a reason to drop it, and
-/// the table goes on without.
             match free_tree(log, space, *tree) {
                 Err(error @ Error::Corrupted { .. }) => {
                     tracing::warn!("pages of an index of '{}' that was dropped are lost: {error}", def.name);

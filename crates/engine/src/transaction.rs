@@ -15,7 +15,7 @@ use crate::engine::{ActiveTransaction, Engine};
 use crate::metadata::{ExclusiveLock, Held, TableLocks, Use, WRITES};
 use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
-use crate::store::{How, RowStore};
+use crate::store::{How, ReadProgress, RowStore};
 use crate::table::Table;
 use crate::{Attempt, Error};
 
@@ -244,6 +244,8 @@ pub struct Transaction {
     pub(crate) work: RowWork,
     /// A read by a secondary index that had to wait.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
+    /// What a read by a key keeps while it waits.
+    read_progress: ReadProgress,
 }
 
 impl Transaction {
@@ -263,6 +265,7 @@ impl Transaction {
             locked_counter: None,
             work: RowWork::default(),
             secondary_read: None,
+            read_progress: ReadProgress::default(),
         }
     }
 
@@ -413,7 +416,12 @@ impl Transaction {
     /// The operation under way, if one is, will not be called again.
     fn forget_operation(&mut self) {
         self.work.reset();
+        self.forget_reads();
+    }
+
+    fn forget_reads(&mut self) {
         self.secondary_read = None;
+        self.read_progress.clear();
     }
 
     /// What a partial rollback does with the places of what is gone again.
@@ -488,7 +496,7 @@ impl Transaction {
     /// what it has done is undone by [`rollback_to`](Self::rollback_to).
     pub fn cancel_wait(&mut self) {
         self.trx().cancel_wait();
-        self.secondary_read = None;
+        self.forget_reads();
     }
 
     /// Makes `locks` the session's: this transaction, and those that begin with its buffers, use the tables that they keep
@@ -608,7 +616,8 @@ impl Transaction {
             ReadMode::Change | ReadMode::ChangeJoined => How::Current(self.gaps()),
             _ => self.how(mode),
         };
-        let found = RowStore::new(table.tree(0)).read(self.trx(), key, how, &mut out.row);
+        let trx = self.trx.as_mut().expect("there until the transaction is dropped");
+        let found = RowStore::new(table.tree(0)).read(trx, key, how, &mut out.row, &mut self.read_progress);
         let found = found.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
         out.stamp = found.map(|row| row.stamp).unwrap_or_default().into();
         out.newly_locked = found.is_some_and(|row| row.newly_locked);

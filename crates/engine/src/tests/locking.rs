@@ -214,6 +214,54 @@ fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
     }
 }
 
+/// A row that had to be waited for is locked like any other, and given back like any other if it is not what was looked for.
+#[test]
+fn a_lock_that_was_waited_for_is_given_back_too() {
+    for mode in [FOR_UPDATE, ReadMode::Change] {
+        for goes in [false, true] {
+            let (engine, t) = world();
+            let (mut holder, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+            let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+            match goes {
+                true => assert!(holder.delete(50).unwrap()),
+                false => assert!(holder.update(50, |row| row.k = Some(7)).unwrap()),
+            }
+            let mut scan = Scan::new(t.clone(), 1, range(&t, 1, 5, 5), Direction::Forward, mode, false);
+            let mut batch = RowBatch::new();
+            let mut next = || reader.tx.scan_next(&mut scan, &mut batch);
+            assert!(matches!(next(), Err(Blocked::Wait(_))));
+            holder.commit();
+            assert!(!palisade_base::event::retry_blocking(next).unwrap(), "it has left the range");
+            let is_kept = match goes {
+                true => writer.waits_to_insert(&row(50)),
+                false => writer.waits_to_update(50, |row| row.c = b"x".to_vec()),
+            };
+            assert!(!is_kept, "{mode:?}, goes: {goes}");
+        }
+    }
+
+    let (engine, t) = world();
+    let (mut holder, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+    let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+    for is_shared in [false, true] {
+        if is_shared {
+            assert!(reader.read_as(50, FOR_SHARE).unwrap().is_some());
+        }
+        assert!(holder.read_as(50, if is_shared { FOR_SHARE } else { FOR_UPDATE }).unwrap().is_some());
+        let (key, mut out) = (key(&t, 0, 50), crate::RowBuf::new());
+        let mut read = || reader.tx.point_read(&t, 0, &key, FOR_UPDATE, &mut out);
+        assert!(matches!(read(), Err(Blocked::Wait(_))));
+        holder.commit();
+        assert!(palisade_base::event::retry_blocking(read).unwrap());
+        assert_eq!(out.is_newly_locked(), !is_shared, "what is shared was locked before");
+        if !is_shared {
+            reader.tx.unlock_row(&t, &key);
+            assert!(!writer.waits_to_update(50, |row| row.c = b"x".to_vec()));
+            writer.rollback();
+        }
+    }
+}
+
 #[test]
 fn nowait_fails_and_skip_locked_goes_on() {
     let (engine, t) = world();
