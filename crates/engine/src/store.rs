@@ -231,6 +231,9 @@ impl<'a> RowStore<'a> {
                 if newly_locked && fetched.is_err() {
                     progress.note_lock(index, key);
                 }
+                if how == How::Snapshot && matches!(fetched, Err(Blocked::Wait(_))) {
+                    trx.keep_version(self.tree, key, header, std::mem::take(out));
+                }
                 if !fetched? {
                     continue;
                 }
