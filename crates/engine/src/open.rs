@@ -323,6 +323,10 @@ fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
 }
 
 fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runtime, Error> {
+    if !base.config.background {
+        // Nobody else makes room for the pages that are read now.
+        base.pool.step()?;
+    }
     retry_blocking(|| alloc::open_space(space))?;
     restore_length(space)?;
     free_loose_trees(&base.log, space, def)?;
