@@ -53,8 +53,8 @@ fn a_power_cut_while_the_log_is_resized_loses_no_acknowledged_commit() {
 #[test]
 fn a_power_cut_finds_all_undo_that_is_needed() {
     let plan = Plan { has_much_undo: true, ..plan(FlushAtCommit::Durable, Mishap::PowerCut(8000)) };
-    let tally = run(10, 600, plan);
-    assert!(tally.mishaps > 10 && tally.commits > 300 && tally.given_back > 30, "{tally:?}");
+    let tally = run(14, 600, plan);
+    assert!(tally.mishaps > 20 && tally.commits > 200 && tally.given_back > 30, "{tally:?}");
 }
 
 #[test]

@@ -6,8 +6,10 @@ use palisade_engine::{
     Engine, Error, FlushAtCommit, IsolationLevel, ReadMode, RowBuf, Savepoint, Table, UpdateOutcome, XaEnd,
 };
 
+use palisade_io::{Call, Fault};
+
 use super::rows::{decode, encode, prepared, primary_key, xid};
-use super::{End, History, IDS, Session, Step};
+use super::{End, History, IDS, Mishap, Session, Step};
 use crate::model::{Filling, ModelTransaction, Row, Writes};
 
 impl History {
@@ -248,6 +250,13 @@ impl History {
     fn purge(&mut self, engine: &Engine) -> Step<()> {
         for _ in 0..self.random.below(if self.plan.has_much_undo { 1000 } else { 5 }) {
             self.done(engine.purge_step())?;
+        }
+        // The moment after undo has lost its room is the one in which it might be missed.
+        if let Mishap::PowerCut(_) = self.plan.mishap
+            && self.plan.has_much_undo
+            && self.random.one_in(4)
+        {
+            self.disk.fail(Call::Change, self.random.below(40) + 1, Fault::Crash);
         }
         Ok(())
     }
