@@ -465,6 +465,5 @@ system_variables! {
     WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "Idle time after which a session is closed.";
     WARNING_COUNT = "warning_count", Session, fixed, uint(0, 0, u64::MAX, Plain), "Errors, warnings and notes of the last statement.";
     WORKER_THREADS = "worker_threads", Global, fixed, uint(0, 0, 1024, Plain), "Event loops that serve sessions; 0 for as many as there are cores.";
-    WORKER_TRANSACTION_LIMIT = "worker_transaction_limit", Global, dynamic, uint(32, 0, 100000, Plain), "While the processors are busy: transactions of several statements that a worker lets make headway at a time; the others wait with their first statement. 0 for any number.";
     XA_DETACH_ON_PREPARE = "xa_detach_on_prepare", Global, fixed, bool(true), "XA PREPARE takes the transaction from its session.";
 }

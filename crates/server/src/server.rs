@@ -15,7 +15,6 @@ use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
 use tracing::{info, warn};
 
-use crate::admission::{Governor, Level};
 use crate::channel::Channel;
 use crate::host::ServerHost;
 pub use crate::listener::Listeners;
@@ -206,31 +205,23 @@ fn start_workers(host: &Arc<ServerHost>, processors: Arc<dyn Processors>) -> Res
         count => count as usize,
     };
     host.set_worker_count(count);
-    let level = Arc::<Level>::default();
-    let governed = (level.clone(), processors.clone());
     let placement = host.globals.placements.worker.clone();
     let host = host.clone();
     let background = move |number| {
         let (host, placement) = (host.clone(), placement.clone());
-        let (level, processors) = governed.clone();
         async move {
             // Elsewhere it works as well: only slower, or faster.
             let _stay = placement.enter();
             let inbox = host.engine.register_worker();
-            let of_all_workers = async {
+            let reaping = async {
                 if number == 0 {
-                    let of_now = || {
-                        let least = host.globals.uint(sysvar::WORKER_TRANSACTION_LIMIT) as usize;
-                        (least, host.connections.count().div_ceil(count))
-                    };
-                    let governing = Governor::default().govern(&level, of_now, || processors.ticks());
-                    tokio::join!(reap(&host), governing);
+                    reap(&host).await;
                 }
             };
-            tokio::join!(inbox.pump(tokio::task::yield_now), of_all_workers);
+            tokio::join!(inbox.pump(tokio::task::yield_now), reaping);
         }
     };
-    Workers::start(count, processors, &level, background)
+    Workers::start(count, processors, background)
         .map_err(|error| format!("cannot start the workers: {error}"))
 }
 

@@ -6,7 +6,6 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,7 +13,6 @@ use std::time::{Duration, Instant};
 use palisade_base::Event;
 use palisade_base::sysvar::{Settings, VariableId};
 use palisade_io::{FileSystem, OsFileSystem};
-use palisade_server::admission::Ticks;
 use palisade_server::locality::{Pace, Processors};
 use palisade_server::server::Ground;
 use palisade_server::stream::Stream;
@@ -38,12 +36,6 @@ impl Processors for Restless {
 
     fn pace(&self) -> Pace {
         Pace { commands_per_look: 1, looks: 1, most_looks: 1 }
-    }
-
-    /// They are always busy.
-    fn ticks(&self) -> Option<Ticks> {
-        static TICKS: AtomicU64 = AtomicU64::new(1);
-        Some(Ticks { idle: 0, total: TICKS.fetch_add(100, Ordering::Relaxed) })
     }
 }
 
