@@ -225,6 +225,64 @@ fn blocks_of_any_size_are_read_back() {
     assert_eq!(read_all(&mut reader).unwrap(), appended);
 }
 
+/// What was admitted must have room in the files: a buffer for a larger log would let them grow beyond what they are to be.
+#[test]
+fn a_log_that_shrinks_takes_its_buffer_along_and_stays_within_its_files() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, LogConfig { buffer_size: 16 << 20, ..resizable(64 << 20) });
+    assert_eq!(log.buffer_size(), 16 << 20);
+    let mut random = Prng::new(test_seed(8));
+    log.resize(8 << 20);
+    while log.file_sizes().0 > 8 << 20 {
+        pass_through(&log, 1 << 20, &mut random);
+        log.write_checkpoint(log.tail()).unwrap();
+        log.adjust_buffer().unwrap();
+        log.adjust_capacity().unwrap();
+    }
+    let payload = vec![1; 60_000];
+    while let Ok(mut credit) = log.admit(payload.len()) {
+        log.append(&mut credit, &payload, |_| {});
+    }
+    log.flush_blocking(log.tail()).unwrap();
+    assert!(log.file_sizes().0 <= 8 << 20, "{:?}", log.file_sizes());
+    assert_eq!(log.buffer_size(), 2 << 20);
+
+    log.write_checkpoint(log.tail()).unwrap();
+    log.resize(64 << 20);
+    while log.adjust_capacity().unwrap() {}
+    assert!(log.adjust_buffer().unwrap());
+    assert_eq!(log.buffer_size(), 16 << 20, "what was asked for");
+}
+
+/// Until it is exchanged, the buffer may hold more than the log is to.
+#[test]
+fn a_page_changed_long_ago_is_found_although_the_buffer_is_larger_than_the_log() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, LogConfig { buffer_size: 16 << 20, ..resizable(64 << 20) });
+    let payload = vec![7; 100_000];
+    for _ in 0..2 {
+        log.resize(1 << 20);
+        // Until the log has come to where the new size counts.
+        for _ in 0..200 {
+            append_with_checkpoints(&log, &payload);
+            log.write_checkpoint(log.tail()).unwrap();
+            log.adjust_capacity().unwrap();
+        }
+    }
+    let mut changed = None;
+    while let Ok(mut credit) = log.admit(payload.len()) {
+        log.append(&mut credit, &payload, |range| {
+            if changed.is_none() {
+                log.register_dirty(range.start);
+                changed = Some(range.start);
+            }
+        });
+    }
+    let (changed, candidate) = (changed.unwrap(), log.checkpoint_candidate());
+    assert!(log.tail().since(changed) > 7 << 20, "there is more in the buffer than in the files");
+    assert!(candidate <= changed && changed.since(candidate) <= 1 << 20, "{candidate:?}, {changed:?}");
+}
+
 #[test]
 fn the_buffer_is_exchanged_when_nobody_appends() {
     let fs = Arc::new(MemFileSystem::new());
