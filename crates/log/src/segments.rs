@@ -225,9 +225,10 @@ impl Segments {
         (position < segment.end()).then_some(segment)
     }
 
-    /// The segment that `position` lies in or would lie in, at the end of the sequence.
+    /// The segment that `position` lies in or would lie in, at the end of what can be used.
     pub(crate) fn place_of(&self, position: u64) -> Place {
-        self.at(position).map_or_else(|| self.next_place(), |segment| segment.place)
+        let next = || self.files.back().map_or(self.first, Segment::following);
+        self.at(position).map_or_else(next, |segment| segment.place)
     }
 
     /// The position after the last segment that can be used.

@@ -225,6 +225,29 @@ fn blocks_of_any_size_are_read_back() {
     assert_eq!(read_all(&mut reader).unwrap(), appended);
 }
 
+/// Of two files that the log is to have more, one has got its name when the disk is full, and it is not in use yet; just then the
+/// writer has come to the end of the last one that is.
+#[test]
+fn a_checkpoint_at_the_end_of_the_files_is_right_although_one_could_not_be_made() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let log = create(&fs, quiet());
+    while log.writer.lock().position() < 256 << 10 {
+        log.admission.allow_until(u64::MAX);
+        append(&log, b"a block").unwrap();
+        log.flush_blocking(log.tail()).unwrap();
+    }
+    log.resize(288 << 10);
+    fs.fail(Call::Write, 2, Fault::NoSpace);
+    assert!(matches!(log.adjust_capacity(), Err(Error::Io { .. })));
+    log.write_checkpoint(log.tail()).unwrap();
+    assert_eq!(log.checkpoint_lsn(), log.tail());
+    let range = append(&log, b"next file").unwrap();
+    log.flush_blocking(range.end).unwrap();
+    fs.crash(CrashKeeps::Synced);
+    let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+    assert_eq!(read_all(&mut reader).unwrap(), [(range, b"next file".to_vec())]);
+}
+
 /// What was admitted must have room in the files: a buffer for a larger log would let them grow beyond what they are to be.
 #[test]
 fn a_log_that_shrinks_takes_its_buffer_along_and_stays_within_its_files() {
