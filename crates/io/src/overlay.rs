@@ -20,6 +20,11 @@ pub trait Overlay: Send + Sync + 'static {
         file.sync()
     }
 
+    /// [`File::alignment`].
+    fn alignment(&self, _path: &Path, file: &dyn File) -> usize {
+        file.alignment()
+    }
+
     /// [`FileSystem::sync_dir`].
     fn sync_dir(&self, below: &dyn FileSystem, dir: &Path) -> io::Result<()> {
         below.sync_dir(dir)
@@ -115,7 +120,7 @@ impl<O: Overlay> File for OverlayFile<O> {
     }
 
     fn alignment(&self) -> usize {
-        self.file.alignment()
+        self.overlay.alignment(&self.path, &*self.file)
     }
 }
 

@@ -56,6 +56,11 @@ impl Segment {
         self.place.start + self.size
     }
 
+    /// What writes must begin and end at multiples of.
+    pub(crate) fn alignment(&self) -> u64 {
+        self.file.alignment() as u64
+    }
+
     fn following(&self) -> Place {
         Place { number: self.place.number + 1, start: self.end() }
     }

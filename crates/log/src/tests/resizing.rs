@@ -3,7 +3,10 @@
 use super::*;
 use palisade_base::Blocked;
 use palisade_base::prng::test_seed;
-use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, MemFileSystem};
+use palisade_io::{
+    Call, CrashKeeps, Fault, FaultFileSystem, File, MemFileSystem, Overlay, OverlayFileSystem,
+};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A log whose segments are a 32nd of its capacity.
@@ -223,6 +226,41 @@ fn blocks_of_any_size_are_read_back() {
     fs.crash(CrashKeeps::Synced);
     let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
     assert_eq!(read_all(&mut reader).unwrap(), appended);
+}
+
+/// A disk with large blocks, whose log files are written past the page cache.
+struct LargeBlocks;
+
+impl Overlay for LargeBlocks {
+    fn write_at(&self, path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let block = self.alignment(path, file) as u64;
+        if !offset.is_multiple_of(block) || !(bytes.len() as u64).is_multiple_of(block) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        file.write_at(bytes, offset)
+    }
+
+    fn alignment(&self, path: &Path, file: &dyn File) -> usize {
+        let is_segment = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log."));
+        if is_segment { 4096 } else { file.alignment() }
+    }
+}
+
+#[test]
+fn writes_are_as_large_as_the_files_want_after_a_restart_too() {
+    let disk = Arc::new(OverlayFileSystem::new(Arc::new(MemFileSystem::new()), LargeBlocks));
+    let log = create(&disk, quiet());
+    // More than a lap: the first file is not there any more.
+    pass_through(&log, 1 << 20, &mut Prng::new(test_seed(4)));
+    log.shutdown().unwrap();
+    let (log, reader) = Log::open(disk, dir(), quiet()).unwrap();
+    log.start_after_recovery(reader).unwrap();
+    for block in [512, 16384, 512] {
+        append(&log, b"next life").unwrap();
+        log.flush_blocking(log.tail()).unwrap();
+        log.set_write_ahead(block);
+    }
+    log.shutdown().unwrap();
 }
 
 /// Of two files that the log is to have more, one has got its name when the disk is full, and it is not in use yet; just then the
