@@ -506,6 +506,10 @@ impl Space {
         Ok(pages_in(self.file.len()?))
     }
 
+    pub(crate) fn is_detached(&self) -> bool {
+        self.slow.lock().detached
+    }
+
     /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop.
     pub(crate) fn mark_detached(&self) {
         let mut slow = self.slow.lock();

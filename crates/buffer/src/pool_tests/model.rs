@@ -205,22 +205,18 @@ fn a_full_disk_is_an_error_of_the_extension_and_nothing_else() {
 }
 
 #[test]
-fn a_full_disk_leaves_pages_dirty_and_a_failed_write_stops_the_pool() {
-    let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Off);
-    world.change(created(0)).unwrap();
-    world.log.flush_blocking(world.log.tail()).unwrap();
-    world.fs.fail(Call::Write, 1, Fault::NoSpace);
-    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
-    assert_eq!(world.pool.dirty_pages(), 1);
-    assert!(!world.fatal.load(Ordering::Relaxed));
-    world.pool.checkpoint_sharply().unwrap();
-    assert_eq!(world.pool.dirty_pages(), 0);
-
-    for call in [Call::Write, Call::Sync] {
-        let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Off);
+fn a_failed_write_or_sync_stops_the_pool() {
+    // After a sync has failed a full disk is no better a reason than another: nobody knows what it has lost.
+    for (call, fault, sink) in [
+        (Call::Write, Fault::Io, Sink::Off),
+        (Call::Sync, Fault::Io, Sink::Off),
+        (Call::Sync, Fault::NoSpace, Sink::Off),
+        (Call::Sync, Fault::NoSpace, Sink::Doublewrite),
+    ] {
+        let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, sink);
         world.change(created(0)).unwrap();
         world.log.flush_blocking(world.log.tail()).unwrap();
-        world.fs.fail(call, 1, Fault::Io);
+        world.fs.fail(call, 1, fault);
         assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Stopped)));
         assert!(world.fatal.load(Ordering::Relaxed), "a failed {call:?} is fatal");
         assert!(
@@ -248,6 +244,17 @@ fn a_detached_space_loses_its_pages_unwritten_and_its_frames_are_free() {
     world.pool.step().unwrap();
     assert_eq!(world.fs.take_trace(), "");
     assert!(world.pool.space(SPACE).is_none());
+}
+
+#[test]
+fn the_file_of_a_dropped_space_is_closed() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Doublewrite);
+    world.change(created(0)).unwrap();
+    world.pool.checkpoint_sharply().unwrap();
+    let file = Arc::downgrade(world.space.file());
+    world.pool.detach_space(SPACE);
+    drop(world.space);
+    assert!(file.upgrade().is_none(), "while it is open the disk does not get its room back");
 }
 
 #[test]
