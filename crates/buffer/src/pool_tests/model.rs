@@ -205,6 +205,34 @@ fn a_full_disk_is_an_error_of_the_extension_and_nothing_else() {
 }
 
 #[test]
+fn a_failure_that_nobody_came_back_for_is_not_told_to_others_later() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 4, Sink::Off);
+    world.change(created(0)).unwrap();
+    let pages = world.space.pages();
+    world.fs.fail(Call::Resize, 1, Fault::NoSpace);
+    world.fs.fail(Call::Resize, 2, Fault::NoSpace);
+    assert!(matches!(world.space.ensure_allocated(pages + 1), Err(Blocked::Wait(_))));
+    // Who has asked gives up. There is room again when somebody else asks.
+    world.clock.advance(Duration::from_secs(60));
+    world.retry(|| world.space.ensure_allocated(pages + 1)).unwrap();
+
+    world.pool.checkpoint_sharply().unwrap();
+    for page in 1..10 {
+        world.change(created(page)).unwrap();
+    }
+    assert!(!world.space.has(PageNo(0)));
+    world.fs.fail(Call::Read, 1, Fault::Io);
+    while let Err(Blocked::Wait(event)) = world.space.shared(PageNo(0)) {
+        if event.is_complete() {
+            break;
+        }
+        world.pool.step().unwrap();
+    }
+    world.clock.advance(Duration::from_secs(60));
+    assert!(world.body(PageNo(0)).is_ok());
+}
+
+#[test]
 fn a_failed_write_or_sync_stops_the_pool() {
     // After a sync has failed a full disk is no better a reason than another: nobody knows what it has lost.
     for (call, fault, sink) in [
