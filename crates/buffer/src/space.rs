@@ -467,13 +467,19 @@ impl Space {
         event.complete();
     }
 
-    /// Takes a page that was created and never written out of memory again; the caller holds its exclusive latch.
+    /// Takes a page out of memory again that was created and never written, or whose changes nobody must see; the caller holds its
+    /// exclusive latch. If it was dirty before, the log keeps that mark for ever: those changes are only there now.
     #[cold]
     pub(crate) fn abandon(&self, entry: &Entry, frame: u32) {
+        let frames = &self.core.frames;
+        let _mark = frames.take_dirty(frame);
         entry.set_frame(None);
-        self.core.frames.set_owner(frame, None);
+        frames.set_owner(frame, None);
+        let is_being_written = frames.discard(frame);
         entry.latch.unlock_exclusive(true);
-        self.core.frames.give_free(frame);
+        if !is_being_written {
+            frames.give_free(frame);
+        }
     }
 
     /// Extends the file, on an I/O thread.

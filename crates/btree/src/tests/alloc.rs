@@ -12,7 +12,7 @@ use crate::{Error, Mtr, PageOp, alloc};
 
 const FORMAT: PageOp<'static> = PageOp::Format { page_type: 16 };
 
-fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Error> {
+pub(super) fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Error> {
     store.run(|| {
         let mut mtr = Mtr::begin(&store.log, 40_000)?;
         let mut reservation = alloc::reserve(&mut mtr, &store.space, near, count)?;
@@ -22,7 +22,7 @@ fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Erro
     })
 }
 
-fn free(store: &Store, page: PageNo) -> Result<(), Error> {
+pub(super) fn free(store: &Store, page: PageNo) -> Result<(), Error> {
     store.run(|| {
         let mut mtr = Mtr::begin(&store.log, 1000)?;
         let freeing = alloc::prepare_free(&mut mtr, &store.space, page)?;
