@@ -271,16 +271,23 @@ impl Space {
     }
 
     /// Gives the room of `count` pages from `first` on back to the disk, unless somebody has
-    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused); nobody must be about to. They then read
-    /// as zeros, so the log must have nothing to do with them that does not begin by formatting them. Blocks: for the file system.
-    pub fn give_back(&self, first: PageNo, count: u32) -> Result<(), Error> {
-        let slow = self.slow.lock();
+    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused). `latched` keeps others from asking; it is
+    /// dropped as soon as they would have to wait. The pages then read as zeros, so the log must have nothing to do with them that does
+    /// not begin by formatting them. Blocks: for the file system.
+    pub fn give_back<L>(&self, first: PageNo, count: u32, latched: L) -> Result<(), Error> {
+        assert!(self.has_holes.load(Ordering::Relaxed), "whoever is to look after holes knows of them");
+        let mut slow = self.slow.lock();
         if slow.backed.contains(&first) || slow.backing.contains_key(&first) {
             return Ok(());
         }
+        let event = Event::new();
+        slow.backing.insert(first, Pending::UnderWay { event: event.clone(), callers: 0 });
         drop(slow);
+        drop(latched);
         let (offset, len) = byte_range(first, count);
         let punched = self.file.punch_hole(offset, len);
+        self.slow.lock().backing.remove(&first);
+        event.complete();
         punched.map_err(|error| Error::GiveBack { space: self.id, source: Arc::new(error) })
     }
 

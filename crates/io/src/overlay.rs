@@ -20,6 +20,11 @@ pub trait Overlay: Send + Sync + 'static {
         file.sync()
     }
 
+    /// [`File::punch_hole`].
+    fn punch_hole(&self, _path: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
+        file.punch_hole(offset, len)
+    }
+
     /// [`File::alignment`].
     fn alignment(&self, _path: &Path, file: &dyn File) -> usize {
         file.alignment()
@@ -116,7 +121,7 @@ impl<O: Overlay> File for OverlayFile<O> {
     }
 
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.file.punch_hole(offset, len)
+        self.overlay.punch_hole(&self.path, &*self.file, offset, len)
     }
 
     fn alignment(&self) -> usize {
