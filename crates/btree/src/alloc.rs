@@ -73,9 +73,11 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Pages in use, but for those that say which are.
+    /// Pages in use, but for those that say which are; 0 if the header counts more free pages than there are, which
+    /// [`verify_space`](crate::verify::verify_space) reports.
     pub fn in_use(&self) -> u32 {
-        self.high_water - self.free - self.high_water.div_ceil(GROUP_PAGES)
+        let maps = self.high_water.div_ceil(GROUP_PAGES);
+        self.high_water.saturating_sub(self.free).saturating_sub(maps)
     }
 }
 

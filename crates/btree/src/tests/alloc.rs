@@ -198,3 +198,17 @@ fn nobody_spins_on_a_latch_while_room_is_given_back() {
     }
     assert_eq!(give_all_back(), extents.len());
 }
+
+#[test]
+fn a_header_that_counts_too_many_free_pages_means_none_in_use() {
+    let store = Store::in_memory(50);
+    allocate(&store, PageNo::NONE, 3).unwrap();
+    let in_use = || store.run(|| alloc::usage(&store.space)).unwrap().in_use();
+    assert_eq!(in_use(), 3);
+    let mut mtr = store.run(|| Mtr::begin(&store.log, 1000)).unwrap();
+    let header = store.run(|| mtr.exclusive(&store.space, PageNo(0))).unwrap();
+    mtr.apply(header, PageOp::SetGroup { group: 0, free_pages: u16::MAX, free_extents: 0 });
+    mtr.commit(|_| {});
+    assert_eq!(in_use(), 0);
+    assert_ne!(verify_space(&store.space, &BTreeSet::new()).unwrap(), []);
+}
