@@ -303,11 +303,7 @@ impl Coordinator {
             dirty: core.frames.dirty_count(),
             frames: core.frames.count(),
         };
-        let limits = Limits {
-            io_capacity: core.tuning.io_capacity.load(Ordering::Relaxed),
-            io_capacity_max: core.tuning.io_capacity_max.load(Ordering::Relaxed),
-            max_dirty: f64::from(core.tuning.max_dirty_pages_pct.load(Ordering::Relaxed)) / 100.0,
-        };
+        let limits = Limits::new(core.tuning.io_capacity.load(Ordering::Relaxed));
         let Some(plan) = self.pacer.plan(seen, limits) else { return Ok(0) };
         let metric = match plan.reason {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,

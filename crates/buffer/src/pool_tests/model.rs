@@ -321,6 +321,25 @@ fn an_idle_pool_writes_its_dirty_pages_and_moves_the_checkpoint() {
     assert!(world.log.checkpoint_lsn() > Lsn(4096));
 }
 
+#[test]
+fn the_rate_of_writing_back_follows_its_setting() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 64, Sink::Off);
+    // So many dirty pages that some are written, so few that frames are free.
+    for page in 0..40 {
+        world.change(created(page)).unwrap();
+    }
+    let steps = |io_capacity| {
+        world.pool.set_io_capacity(io_capacity);
+        world.clock.advance(Duration::from_millis(50));
+        world.pool.step().unwrap().written
+    };
+    assert_eq!(steps(100), 0, "no time has passed since the first step");
+    assert_eq!(steps(100), 3);
+    assert_eq!(world.pool.dirty_pages(), 37);
+    world.clock.advance(Duration::from_millis(500));
+    assert_eq!(steps(100_000), 37);
+}
+
 /// The physical effect of one batch, as a script: log first, then the copies, then the places; each durable before the next.
 #[test]
 fn a_batch_is_durable_in_the_log_and_in_the_doublewrite_file_before_it_is_written_in_place() {
