@@ -5,12 +5,12 @@
 //! is there, no transaction is half there, the indexes agree, every change of a definition is there whole or not at
 //! all. `innodb_flush_log_at_trx_commit` is 1 or 2, both of which survive a killed server. In the last round it is 0 at
 //! times, and what is there must be whole. Some rounds kill the server again during recovery or while it rolls back, and
-//! [`rollback`] makes that as long as can be.
+//! [`rollback`] makes that as long as can be; [`undo_room`] kills it while the disk gets undo's room back.
 
 use crate::Outcome;
 use crate::process::{command, output, root};
 use crate::server::Server;
-use crate::{clients, install, rollback};
+use crate::{clients, install, rollback, undo_room};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -88,7 +88,8 @@ pub fn rounds(count: u32) -> Outcome {
     let verdict = output(&mut ledger.command("canary", &[ledger.file]))?;
     println!("{}", verdict.lines().last().unwrap_or_default());
     drop(server);
-    rollback::run(count.div_ceil(5), 2_000 * count, seed)
+    rollback::run(count.div_ceil(5), 2_000 * count, seed)?;
+    undo_room::run(count.div_ceil(5), seed)
 }
 
 /// Waits for a load that ends by itself once the server is gone.

@@ -39,6 +39,7 @@ mod scenarios;
 mod server;
 mod snapshot;
 mod tidy;
+mod undo_room;
 mod unit;
 
 use std::process::ExitCode;

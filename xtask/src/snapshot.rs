@@ -13,10 +13,8 @@ use palisade_lab::{process, sysbench};
 
 use crate::client::{Client, execute, expect, until};
 use crate::server::Server;
+use crate::undo_room::UNDO;
 use crate::{Outcome, install};
-
-/// The undo space.
-const UNDO: &str = "spaces/000001.pal";
 
 /// The long form.
 pub fn soak() -> Outcome {

@@ -277,7 +277,7 @@ system_variables! {
     INNODB_MAX_DIRTY_PAGES_PCT_LWM = "innodb_max_dirty_pages_pct_lwm", Global, dynamic, double(10.0, 0.0, 99.0, Plain), COMPATIBLE;
     INNODB_MAX_PURGE_LAG = "innodb_max_purge_lag", Global, dynamic, uint(0, 0, u32::MAX as u64, Plain), "Committed transactions that may await purge before statements that change rows are held up; 0 for any number.";
     INNODB_MAX_PURGE_LAG_DELAY = "innodb_max_purge_lag_delay", Global, dynamic, uint(0, 0, 10000000, Plain), "Longest time in microseconds for which such a statement is held up; with 0 none is.";
-    INNODB_MAX_UNDO_LOG_SIZE = "innodb_max_undo_log_size", Global, dynamic, uint(1073741824, 10485760, u64::MAX, Bytes), COMPATIBLE;
+    INNODB_MAX_UNDO_LOG_SIZE = "innodb_max_undo_log_size", Global, dynamic, uint(1073741824, 10485760, u64::MAX, Bytes), "Free undo pages keep their room on the disk up to this size, or up to 64 MiB where it is more.";
     INNODB_MONITOR_DISABLE = "innodb_monitor_disable", Global, dynamic, null(), "Counters of information_schema.INNODB_METRICS to switch off: a name, a module (module_log), all, or a name with %.";
     INNODB_MONITOR_ENABLE = "innodb_monitor_enable", Global, dynamic, null(), "Counters of information_schema.INNODB_METRICS to switch on, named as in innodb_monitor_disable; all are on to begin with.";
     INNODB_MONITOR_RESET = "innodb_monitor_reset", Global, dynamic, null(), "Counters whose COUNT_RESET begins anew, named as in innodb_monitor_disable.";
@@ -322,7 +322,7 @@ system_variables! {
     INNODB_THREAD_SLEEP_DELAY = "innodb_thread_sleep_delay", Global, dynamic, uint(10000, 0, 1000000, Plain), COMPATIBLE;
     INNODB_TMPDIR = "innodb_tmpdir", Both, dynamic, text(""), COMPATIBLE;
     INNODB_UNDO_DIRECTORY = "innodb_undo_directory", Global, fixed, text("./"), COMPATIBLE;
-    INNODB_UNDO_LOG_TRUNCATE = "innodb_undo_log_truncate", Global, dynamic, bool(true), COMPATIBLE;
+    INNODB_UNDO_LOG_TRUNCATE = "innodb_undo_log_truncate", Global, dynamic, bool(true), "Whether more free undo pages lose theirs, once a checkpoint has passed.";
     INNODB_USE_FDATASYNC = "innodb_use_fdatasync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_USE_NATIVE_AIO = "innodb_use_native_aio", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VALIDATE_TABLESPACE_PATHS = "innodb_validate_tablespace_paths", Global, fixed, bool(true), COMPATIBLE;
@@ -465,5 +465,6 @@ system_variables! {
     WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "Idle time after which a session is closed.";
     WARNING_COUNT = "warning_count", Session, fixed, uint(0, 0, u64::MAX, Plain), "Errors, warnings and notes of the last statement.";
     WORKER_THREADS = "worker_threads", Global, fixed, uint(0, 0, 1024, Plain), "Event loops that serve sessions; 0 for as many as there are cores.";
+    WORKER_TRANSACTION_LIMIT = "worker_transaction_limit", Global, dynamic, uint(32, 0, 100000, Plain), "While the processors are busy: transactions of several statements that a worker lets make headway at a time; the others wait with their first statement. 0 for any number.";
     XA_DETACH_ON_PREPARE = "xa_detach_on_prepare", Global, fixed, bool(true), "XA PREPARE takes the transaction from its session.";
 }

@@ -183,11 +183,7 @@ fn purge(shared: &Shared, system: &TrxSystem) {
     let mut time = REST;
     let mut last_error = None;
     while !shared.is_ending() {
-        let step = || match system.purge_step()? {
-            true => Ok(true),
-            false => system.trim_undo_step(),
-        };
-        time = match retry_blocking(step) {
+        time = match retry_blocking(|| purge_step(system)) {
             Ok(true) => REST,
             Ok(false) => (time * 2).min(LONG_REST),
             Err(error) if shared.is_ending() => return drop(error),
@@ -199,6 +195,14 @@ fn purge(shared: &Shared, system: &TrxSystem) {
         if time > REST && !shared.rest(time, |_| false) {
             return;
         }
+    }
+}
+
+/// Forgets some of what nobody needs; false if there is nothing to do.
+pub(crate) fn purge_step(system: &TrxSystem) -> palisade_txn::Attempt<bool> {
+    match system.purge_step()? {
+        true => Ok(true),
+        false => system.trim_undo_step(),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::engine::Engine;
 use crate::info::{self, LooseTree};
 use crate::metadata::{ExclusiveLock, TableName};
 use crate::rows::name_table;
-use crate::store::{How, RowStore, is_external};
+use crate::store::{How, ReadProgress, RowStore, is_external};
 use crate::table::Table;
 use crate::transaction::yield_now;
 use crate::{Attempt, Error};
@@ -67,12 +67,14 @@ impl Engine {
     /// Builds the trees of the indexes from number `from` on. Blocks.
     fn build_indexes(&self, table: &Table, mut def: TableDef, from: usize) -> Result<TableDef, Error> {
         let space = &table.runtime().space;
-        for index in &mut def.indexes[from..] {
-            index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
-        }
-        let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
-        let new = Arc::new(new);
-        let built = (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number));
+        let built: Result<(), Error> = (|| {
+            for index in &mut def.indexes[from..] {
+                index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
+            }
+            let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
+            let new = Arc::new(new);
+            (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number))
+        })();
         if built.is_err() {
             free_loose_trees(&self.log, space, table)?;
         }
@@ -330,11 +332,12 @@ struct Cursor {
     from: Option<Bound<Vec<u8>>>,
     /// Keys, and rows or references to them.
     rows: Vec<(Vec<u8>, ClusteredHeader, Vec<u8>)>,
+    progress: ReadProgress,
 }
 
 impl Cursor {
     fn new() -> Self {
-        Cursor { from: Some(Bound::Unbounded), rows: Vec::new() }
+        Cursor { from: Some(Bound::Unbounded), rows: Vec::new(), progress: ReadProgress::default() }
     }
 
     /// Goes to the next leaf; false at the end.
@@ -366,11 +369,17 @@ impl Cursor {
     }
 
     /// Row `number` of the leaf.
-    fn row(&self, tree: &Tree, number: usize) -> Attempt<Vec<u8>> {
+    fn row(&mut self, tree: &Tree, number: usize) -> Attempt<Vec<u8>> {
         let (key, header, row) = &self.rows[number];
         let mut row = row.clone();
         if header.flags & EXTERNAL != 0
-            && !RowStore::new(tree).fetch(key, How::Current(Gaps::Open), header, &mut row)?
+            && !RowStore::new(tree).fetch(
+                key,
+                How::Current(Gaps::Open),
+                header,
+                &mut row,
+                &mut self.progress,
+            )?
         {
             return Err(Error::Inconsistent("a row changed under an exclusive lock".to_owned()).into());
         }
@@ -379,6 +388,9 @@ impl Cursor {
 }
 
 /// Frees the trees of a space that `def` does not name. Blocks.
+///
+/// One that is damaged is forgotten, and its pages are lost to the space: that an index is damaged is a reason to drop it, and
+/// the table goes on without.
 pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDef) -> Result<(), Error> {
     let loose = retry_blocking(|| info::loose_trees(space))?;
     if loose.is_empty() {
@@ -386,13 +398,22 @@ pub(crate) fn free_loose_trees(log: &Arc<Log>, space: &Arc<Space>, def: &TableDe
     }
     for tree in &loose {
         if def.indexes.iter().all(|index| index.id != tree.index) {
-            let dead = Tree::open(log.clone(), space.clone(), tree.root, tree.index);
-            while retry_blocking(|| dead.clear_some())? {}
-            retry_blocking(|| info::free_loose_root(log, space, *tree))?;
+            match free_tree(log, space, *tree) {
+                Err(error @ Error::Corrupted { .. }) => {
+                    tracing::warn!("pages of an index of '{}' that was dropped are lost: {error}", def.name);
+                }
+                freed => freed?,
+            }
         }
     }
     // The others have become parts of the definition.
-    retry_blocking(|| info::note_loose(log, space, &[]))
+    retry_blocking(|| info::forget_loose(log, space))
+}
+
+fn free_tree(log: &Arc<Log>, space: &Arc<Space>, tree: LooseTree) -> Result<(), Error> {
+    let dead = Tree::open(log.clone(), space.clone(), tree.root, tree.index);
+    while retry_blocking(|| dead.clear_some())? {}
+    retry_blocking(|| info::free_loose_root(log, space, tree))
 }
 
 fn damaged_row(table: &Table) -> Error {

@@ -120,6 +120,9 @@ impl FlushMethod {
     }
 }
 
+/// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be used.
+pub const MAX_UNDO_KEPT: u64 = 64 << 20;
+
 /// How an engine is set up. `Default` is right for tests and small servers.
 #[derive(Clone)]
 pub struct EngineConfig {
@@ -158,6 +161,9 @@ pub struct EngineConfig {
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
+    /// How many bytes of free undo pages keep their room on the disk to begin with; `None` for all. See
+    /// [`Engine::set_undo_kept`](crate::Engine::set_undo_kept).
+    pub undo_kept: Option<u64>,
     /// `innodb_autoinc_lock_mode`.
     pub auto_increment_lock_mode: AutoIncrementLockMode,
     /// The time.
@@ -194,6 +200,7 @@ impl Default for EngineConfig {
             lru_scan_depth: 1024,
             io_capacity: 10_000,
             purge_threads: 1,
+            undo_kept: Some(MAX_UNDO_KEPT),
             auto_increment_lock_mode: AutoIncrementLockMode::default(),
             clock: Arc::new(SystemClock::default()),
             background: true,

@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use crate::info;
 use crate::metadata::TableName;
 use crate::open::create_tree;
-use crate::store::{ChainProgress, How, RowStore, is_external, write_chain};
+use crate::store::{ChainProgress, How, ReadProgress, RowStore, is_external, write_chain};
 use crate::table::{Runtime, Table};
 use crate::{Attempt, Error};
 
@@ -189,9 +189,10 @@ impl DictionaryChange<'_> {
 
     fn old(&mut self, key: &[u8]) -> Result<Option<(Stamp, Vec<u8>)>, Error> {
         let tree = &self.engine.dictionary_tree;
-        let mut row = Vec::new();
-        let found =
-            retry_blocking(|| RowStore::new(tree).read(self.trx(), key, How::Current(Gaps::Open), &mut row))?;
+        let (mut row, mut progress) = (Vec::new(), ReadProgress::default());
+        let found = retry_blocking(|| {
+            RowStore::new(tree).read(self.trx(), key, How::Current(Gaps::Open), &mut row, &mut progress)
+        })?;
         Ok(found.map(|found| (found.stamp, row)))
     }
 

@@ -20,7 +20,7 @@ use palisade_txn::{ActiveTrx, Trees, TrxSystem};
 use parking_lot::RwLock;
 
 use crate::Error;
-use crate::background::Background;
+use crate::background::{self, Background};
 use crate::config::{EngineConfig, FlushAtCommit, LogWriterThreads};
 use crate::deadlocks::Observer;
 use crate::dictionary::Dictionary;
@@ -381,9 +381,16 @@ impl Engine {
         self.trx.history_length()
     }
 
-    /// Purges a little on the calling thread; false if there was nothing to do. For tests without purge threads.
+    /// Sets how many bytes of free undo pages keep their room on the disk, at least an extent (1 MiB); the others lose it when
+    /// that is worth while. `None`: all keep it.
+    pub fn set_undo_kept(&self, bytes: Option<u64>) {
+        self.trx.set_undo_kept(bytes);
+    }
+
+    /// Purges a little on the calling thread, or gives room of undo pages back; false if there was nothing to do. For tests
+    /// without purge threads.
     pub fn purge_step(&self) -> Result<bool, Error> {
-        Ok(self.wait_for_step(&mut || self.trx.purge_step())?)
+        Ok(self.wait_for_step(&mut || background::purge_step(&self.trx))?)
     }
 
     /// Rolls back, on the calling thread, the transactions that were in flight at a crash or have been dropped. For tests

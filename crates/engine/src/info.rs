@@ -73,13 +73,32 @@ pub(crate) fn loose_trees(space: &Space) -> Attempt<Vec<LooseTree>> {
     Ok(decode_loose(&page))
 }
 
-/// Notes trees as loose. Waits for: the page, log credit.
+/// Notes trees as loose, besides those that are. Waits for: the page, log credit.
 pub(crate) fn note_loose(log: &Arc<Log>, space: &Space, trees: &[LooseTree]) -> Attempt<()> {
     let mut mtr = Mtr::begin(log, MAX_LOOSE_TREES * LOOSE_TREE + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
     let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
-    mtr.write(page, LOOSE_TREES, &encode_loose(trees));
+    let mut all = decode_loose(mtr.page(page));
+    check_loose(all.len() + trees.len())?;
+    all.extend_from_slice(trees);
+    mtr.write(page, LOOSE_TREES, &encode_loose(&all));
     mtr.commit(|_| {});
     Ok(())
+}
+
+/// Forgets all loose trees. Waits for: the page, log credit.
+pub(crate) fn forget_loose(log: &Arc<Log>, space: &Space) -> Attempt<()> {
+    let mut mtr = Mtr::begin(log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
+    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    mtr.write(page, LOOSE_TREES, &encode_loose(&[]));
+    mtr.commit(|_| {});
+    Ok(())
+}
+
+fn check_loose(count: usize) -> Result<(), Error> {
+    match count <= MAX_LOOSE_TREES {
+        true => Ok(()),
+        false => Err(Error::Definition("too many indexes at once".to_owned())),
+    }
 }
 
 /// Makes an empty tree and adds it to the loose ones. Waits for: pages, log credit, the file to be extended.
@@ -89,9 +108,7 @@ pub(crate) fn create_loose(log: &Arc<Log>, space: &Space, index: u64) -> Attempt
     let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
     let mut reservation = alloc::reserve(&mut mtr, space, PageNo::NONE, 1).map_err(Blocked::up)?;
     let mut trees = decode_loose(mtr.page(page));
-    if trees.len() >= MAX_LOOSE_TREES {
-        return Err(Error::Definition("too many indexes at once".to_owned()).into());
-    }
+    check_loose(trees.len() + 1)?;
     let root = Tree::create(&mut mtr, &mut reservation, index);
     trees.push(LooseTree { root, index });
     mtr.write(page, LOOSE_TREES, &encode_loose(&trees));

@@ -38,6 +38,7 @@ mod info;
 pub mod metadata;
 mod open;
 mod purge_lag;
+mod row_lock_wait;
 mod row_locks;
 mod rows;
 pub mod scan;
@@ -49,7 +50,9 @@ pub mod xa;
 
 pub use auto_increment::RowsToCome;
 pub use check::TableCheck;
-pub use config::{AutoIncrementLockMode, EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads};
+pub use config::{
+    AutoIncrementLockMode, EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads, MAX_UNDO_KEPT,
+};
 pub use ddl::RowMapper;
 pub use deadlocks::{Deadlock, DeadlockParty};
 pub use dictionary::Dictionary;
@@ -59,6 +62,7 @@ pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_buffer::PAGE_SIZE;
 pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
+pub use row_lock_wait::RowLockWait;
 pub use row_locks::RowLock;
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
 pub use statistics::TableStatistics;

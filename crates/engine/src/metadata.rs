@@ -163,6 +163,8 @@ impl MetadataLocks {
         self.sessions.fetch_max(session.0 as usize + 1, Ordering::AcqRel);
         let cell = self.pins.cell(session);
         let pin = cell.tables.get(position).unwrap_or(&cell.any);
+        // A refusal takes back no more than this: the last place stands for many tables.
+        let before = pin.load(Ordering::Relaxed);
         let writes = if usage == Use::Read { 0 } else { WRITES };
         let gate = table.gate();
         let closed = || {
@@ -177,12 +179,11 @@ impl MetadataLocks {
             }
             let asked = Asked { gate: gate.clone(), usage, upgrade };
             // Nobody redefines the table while all locks in the way have still to wait.
-            if self.may_pass(session, position, asked) && table.is_current() {
+            let own_place = (before != ANY).then_some(position);
+            if self.may_pass(session, own_place, asked) && table.is_current() {
                 return Ok(());
             }
-            if position <= NOTED {
-                pin.store(if upgrade { table.id } else { 0 }, Ordering::Release);
-            }
+            pin.store(before, Ordering::Release);
             notify(&self.unpinned);
             let event = self.released.lock().clone();
             if !table.is_current() {
@@ -245,11 +246,11 @@ impl MetadataLocks {
         }
     }
 
-    /// Whether `session`, which has just noted its `position`-th table, need not stop at a closed gate.
+    /// Whether `session`, which has just noted a table at `place`, if that has told nothing before, need not stop at a closed gate.
     #[cold]
-    fn may_pass(&self, session: SessionNo, position: usize, asked: Asked) -> bool {
+    fn may_pass(&self, session: SessionNo, place: Option<usize>, asked: Asked) -> bool {
         self.passing.may_pass(session, asked, |other, tables| {
-            let own = (other == session).then_some(position);
+            let own = place.filter(|_| other == session);
             tables.iter().any(|(table, share)| self.uses(other, table.id, *share, own))
         })
     }

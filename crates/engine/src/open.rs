@@ -141,6 +141,7 @@ impl Engine {
             engine.metadata.pin_any(trx.session());
             engine.background.abandon(trx);
         }
+        engine.set_undo_kept(engine.config.undo_kept);
         engine.background.start(&engine.trx, engine.config.purge_threads)?;
         Ok(engine)
     }

@@ -3,12 +3,15 @@
 //! A row that would not fit into a leaf entry is written to an overflow chain, and the entry holds where it is: first page
 //! `u32`, length `u32`. Whether a row is stored so depends on nothing but the lengths of key and row, so whoever has the row
 //! knows it too.
+//!
+//! A chain may have more pages than there is memory for. So whoever writes or reads one keeps how far he has come
+//! ([`ChainProgress`], [`ReadProgress`]), and goes on there when he has waited for a page.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
-use palisade_base::{Blocked, PageNo};
+use palisade_base::{Blocked, PageNo, SpaceId};
 use palisade_btree::overflow::{CHUNK, ChainReader};
 use palisade_btree::{Direction, MAX_ENTRY, ScanEnd, Tree};
 use palisade_buffer::Space;
@@ -38,6 +41,11 @@ impl How {
             How::Locked(locking) => How::Locked(Locking { gaps: Gaps::Open, ..locking }),
             How::Snapshot | How::Latest => self,
         }
+    }
+
+    /// Whether who has read a row may give its lock back, if he does not want it.
+    fn gives_locks_back(self) -> bool {
+        matches!(self, How::Current(Gaps::Open) | How::Locked(Locking { gaps: Gaps::Open, .. }))
     }
 }
 
@@ -97,6 +105,69 @@ pub(crate) fn write_chain(
     Ok(reference)
 }
 
+/// What a read keeps while it waits. Good for one row at a time, whichever that is.
+#[derive(Debug, Default)]
+pub(crate) struct ReadProgress {
+    /// The row - its index and key - that the read has locked, or waits to lock, and that was not locked before.
+    lock: Option<(u64, Vec<u8>)>,
+    reading: Option<Box<Reading>>,
+}
+
+/// How far the reading of a row from its chain has come.
+#[derive(Debug)]
+struct Reading {
+    row: LongRow,
+    reader: ChainReader,
+    bytes: Vec<u8>,
+}
+
+/// A row that is off its leaf: which version, and where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LongRow {
+    stamp: Stamp,
+    space: SpaceId,
+    first: PageNo,
+    len: usize,
+}
+
+impl ReadProgress {
+    /// Goes on with the row, or begins with it.
+    fn reading(&mut self, row: LongRow) -> &mut Reading {
+        if self.reading.as_ref().is_some_and(|reading| reading.row != row) {
+            self.reading = None;
+        }
+        self.reading.get_or_insert_with(|| {
+            let (reader, bytes) = (ChainReader::new(row.first, row.len), Vec::new());
+            Box::new(Reading { row, reader, bytes })
+        })
+    }
+
+    /// The row that has been read to its end.
+    fn take_row(&mut self) -> Vec<u8> {
+        self.reading.take().map_or_else(Vec::new, |reading| reading.bytes)
+    }
+
+    fn note_lock(&mut self, index: u64, key: &[u8]) {
+        self.lock = Some((index, key.to_vec()));
+    }
+
+    /// Whether it was this row that was noted; then it is no more.
+    #[inline]
+    fn take_lock(&mut self, index: u64, key: &[u8]) -> bool {
+        self.lock.take().is_some_and(|lock| lock.0 == index && lock.1 == key)
+    }
+
+    /// Gives the read up.
+    pub(crate) fn clear(&mut self) {
+        *self = ReadProgress::default();
+    }
+
+    /// The length of the row that is being read from its chain; 0 if none is.
+    pub(crate) fn row_len(&self) -> usize {
+        self.reading.as_ref().map_or(0, |reading| reading.row.len)
+    }
+}
+
 /// First page and length of the row that a leaf entry refers to.
 pub(crate) fn parse_reference(bytes: &[u8]) -> Option<(PageNo, usize)> {
     let (first, rest) = bytes.split_first_chunk::<4>()?;
@@ -118,7 +189,8 @@ impl<'a> RowStore<'a> {
         RowStore { tree }
     }
 
-    /// Replaces the content of `out` by the row at `key`. Waits for: pages, and as `how` says for locks.
+    /// Replaces the content of `out` by the row at `key`. Call again after waiting with the same `progress`. Waits for: pages,
+    /// and as `how` says for locks.
     #[inline]
     pub(crate) fn read(
         &self,
@@ -126,7 +198,9 @@ impl<'a> RowStore<'a> {
         key: &[u8],
         how: How,
         out: &mut Vec<u8>,
+        progress: &mut ReadProgress,
     ) -> Attempt<Option<FoundRow>> {
+        let index = self.tree.index_id();
         let mut newly_locked = false;
         loop {
             let header = match how {
@@ -141,15 +215,35 @@ impl<'a> RowStore<'a> {
                     Some(header)
                 }),
             };
-            let Some(header) = header.map_err(Blocked::up)? else { return Ok(None) };
-            if header.flags & EXTERNAL == 0 || self.fetch(key, how, &header, out)? {
-                return Ok(Some(FoundRow { stamp: header.stamp(), newly_locked }));
+            if header.is_err() && how.gives_locks_back() && trx.awaits_lock() && !trx.has_lock(index, key) {
+                progress.note_lock(index, key);
             }
+            let header = header.map_err(Blocked::up)?;
+            newly_locked |= progress.take_lock(index, key);
+            let Some(header) = header else {
+                if newly_locked && how.gives_locks_back() {
+                    trx.unlock(index, key);
+                }
+                return Ok(None);
+            };
+            if header.flags & EXTERNAL != 0 {
+                let fetched = self.fetch(key, how, &header, out, progress);
+                if newly_locked && fetched.is_err() {
+                    progress.note_lock(index, key);
+                }
+                if how == How::Snapshot && matches!(fetched, Err(Blocked::Wait(_))) {
+                    trx.keep_version(self.tree, key, header, std::mem::take(out));
+                }
+                if !fetched? {
+                    continue;
+                }
+            }
+            return Ok(Some(FoundRow { stamp: header.stamp(), newly_locked }));
         }
     }
 
     /// Replaces a reference in `row` by the row. False if the row has changed meanwhile, so that the chain may have been
-    /// another row's by then; this cannot happen to what a snapshot sees.
+    /// another row's by then; this cannot happen to what a snapshot sees. Call again after waiting with the same `progress`.
     #[cold]
     pub(crate) fn fetch(
         &self,
@@ -157,22 +251,26 @@ impl<'a> RowStore<'a> {
         how: How,
         header: &ClusteredHeader,
         row: &mut Vec<u8>,
+        progress: &mut ReadProgress,
     ) -> Attempt<bool> {
         let (first, len) = parse_reference(row).ok_or_else(|| self.damaged())?;
-        let mut bytes = Vec::new();
-        let outcome = ChainReader::new(first, len).read(self.tree.space(), &mut bytes);
+        let space = self.tree.space();
+        let reading = progress.reading(LongRow { stamp: header.stamp(), space: space.id(), first, len });
+        let outcome = reading.reader.read(space, &mut reading.bytes);
+        if let Err(Blocked::Wait(event)) = outcome {
+            return Err(Blocked::Wait(event));
+        }
         if how != How::Snapshot {
-            if let Err(Blocked::Wait(event)) = outcome {
-                return Err(Blocked::Wait(event));
-            }
+            // If it is this version now, it was all the time: one that has gone for good does not come back.
             let now =
                 self.tree.get(key, |value| value.and_then(ClusteredHeader::split).map(|(header, _)| header));
             if now.map_err(Blocked::up)?.map(|header| header.stamp()) != Some(header.stamp()) {
+                progress.reading = None;
                 return Ok(false);
             }
         }
         outcome.map_err(Blocked::up)?;
-        *row = bytes;
+        *row = progress.take_row();
         Ok(true)
     }
 
@@ -216,8 +314,9 @@ impl<'a> RowStore<'a> {
         let mut trx = system.begin();
         let mut rows = Vec::new();
         for key in keys {
-            let mut row = Vec::new();
-            if retry_blocking(|| self.read(&mut trx, &key, How::Snapshot, &mut row))?.is_some() {
+            let (mut row, mut progress) = (Vec::new(), ReadProgress::default());
+            let mut read = || self.read(&mut trx, &key, How::Snapshot, &mut row, &mut progress);
+            if retry_blocking(&mut read)?.is_some() {
                 rows.push((key, row));
             }
         }

@@ -13,9 +13,10 @@ use palisade_txn::{
 use crate::config::FlushAtCommit;
 use crate::engine::{ActiveTransaction, Engine};
 use crate::metadata::{ExclusiveLock, Held, TableLocks, Use, WRITES};
+use crate::row_lock_wait::RowLockWait;
 use crate::rows::{RowWork, name_table};
 use crate::scan::{Bound, Direction, KeyRange, RowBatch, Scan};
-use crate::store::{How, RowStore};
+use crate::store::{How, ReadProgress, RowStore};
 use crate::table::Table;
 use crate::{Attempt, Error};
 
@@ -242,8 +243,10 @@ pub struct Transaction {
     /// The table whose AUTO_INCREMENT counter its statement has locked, or wants to lock.
     pub(crate) locked_counter: Option<u64>,
     pub(crate) work: RowWork,
-    /// Where the row changes of the running row operation began.
+    /// A read by a secondary index that had to wait.
     secondary_read: Option<Box<(Scan, RowBatch)>>,
+    /// What a read by a key keeps while it waits.
+    read_progress: ReadProgress,
 }
 
 impl Transaction {
@@ -263,6 +266,7 @@ impl Transaction {
             locked_counter: None,
             work: RowWork::default(),
             secondary_read: None,
+            read_progress: ReadProgress::default(),
         }
     }
 
@@ -397,7 +401,7 @@ impl Transaction {
     /// inserts what has been inserted and is gone again; if that takes more memory than it may, it fails with
     /// [`Error::LockTableFull`].
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Attempt<()> {
-        self.work.reset();
+        self.forget_operation();
         // Looked for here, and not while a leaf is latched.
         let dictionary = self.engine.dictionary();
         let written: Vec<&Arc<Table>> =
@@ -408,6 +412,17 @@ impl Transaction {
         };
         let places = self.places(&unique);
         self.trx().rollback_to(savepoint.changes, places).map_err(Blocked::up)
+    }
+
+    /// The operation under way, if one is, will not be called again.
+    fn forget_operation(&mut self) {
+        self.work.reset();
+        self.forget_reads();
+    }
+
+    fn forget_reads(&mut self) {
+        self.secondary_read = None;
+        self.read_progress.clear();
     }
 
     /// What a partial rollback does with the places of what is gone again.
@@ -469,8 +484,7 @@ impl Transaction {
     }
 
     fn end(&mut self) {
-        self.work.reset();
-        self.secondary_read = None;
+        self.forget_operation();
         self.locked_counter = None;
         if !self.pinned.is_empty() {
             let session = self.trx_ref().session();
@@ -483,7 +497,7 @@ impl Transaction {
     /// what it has done is undone by [`rollback_to`](Self::rollback_to).
     pub fn cancel_wait(&mut self) {
         self.trx().cancel_wait();
-        self.secondary_read = None;
+        self.forget_reads();
     }
 
     /// Makes `locks` the session's: this transaction, and those that begin with its buffers, use the tables that they keep
@@ -506,6 +520,11 @@ impl Transaction {
     /// Whether what the last operation gave to wait for is another transaction's row lock.
     pub fn awaits_row_lock(&self) -> bool {
         self.trx_ref().awaits_lock()
+    }
+
+    /// Begins to wait for that, if it is.
+    pub fn begin_row_lock_wait(&self) -> Option<RowLockWait> {
+        self.awaits_row_lock().then(|| RowLockWait::begin(&self.engine.config().clock))
     }
 
     /// Takes the metadata lock of `table` for reading, which the transaction keeps to its end. Every operation on a table
@@ -603,7 +622,8 @@ impl Transaction {
             ReadMode::Change | ReadMode::ChangeJoined => How::Current(self.gaps()),
             _ => self.how(mode),
         };
-        let found = RowStore::new(table.tree(0)).read(self.trx(), key, how, &mut out.row);
+        let trx = self.trx.as_mut().expect("there until the transaction is dropped");
+        let found = RowStore::new(table.tree(0)).read(trx, key, how, &mut out.row, &mut self.read_progress);
         let found = found.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
         out.stamp = found.map(|row| row.stamp).unwrap_or_default().into();
         out.newly_locked = found.is_some_and(|row| row.newly_locked);

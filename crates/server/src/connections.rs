@@ -197,7 +197,7 @@ impl Connections {
 /// The command of a connection between commands.
 const SLEEP: &str = "Sleep";
 /// States of a statement that waits.
-const WAITING: [&str; 3] = ["waiting", "User lock", "User sleep"];
+const WAITING: [&str; 4] = ["waiting", "Waiting for table metadata lock", "User lock", "User sleep"];
 /// The place of no such state.
 const AT_WORK: u8 = u8::MAX;
 
@@ -293,8 +293,9 @@ impl Connection {
         let place = match awaited {
             None => AT_WORK,
             Some(Awaited::Others | Awaited::Machine) => 0,
-            Some(Awaited::NamedLock) => 1,
-            Some(Awaited::Time) => 2,
+            Some(Awaited::MetadataLock) => 1,
+            Some(Awaited::NamedLock) => 2,
+            Some(Awaited::Time) => 3,
         };
         self.waiting.store(place, Ordering::Relaxed);
     }

@@ -16,6 +16,7 @@
 //! | [`options`], [`option_file`] | the command line and my.cnf |
 //! | [`server`], [`listener`], [`worker`] | starting, accepting, running, shutting down |
 //! | [`locality`] | which worker serves a session best |
+//! | [`admission`] | how many transactions a worker serves at a time |
 //! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
 //! | [`login`], [`session`], [`prepared`] | a connection: who it is, its commands, its prepared statements |
 //! | [`result_set`], [`cursor`] | the rows it gets, at once or when it fetches them |
@@ -28,8 +29,8 @@
 //! | [`virtual_tables`], [`lock_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
 //! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in
-//! three places: for the client's next command, for a client that does not take its rows, and for an event of the engine; a
-//! thread never does. Between commands it holds its buffers and the session's state, nothing else.
+//! four places: for the client's next command, for a client that does not take its rows, for an event of the engine, and for
+//! its turn to begin a transaction; a thread never does. Between commands it holds its buffers and the session's state, nothing else.
 //!
 //! Deliberately absent: how data is stored, what a statement means.
 
@@ -37,6 +38,7 @@
 
 pub mod accounts;
 pub mod administration;
+pub mod admission;
 pub mod channel;
 pub mod connections;
 pub mod cursor;

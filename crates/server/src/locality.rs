@@ -18,6 +18,7 @@
 use rustix::net::sockopt::socket_incoming_cpu;
 use rustix::thread::sched_getcpu;
 
+use crate::admission::Ticks;
 use crate::stream::Stream;
 
 /// How readily a session moves.
@@ -41,6 +42,9 @@ pub trait Processors: Send + Sync {
 
     /// How readily sessions follow.
     fn pace(&self) -> Pace;
+
+    /// What all of them have done since they were started, if it can be told.
+    fn ticks(&self) -> Option<Ticks>;
 }
 
 /// The operating system's.
@@ -63,6 +67,19 @@ impl Processors for OsProcessors {
         // A look is a system call of a fifth of a microsecond, a move costs some tens of them.
         Pace { commands_per_look: 16, looks: 4, most_looks: 256 }
     }
+
+    fn ticks(&self) -> Option<Ticks> {
+        parse_ticks(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+}
+
+/// The first line of `/proc/stat`: user, nice, system, idle, waiting for I/O, interrupts, soft ones, stolen; what follows is
+/// contained in user and nice.
+fn parse_ticks(text: &str) -> Option<Ticks> {
+    let fields = text.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+    let fields = fields.take(8).map(|field| field.parse().ok()).collect::<Option<Vec<u64>>>()?;
+    let [_, _, _, idle, waiting, ..] = fields[..] else { return None };
+    Some(Ticks { idle: idle + waiting, total: fields.iter().sum() })
 }
 
 /// What a session has seen of where its packets arrive.
@@ -128,6 +145,17 @@ mod tests {
     use super::*;
 
     const PACE: Pace = Pace { commands_per_look: 3, looks: 2, most_looks: 4 };
+
+    #[test]
+    fn the_operating_system_tells_how_idle_the_processors_are() {
+        let text = "cpu  10 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        assert_eq!(parse_ticks(text), Some(Ticks { idle: 450, total: 531 }));
+        for damaged in ["", "cpu0 1 2 3 4 5", "cpu  1 2 3", "cpu  1 2 3 x 5"] {
+            assert_eq!(parse_ticks(damaged), None);
+        }
+        let now = OsProcessors.ticks().unwrap();
+        assert!(now.total >= now.idle && now.idle > 0);
+    }
 
     #[test]
     fn a_session_looks_every_few_commands() {

@@ -133,8 +133,8 @@ impl Conversation {
                 .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
         };
         let (kind, has_columns, prepared) = (*kind, *has_columns, prepared.clone());
-        self.connection.counters.statement(kind);
         self.begin_command("Execute", prepared.text());
+        self.begin_statement(kind).await;
         let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
         let mut spool = None;
         let done = match decoded {

@@ -15,6 +15,7 @@ use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
 use tracing::{info, warn};
 
+use crate::admission::{Governor, Level};
 use crate::channel::Channel;
 use crate::host::ServerHost;
 pub use crate::listener::Listeners;
@@ -150,6 +151,7 @@ fn open_engine(
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
         io_capacity: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
+        undo_kept: variables::undo_kept(settings),
         auto_increment_lock_mode: AutoIncrementLockMode::from_number(
             settings.uint(sysvar::INNODB_AUTOINC_LOCK_MODE),
         )
@@ -204,23 +206,31 @@ fn start_workers(host: &Arc<ServerHost>, processors: Arc<dyn Processors>) -> Res
         count => count as usize,
     };
     host.set_worker_count(count);
+    let level = Arc::<Level>::default();
+    let governed = (level.clone(), processors.clone());
     let placement = host.globals.placements.worker.clone();
     let host = host.clone();
     let background = move |number| {
         let (host, placement) = (host.clone(), placement.clone());
+        let (level, processors) = governed.clone();
         async move {
             // Elsewhere it works as well: only slower, or faster.
             let _stay = placement.enter();
             let inbox = host.engine.register_worker();
-            let reaping = async {
+            let of_all_workers = async {
                 if number == 0 {
-                    reap(&host).await;
+                    let of_now = || {
+                        let least = host.globals.uint(sysvar::WORKER_TRANSACTION_LIMIT) as usize;
+                        (least, host.connections.count().div_ceil(count))
+                    };
+                    let governing = Governor::default().govern(&level, of_now, || processors.ticks());
+                    tokio::join!(reap(&host), governing);
                 }
             };
-            tokio::join!(inbox.pump(tokio::task::yield_now), reaping);
+            tokio::join!(inbox.pump(tokio::task::yield_now), of_all_workers);
         }
     };
-    Workers::start(count, processors, background)
+    Workers::start(count, processors, &level, background)
         .map_err(|error| format!("cannot start the workers: {error}"))
 }
 

@@ -24,10 +24,11 @@ use palisade_protocol::response::{
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::mode::SqlMode;
-use palisade_sql::{Completion, Host as _, Plans, Session};
+use palisade_sql::{Awaited, Completion, Host as _, Plans, Session};
 use tracing::warn;
 
 use crate::accounts::privilege::Privileges;
+use crate::admission::Turn;
 use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
 use crate::login::{self, Login, Peer};
@@ -68,7 +69,7 @@ pub async fn serve(
     }
     let compressed = login.capabilities.has(Capabilities::COMPRESS);
     let (conversation, begun) =
-        Conversation::begin(&server, connection, peer, share.plans(), login, &mut channel.output);
+        Conversation::begin(&server, connection, peer, &share, login, &mut channel.output);
     if channel.flush().await.is_err() || !begun {
         return conversation.end().await;
     }
@@ -131,7 +132,7 @@ impl Resident<Detached> {
             settle(&visit).await;
             match channel.attach() {
                 Ok(channel) => {
-                    conversation.adopt(share.plans());
+                    conversation.adopt(&share);
                     Resident { visit, channel, conversation }.stay(share).await;
                 }
                 Err(error) => {
@@ -166,6 +167,8 @@ pub(crate) struct Conversation {
     pub(crate) peer: Peer,
     pub(crate) capabilities: Capabilities,
     pub(crate) session: Session,
+    /// Of its transactions.
+    turn: Turn,
     /// What proofs on this connection are computed with.
     scramble: Scramble,
     /// By number. They are given in ascending order, so that finding one takes fewer steps than hashing its number.
@@ -183,17 +186,18 @@ impl Conversation {
         server: &Arc<Server>,
         connection: &Arc<Connection>,
         peer: Peer,
-        plans: &Arc<Plans>,
+        share: &Share,
         login: Login,
         output: &mut Output,
     ) -> (Conversation, bool) {
-        let session = session_of(server, connection, plans, &login);
+        let session = session_of(server, connection, share.plans(), &login);
         let mut conversation = Conversation {
             server: server.clone(),
             connection: connection.clone(),
             peer,
             capabilities: login.capabilities,
             session,
+            turn: Turn::new(share.admission()),
             scramble: login.scramble,
             statements: BTreeMap::new(),
             last_statement: 0,
@@ -219,8 +223,10 @@ impl Conversation {
         used.is_ok()
     }
 
-    /// Uses the plans of another worker's sessions from now on.
-    fn adopt(&mut self, plans: &Arc<Plans>) {
+    /// Uses what another worker's sessions share from now on.
+    fn adopt(&mut self, share: &Share) {
+        let plans = share.plans();
+        self.turn.move_to(share.admission());
         self.session.plans = plans.clone();
         self.statements.values_mut().for_each(|statement| statement.adopt(plans));
     }
@@ -266,9 +272,13 @@ impl Conversation {
                     self.connection.end(host.connections.now_seconds());
                 }
                 Ok(command) => {
+                    self.turn.renew();
                     let next = self.execute(command, output, transport).await?;
                     transport.send(output).await?;
                     self.connection.end(host.connections.now_seconds());
+                    if !self.session.in_transaction {
+                        self.turn.end();
+                    }
                     if next == Next::End || self.connection.is_killed() {
                         return Ok(Leave::End);
                     }
@@ -430,7 +440,7 @@ impl Conversation {
         let mut rest = text;
         loop {
             let begun = Instant::now();
-            self.connection.counters.statement(StatementKind::of(rest));
+            self.begin_statement(StatementKind::of(rest)).await;
             let style = self.result_style(Protocol::Text);
             let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;
@@ -454,6 +464,19 @@ impl Conversation {
             if self.connection.is_killed() {
                 return Err(Disconnected);
             }
+        }
+    }
+
+    /// A statement of this kind begins. Waits for: its turn, if it begins a transaction.
+    pub(crate) async fn begin_statement(&mut self, kind: StatementKind) {
+        self.connection.counters.statement(kind);
+        if !self.session.in_transaction
+            && kind.begins_transaction(self.session.variables.autocommit)
+            && let Some(queued) = self.turn.ask()
+        {
+            let host = &self.server.host;
+            // If it is killed meanwhile, the statement will notice.
+            host.wait(self.connection.id, queued.admitted.clone(), Awaited::Others, None).await;
         }
     }
 
@@ -559,6 +582,7 @@ impl Conversation {
 
     async fn replace_session(&mut self, session: Session) {
         self.server.sql.abandon(&mut self.session).await;
+        self.turn.end();
         self.forget_statements();
         self.session = session;
     }

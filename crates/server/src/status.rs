@@ -39,6 +39,10 @@ palisade_base::metrics! {
     pub static QUESTIONS: Counter = "Questions", "server", "Statements sent by clients";
     /// Sessions that went on with another worker.
     pub static SESSIONS_MOVED: Counter = "Worker_sessions_moved", "server", "Sessions that followed their clients' packets to another worker";
+    /// Transactions that waited for others before they began.
+    pub static TRANSACTIONS_QUEUED: Counter = "Worker_transactions_queued", "server", "Transactions that waited for others to end before they began";
+    /// How many a worker serves at a time.
+    pub static TRANSACTION_LEVEL: Gauge = "Worker_transaction_level", "server", "Transactions that a worker lets make headway at a time now; 0 for any number";
     /// Connections that have gone on in TLS.
     pub static SSL_ACCEPTS: Counter = "Ssl_accepts", "server", "Connections with TLS";
     /// Statements that took longer than long_query_time.
@@ -193,6 +197,20 @@ impl StatementKind {
             }
         }
         StatementKind::Other
+    }
+
+    /// Whether a transaction that lasts beyond the statement begins with it, if none is open.
+    pub fn begins_transaction(self, autocommit: bool) -> bool {
+        match self {
+            StatementKind::Begin | StatementKind::Start => true,
+            StatementKind::Select
+            | StatementKind::Insert
+            | StatementKind::Replace
+            | StatementKind::Update
+            | StatementKind::Delete
+            | StatementKind::Load => !autocommit,
+            _ => false,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, Va
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads};
+use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT};
 use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
@@ -94,9 +94,9 @@ impl Globals {
     }
 }
 
-/// What a changed global value means to the engine.
-pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
-    match (id, setting) {
+/// What the new value of a global variable means to the engine.
+pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
+    match (id, settings.get(id)) {
         (sysvar::INNODB_FLUSH_LOG_AT_TRX_COMMIT, Setting::UInt(number)) => {
             if let Some(value) = FlushAtCommit::from_number(*number) {
                 engine.set_flush_at_commit(value);
@@ -123,8 +123,17 @@ pub fn apply_to_engine(engine: &Engine, id: VariableId, setting: &Setting) {
             engine.set_max_purge_lag_delay(*most_us);
         }
         (sysvar::INNODB_IO_CAPACITY, Setting::UInt(pages)) => engine.set_io_capacity(*pages as u32),
+        (sysvar::INNODB_MAX_UNDO_LOG_SIZE | sysvar::INNODB_UNDO_LOG_TRUNCATE, _) => {
+            engine.set_undo_kept(undo_kept(settings));
+        }
         _ => {}
     }
+}
+
+/// How many bytes of free undo pages keep their room on the disk; `None` for all.
+pub fn undo_kept(settings: &Settings) -> Option<u64> {
+    let most = settings.uint(sysvar::INNODB_MAX_UNDO_LOG_SIZE).min(MAX_UNDO_KEPT);
+    settings.bool(sysvar::INNODB_UNDO_LOG_TRUNCATE).then_some(most)
 }
 
 /// The value at a position of `innodb_log_writer_threads`.
@@ -268,8 +277,8 @@ pub fn assign(
             if let Some((other, follows)) = session_variables::coupled(id, &setting)? {
                 globals.set(other, follows);
             }
-            apply_to_engine(engine, id, &setting);
             globals.set(id, setting);
+            apply_to_engine(engine, &globals.load(), id);
             Ok(())
         }
     }

@@ -12,6 +12,7 @@ use palisade_base::Event;
 use palisade_sql::Plans;
 use tokio::runtime::{Builder, Handle};
 
+use crate::admission::{Admission, Level};
 use crate::locality::{self, Bearings, Processors};
 use crate::status;
 use crate::stream::Stream;
@@ -32,6 +33,7 @@ struct Worker {
     handle: Handle,
     load: Arc<Load>,
     plans: Arc<Plans>,
+    admission: Arc<Admission>,
 }
 
 /// What a worker has to do, and where.
@@ -42,10 +44,11 @@ struct Load {
     processor: AtomicUsize,
 }
 
-/// What a session has of its worker: a part of the load, until it is dropped, and the plans.
+/// What a session has of its worker: a part of the load, until it is dropped, the plans, and its turns to begin transactions.
 pub struct Share {
     part: Part,
     plans: Arc<Plans>,
+    admission: Arc<Admission>,
     team: Arc<Team>,
     bearings: Bearings,
 }
@@ -56,13 +59,19 @@ struct Part(Arc<Load>);
 impl Share {
     /// A session comes to the worker `number`.
     fn new(team: &Arc<Team>, number: usize, bearings: Bearings) -> Self {
-        let Worker { load, plans, .. } = &team.workers[number];
-        Share { part: Part::new(load), plans: plans.clone(), team: team.clone(), bearings }
+        let Worker { load, plans, admission, .. } = &team.workers[number];
+        let (plans, admission) = (plans.clone(), admission.clone());
+        Share { part: Part::new(load), plans, admission, team: team.clone(), bearings }
     }
 
     /// The plans that the worker's sessions share.
     pub fn plans(&self) -> &Arc<Plans> {
         &self.plans
+    }
+
+    /// Where the worker's sessions ask whether they may begin a transaction.
+    pub fn admission(&self) -> &Arc<Admission> {
+        &self.admission
     }
 
     /// The session has answered a command that came over `stream`: the worker that it had better go on with.
@@ -128,10 +137,11 @@ impl Load {
 }
 
 impl Workers {
-    /// Starts `count` workers. Each runs `background`, called on its thread with its number, besides its sessions.
+    /// Starts `count` workers, which admit transactions up to `level`. Each runs `background`, called on its thread with its number, besides its sessions.
     pub fn start<F>(
         count: usize,
         processors: Arc<dyn Processors>,
+        level: &Arc<Level>,
         background: impl Fn(usize) -> F + Send + Sync + 'static,
     ) -> io::Result<Workers>
     where
@@ -147,6 +157,8 @@ impl Workers {
             let stop = Event::new();
             let (stopped, background, own_load) = (stop.clone(), background.clone(), load.clone());
             let processors = processors.clone();
+            let admission = Arc::new(Admission::new(level.clone()));
+            let own_admission = admission.clone();
             let thread = std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
                 own_load.is_on(processors.of_caller());
                 // the background is part of what the loop itself runs, not a task: it may hold what must not move
@@ -155,11 +167,15 @@ impl Workers {
                         (*background)(number).await;
                         std::future::pending::<()>().await;
                     };
-                    tokio::select! { () = stopped => {}, () = background => {} }
+                    tokio::select! {
+                        () = stopped => {}
+                        () = background => {}
+                        () = own_admission.watch() => {}
+                    }
                 });
                 runtime.shutdown_timeout(Duration::from_secs(1));
             })?;
-            workers.push(Worker { handle, load, plans: Arc::default() });
+            workers.push(Worker { handle, load, plans: Arc::default(), admission });
             threads.push((stop, thread));
         }
         Ok(Workers { team: Arc::new(Team { workers, processors }), threads })

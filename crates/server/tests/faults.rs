@@ -500,7 +500,7 @@ fn a_session_that_ends_anywhere_leaves_nothing_that_others_wait_for() {
             if let Some(last) = last {
                 send(&mut victim, last);
                 let waits = format!(
-                    "SELECT STATE IN ('waiting', 'User sleep', 'User lock') FROM information_schema.PROCESSLIST \
+                    "SELECT STATE LIKE 'waiting%' OR STATE LIKE 'User %' FROM information_schema.PROCESSLIST \
                      WHERE ID = {number_of_it}"
                 );
                 until(&mut other, &waits, &rows(&["1"]));

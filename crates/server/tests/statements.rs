@@ -314,7 +314,7 @@ fn a_transaction_goes_on_to_tables_that_wait_for_it() {
         client::run(&mut other, &["SET lock_wait_timeout = 5", "BEGIN", "UPDATE t SET id = id WHERE id = 1"]);
         waiter.send(wanted);
         let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {id}");
-        client::until(&mut watcher, &state, &rows(&[&["waiting"]]));
+        client::until(&mut watcher, &state, &rows(&[&["Waiting for table metadata lock"]]));
         assert_eq!(other.query("INSERT INTO u VALUES (1)"), Answer::Ok(1), "{wanted}");
         assert_eq!(other.query("ROLLBACK"), Answer::Ok(0));
         assert_eq!(waiter.answer(), Answer::Ok(0), "{wanted}");

@@ -8,27 +8,39 @@ use std::task::{Context, Poll, Waker};
 
 use palisade_base::Blocked;
 use palisade_base::prng::Prng;
-use palisade_catalog::{
-    Column, Index, IndexPart, RowView, Schema, SqlType, TableDef, Value, ValueRef, key, row,
-};
+use palisade_catalog::Schema;
 use palisade_engine::{
     AccessMode, Attempt, Direction, Engine, EngineConfig, Error, ExclusiveLock, FlushAtCommit,
-    IsolationLevel, KeyRange, ReadMode, RowBatch, RowBuf, Savepoint, Scan, Table, TableName, Transaction,
-    UpdateOutcome, XaBranch, XaEnd, Xid,
+    IsolationLevel, KeyRange, ReadMode, RowBatch, Savepoint, Scan, Table, TableName, Transaction, XaBranch,
 };
 use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem};
 
 use crate::clock::SimClock;
-use crate::model::{Branch, Filling, Model, ModelTransaction, Row, Rows, Writes, difference};
+use crate::model::{Branch, Model, ModelTransaction, Rows, difference};
+
+mod rows;
+mod turns;
+
+use rows::{decode, definition, prepared};
 
 /// Sessions that take turns.
 const SESSIONS: usize = 3;
 /// Primary keys are below this: few enough to meet, enough for more pages than a small buffer pool holds.
 const IDS: u64 = 200;
 
+/// How the disk's trace says that undo lost its room.
+const GIVEN_BACK: &str = "punch_hole data/spaces/000001.pal";
+
 /// Rounds of page cleaning after which a wait must have ended: a smaller log has room only after most pages were written, a
 /// few in a round.
 const CLEANINGS: usize = 5000;
+
+/// Times that an operation may be called again after what it waited for: an old version may lie behind hundreds of undo
+/// pages, each of which has to be read.
+const ATTEMPTS: usize = 10_000;
+
+/// After so many of them pages are cleaned although it was told to come again.
+const CLEANED_ANYWAY: usize = 20;
 
 /// What a history is made of.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +59,8 @@ pub struct Plan {
     pub mishap: Mishap,
     /// Some transactions are XA's.
     pub has_branches: bool,
+    /// Some transactions take so much undo that its room is given back to the disk afterwards.
+    pub has_much_undo: bool,
     /// The model is not told of the end of what is prepared: unless it is the model that is tested, it is.
     pub ends_unnoticed: bool,
 }
@@ -62,6 +76,7 @@ impl Plan {
             promised: flush_at_commit,
             mishap,
             has_branches: false,
+            has_much_undo: false,
             ends_unnoticed: false,
         }
     }
@@ -99,6 +114,8 @@ pub struct Tally {
     pub found_prepared: u64,
     /// Prepared transactions that were ended.
     pub prepared_ended: u64,
+    /// Extents of undo whose room the disk got back.
+    pub given_back: u64,
 }
 
 /// Why a life ended.
@@ -148,6 +165,9 @@ impl History {
         };
         for life in 0..history.plan.lives {
             history.is_fatal.store(false, Ordering::Relaxed);
+            if history.plan.has_much_undo {
+                history.disk.start_trace();
+            }
             // Mostly the first life is spared, so that there is something to lose.
             if life > 0 || history.random.one_in(4) {
                 history.prepare_mishap();
@@ -159,6 +179,8 @@ impl History {
                     return Err(format!("life {life} of {:?}: {what}", history.plan));
                 }
             }
+            let trace = history.disk.take_trace();
+            history.tally.given_back += trace.lines().filter(|line| line.contains(GIVEN_BACK)).count() as u64;
             let keeps = [CrashKeeps::Random, CrashKeeps::Synced, CrashKeeps::Everything];
             history.disk.crash(*history.random.pick(&keeps));
         }
@@ -188,6 +210,7 @@ impl History {
             flush_at_commit: self.plan.flush_at_commit,
             lru_scan_depth: 32,
             purge_threads: 0,
+            undo_kept: Some(0),
             clock: Arc::new(SimClock::default()),
             background: false,
             on_fatal: Some(Arc::new(move |_| is_fatal.store(true, Ordering::Relaxed))),
@@ -248,7 +271,7 @@ impl History {
         engine: &Engine,
         mut attempt: impl FnMut() -> Attempt<T>,
     ) -> Step<Option<Result<T, Error>>> {
-        for _ in 0..50 {
+        for number in 1..=ATTEMPTS {
             match attempt() {
                 Ok(value) => return Ok(Some(Ok(value))),
                 Err(Blocked::Error(error)) => {
@@ -258,7 +281,8 @@ impl History {
                     return Ok(Some(Err(error)));
                 }
                 Err(Blocked::Wait(event)) => {
-                    if !event.is_complete() {
+                    // Frames that it gives back itself, because it needs more, are told to it as well.
+                    if !event.is_complete() || number % CLEANED_ANYWAY == 0 {
                         self.done(engine.clean_step())?;
                     }
                     if !event.is_complete() {
@@ -366,276 +390,6 @@ impl History {
         }
     }
 
-    /// One session does one thing.
-    fn turn(
-        &mut self,
-        engine: &Arc<Engine>,
-        table: &Arc<Table>,
-        sessions: &mut [Session],
-        number: usize,
-    ) -> Step<()> {
-        if !sessions[number].is_open {
-            let levels = [IsolationLevel::ReadCommitted, IsolationLevel::RepeatableRead];
-            sessions[number].begin(*self.random.pick(&levels));
-            if self.plan.has_branches && self.random.one_in(4) {
-                self.branches += 1;
-                let Some(claim) = engine.xa_start(xid(self.branches)) else {
-                    return Err(End::Violation(format!("the name {} is in use", self.branches)));
-                };
-                sessions[number].branch = Some((self.branches, claim));
-            }
-            return Ok(());
-        }
-        match self.random.below(if self.plan.has_branches { 21 } else { 20 }) {
-            0..4 => self.insert(engine, table, sessions, number),
-            4..10 => self.change(engine, table, sessions, number),
-            10..12 => self.read(engine, table, &mut sessions[number]),
-            12 => {
-                let session = &mut sessions[number];
-                session.savepoint = Some((session.transaction.savepoint(), session.model.clone()));
-                Ok(())
-            }
-            13 => self.roll_back_to_savepoint(engine, &mut sessions[number]),
-            14 => self.roll_back(engine, &mut sessions[number]),
-            15 => {
-                for _ in 0..self.random.below(5) {
-                    self.done(engine.purge_step())?;
-                }
-                Ok(())
-            }
-            16 => self.done(engine.clean_step()),
-            17 if self.plan.has_branches => self.end_prepared(engine),
-            _ if sessions[number].branch.is_some() => self.prepare(engine, &mut sessions[number]),
-            _ => self.commit(engine, &mut sessions[number]),
-        }
-    }
-
-    fn some_row(&mut self) -> Row {
-        let len = match self.random.below(12) {
-            0 => self.random.below(40_000),
-            1..4 => self.random.below(5000),
-            _ => self.random.below(100),
-        } as u32;
-        let u = (!self.random.one_in(3)).then(|| self.random.below(4 * IDS) as i64);
-        let byte = if len == 0 { 0 } else { self.random.next_u64() as u8 };
-        Row { k: self.random.below(8) as i64, u, v: Filling { byte, len } }
-    }
-
-    /// Whether another session's open changes stand in the way of a row or of its unique value.
-    fn is_contended(&self, sessions: &[Session], number: usize, id: i64, u: Option<i64>) -> bool {
-        let committed = self.model.committed();
-        self.others(sessions, number).flatten().any(|(other, row)| {
-            let touches = |row: Option<&Row>| u.is_some() && row.is_some_and(|row| row.u == u);
-            *other == id || touches(row.as_ref()) || touches(committed.get(other))
-        })
-    }
-
-    fn insert(
-        &mut self,
-        engine: &Arc<Engine>,
-        table: &Arc<Table>,
-        sessions: &mut [Session],
-        number: usize,
-    ) -> Step<()> {
-        let (id, new) = (self.random.below(IDS) as i64, self.some_row());
-        let contended = self.is_contended(sessions, number, id, new.u);
-        let held = self.holds(sessions, number, id);
-        let session = &mut sessions[number];
-        let rows = self.model.current(&session.model);
-        let duplicate = match rows.contains_key(&id) {
-            true => Some(0),
-            false => rows.values().any(|row| new.u.is_some() && row.u == new.u).then_some(2),
-        };
-        let bytes = encode(table, id, &new);
-        let start = session.statement();
-        let outcome = self.answered(engine, || session.transaction.insert(table, &bytes))?;
-        match (outcome, duplicate) {
-            (None, _) => self.give_up(engine, session, start),
-            (Some(Ok(())), None) if !held => {
-                session.model.writes.insert(id, Some(new));
-                Ok(())
-            }
-            (Some(Err(Error::DuplicateKey { index })), Some(expected)) if index == expected || contended => {
-                self.undo_statement(engine, session, start)
-            }
-            (Some(Err(Error::DuplicateKey { .. })), None) if contended => {
-                self.undo_statement(engine, session, start)
-            }
-            (Some(other), expected) => Err(End::Violation(format!(
-                "insert of row {id}, u={:?}: {other:?}, expected duplicate in {expected:?}",
-                new.u
-            ))),
-        }
-    }
-
-    /// What other transactions have changed that are open or prepared.
-    fn others<'a>(&'a self, sessions: &'a [Session], number: usize) -> impl Iterator<Item = &'a Writes> {
-        let open = sessions.iter().enumerate().filter(move |(other, _)| *other != number);
-        open.map(|(_, session)| &session.model.writes).chain(self.model.prepared().values())
-    }
-
-    /// Whether another open or prepared transaction has changed row `id`.
-    fn holds(&self, sessions: &[Session], number: usize, id: i64) -> bool {
-        self.others(sessions, number).any(|writes| writes.contains_key(&id))
-    }
-
-    /// Updates or deletes a row, if it is there.
-    fn change(
-        &mut self,
-        engine: &Arc<Engine>,
-        table: &Arc<Table>,
-        sessions: &mut [Session],
-        number: usize,
-    ) -> Step<()> {
-        let id = self.random.below(IDS) as i64;
-        let held = self.holds(sessions, number, id);
-        let session = &mut sessions[number];
-        let start = session.statement();
-        let mut buffer = RowBuf::new();
-        let search = primary_key(table, id);
-        let read = self.answered(engine, || {
-            session.transaction.point_read(table, 0, &search, ReadMode::Current, &mut buffer)
-        })?;
-        let Some(read) = read else { return self.give_up(engine, session, start) };
-        let found = self.done(read)?;
-        if held {
-            return Err(End::Violation(format!(
-                "row {id} was read although another transaction has changed it"
-            )));
-        }
-        let expected = self.model.current(&session.model);
-        let found = if found { Some(decode(table, buffer.row())?.1) } else { None };
-        if found.as_ref() != expected.get(&id) {
-            let found = found.map(|row| (id, row)).into_iter().collect();
-            let expected = expected.into_iter().filter(|(other, _)| *other == id).collect();
-            return self.compare(&expected, &found, "the latest version");
-        }
-        let Some(old) = found else { return Ok(()) };
-        if self.random.one_in(3) {
-            let outcome =
-                self.answered(engine, || session.transaction.delete(table, buffer.stamp(), buffer.row()))?;
-            return match outcome {
-                None => self.give_up(engine, session, start),
-                Some(Ok(UpdateOutcome::Done)) => {
-                    session.model.writes.insert(id, None);
-                    Ok(())
-                }
-                Some(other) => Err(End::Violation(format!("delete of row {id}: {other:?}"))),
-            };
-        }
-        self.update(engine, table, sessions, number, start, id, old, &buffer)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the second half of `change`")]
-    fn update(
-        &mut self,
-        engine: &Arc<Engine>,
-        table: &Arc<Table>,
-        sessions: &mut [Session],
-        number: usize,
-        start: Savepoint,
-        id: i64,
-        old: Row,
-        buffer: &RowBuf,
-    ) -> Step<()> {
-        let mut new = self.some_row();
-        if self.random.one_in(2) {
-            new = Row { k: new.k, ..old };
-        }
-        let contended = self.is_contended(sessions, number, id, new.u);
-        let session = &mut sessions[number];
-        let rows = self.model.current(&session.model);
-        let duplicate = rows.iter().any(|(other, row)| *other != id && new.u.is_some() && row.u == new.u);
-        let bytes = encode(table, id, &new);
-        let outcome = self
-            .answered(engine, || session.transaction.update(table, buffer.stamp(), buffer.row(), &bytes))?;
-        match outcome {
-            None => self.give_up(engine, session, start),
-            Some(Ok(UpdateOutcome::Done)) if !duplicate => {
-                session.model.writes.insert(id, Some(new));
-                Ok(())
-            }
-            Some(Err(Error::DuplicateKey { index: 2 })) if duplicate || contended => {
-                self.undo_statement(engine, session, start)
-            }
-            Some(other) => Err(End::Violation(format!(
-                "update of row {id} to u={:?}: {other:?}, duplicate: {duplicate}",
-                new.u
-            ))),
-        }
-    }
-
-    /// A lock is in the way: the statement is given up.
-    fn give_up(&mut self, engine: &Engine, session: &mut Session, start: Savepoint) -> Step<()> {
-        session.transaction.cancel_wait();
-        self.undo_statement(engine, session, start)
-    }
-
-    fn undo_statement(&mut self, engine: &Engine, session: &mut Session, start: Savepoint) -> Step<()> {
-        let undone = self.surely_answered(engine, || session.transaction.rollback_to(start))?;
-        self.done(undone)
-    }
-
-    /// Reads everything by some index and compares.
-    fn read(&mut self, engine: &Arc<Engine>, table: &Arc<Table>, session: &mut Session) -> Step<()> {
-        session.statement();
-        let expected = self.model.seen(&mut session.model);
-        let index = self.random.below(3) as usize;
-        let found = self.scan(engine, &mut session.transaction, table, index)?;
-        self.compare(&expected, &found, &format!("a {:?} read by index {index}", session.isolation))
-    }
-
-    fn roll_back_to_savepoint(&mut self, engine: &Engine, session: &mut Session) -> Step<()> {
-        let Some((savepoint, model)) = session.savepoint.clone() else { return Ok(()) };
-        self.undo_statement(engine, session, savepoint)?;
-        session.model = ModelTransaction { snapshot: session.model.snapshot.take(), ..model };
-        Ok(())
-    }
-
-    fn roll_back(&mut self, engine: &Engine, session: &mut Session) -> Step<()> {
-        let rolled_back = self.surely_answered(engine, || session.transaction.try_rollback())?;
-        self.done(rolled_back)?;
-        session.end();
-        Ok(())
-    }
-
-    /// Prepares a session's XA transaction, which is nobody's from then on. Durable, whatever commits are.
-    fn prepare(&mut self, engine: &Arc<Engine>, session: &mut Session) -> Step<()> {
-        let Some((branch, claim)) = session.branch.take() else { return Ok(()) };
-        let transaction = session.renew(engine);
-        self.model.begin_prepare(branch, std::mem::take(&mut session.model.writes));
-        session.end();
-        self.finished(engine, transaction.prepare(claim))?;
-        self.model.settle();
-        self.tally.prepared += 1;
-        Ok(())
-    }
-
-    /// Somebody ends one of those that are prepared, if there is one. Durable, whatever commits are.
-    fn end_prepared(&mut self, engine: &Arc<Engine>) -> Step<()> {
-        let listed = prepared(engine)?;
-        if !listed.iter().eq(self.model.prepared().keys()) {
-            let expected: Vec<_> = self.model.prepared().keys().collect();
-            return Err(End::Violation(format!("prepared are {listed:?} and not {expected:?}")));
-        }
-        if listed.is_empty() {
-            return Ok(());
-        }
-        let branch = *self.random.pick(&listed);
-        let how = if self.random.one_in(3) { XaEnd::Rollback } else { XaEnd::Commit };
-        match how {
-            _ if self.plan.ends_unnoticed => {}
-            XaEnd::Commit => self.model.begin_commit_prepared(branch),
-            XaEnd::Rollback => self.model.begin_rollback_prepared(branch),
-        }
-        if !self.finished(engine, engine.xa_end(&xid(branch), how))? {
-            return Err(End::Violation(format!("{branch} was listed and is not known")));
-        }
-        self.model.settle();
-        self.tally.prepared_ended += 1;
-        Ok(())
-    }
-
     /// Runs a future to its end, cleaning pages meanwhile: nobody else does.
     fn finished<T>(&self, engine: &Engine, future: impl Future<Output = Result<T, Error>>) -> Step<T> {
         let mut future = pin!(future);
@@ -647,20 +401,6 @@ impl History {
             self.done(engine.clean_step())?;
         }
         Err(End::Violation("an operation waits although nothing else runs".to_owned()))
-    }
-
-    fn commit(&mut self, engine: &Engine, session: &mut Session) -> Step<()> {
-        let writes = std::mem::take(&mut session.model.writes);
-        if !writes.is_empty() {
-            self.model.begin_commit(writes);
-        }
-        self.finished(engine, session.transaction.commit())?;
-        if self.plan.promised == FlushAtCommit::Durable {
-            self.model.settle();
-        }
-        self.tally.commits += 1;
-        session.end();
-        Ok(())
     }
 }
 
@@ -702,68 +442,4 @@ impl Session {
         self.branch = None;
         self.is_open = false;
     }
-}
-
-/// `CREATE TABLE t (id BIGINT PRIMARY KEY, k BIGINT NOT NULL, u BIGINT, v LONGBLOB NOT NULL, KEY (k), UNIQUE (u))`
-fn definition() -> TableDef {
-    let blob = SqlType::Blob { size: palisade_catalog::types::LobSize::Long };
-    let columns = vec![
-        Column::new("id", SqlType::BIGINT, 0).not_null(),
-        Column::new("k", SqlType::BIGINT, 1).not_null(),
-        Column::new("u", SqlType::BIGINT, 2),
-        Column::new("v", blob, 3).not_null(),
-    ];
-    let unique = Index { unique: true, ..Index::new("u", vec![IndexPart::of(2)]) };
-    let indexes =
-        vec![Index::primary(vec![IndexPart::of(0)]), Index::new("k", vec![IndexPart::of(1)]), unique];
-    TableDef { schema: "sim".to_owned(), name: "t".to_owned(), columns, indexes, ..TableDef::default() }
-}
-
-fn xid(branch: Branch) -> Xid {
-    Xid { format: 1, gtrid: branch.to_be_bytes().to_vec(), bqual: Vec::new() }
-}
-
-/// The transactions that are prepared, in order.
-fn prepared(engine: &Engine) -> Step<Vec<Branch>> {
-    let number = |name: Xid| {
-        let branch = <[u8; 8]>::try_from(&name.gtrid[..]).map(Branch::from_be_bytes).ok();
-        let branch = branch.filter(|branch| name == xid(*branch));
-        branch.ok_or_else(|| End::Violation(format!("{name:?} is nobody's name")))
-    };
-    engine.xa_prepared().into_iter().map(number).collect()
-}
-
-fn encode(table: &Table, id: i64, new: &Row) -> Vec<u8> {
-    let values = [
-        Value::Int(id),
-        Value::Int(new.k),
-        new.u.map_or(Value::Null, Value::Int),
-        Value::Bytes(vec![new.v.byte; new.v.len as usize].into()),
-    ];
-    row::encode(table.descriptor(), &values).expect("the values are of the columns' types")
-}
-
-fn decode(table: &Table, bytes: &[u8]) -> Step<(i64, Row)> {
-    let damaged = |what: &str| End::Violation(format!("a row came back damaged: {what}"));
-    let view = RowView::new(table.descriptor(), bytes).map_err(|error| damaged(&error.to_string()))?;
-    match &view.to_values()[..] {
-        [Value::Int(id), Value::Int(k), u, Value::Bytes(v)] => {
-            let u = match u {
-                Value::Int(u) => Some(*u),
-                _ => None,
-            };
-            let byte = v.first().copied().unwrap_or_default();
-            if v.iter().any(|other| *other != byte) {
-                return Err(damaged("its value is a mixture"));
-            }
-            Ok((*id, Row { k: *k, u, v: Filling { byte, len: v.len() as u32 } }))
-        }
-        other => Err(damaged(&format!("{other:?}"))),
-    }
-}
-
-fn primary_key(table: &Table, id: i64) -> Vec<u8> {
-    let mut out = Vec::new();
-    key::search_key(table.descriptor(), 0, &[ValueRef::Int(id)], &mut out).expect("an integer is a key");
-    out
 }

@@ -21,6 +21,7 @@ fn run(histories: u64, default_seed: u64, plan: Plan) -> Tally {
                 total.prepared += tally.prepared;
                 total.found_prepared += tally.found_prepared;
                 total.prepared_ended += tally.prepared_ended;
+                total.given_back += tally.given_back;
             }
             Err(violation) => panic!("{violation}"),
         }
@@ -46,6 +47,14 @@ fn a_power_cut_loses_no_acknowledged_commit_and_leaves_no_half_transaction() {
 fn a_power_cut_while_the_log_is_resized_loses_no_acknowledged_commit() {
     let tally = run(20, 500, plan(FlushAtCommit::Durable, Mishap::PowerCutWhileResizing(600)));
     assert!(tally.mishaps > 20 && tally.commits > 500);
+}
+
+/// Undo that has become holes in its file is never needed again, whatever a power cut keeps; not even if it is used anew.
+#[test]
+fn a_power_cut_finds_all_undo_that_is_needed() {
+    let plan = Plan { has_much_undo: true, ..plan(FlushAtCommit::Durable, Mishap::PowerCut(8000)) };
+    let tally = run(10, 600, plan);
+    assert!(tally.mishaps > 10 && tally.commits > 300 && tally.given_back > 30, "{tally:?}");
 }
 
 #[test]

@@ -25,8 +25,8 @@ fn search() {
             if !wanted.is_empty() && wanted != name {
                 continue;
             }
-            for has_branches in [true, false] {
-                let plan = Plan { has_branches, ..Plan::new(seed, flush_at_commit, mishap) };
+            for (has_branches, has_much_undo) in [(true, false), (false, false), (false, true)] {
+                let plan = Plan { has_branches, has_much_undo, ..Plan::new(seed, flush_at_commit, mishap) };
                 if let Err(violation) = History::run(plan) {
                     println!("{violation}");
                     found += 1;

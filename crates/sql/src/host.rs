@@ -36,6 +36,8 @@ pub enum Access {
 pub enum Awaited {
     /// Other sessions, by a lock of theirs, for as long as they please.
     Others,
+    /// Other sessions, by a metadata lock of theirs.
+    MetadataLock,
     /// Another session, by a named lock.
     NamedLock,
     /// The time to go by.

@@ -165,7 +165,7 @@ pub(crate) async fn acquire_metadata(
             Ok(()) => return Ok(()),
             Err(Blocked::Error(error)) => return Err(error.into()),
             Err(Blocked::Wait(event)) => {
-                match host.wait(session.connection_id, event, Awaited::Others, limit).await {
+                match host.wait(session.connection_id, event, Awaited::MetadataLock, limit).await {
                     WaitOutcome::Happened => {}
                     WaitOutcome::TimedOut => return Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT)),
                     WaitOutcome::Killed => return Err(mysql_error!(ER_QUERY_INTERRUPTED)),

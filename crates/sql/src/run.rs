@@ -110,9 +110,9 @@ pub async fn wait_for(
     if event.is_complete() {
         return pause(session, host).await;
     }
-    let (awaits_row, awaits_table) = match &mut session.transaction {
-        Some(transaction) => (transaction.awaits_row_lock(), transaction.takes_metadata_wait()),
-        None => (false, false),
+    let (row_lock, awaits_table) = match &mut session.transaction {
+        Some(transaction) => (transaction.begin_row_lock_wait(), transaction.takes_metadata_wait()),
+        None => (None, false),
     };
     let limit = match until {
         Some((_, until)) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
@@ -122,7 +122,8 @@ pub async fn wait_for(
     // What has a time to end by sleeps, waits for a name, or is a SELECT: nobody misses it.
     let awaited = match until {
         Some((awaited, _)) => awaited,
-        None if awaits_row || awaits_table => Awaited::Others,
+        None if awaits_table => Awaited::MetadataLock,
+        None if row_lock.is_some() => Awaited::Others,
         None => Awaited::Machine,
     };
     match host.wait(session.connection_id, event, awaited, Some(limit)).await {
@@ -132,10 +133,13 @@ pub async fn wait_for(
             if let Some(transaction) = &mut session.transaction {
                 transaction.cancel_wait();
             }
-            Err(match outcome {
-                WaitOutcome::Killed => mysql_error!(ER_QUERY_INTERRUPTED),
-                _ => mysql_error!(ER_LOCK_WAIT_TIMEOUT),
-            })
+            if outcome == WaitOutcome::Killed {
+                return Err(mysql_error!(ER_QUERY_INTERRUPTED));
+            }
+            if let Some(wait) = row_lock {
+                wait.time_out();
+            }
+            Err(mysql_error!(ER_LOCK_WAIT_TIMEOUT))
         }
     }
 }

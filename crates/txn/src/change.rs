@@ -186,7 +186,9 @@ impl State {
         };
         let mode = match (&change, &found) {
             (RowChange::Insert { .. }, Found::Nothing | Found::Deleted(_)) => Mode::Insert,
-            _ => Mode::Exclusive,
+            // It will not be changed: who reads the row too need not be waited for.
+            (RowChange::Insert { .. }, Found::Live(_)) => Mode::Shared,
+            (RowChange::Update { .. } | RowChange::Delete { .. }, _) => Mode::Exclusive,
         };
         if let Some(obstacle) = self.obstacle(system, tree, key, writer, mode, Heed::Ranges) {
             return Ok(Err(obstacle));

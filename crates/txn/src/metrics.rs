@@ -18,7 +18,19 @@ palisade_base::metrics! {
     /// Versions rebuilt for snapshots.
     pub static TRX_VERSIONS_BUILT: Counter = "trx_versions_built", "transaction", "Number of older row versions built";
     /// Waits for row locks.
-    pub static LOCK_REC_LOCK_WAITS: Counter as Counter = "lock_rec_lock_waits", "lock", "Number of times a record lock was waited for", "Innodb_row_lock_waits";
+    pub static LOCK_REC_LOCK_WAITS: Counter = "lock_rec_lock_waits", "lock", "Number of times a request was queued for a record lock";
+    /// Statements that wait for row locks.
+    pub static LOCK_ROW_LOCK_CURRENT_WAITS: Gauge as StatusCounter = "lock_row_lock_current_waits", "lock", "Number of row locks being waited for", "Innodb_row_lock_current_waits";
+    /// How long row locks were waited for, in milliseconds.
+    pub static LOCK_ROW_LOCK_TIME: Gauge as StatusCounter = "lock_row_lock_time", "lock", "Time in milliseconds spent waiting for row locks", "Innodb_row_lock_time";
+    /// The same, of a wait.
+    pub static LOCK_ROW_LOCK_TIME_AVG: Gauge = "lock_row_lock_time_avg", "lock", "Average time in milliseconds of a wait for a row lock", "Innodb_row_lock_time_avg";
+    /// The same, of the longest wait.
+    pub static LOCK_ROW_LOCK_TIME_MAX: Gauge = "lock_row_lock_time_max", "lock", "Longest time in milliseconds of a wait for a row lock", "Innodb_row_lock_time_max";
+    /// Waits for row locks.
+    pub static LOCK_ROW_LOCK_WAITS: Counter = "lock_row_lock_waits", "lock", "Number of times a row lock was waited for", "Innodb_row_lock_waits";
+    /// Waits for row locks that took too long.
+    pub static LOCK_TIMEOUTS: Counter = "lock_timeouts", "lock", "Number of waits for row locks that ended with a timeout";
     /// Entries in the lock table.
     pub static LOCK_REC_LOCK_CREATED: Counter = "lock_rec_lock_created", "lock", "Number of row and range locks entered into the lock table";
     /// Deadlocks.
@@ -39,4 +51,6 @@ palisade_base::metrics! {
     pub static PURGE_UNDO_LOG_PAGES: Counter = "purge_undo_log_pages", "purge", "Number of undo log pages given back by purge";
     /// Transactions purged.
     pub static PURGE_TRANSACTIONS: Counter = "purge_transactions", "purge", "Number of transactions purged";
+    /// Times that the disk got room of the undo space back.
+    pub static UNDO_TRUNCATE_COUNT: Counter = "undo_truncate_count", "undo", "Number of times that the room of free undo pages was given back to the disk";
 }

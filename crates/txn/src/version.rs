@@ -184,6 +184,12 @@ impl Trx {
         Ok(found?.then_some(header))
     }
 
+    /// The snapshot sees this version of the row at `key`, and the read has to wait for more of it: its next call finds it at
+    /// once. The way back to it may be longer than the buffer pool, and would drive out what was waited for.
+    pub fn keep_version(&mut self, tree: &Tree, key: &[u8], header: ClusteredHeader, row: Vec<u8>) {
+        self.state.walks.keep(Walk { index: tree.index_id(), key: key.to_vec(), header, row });
+    }
+
     /// Goes back from the version `header`, `row` to the one that the open snapshot sees. False if it sees no row. To
     /// be called again after waiting with what it has left, from where it goes on. Waits for: undo pages, its next turn.
     pub fn older_version(&self, header: &mut ClusteredHeader, row: &mut Vec<u8>) -> Attempt<bool> {

@@ -23,7 +23,8 @@ use palisade_txn::{
     ClusteredHeader, Cut, EXTERNAL, Gaps, LockWait, Locking, RangeGuard, SecondaryHeader, Trx, TryLock,
 };
 
-use super::{Bound, Direction, Pending, RowBatch, Scan, Wanted, damaged};
+use super::{Bound, Direction, MOST_LONG, Pending, RowBatch, Scan, Wanted, damaged};
+use crate::store::parse_reference;
 use crate::transaction::RowStamp;
 use crate::{Attempt, Error};
 
@@ -42,7 +43,7 @@ const MAX_AHEAD: usize = 128;
 /// Why the visit of a leaf ended before the leaf did.
 enum Stop {
     PassedEnd,
-    /// The batch has as many rows as wanted, this one the last.
+    /// The batch has as many rows as wanted, or as much, this one the last.
     Full(Vec<u8>),
     Obstacle(Vec<u8>, TrxId),
     Failed(Error),
@@ -66,6 +67,8 @@ struct Visit<'a, 't> {
     edge: Cut,
     /// Rows or entries behind the edge that must be locked.
     taken: usize,
+    /// Bytes of the rows that are off the leaf.
+    long: usize,
     stop: Option<Stop>,
 }
 
@@ -103,6 +106,7 @@ impl Scan {
                 Direction::Backward => Cut::upper(from.as_ops()),
             },
             taken: 0,
+            long: 0,
             stop: None,
         });
         let outcome = tree.scan_then(
@@ -156,7 +160,7 @@ impl<'t> Visit<'_, 't> {
             true => self.row(key, value)?,
             false => self.secondary(key, value)?,
         }
-        if self.batch.len() >= self.most {
+        if self.batch.len() >= self.most || self.long >= MOST_LONG {
             return self.stop(Stop::Full(key.to_vec()));
         }
         ControlFlow::Continue(())
@@ -198,6 +202,7 @@ impl<'t> Visit<'_, 't> {
         let was_waited_for = self.waited.take_if(|waited| *waited == key).is_some();
         if header.flags & EXTERNAL != 0 {
             self.pending.push(self.batch.len(), key, Wanted::Version(header));
+            self.long += parse_reference(row).map_or(0, |(_, len)| len);
         }
         self.taken += 1;
         self.batch.push_locked(row, header.stamp().into(), lock == TryLock::Newly || was_waited_for);

@@ -101,6 +101,9 @@ const MAX_ROWS: usize = 1024;
 /// No leaf has more bytes of rows.
 const LEAF_ROOM: usize = palisade_buffer::PAGE_SIZE;
 
+/// Bytes of rows that are off their leaf, after which a batch has no more of them.
+const MOST_LONG: usize = 1 << 20;
+
 impl Scan {
     /// A scan of index `index` before its first row. With `covering` the rows of a secondary index are made from its
     /// entries alone: the columns that are not in the index are NULL.

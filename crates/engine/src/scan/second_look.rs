@@ -4,19 +4,26 @@
 //! and of the undo log, one for each version that it goes back to. A read that takes no locks looks for several rows at once,
 //! so that as many pages are read at once; what one of them has found is not looked for again when it has waited. One that
 //! locks rows does so in their order, one after the other.
+//!
+//! A leaf may lead to hundreds of rows, of any length. When those that have been read are long enough together, the batch ends
+//! with them, and the scan goes on with the first that nobody has begun to look for.
 
 use palisade_base::{Blocked, Event};
 use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, Trx};
 
-use super::{BatchedRow, GONE, RowBatch, Scan, damaged};
+use super::{BatchedRow, Bound, GONE, LEAF_ROOM, MOST_LONG, RowBatch, Scan, damaged};
 use crate::Attempt;
-use crate::store::{FoundRow, How, RowStore};
+use crate::store::{FoundRow, How, ReadProgress, RowStore};
 use crate::table::Table;
 use crate::transaction::RowStamp;
 
 /// Rows that are looked for at once, at most.
 const LOOKS: usize = 16;
+
+/// A batch with so many bytes of rows, those that are being read among them, is long enough. Rows that a scan of the clustered
+/// index has locked are never more than that: they stay in the batch.
+const ENOUGH: usize = MOST_LONG + 2 * LEAF_ROOM;
 
 /// Rows of the batch being made that need a second look.
 #[derive(Default)]
@@ -61,6 +68,8 @@ struct Look {
     event: Option<Event>,
     /// Of a version: its bytes.
     bytes: Vec<u8>,
+    /// What its read keeps while it waits.
+    progress: ReadProgress,
     /// The clustered key of an entry's row.
     row_key: Vec<u8>,
     /// The entry that the row found has in the index.
@@ -89,9 +98,13 @@ impl Pending {
         (self.begun, self.under_way) = (0, 0);
     }
 
-    /// Begins to look for the next row; false if there is none.
+    /// Begins to look for the next row; false if there is none, or the batch is long enough without it.
     fn begin(&mut self, batch: &RowBatch) -> bool {
         let Some(&row) = self.rows.get(self.begun) else { return false };
+        let being_read: usize = self.looks[..self.under_way].iter().map(|look| look.progress.row_len()).sum();
+        if self.begun > 0 && batch.bytes.len() + being_read >= ENOUGH {
+            return false;
+        }
         self.begun += 1;
         if self.under_way == self.looks.len() {
             self.looks.push(Look::new(row));
@@ -100,6 +113,7 @@ impl Pending {
         self.under_way += 1;
         let BatchedRow { from, to, .. } = batch.rows[row.place];
         (look.row, look.event) = (row, None);
+        look.progress.clear();
         look.bytes.clear();
         look.bytes.extend_from_slice(&batch.bytes[from as usize..to as usize]);
         true
@@ -107,8 +121,19 @@ impl Pending {
 
     /// The row of the look with this number has been found, or is not there.
     fn end(&mut self, number: usize) {
+        let bytes = &mut self.looks[number].bytes;
+        if bytes.capacity() > LEAF_ROOM {
+            *bytes = Vec::new();
+        }
         self.under_way -= 1;
         self.looks.swap(number, self.under_way);
+    }
+
+    /// Gives up those that nobody has begun to look for: the place of the first in the batch, and its key.
+    fn give_up_rest(&mut self) -> Option<(usize, &[u8])> {
+        let PendingRow { place, key: (from, to), .. } = *self.rows.get(self.begun)?;
+        self.begun = self.rows.len();
+        Some((place, &self.keys[from as usize..to as usize]))
     }
 }
 
@@ -119,7 +144,7 @@ impl Scan {
             How::Snapshot | How::Latest => LOOKS,
             How::Current(_) | How::Locked(_) => 1,
         };
-        let Scan { table, index, batch, pending, .. } = self;
+        let Scan { table, index, batch, pending, from: go_on_from, .. } = self;
         let mut wait = None;
         let mut number = 0;
         while number < pending.under_way || pending.under_way < most && pending.begin(batch) {
@@ -150,16 +175,21 @@ impl Scan {
                 Err(failed) => return Err(failed),
             }
         }
-        match wait {
-            Some(event) => Err(Blocked::Wait(event)),
-            None => Ok(()),
+        if let Some(event) = wait {
+            return Err(Blocked::Wait(event));
         }
+        if let Some((place, key)) = pending.give_up_rest() {
+            batch.rows.truncate(place);
+            *go_on_from = Some(Bound::Included(key.to_vec()));
+        }
+        Ok(())
     }
 }
 
 impl Look {
     fn new(row: PendingRow) -> Look {
-        Look { row, event: None, bytes: Vec::new(), row_key: Vec::new(), entry: Vec::new() }
+        let (bytes, progress) = (Vec::new(), ReadProgress::default());
+        Look { row, event: None, bytes, progress, row_key: Vec::new(), entry: Vec::new() }
     }
 
     /// Looks for the row, whose key in the index being scanned is `key`; its bytes are then in `bytes`.
@@ -173,17 +203,18 @@ impl Look {
     ) -> Attempt<Option<FoundRow>> {
         let store = RowStore::new(table.tree(0));
         match &mut self.row.wanted {
-            Wanted::Row => store.read(trx, key, how, &mut self.bytes),
+            Wanted::Row => store.read(trx, key, how, &mut self.bytes, &mut self.progress),
             Wanted::Version(header) => {
                 if how == How::Snapshot && !trx.older_version(header, &mut self.bytes).map_err(Blocked::up)? {
                     return Ok(None);
                 }
                 let header = *header;
-                if header.flags & EXTERNAL == 0 || store.fetch(key, how, &header, &mut self.bytes)? {
+                let (bytes, progress) = (&mut self.bytes, &mut self.progress);
+                if header.flags & EXTERNAL == 0 || store.fetch(key, how, &header, bytes, progress)? {
                     return Ok(Some(FoundRow::unlocked(&header)));
                 }
                 self.row.wanted = Wanted::Row;
-                store.read(trx, key, how, &mut self.bytes)
+                store.read(trx, key, how, bytes, progress)
             }
             Wanted::Committed(header) => {
                 if !trx.committed_version(header, &mut self.bytes).map_err(Blocked::up)? {
@@ -192,7 +223,7 @@ impl Look {
                 let header = *header;
                 if header.flags & EXTERNAL != 0 {
                     // The snapshot keeps the chain, too.
-                    store.fetch(key, How::Snapshot, &header, &mut self.bytes)?;
+                    store.fetch(key, How::Snapshot, &header, &mut self.bytes, &mut self.progress)?;
                 }
                 Ok(Some(FoundRow::unlocked(&header)))
             }
@@ -201,7 +232,8 @@ impl Look {
                 self.row_key.clear();
                 key::clustered_key(table, index, key, &mut self.row_key)
                     .map_err(|_| damaged(table.tree(index)))?;
-                let found = store.read(trx, &self.row_key, how.of_rows(), &mut self.bytes)?;
+                let found =
+                    store.read(trx, &self.row_key, how.of_rows(), &mut self.bytes, &mut self.progress)?;
                 let Some(row) = found.filter(|_| verify) else { return Ok(found) };
                 let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.tree(0)))?;
                 self.entry.clear();

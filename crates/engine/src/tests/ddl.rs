@@ -48,6 +48,43 @@ fn indexes_are_built_dropped_and_their_pages_given_back() {
     check(&engine, &new);
 }
 
+/// A tree that nobody has freed: the building of its index has failed, and so has what follows that.
+#[test]
+fn dropping_an_index_forgets_no_other_tree_that_is_to_be_freed() {
+    let (_fs, engine) = filled(100);
+    let t = table(&engine, "t");
+    retry_blocking(|| crate::info::create_loose(&engine.log, t.tree(0).space(), 1000)).unwrap();
+    let held = lock(&engine, &["t"]);
+    let new = wait(engine.drop_indexes(&held, &name(), &["k".to_owned()])).unwrap();
+    drop(held);
+    check(&engine, &new);
+}
+
+/// What is wrong with an index is a reason to drop it.
+#[test]
+fn an_index_that_is_damaged_is_dropped_and_the_table_goes_on_without() {
+    let (fs, engine) = filled(1500);
+    let t = table(&engine, "t");
+    retry_blocking(|| {
+        let mut mtr = palisade_btree::Mtr::begin(&engine.log, 1000)?;
+        let root = mtr.exclusive(t.tree(1).space(), t.tree(1).root())?;
+        mtr.apply(root, palisade_btree::PageOp::Format { page_type: palisade_btree::page_type::FREE });
+        mtr.commit(|_| {});
+        Ok::<_, Blocked<palisade_btree::Error>>(())
+    })
+    .unwrap();
+    let held = lock(&engine, &["t"]);
+    let new = wait(engine.drop_indexes(&held, &name(), &["k".to_owned()])).unwrap();
+    drop(held);
+    assert_eq!(Client::new(&engine, &new).scan(1).len(), 1500);
+    engine.log.flush_blocking(engine.log.tail()).unwrap();
+    drop((t, new));
+    crash(engine);
+    let engine = open(&fs);
+    let mut client = Client::new(&engine, &table(&engine, "t"));
+    assert_eq!((client.scan(0).len(), client.scan(1).len()), (1500, 1500));
+}
+
 #[test]
 fn a_table_is_rebuilt_with_another_shape() {
     let (fs, engine) = filled(700);

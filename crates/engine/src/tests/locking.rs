@@ -140,6 +140,27 @@ fn a_key_that_is_not_there_is_kept_absent() {
     reader.commit();
 }
 
+/// That a row is there is all that a duplicate key says of it.
+#[test]
+fn an_insert_that_finds_its_row_there_does_not_wait_for_its_readers() {
+    for mode in [FOR_SHARE, FOR_UPDATE] {
+        let (engine, t) = world();
+        let (mut reader, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+        assert_eq!(reader.lock_range(0, 25, 35, mode).unwrap(), [30]);
+        assert!(reader.read_as(60, mode).unwrap().is_some());
+        for id in [30, 60] {
+            let start = writer.tx.savepoint();
+            let bytes = row(id).encode(&t);
+            match (mode, writer.tx.insert(&t, &bytes)) {
+                (FOR_SHARE, Err(Blocked::Error(Error::DuplicateKey { index: 0 })))
+                | (FOR_UPDATE, Err(Blocked::Wait(_))) => {}
+                (_, outcome) => panic!("{id}, {mode:?}: {outcome:?}"),
+            }
+            palisade_base::event::retry_blocking(|| writer.tx.rollback_to(start)).unwrap();
+        }
+    }
+}
+
 #[test]
 fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
     let (engine, t) = world();
@@ -162,6 +183,83 @@ fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
         newly.extend(batch.iter().map(|row| (Row::decode(&t, row.row).id, row.newly_locked)));
     }
     assert_eq!(newly, [(50, false), (60, true)]);
+}
+
+/// Whoever has locked a row in share mode has read it; that he looked at it again, to change it, and did not want to, gives nobody
+/// the right to.
+#[test]
+fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
+    let (engine, t) = world();
+    let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+    let mut writer = Client::new(&engine, &t);
+    for id in [40, 50] {
+        assert!(reader.read_as(id, FOR_SHARE).unwrap().is_some());
+    }
+    let mut scan = Scan::new(t.clone(), 0, range(&t, 0, 50, 60), Direction::Forward, FOR_UPDATE, false);
+    let mut batch = RowBatch::new();
+    let mut newly = Vec::new();
+    while palisade_base::event::retry_blocking(|| reader.tx.scan_next(&mut scan, &mut batch)).unwrap() {
+        newly.extend(batch.iter().map(|row| (Row::decode(&t, row.row).id, row.newly_locked)));
+    }
+    assert_eq!(newly, [(50, false), (60, true)]);
+    let mut by_key = |id| {
+        let (key, mut out) = (key(&t, 0, id), crate::RowBuf::new());
+        let read = || reader.tx.point_read(&t, 0, &key, FOR_UPDATE, &mut out);
+        assert!(palisade_base::event::retry_blocking(read).unwrap());
+        out.is_newly_locked()
+    };
+    assert!(!by_key(40) && by_key(70));
+    for id in [40, 50] {
+        assert!(writer.waits_to_update(id, |row| row.c = b"x".to_vec()), "{id}");
+    }
+}
+
+/// A row that had to be waited for is locked like any other, and given back like any other if it is not what was looked for.
+#[test]
+fn a_lock_that_was_waited_for_is_given_back_too() {
+    for mode in [FOR_UPDATE, ReadMode::Change] {
+        for goes in [false, true] {
+            let (engine, t) = world();
+            let (mut holder, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+            let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+            match goes {
+                true => assert!(holder.delete(50).unwrap()),
+                false => assert!(holder.update(50, |row| row.k = Some(7)).unwrap()),
+            }
+            let mut scan = Scan::new(t.clone(), 1, range(&t, 1, 5, 5), Direction::Forward, mode, false);
+            let mut batch = RowBatch::new();
+            let mut next = || reader.tx.scan_next(&mut scan, &mut batch);
+            assert!(matches!(next(), Err(Blocked::Wait(_))));
+            holder.commit();
+            assert!(!palisade_base::event::retry_blocking(next).unwrap(), "it has left the range");
+            let is_kept = match goes {
+                true => writer.waits_to_insert(&row(50)),
+                false => writer.waits_to_update(50, |row| row.c = b"x".to_vec()),
+            };
+            assert!(!is_kept, "{mode:?}, goes: {goes}");
+        }
+    }
+
+    let (engine, t) = world();
+    let (mut holder, mut writer) = (Client::new(&engine, &t), Client::new(&engine, &t));
+    let mut reader = Client::with(&engine, &t, IsolationLevel::ReadCommitted);
+    for is_shared in [false, true] {
+        if is_shared {
+            assert!(reader.read_as(50, FOR_SHARE).unwrap().is_some());
+        }
+        assert!(holder.read_as(50, if is_shared { FOR_SHARE } else { FOR_UPDATE }).unwrap().is_some());
+        let (key, mut out) = (key(&t, 0, 50), crate::RowBuf::new());
+        let mut read = || reader.tx.point_read(&t, 0, &key, FOR_UPDATE, &mut out);
+        assert!(matches!(read(), Err(Blocked::Wait(_))));
+        holder.commit();
+        assert!(palisade_base::event::retry_blocking(read).unwrap());
+        assert_eq!(out.is_newly_locked(), !is_shared, "what is shared was locked before");
+        if !is_shared {
+            reader.tx.unlock_row(&t, &key);
+            assert!(!writer.waits_to_update(50, |row| row.c = b"x".to_vec()));
+            writer.rollback();
+        }
+    }
 }
 
 #[test]
@@ -217,6 +315,25 @@ fn the_gap_before_a_row_that_was_skipped_stays_open() {
         assert!(writer.waits_to_insert(&row(locked)), "{direction:?}");
         assert!(writer.waits_to_update(taken, |row| row.c = b"x".to_vec()), "{direction:?}");
     }
+}
+
+/// A statement that is killed while it waits is not gone on with: the next one reads what it asks for.
+#[test]
+fn a_read_that_was_given_up_is_forgotten() {
+    let (engine, t) = world();
+    let mut holder = Client::new(&engine, &t);
+    assert!(holder.update(30, |row| row.c = b"x".to_vec()).unwrap());
+    let mut reader = Client::new(&engine, &t);
+    let read = |reader: &mut Client, u| {
+        let mut out = crate::RowBuf::new();
+        let found = reader.tx.point_read(&t, 2, &key(&t, 2, u), FOR_UPDATE, &mut out)?;
+        Ok::<_, Blocked<Error>>(found.then(|| Row::decode(&t, out.row()).id))
+    };
+    let start = reader.tx.savepoint();
+    assert!(matches!(read(&mut reader, 30), Err(Blocked::Wait(_))));
+    palisade_base::event::retry_blocking(|| reader.tx.rollback_to(start)).unwrap();
+    holder.commit();
+    assert_eq!(palisade_base::event::retry_blocking(|| read(&mut reader, 40)), Ok(Some(40)));
 }
 
 #[test]

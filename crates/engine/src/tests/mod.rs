@@ -8,6 +8,7 @@ mod dropped;
 mod flush_method;
 pub(crate) mod harness;
 mod locking;
+mod long_rows;
 mod old_snapshots;
 mod passing;
 mod recovery;

@@ -19,6 +19,11 @@ fn world() -> (Arc<Engine>, Vec<Arc<Table>>) {
     (engine, tables)
 }
 
+/// As many more tables, which nobody locks by name.
+fn others(engine: &Arc<Engine>, count: usize) -> Vec<Arc<Table>> {
+    (0..count).map(|number| create_table(engine, definition(&format!("other{number}")))).collect()
+}
+
 fn names(tables: &[usize]) -> impl Iterator<Item = TableName> {
     tables.iter().map(|table| TableName::new("test", NAMES[*table]))
 }
@@ -101,6 +106,36 @@ fn two_locks_and_two_transactions_make_no_circle() {
     retry_blocking(|| first.acquire()).unwrap();
 }
 
+/// A transaction notes some tables one by one and all others in one place. To be refused one of these does not mean to give up
+/// the rest.
+#[test]
+fn a_transaction_that_uses_many_tables_keeps_them_when_it_is_refused_one() {
+    let (engine, tables) = world();
+    let more = others(&engine, 14);
+    let reading = || TableLocks::new(&engine, names(&[0]).map(|name| (name, Share::Reading)));
+    let mut user = Client::new(&engine, &tables[0]);
+    let begin = |user: &mut Client| {
+        more.iter().for_each(|table| user.tx.use_table(table).unwrap());
+        user.tx.use_table(&tables[0]).unwrap();
+        user.tx.use_table_for(&tables[1], Use::Write).unwrap();
+    };
+    begin(&mut user);
+    let mut lock = reading();
+    assert!(waits(&lock.acquire()), "it may be using any table");
+    assert!(user.tx.use_table_for(&tables[0], Use::Write).is_ok(), "the lock waits for it anyway");
+    user.commit();
+    retry_blocking(|| lock.acquire()).unwrap();
+    begin(&mut user);
+    assert!(waits(&user.tx.use_table_for(&tables[0], Use::Write)));
+    let mut exclusive = ExclusiveLock::new(&engine, names(&[1]));
+    assert!(waits(&exclusive.acquire()), "it may have changed that table");
+    drop(lock);
+    assert!(user.tx.use_table_for(&tables[0], Use::Write).is_ok());
+    assert!(waits(&exclusive.acquire()));
+    user.commit();
+    retry_blocking(|| exclusive.acquire()).unwrap();
+}
+
 /// A lock as somebody asks for it.
 struct Locker {
     locks: TableLocks,
@@ -132,6 +167,9 @@ impl Locker {
 /// A transaction with the uses that it has got.
 struct User {
     client: Client,
+    /// What it reads besides: so many that it may no longer note each table by itself.
+    besides: Vec<Arc<Table>>,
+    is_open: bool,
     uses: Vec<(usize, Use)>,
     /// What it waits for, if it does.
     asks: Option<(usize, Use)>,
@@ -140,6 +178,9 @@ struct User {
 impl User {
     /// Asks for a use. Whether it got it.
     fn ask(&mut self, tables: &[Arc<Table>], table: usize, usage: Use, lockers: &[Option<Locker>]) -> bool {
+        if !std::mem::replace(&mut self.is_open, true) {
+            self.besides.iter().for_each(|table| self.client.tx.use_table(table).unwrap());
+        }
         let outcome = self.client.tx.use_table_for(&tables[table], usage);
         if waits(&outcome) {
             self.asks = Some((table, usage));
@@ -157,6 +198,7 @@ impl User {
     fn end(&mut self) {
         self.client.commit();
         self.uses.clear();
+        self.is_open = false;
     }
 }
 
@@ -178,8 +220,14 @@ fn play(seed: u64) {
     let mut prng = Prng::new(seed);
     let (engine, tables) = world();
     let mut lockers: Vec<Option<Locker>> = (0..3).map(|_| None).collect();
+    let more = others(&engine, if prng.one_in(2) { 0 } else { 15 });
     let mut users: Vec<User> = (0..4)
-        .map(|_| User { client: Client::new(&engine, &tables[0]), uses: Vec::new(), asks: None })
+        .map(|_| {
+            let client = Client::new(&engine, &tables[0]);
+            let count = *prng.pick(&[0, 12, 13, 14, 15]);
+            let besides = more[..count.min(more.len())].to_vec();
+            User { client, besides, is_open: false, uses: Vec::new(), asks: None }
+        })
         .collect();
     for _ in 0..200 {
         let at = prng.below(users.len() as u64) as usize;
@@ -213,14 +261,12 @@ fn play(seed: u64) {
         }
     }
     // Whoever can go on does, to the end: nobody is left.
-    while users.iter().any(|user| !user.uses.is_empty() || user.asks.is_some())
-        || lockers.iter().any(Option::is_some)
-    {
+    while users.iter().any(|user| user.is_open) || lockers.iter().any(Option::is_some) {
         let mut progress = false;
         for user in &mut users {
             if let Some((table, usage)) = user.asks {
                 progress |= user.ask(&tables, table, usage, &lockers);
-            } else if !user.uses.is_empty() {
+            } else if user.is_open {
                 user.end();
                 progress = true;
             }

@@ -30,7 +30,8 @@ impl LockTable {
             let Some((index, key)) = owned.split_first_chunk::<8>() else { continue };
             let queues = self.shard_of(&owned).queues.lock();
             let held = queues.get(&owned).and_then(|queue| queue.held(session));
-            let mode = held.expect("a session's list says what it has");
+            // What it was given and never looked at may be taken back meanwhile.
+            let Some(mode) = held else { continue };
             let index = u64::from_le_bytes(*index);
             locks.push(HeldLock { index, mode, what: Locked::Key(key.into()) });
         }

@@ -80,6 +80,25 @@ fn loom_a_writer_keeps_its_row_whoever_is_given_it_unseen() {
     });
 }
 
+/// A says what it has, to be prepared. Among it is a row that it was given and has not looked at since; B, who has written that,
+/// takes it back.
+#[test]
+fn loom_what_is_taken_back_meanwhile_is_not_held() {
+    loom::model(|| {
+        let table = table();
+        table.begin_writing(B, TrxId(7), 0);
+        assert!(matches!(lock(&table, A, b"k"), Request::Granted));
+        let keeping = {
+            let table = table.clone();
+            thread::spawn(move || assert_eq!(table.keep_row(B, 1, b"k"), TryLock::Newly))
+        };
+        assert!(table.held(A).len() <= 1);
+        keeping.join().unwrap();
+        assert!(table.held(A).is_empty());
+        drain(&table, &[b"k"]);
+    });
+}
+
 /// Two that each hold what the other wants: one of them is told, whoever comes first, and the other has both then.
 #[test]
 fn loom_a_real_cycle_has_one_victim() {

@@ -107,7 +107,7 @@ pub enum Heed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum TryLock {
-    /// It was the session's already.
+    /// The session had locked it already, perhaps in a weaker mode: giving it back would give that lock back, too.
     Already,
     /// It is the session's now.
     Newly,
@@ -386,8 +386,8 @@ impl LockTable {
         self.ranges.is_empty(index) && self.shard(index, key).count.load(Ordering::Acquire) == 0
     }
 
-    /// Whether `session` may write the entry in `mode`, which is exclusive or an insert's, as far as explicit locks and
-    /// ranges are concerned, without waiting.
+    /// Whether `session` may write the entry - or, in shared mode, be told that it is there - as far as explicit locks and ranges
+    /// are concerned, without waiting.
     pub fn may_write(&self, session: SessionNo, index: u64, key: &[u8], mode: Mode, heed: Heed) -> bool {
         if heed == Heed::Ranges && !self.ranges.is_empty(index) {
             let indexes = self.ranges.read(index);
@@ -452,18 +452,18 @@ impl LockTable {
         let mut queues = shard.queues.lock();
         let Queues { by_key, account } = &mut *queues;
         let place = by_key.entry(key.clone());
-        let (mut before, mut has_it) = (0, false);
+        let (mut before, mut held) = (0, None);
         if let Entry::Occupied(place) = &place {
             let queue = place.get();
             before = queue_bytes(&key, Some(queue));
-            has_it = queue.held(session).is_some_and(|held| held >= mode);
+            held = queue.held(session);
             match right {
-                Right::Asked if has_it => return TryLock::Already,
+                Right::Asked if held.is_some_and(|held| held >= mode) => return TryLock::Already,
                 Right::Asked if !queue.lets_pass(session, mode) => return TryLock::No,
                 Right::Asked | Right::Written => {}
             }
         }
-        if !has_it && !self.has_room(account, session, lock_bytes(&key)) {
+        if held.is_none() && !self.has_room(account, session, lock_bytes(&key)) {
             return TryLock::Full;
         }
         if before == 0 {
@@ -477,7 +477,7 @@ impl LockTable {
         }
         self.grant(queue, &key, session, mode);
         account.settle(&self.budget, before, queue_bytes(&key, Some(queue)));
-        if has_it { TryLock::Already } else { TryLock::Newly }
+        if held.is_some() { TryLock::Already } else { TryLock::Newly }
     }
 
     /// Asks for a lock on an entry, without regard for ranges. If the entry was found written by the active transaction

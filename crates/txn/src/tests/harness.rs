@@ -125,6 +125,7 @@ impl Store {
         let [clustered, secondary] =
             ROOTS.map(|(index, root)| Tree::open(log.clone(), data.clone(), root, index));
         let trees = [clustered.clone(), secondary.clone()];
+        system.set_undo_kept(Some(1 << 20));
         system.set_trees(Box::new(Finder { trees, pool: pool.clone() }));
         Store { log, pool, system, clustered, secondary }
     }

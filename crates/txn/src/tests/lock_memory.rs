@@ -23,8 +23,11 @@ fn key(number: u32) -> [u8; 4] {
 
 /// Locks rows from `first` on, as many as there is room for.
 fn fill(table: &LockTable, session: SessionNo, first: u32) -> u32 {
-    let refused = (first..first + 1_000_000)
-        .find(|number| table.try_lock_row(session, INDEX, &key(*number), Mode::Exclusive) != TryLock::Newly);
+    let refused = (first..first + 1_000_000).find(|number| {
+        let answer = table.try_lock_row(session, INDEX, &key(*number), Mode::Exclusive);
+        assert_ne!(answer, TryLock::No, "row {number}");
+        answer == TryLock::Full
+    });
     let refused = refused.expect("there is a limit");
     assert_eq!(table.try_lock_row(session, INDEX, &key(refused), Mode::Exclusive), TryLock::Full);
     refused - first

@@ -180,16 +180,18 @@ impl World {
             TryLock::No
         } else if naive.queue(key).held(session).is_some_and(|held| held >= mode) {
             TryLock::Already
-        } else if naive.queue(key).lets_pass(session, mode) {
-            TryLock::Newly
-        } else {
+        } else if !naive.queue(key).lets_pass(session, mode) {
             TryLock::No
+        } else {
+            // It is the stronger one now, and not all of it is new.
+            let held = naive.queue(key).held(session);
+            naive.queue(key).grant(session, mode);
+            if held.is_some() { TryLock::Already } else { TryLock::Newly }
         };
         let found = self.table.try_lock_row(SessionNo(session), INDEX, &[key], mode);
         assert_eq!(found, expected, "session {session}, row {key} {mode:?}");
         match found {
-            TryLock::Already => {}
-            TryLock::Newly => naive.queue(key).grant(session, mode),
+            TryLock::Already | TryLock::Newly => {}
             TryLock::No => self.wait(session, key, mode),
             TryLock::Full => panic!("there is no limit"),
         }

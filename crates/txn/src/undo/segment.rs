@@ -40,7 +40,7 @@ pub struct UndoSpace {
     all: RwLock<Vec<Arc<SegmentShared>>>,
     /// Pages that have become free; those that were at the start among them.
     pub(crate) freed: AtomicU64,
-    pub(crate) trim: Mutex<Trim>,
+    pub(crate) trim: Trim,
 }
 
 /// A segment as its present user has it.
@@ -105,7 +105,7 @@ impl UndoSpace {
             free: std::array::from_fn(|_| Mutex::default()),
             all: RwLock::default(),
             freed: AtomicU64::new(0),
-            trim: Mutex::default(),
+            trim: Trim::default(),
         }
     }
 
