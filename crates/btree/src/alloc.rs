@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, SpaceId};
-use palisade_buffer::{Page, PageRead, Space};
+use palisade_buffer::{Page, PageRead, SharedPage, Space};
 use palisade_log::Log;
 use smallvec::SmallVec;
 
@@ -73,9 +73,11 @@ pub struct SpaceUsage {
 }
 
 impl SpaceUsage {
-    /// Pages in use, but for those that say which are.
+    /// Pages in use, but for those that say which are; 0 if the header counts more free pages than there are, which
+    /// [`verify_space`](crate::verify::verify_space) reports.
     pub fn in_use(&self) -> u32 {
-        self.high_water - self.free - self.high_water.div_ceil(GROUP_PAGES)
+        let maps = self.high_water.div_ceil(GROUP_PAGES);
+        self.high_water.saturating_sub(self.free).saturating_sub(maps)
     }
 }
 
@@ -101,7 +103,7 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
     drop(header);
     let mut free = Vec::new();
     for group in groups {
-        let map = space.shared(map_page(group)).map_err(Blocked::up)?;
+        let map = shared_map(space, group)?;
         let end = high_water.saturating_sub(group * GROUP_PAGES).min(GROUP_PAGES);
         let extents = (0..end / EXTENT_PAGES).filter(|extent| MapView(&map).extent(*extent) == 0);
         for extent in extents {
@@ -115,14 +117,25 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
 }
 
 /// Gives the room of the extent that begins at `first` back to the disk, if it has been wholly free ever since [`free_extents`] named
-/// it: while nobody can allocate from it. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map to be read. Blocks: for the file system.
+/// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map to
+/// be read. Blocks: for the file system.
 pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
     let (group, in_group) = locate(first);
-    let map = space.shared(map_page(group)).map_err(Blocked::up)?;
+    let map = shared_map(space, group)?;
     if MapView(&map).extent(in_group / EXTENT_PAGES) == 0 {
-        space.give_back(first, EXTENT_PAGES).map_err(Error::from)?;
+        space.give_back(first, EXTENT_PAGES, map).map_err(Error::from)?;
     }
     Ok(())
+}
+
+/// The page with a group's extent map. Waits for: it to be read.
+fn shared_map(space: &Space, group: u32) -> Attempt<SharedPage<'_>> {
+    let map = space.shared(map_page(group)).map_err(Blocked::up)?;
+    match map.page_type() {
+        page_type::SPACE_HEADER if group == 0 => Ok(map),
+        page_type::EXTENT_MAP if group > 0 => Ok(map),
+        _ => Err(Error::Corrupted { page: map.id(), what: "not an extent map" }.into()),
+    }
 }
 
 pub(crate) fn check_header(page: &Page) -> Result<(), &'static str> {

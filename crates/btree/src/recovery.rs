@@ -212,11 +212,13 @@ impl Batch {
             applied += 1;
             Ok(())
         };
-        let outcome = ops.iter().try_for_each(&mut apply);
-        // After an error, too: what has been applied until then is what the page holds.
+        if let Err(error) = ops.iter().try_for_each(&mut apply) {
+            page.discard();
+            return Err(error);
+        }
         if let Some(range) = changed {
             page.stamp(range);
         }
-        outcome.map(|()| (applied, skipped))
+        Ok((applied, skipped))
     }
 }

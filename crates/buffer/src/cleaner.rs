@@ -22,8 +22,9 @@
 //! latch and finds neither a dirty mark nor a write under way. *The checkpoint waits:* a mark taken is unregistered only
 //! after the sink has said that the page is durable; a change made after the copy registered a mark of its own.
 //!
-//! A failed write or fsync leaves it unknown what is on disk, so the process aborts ([`FatalHook`](crate::FatalHook)). A full
-//! disk is no such failure: the marks are put back, the pages stay dirty and are tried again ([`Error::Full`]).
+//! A failed write or fsync leaves it unknown what is on disk, so the process aborts ([`FatalHook`](crate::FatalHook)). A write
+//! for which the disk is too full is no such failure ([`Error::Full`]): the batch stays what it is and is tried again, before this
+//! cleaner writes anything else. Its pages may be torn by then, and the sink has what they are restored from until they are written.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -69,7 +70,7 @@ pub struct StepReport {
 /// A page chosen to be written, by what the sweep saw without a latch.
 type Candidate = (PageId, u32);
 
-/// A page of the batch under way.
+/// A page of the batch that is being written.
 struct Writing {
     space: Arc<Space>,
     id: PageId,
@@ -81,6 +82,7 @@ struct Writing {
 pub(crate) struct Cleaner {
     lane: usize,
     batch: Batch,
+    /// The pages of the batch; none unless it is being written or the disk was too full for it.
     writing: Vec<Writing>,
     candidates: Vec<Candidate>,
 }
@@ -106,10 +108,12 @@ impl Cleaner {
         }
     }
 
-    /// Frees frames until the target is reached or the hand has gone round twice.
+    /// Frees frames until the target is reached or the hand has gone round twice. While the disk is full, clean pages leave all the
+    /// same.
     fn evict(&mut self, pool: &BufferPool) -> Result<StepReport, Error> {
         let core = pool.core();
         let (frames, target) = (&core.frames, core.free_target());
+        let again = self.write_again(core);
         let mut report = StepReport::default();
         let mut steps = 2 * frames.count();
         while steps > 0 && frames.free_count() < target {
@@ -121,14 +125,17 @@ impl Cleaner {
                 let entry = space.owned_entry(id.page);
                 if entry.heat() != COLD {
                     entry.set_heat(COLD);
-                } else if frames.oldest(frame) != CLEAN {
+                } else if frames.oldest(frame) == CLEAN {
+                    report.evicted += usize::from(evict_page(core, &space, id, frame));
+                } else if again.is_ok() {
                     self.candidates.push((id, frame));
                     if self.candidates.len() == self.batch.capacity() {
                         break;
                     }
-                } else if evict_page(core, &space, id, frame) {
-                    report.evicted += 1;
                 }
+            }
+            if again.is_err() {
+                continue;
             }
             let written = self.write_candidates(pool)?;
             metrics::BUFFER_LRU_FLUSHED.add(written as u64);
@@ -140,17 +147,20 @@ impl Cleaner {
             }
         }
         metrics::BUFFER_LRU_EVICTED.add(report.evicted as u64);
+        let again = again?;
+        metrics::BUFFER_LRU_FLUSHED.add(again as u64);
+        report.written += again;
         Ok(report)
     }
 
-    /// Writes those of the candidates (at most a batch) that are still dirty, not being written, and whose latch is
-    /// free. How many they were.
+    /// Writes those of the candidates (at most a batch) that are still dirty, not being written, and whose latch is free; but
+    /// first what the disk was too full for before. How many they were.
     fn write_candidates(&mut self, pool: &BufferPool) -> Result<usize, Error> {
         let core = pool.core();
         core.check_running()?;
+        let before = self.write_again(core)?;
         self.candidates.sort_unstable();
         self.candidates.dedup();
-        self.batch.clear();
         for &(id, frame) in &self.candidates {
             if let Some(space) = pool.space(id.space)
                 && let Some(oldest) = copy_page(core, &mut self.batch, &space, id, frame)
@@ -159,25 +169,52 @@ impl Cleaner {
             }
         }
         if self.writing.is_empty() {
-            return Ok(0);
+            return Ok(before);
         }
         self.batch.seal();
         if let Err(error) = core.log.flush_blocking(self.batch.newest_lsn()) {
             return Err(core.stop(&format!("the log is not durable: {error}")));
         }
-        let written = self.writing.len();
+        Ok(before + self.write_batch(core)?)
+    }
+
+    /// Whether there is a batch that the disk was too full for.
+    fn has_unwritten(&self) -> bool {
+        !self.writing.is_empty()
+    }
+
+    /// Writes the batch that the disk was too full for, if there is one, but for pages whose space is gone. How many they were.
+    fn write_again(&mut self, core: &Core) -> Result<usize, Error> {
+        if self.writing.is_empty() {
+            return Ok(0);
+        }
+        core.check_running()?;
+        let batch = &mut self.batch;
+        self.writing.retain(|page| {
+            let is_gone = page.space.is_detached();
+            if is_gone {
+                batch.forget(page.id.space);
+                end_write(core, page);
+            }
+            !is_gone
+        });
+        if self.writing.is_empty() {
+            self.batch.clear();
+            return Ok(0);
+        }
+        self.write_batch(core)
+    }
+
+    fn write_batch(&mut self, core: &Core) -> Result<usize, Error> {
         match core.sink.write(self.lane, &self.batch) {
             Ok(()) => {
-                for page in self.writing.drain(..) {
-                    core.log.unregister_dirty(page.oldest);
-                    end_write(core, page.frame);
-                }
+                let written = self.writing.len();
+                self.writing.drain(..).for_each(|page| end_write(core, &page));
+                // Who drops a table waits for the room of its file.
+                self.batch.clear();
                 Ok(written)
             }
-            Err(error) if is_no_space(&error) => {
-                self.writing.drain(..).for_each(|page| put_back(core, page));
-                Err(Error::Full { source: Arc::new(error) })
-            }
+            Err(error) if is_no_space(&error) => Err(Error::Full { source: Arc::new(error) }),
             Err(error) => Err(core.stop(&format!("writing pages failed: {error}"))),
         }
     }
@@ -207,29 +244,12 @@ fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u
     oldest
 }
 
-/// The write of a frame is over: frees it if it lost its page meanwhile.
-fn end_write(core: &Core, frame: u32) {
-    if core.frames.end_write(frame) {
-        core.frames.give_free(frame);
+/// The page is on disk, or its space is gone. Frees the frame if it lost its page meanwhile.
+fn end_write(core: &Core, page: &Writing) {
+    core.log.unregister_dirty(page.oldest);
+    if core.frames.end_write(page.frame) {
+        core.frames.give_free(page.frame);
     }
-}
-
-/// The disk was full: the page is as dirty as before.
-fn put_back(core: &Core, page: Writing) {
-    let entry = page.space.owned_entry(page.id.page);
-    entry.latch.lock_exclusive();
-    let mut registered = Some(page.oldest);
-    if entry.frame() == Some(page.frame) {
-        // The older mark covers a newer one.
-        let newer = core.frames.take_dirty(page.frame);
-        core.frames.make_dirty(page.frame, page.oldest);
-        registered = newer;
-    }
-    if let Some(lsn) = registered {
-        core.log.unregister_dirty(lsn);
-    }
-    end_write(core, page.frame);
-    entry.latch.unlock_exclusive(false);
 }
 
 /// Takes a page out of memory if it is clean and nobody holds it.
@@ -262,8 +282,14 @@ impl Coordinator {
         }
     }
 
-    /// Writes what the pacer asks for.
+    /// Writes what the disk was too full for before, and what the pacer asks for.
     fn flush(&mut self, pool: &BufferPool) -> Result<usize, Error> {
+        let core = pool.core();
+        let before = self.cleaner.write_again(core)?;
+        Ok(before + self.flush_planned(pool)?)
+    }
+
+    fn flush_planned(&mut self, pool: &BufferPool) -> Result<usize, Error> {
         let core = pool.core();
         let now = core.clock.monotonic();
         if now < self.gathers_until && core.log.capacity_used() < HURRIED_AGE {
@@ -277,11 +303,7 @@ impl Coordinator {
             dirty: core.frames.dirty_count(),
             frames: core.frames.count(),
         };
-        let limits = Limits {
-            io_capacity: core.tuning.io_capacity.load(Ordering::Relaxed),
-            io_capacity_max: core.tuning.io_capacity_max.load(Ordering::Relaxed),
-            max_dirty: f64::from(core.tuning.max_dirty_pages_pct.load(Ordering::Relaxed)) / 100.0,
-        };
+        let limits = Limits::new(core.tuning.io_capacity.load(Ordering::Relaxed));
         let Some(plan) = self.pacer.plan(seen, limits) else { return Ok(0) };
         let metric = match plan.reason {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
@@ -361,6 +383,14 @@ fn write_checkpoint(core: &Core) -> Result<(), Error> {
     }
 }
 
+/// A full disk keeps pages from being written, but what else is to be done is done all the same: the log may become smaller by it.
+fn unless_stopped<T>(outcome: Result<T, Error>) -> Result<Result<T, Error>, Error> {
+    match outcome {
+        Err(error) if !matches!(error, Error::Full { .. }) => Err(error),
+        outcome => Ok(outcome),
+    }
+}
+
 /// Bytes of log that may lie between the oldest change not on disk and the tail, going by how much of the log's files the
 /// checkpoint's age takes up now: padding makes that more than the bytes themselves.
 fn log_capacity(core: &Core) -> u64 {
@@ -374,21 +404,26 @@ impl BufferPool {
     /// a checkpoint if it is due. For simulations, which have no threads.
     pub fn step(&self) -> Result<StepReport, Error> {
         let mut coordinator = self.coordinator.lock();
-        let mut report = coordinator.cleaner.evict(self)?;
-        report.written += coordinator.flush(self)?;
+        let evicted = unless_stopped(coordinator.cleaner.evict(self))?;
+        let flushed = unless_stopped(coordinator.flush(self))?;
         coordinator.checkpoint(self.core())?;
+        let mut report = evicted?;
+        report.written += flushed?;
         Ok(report)
     }
 
     /// The coordinator thread's round; how long to pause after it.
     pub(crate) fn step_coordinator(&self) -> Result<Duration, Error> {
         let mut coordinator = self.coordinator.lock();
-        if self.evictors.is_empty() {
-            coordinator.cleaner.evict(self)?;
-        }
-        coordinator.flush(self)?;
+        let evicted = match self.evictors.is_empty() {
+            true => unless_stopped(coordinator.cleaner.evict(self))?,
+            false => Ok(StepReport::default()),
+        };
+        let flushed = unless_stopped(coordinator.flush(self))?;
         coordinator.checkpoint(self.core())?;
         self.publish_metrics();
+        evicted?;
+        flushed?;
         Ok(if self.dirty_pages() > 0 { BUSY_PAUSE } else { QUIET_PAUSE })
     }
 
@@ -402,7 +437,10 @@ impl BufferPool {
     /// Writes every dirty page, then a checkpoint. Pages changed meanwhile are written, too: it ends when there are none.
     pub fn checkpoint_sharply(&self) -> Result<(), Error> {
         let mut coordinator = self.coordinator.lock();
-        while self.dirty_pages() > 0 {
+        for evictor in &self.evictors {
+            evictor.lock().write_again(self.core())?;
+        }
+        while self.dirty_pages() > 0 || coordinator.cleaner.has_unwritten() {
             let plan = Plan { below: Lsn(CLEAN), pages: usize::MAX, reason: Reason::Background };
             if coordinator.write_below(self, plan, &metrics::BUFFER_FLUSH_SYNC)? == 0 {
                 // Latched, or being written by an evictor.

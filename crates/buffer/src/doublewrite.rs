@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A batch is written to its lane, fsynced, and only then written in place and fsynced there; the lane is overwritten by
-//! the next batch only after that. A page write that the machine interrupted is therefore a torn page in place and a whole
+//! the next batch only after that: a batch for which the disk was too full is written again before any other. A page write that the
+//! machine interrupted is therefore a torn page in place and a whole
 //! copy in a lane - or, if the copy is torn, a page in place that nobody had touched yet. Copies are sealed pages and so
 //! name their page and prove that they are whole; the file needs no directory.
 //!
@@ -31,7 +32,7 @@ use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing};
 
 use crate::metrics;
 use crate::page::{self, PAGE_SIZE};
-use crate::sink::{Batch, PageSink, Repaired, SpaceFiles};
+use crate::sink::{self, Batch, PageSink, Repaired, SpaceFiles};
 
 /// In place, after a durable copy elsewhere.
 pub struct Doublewrite {
@@ -110,9 +111,8 @@ impl PageSink for Doublewrite {
     fn write(&self, lane: usize, batch: &Batch) -> io::Result<()> {
         assert!(lane < self.lanes && batch.pages().len() <= self.batch_pages, "a batch fits its lane");
         self.file.write_at(batch.bytes(), (lane * self.batch_pages * PAGE_SIZE) as u64)?;
-        self.file.sync()?;
         metrics::OS_DATA_WRITES.increment();
-        metrics::OS_DATA_FSYNCS.increment();
+        sink::sync(&self.file)?;
         metrics::DBLWR_WRITES.increment();
         metrics::DBLWR_PAGES_WRITTEN.add(batch.pages().len() as u64);
         batch.write_in_place()

@@ -218,6 +218,14 @@ impl<'a> ExclusivePage<'a> {
         metrics::BUFFER_POOL_WRITE_REQUESTS.increment();
     }
 
+    /// Takes the page out of memory, with whatever was done to it under this latch, for which there is no log record: what is on
+    /// disk stays as it is, and no checkpoint passes the changes before, if there were any that are not.
+    pub fn discard(self) {
+        let Place { space, entry, frame, .. } = self.place;
+        std::mem::forget(self);
+        space.abandon(entry, frame);
+    }
+
     #[cold]
     fn format(&mut self) {
         if self.content == Content::New {

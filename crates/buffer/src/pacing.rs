@@ -14,7 +14,7 @@
 //! the age stays where it is; below, the age rises, above, it falls. So the age settles near one half, the rate follows the
 //! load by itself - no estimate of the device, no knob - and there are no bursts, because the target moves by what
 //! was produced since the last step, many times a second. Only beyond 0.8, where writers are about to be slowed, the
-//! target jumps. `io_capacity_max` bounds the rate below that.
+//! target jumps. Below 0.75 twice `io_capacity` bounds the rate.
 //!
 //! Two more reasons to write: nothing was logged for a second (idle: clean at `io_capacity`), and too many dirty pages for
 //! the evictor to find clean ones.
@@ -57,15 +57,24 @@ impl Observation {
     }
 }
 
+/// Pages a second otherwise are so many times those when idle.
+const BUSY_RATE: u32 = 2;
+/// So many dirty frames leave too few for the evictor.
+const MOST_DIRTY: f64 = 0.9;
+
 /// Limits set by the administrator.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Pages a second when idle.
-    pub(crate) io_capacity: u32,
+    io_capacity: u32,
     /// Pages a second otherwise.
-    pub(crate) io_capacity_max: u32,
-    /// Share of frames that may be dirty, 0 to 1.
-    pub(crate) max_dirty: f64,
+    io_capacity_max: u32,
+}
+
+impl Limits {
+    pub(crate) fn new(io_capacity: u32) -> Limits {
+        Limits { io_capacity, io_capacity_max: io_capacity.saturating_mul(BUSY_RATE) }
+    }
 }
 
 /// Why pages are written.
@@ -156,8 +165,8 @@ impl Pacer {
     /// From half the permitted share of dirty frames on, increasingly.
     fn for_clean_frames(&mut self, seen: Observation, since: Duration, limits: Limits) -> Option<Plan> {
         let dirty = seen.dirty as f64 / seen.frames.max(1) as f64;
-        let half = limits.max_dirty / 2.0;
-        let urgency = ((dirty - half) / half.max(0.001)).clamp(0.0, 1.0);
+        let half = MOST_DIRTY / 2.0;
+        let urgency = ((dirty - half) / half).clamp(0.0, 1.0);
         let pages = self.share((f64::from(limits.io_capacity_max) * urgency) as u32, since);
         (pages > 0).then_some(anything(pages, seen))
     }
@@ -187,7 +196,7 @@ mod tests {
     use super::*;
     use palisade_base::prng::{Prng, test_seed};
 
-    const LIMITS: Limits = Limits { io_capacity: 1000, io_capacity_max: 1_000_000, max_dirty: 0.9 };
+    const LIMITS: Limits = Limits { io_capacity: 1000, io_capacity_max: 1_000_000 };
     const CAPACITY: u64 = 100_000_000;
     const STEP: Duration = Duration::from_millis(50);
 

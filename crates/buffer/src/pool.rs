@@ -54,12 +54,8 @@ pub struct BufferConfig {
     pub lru_scan_depth: u32,
     /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep frames free.
     pub page_cleaners: usize,
-    /// Pages to write back per second when idle (`innodb_io_capacity`).
+    /// Pages to write back per second when idle (`innodb_io_capacity`), and twice as many otherwise, unless the log is nearly full.
     pub io_capacity: u32,
-    /// Pages to write back per second at most, unless the log is nearly full (`innodb_io_capacity_max`).
-    pub io_capacity_max: u32,
-    /// Dirty pages in percent of all frames at most (`innodb_max_dirty_pages_pct`).
-    pub max_dirty_pages_pct: u32,
     /// How pages reach disk.
     pub sink: Arc<dyn PageSink>,
     /// Time.
@@ -76,8 +72,6 @@ impl BufferConfig {
             lru_scan_depth: 1024,
             page_cleaners: 2,
             io_capacity: 10_000,
-            io_capacity_max: 20_000,
-            max_dirty_pages_pct: 90,
             sink,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
@@ -96,8 +90,6 @@ fn abort(reason: &str) {
 pub(crate) struct Tuning {
     pub(crate) lru_scan_depth: AtomicU32,
     pub(crate) io_capacity: AtomicU32,
-    pub(crate) io_capacity_max: AtomicU32,
-    pub(crate) max_dirty_pages_pct: AtomicU32,
 }
 
 /// What spaces and cleaners share.
@@ -222,8 +214,6 @@ impl BufferPool {
             tuning: Tuning {
                 lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
                 io_capacity: AtomicU32::new(config.io_capacity),
-                io_capacity_max: AtomicU32::new(config.io_capacity_max),
-                max_dirty_pages_pct: AtomicU32::new(config.max_dirty_pages_pct),
             },
             on_fatal: config.on_fatal,
             stopped: AtomicBool::new(false),
@@ -346,19 +336,9 @@ impl BufferPool {
         self.core.tuning.io_capacity.store(pages_per_second, Ordering::Relaxed);
     }
 
-    /// Changes `innodb_io_capacity_max`.
-    pub fn set_io_capacity_max(&self, pages_per_second: u32) {
-        self.core.tuning.io_capacity_max.store(pages_per_second, Ordering::Relaxed);
-    }
-
     /// Changes `innodb_lru_scan_depth`.
     pub fn set_lru_scan_depth(&self, frames: u32) {
         self.core.tuning.lru_scan_depth.store(frames, Ordering::Relaxed);
-    }
-
-    /// Changes `innodb_max_dirty_pages_pct`.
-    pub fn set_max_dirty_pages_pct(&self, percent: u32) {
-        self.core.tuning.max_dirty_pages_pct.store(percent, Ordering::Relaxed);
     }
 
     /// Copies what the pool knows into the gauges of [`metrics`]. Whoever shows them calls this

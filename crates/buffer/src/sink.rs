@@ -29,8 +29,8 @@ pub struct BatchPage {
     pub id: PageId,
     /// Its LSN.
     pub lsn: Lsn,
-    /// The file of its space.
-    pub file: Arc<dyn File>,
+    /// The file of its space; `None` if that is gone.
+    pub file: Option<Arc<dyn File>>,
 }
 
 /// Sealed copies of pages on their way to disk, in ascending order of page id, one behind the other in memory.
@@ -68,7 +68,7 @@ impl Batch {
         );
         let start = self.pages.len() * PAGE_SIZE;
         self.bytes[start..start + PAGE_SIZE].copy_from_slice(page);
-        self.pages.push(BatchPage { id, lsn: page::stored_lsn(page), file: file.clone() });
+        self.pages.push(BatchPage { id, lsn: page::stored_lsn(page), file: Some(file.clone()) });
     }
 
     /// Computes the checksums.
@@ -83,6 +83,11 @@ impl Batch {
         self.pages.iter().map(|page| page.lsn).max().unwrap_or(Lsn::ZERO)
     }
 
+    /// The pages of `space` are not to be written any more, and its file may go.
+    pub(crate) fn forget(&mut self, space: SpaceId) {
+        self.pages.iter_mut().filter(|page| page.id.space == space).for_each(|page| page.file = None);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.pages.clear();
     }
@@ -91,20 +96,31 @@ impl Batch {
     pub fn write_in_place(&self) -> io::Result<()> {
         let mut start = 0;
         for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
+            let Some(file) = &space[0].file else {
+                start += space.len() * PAGE_SIZE;
+                continue;
+            };
             for run in space.chunk_by(|a, b| a.id.page.0 + 1 == b.id.page.0) {
                 let end = start + run.len() * PAGE_SIZE;
                 let place = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
-                run[0].file.write_at(&self.bytes[start..end], place)?;
+                file.write_at(&self.bytes[start..end], place)?;
                 metrics::OS_DATA_WRITES.increment();
                 start = end;
             }
-            space[0].file.sync()?;
-            metrics::OS_DATA_FSYNCS.increment();
+            sync(file)?;
+            metrics::BUFFER_PAGES_WRITTEN.add(space.len() as u64);
+            metrics::BUFFER_DATA_WRITTEN.add((space.len() * PAGE_SIZE) as u64);
         }
-        metrics::BUFFER_PAGES_WRITTEN.add(self.pages.len() as u64);
-        metrics::BUFFER_DATA_WRITTEN.add(self.bytes().len() as u64);
         Ok(())
     }
+}
+
+/// Syncs a file. If that fails nobody knows what is on the disk, for whatever reason it was: a full disk, too, is not told as
+/// such, because nothing may be tried again.
+pub(crate) fn sync(file: &Arc<dyn File>) -> io::Result<()> {
+    file.sync().map_err(|error| io::Error::other(format!("a sync failed: {error}")))?;
+    metrics::OS_DATA_FSYNCS.increment();
+    Ok(())
 }
 
 /// What a repair did.
@@ -131,7 +147,8 @@ pub trait PageSink: Send + Sync {
     fn lanes(&self) -> usize;
 
     /// Makes the pages of `batch` durable, through `lane`, which nobody else uses meanwhile. An error means that it is
-    /// unknown what is on disk.
+    /// unknown what is on disk. If it says that the disk is full, the lane is used for nothing else until the same batch has been
+    /// written: some of its pages may be torn.
     fn write(&self, lane: usize, batch: &Batch) -> io::Result<()>;
 
     /// Reads page `id` of `file` into `bytes`, one page; the caller verifies it.

@@ -5,7 +5,7 @@
 //! ```text
 //! miss:    frame from the free list ─► read job on an I/O thread ─► verify ─► publish: X latch, frame index, version+1
 //!          every caller meanwhile gets the same event and is called again after it
-//! failure: the error is kept for as many calls as were waiting, then forgotten: the next call reads again
+//! failure: the error is kept for as many calls as were waiting, but not for long, then forgotten: the next call reads again
 //! ```
 //!
 //! A file grows by room that is taken from the disk before anything is written, so that a full disk is told to whoever wants a
@@ -27,6 +27,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use palisade_base::{Attempt, Blocked, Event, PageId, PageNo, SpaceId};
 use palisade_io::File;
@@ -43,6 +44,9 @@ use crate::{metrics, requests};
 const MIN_EXTENSION: u32 = (1 << 20) / PAGE_SIZE as u32;
 /// ... and, as the file grows, an eighth of it up to this many (16 MiB).
 const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
+
+/// So long a failure is kept for those who have waited. Some may have given up, and others that come later must not be told of it.
+const FAILURE_KEPT: Duration = Duration::from_secs(10);
 
 /// One file of pages, attached to the pool.
 pub struct Space {
@@ -71,7 +75,7 @@ struct Slow {
 /// Something an I/O thread does or did for callers that will come again.
 enum Pending {
     UnderWay { event: Event, callers: u32 },
-    Failed { error: Error, callers: u32 },
+    Failed { error: Error, callers: u32, at: Duration },
 }
 
 impl Pending {
@@ -80,26 +84,40 @@ impl Pending {
         (Pending::UnderWay { event: event.clone(), callers: 1 }, event)
     }
 
-    /// What one more caller is told; `true` if this was the last one to be told of a failure.
-    fn ask(&mut self) -> (Blocked<Error>, bool) {
+    /// Whether it is a failure that nobody is to be told of any more.
+    fn is_over(&self, now: Duration) -> bool {
         match self {
-            Pending::UnderWay { event, callers } => {
-                *callers += 1;
-                (Blocked::Wait(event.clone()), false)
-            }
-            Pending::Failed { error, callers } => {
-                *callers -= 1;
-                (Blocked::Error(error.clone()), *callers == 0)
-            }
+            Pending::UnderWay { .. } => false,
+            Pending::Failed { callers, at, .. } => *callers == 0 || now.saturating_sub(*at) > FAILURE_KEPT,
         }
     }
 
-    /// It failed: from now on the callers are told so.
-    fn fail(&mut self, failure: Error) {
-        if let Pending::UnderWay { callers, .. } = *self {
-            *self = Pending::Failed { error: failure, callers };
+    /// What one more caller is told; nothing if it [is over](Self::is_over).
+    fn ask(&mut self, now: Duration) -> Option<Blocked<Error>> {
+        if self.is_over(now) {
+            return None;
         }
+        Some(match self {
+            Pending::UnderWay { event, callers } => {
+                *callers += 1;
+                Blocked::Wait(event.clone())
+            }
+            Pending::Failed { error, callers, .. } => {
+                *callers -= 1;
+                Blocked::Error(error.clone())
+            }
+        })
     }
+}
+
+/// What one more caller is told of what is pending for pages from `first` on, if anything is.
+fn ask(all: &mut HashMap<PageNo, Pending>, first: PageNo, now: Duration) -> Option<Blocked<Error>> {
+    let pending = all.get_mut(&first)?;
+    let answer = pending.ask(now);
+    if pending.is_over(now) {
+        all.remove(&first);
+    }
+    answer
 }
 
 impl Space {
@@ -230,11 +248,7 @@ impl Space {
         if pages <= self.pages() {
             return Ok(());
         }
-        if let Some(extension) = &mut slow.extension {
-            let (answer, forget) = extension.ask();
-            if forget {
-                slow.extension = None;
-            }
+        if let Some(answer) = slow.extension.as_mut().and_then(|extension| extension.ask(self.now())) {
             return Err(answer);
         }
         let (pending, event) = Pending::begin();
@@ -257,16 +271,23 @@ impl Space {
     }
 
     /// Gives the room of `count` pages from `first` on back to the disk, unless somebody has
-    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused); nobody must be about to. They then read
-    /// as zeros, so the log must have nothing to do with them that does not begin by formatting them. Blocks: for the file system.
-    pub fn give_back(&self, first: PageNo, count: u32) -> Result<(), Error> {
-        let slow = self.slow.lock();
+    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused). `latched` keeps others from asking; it is
+    /// dropped as soon as they would have to wait. The pages then read as zeros, so the log must have nothing to do with them that does
+    /// not begin by formatting them. Blocks: for the file system.
+    pub fn give_back<L>(&self, first: PageNo, count: u32, latched: L) -> Result<(), Error> {
+        assert!(self.has_holes.load(Ordering::Relaxed), "whoever is to look after holes knows of them");
+        let mut slow = self.slow.lock();
         if slow.backed.contains(&first) || slow.backing.contains_key(&first) {
             return Ok(());
         }
+        let event = Event::new();
+        slow.backing.insert(first, Pending::UnderWay { event: event.clone(), callers: 0 });
         drop(slow);
+        drop(latched);
         let (offset, len) = byte_range(first, count);
         let punched = self.file.punch_hole(offset, len);
+        self.slow.lock().backing.remove(&first);
+        event.complete();
         punched.map_err(|error| Error::GiveBack { space: self.id, source: Arc::new(error) })
     }
 
@@ -281,11 +302,7 @@ impl Space {
         if slow.backed.contains(&first) {
             return Ok(());
         }
-        if let Some(backing) = slow.backing.get_mut(&first) {
-            let (answer, forget) = backing.ask();
-            if forget {
-                slow.backing.remove(&first);
-            }
+        if let Some(answer) = ask(&mut slow.backing, first, self.now()) {
             return Err(answer);
         }
         let (pending, event) = Pending::begin();
@@ -308,7 +325,7 @@ impl Space {
             Ok(()) => drop(slow.backed.insert(first)),
             Err(error) => {
                 let error = self.no_room(first.0 + count, error);
-                slow.backing.insert(first, Pending::Failed { error, callers });
+                slow.backing.insert(first, Pending::Failed { error, callers, at: self.now() });
             }
         }
         drop(slow);
@@ -353,6 +370,10 @@ impl Space {
         }
     }
 
+    fn now(&self) -> Duration {
+        self.core.clock.monotonic()
+    }
+
     fn this(&self) -> Arc<Space> {
         self.this.upgrade().expect("a borrowed space is alive")
     }
@@ -366,11 +387,7 @@ impl Space {
     fn miss(&self, page: PageNo, entry: &Entry) -> Attempt<(), Error> {
         let mut slow = self.slow.lock();
         self.check_attached(&slow)?;
-        if let Some(read) = slow.reads.get_mut(&page) {
-            let (answer, forget) = read.ask();
-            if forget {
-                slow.reads.remove(&page);
-            }
+        if let Some(answer) = ask(&mut slow.reads, page, self.now()) {
             return Err(answer);
         }
         if entry.frame().is_some() {
@@ -447,7 +464,7 @@ impl Space {
                 metrics::BUFFER_PAGES_CORRUPTED.increment();
             }
             if callers > 0 {
-                slow.reads.insert(page, Pending::Failed { error, callers });
+                slow.reads.insert(page, Pending::Failed { error, callers, at: self.now() });
             }
         }
         drop(slow);
@@ -457,13 +474,19 @@ impl Space {
         event.complete();
     }
 
-    /// Takes a page that was created and never written out of memory again; the caller holds its exclusive latch.
+    /// Takes a page out of memory again that was created and never written, or whose changes nobody must see; the caller holds its
+    /// exclusive latch. If it was dirty before, the log keeps that mark for ever: those changes are only there now.
     #[cold]
     pub(crate) fn abandon(&self, entry: &Entry, frame: u32) {
+        let frames = &self.core.frames;
+        let _mark = frames.take_dirty(frame);
         entry.set_frame(None);
-        self.core.frames.set_owner(frame, None);
+        frames.set_owner(frame, None);
+        let is_being_written = frames.discard(frame);
         entry.latch.unlock_exclusive(true);
-        self.core.frames.give_free(frame);
+        if !is_being_written {
+            frames.give_free(frame);
+        }
     }
 
     /// Extends the file, on an I/O thread.
@@ -476,22 +499,18 @@ impl Space {
             outcome => outcome,
         };
         let mut slow = self.slow.lock();
-        let Some(Pending::UnderWay { event, .. }) = &slow.extension else {
+        let Some(Pending::UnderWay { event, callers }) = slow.extension.take() else {
             panic!("a file is extended only while its extension is under way");
         };
-        let event = event.clone();
         match outcome {
             Ok(now) => {
                 if !slow.detached {
                     self.pages.store(now, Ordering::Release);
                 }
-                slow.extension = None;
             }
             Err(error) => {
-                let failure = self.no_room(pages, error);
-                if let Some(extension) = &mut slow.extension {
-                    extension.fail(failure);
-                }
+                let error = self.no_room(pages, error);
+                slow.extension = Some(Pending::Failed { error, callers, at: self.now() });
             }
         }
         drop(slow);
@@ -504,6 +523,10 @@ impl Space {
             self.file.allocate(have, want - have)?;
         }
         Ok(pages_in(self.file.len()?))
+    }
+
+    pub(crate) fn is_detached(&self) -> bool {
+        self.slow.lock().detached
     }
 
     /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop.

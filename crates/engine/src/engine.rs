@@ -15,7 +15,7 @@ use palisade_base::{Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
 use palisade_io::{DirLock, IoPool};
-use palisade_log::{WorkerInbox, WriterThreads};
+use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Trees, TrxSystem};
 use parking_lot::RwLock;
 
@@ -413,8 +413,7 @@ pub(crate) fn all_metrics() -> impl Iterator<Item = &'static Metric> {
 
 /// The log buffer for a setting of `innodb_log_buffer_size`: large enough for every mini-transaction.
 pub(crate) fn log_buffer_bytes(setting: u64) -> usize {
-    const SMALLEST: usize = 2 << 20;
-    (setting as usize).max(SMALLEST)
+    (setting as usize).max(LEAST_BUFFER)
 }
 
 pub(crate) fn writer_threads(value: LogWriterThreads) -> WriterThreads {

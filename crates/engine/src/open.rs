@@ -190,7 +190,6 @@ fn start_pool(
     pool.lru_scan_depth = config.lru_scan_depth as u32;
     pool.page_cleaners = cleaners;
     pool.io_capacity = config.io_capacity;
-    pool.io_capacity_max = config.io_capacity.saturating_mul(2);
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {
         pool.on_fatal = on_fatal.clone();

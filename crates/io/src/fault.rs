@@ -58,7 +58,7 @@ pub enum Call {
 pub enum Fault {
     /// EIO, once.
     Io,
-    /// ENOSPC, once.
+    /// ENOSPC, once. The first sectors of a write may have been written, by the seed.
     NoSpace,
     /// The power is cut during the call: its change is pending, it returns an error, and so does every later call
     /// until [`FaultFileSystem::crash`].
@@ -261,6 +261,17 @@ impl State {
         let used: u64 = self.names.values().map(|id| self.files[id].shown.len()).sum();
         let growth = end.saturating_sub(self.files[&file].shown.len());
         if growth > 0 && used + growth > limit { Err(no_space()) } else { Ok(()) }
+    }
+
+    /// Of what would overwrite bytes of the file, writes the first sectors.
+    fn write_some(&mut self, file: FileId, change: Change) {
+        let Change::Write { offset, mut bytes } = change else { return };
+        let sectors = self.random.below(bytes.len() as u64 / SECTOR + 1);
+        bytes.truncate((sectors * SECTOR) as usize);
+        let images = self.images(file);
+        if offset + bytes.len() as u64 <= images.shown.len() {
+            images.change(Change::Write { offset, bytes });
+        }
     }
 
     fn rename_pending(&mut self, change: NameChange) {
@@ -493,7 +504,15 @@ impl FaultFile {
     ) -> io::Result<()> {
         let mut state = self.state.lock();
         let name = state.name_of(self.file);
-        let crash = state.enter(call, self.life, || describe(&name))?;
+        let crash = match state.enter(call, self.life, || describe(&name)) {
+            Ok(crash) => crash,
+            Err(error) => {
+                if error.kind() == io::ErrorKind::StorageFull {
+                    state.write_some(self.file, change);
+                }
+                return Err(error);
+            }
+        };
         state.check_space(self.file, grows_to)?;
         let images = state.images(self.file);
         images.change(change);

@@ -137,6 +137,26 @@ fn a_full_disk_refuses_growth_and_takes_overwrites() {
 }
 
 #[test]
+fn a_disk_that_becomes_full_may_have_taken_the_first_part_of_a_write() {
+    let seed = test_seed(4);
+    let mut lengths = BTreeSet::new();
+    for round in 0..100 {
+        let fs = FaultFileSystem::new(seed + round);
+        let file = create(&fs, "f");
+        file.write_at(&[1; 2048], 0).unwrap();
+        fs.fail(Call::Write, 1, Fault::NoSpace);
+        let error = file.write_at(&[2; 2048], 0).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        let bytes = contents(&fs, "f");
+        let taken = bytes.iter().take_while(|byte| **byte == 2).count();
+        assert!(taken.is_multiple_of(512) && bytes[taken..].iter().all(|byte| *byte == 1));
+        lengths.insert(taken);
+        file.write_at(&[3; 2048], 0).unwrap();
+    }
+    assert_eq!(lengths.len(), 5, "from nothing to everything");
+}
+
+#[test]
 fn the_trace_lists_changes_as_text() {
     let fs = FaultFileSystem::new(1);
     fs.start_trace();

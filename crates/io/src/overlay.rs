@@ -20,6 +20,16 @@ pub trait Overlay: Send + Sync + 'static {
         file.sync()
     }
 
+    /// [`File::punch_hole`].
+    fn punch_hole(&self, _path: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
+        file.punch_hole(offset, len)
+    }
+
+    /// [`File::alignment`].
+    fn alignment(&self, _path: &Path, file: &dyn File) -> usize {
+        file.alignment()
+    }
+
     /// [`FileSystem::sync_dir`].
     fn sync_dir(&self, below: &dyn FileSystem, dir: &Path) -> io::Result<()> {
         below.sync_dir(dir)
@@ -111,11 +121,11 @@ impl<O: Overlay> File for OverlayFile<O> {
     }
 
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.file.punch_hole(offset, len)
+        self.overlay.punch_hole(&self.path, &*self.file, offset, len)
     }
 
     fn alignment(&self) -> usize {
-        self.file.alignment()
+        self.overlay.alignment(&self.path, &*self.file)
     }
 }
 

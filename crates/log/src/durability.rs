@@ -372,8 +372,9 @@ impl Log {
     pub(crate) fn write_early(&self) {
         let quarter = self.ring.capacity() / 4;
         if self.ring.next().0 + quarter > self.admission.until() && self.config.background {
-            let tail = self.tail();
-            if self.durability.asked() < self.written_lsn() {
+            let (tail, written) = (self.tail(), self.written_lsn());
+            // What was asked for last has been written, and there is more.
+            if self.durability.asked() <= written && written < tail {
                 self.ask(tail);
             }
         }

@@ -52,7 +52,7 @@ mod writer;
 pub use config::{FailureHook, LogConfig, WriterThreads};
 pub use durability::{WaitDurable, WaitTail, WorkerInbox, yield_once};
 pub use error::Error;
-pub use log::{Credit, Log, LsnRange};
+pub use log::{Credit, LEAST_BUFFER, Log, LsnRange};
 pub use metrics::METRICS;
 pub use reader::{LogReader, MtrRecord};
 

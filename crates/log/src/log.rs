@@ -106,6 +106,10 @@ const DEFAULT_SEGMENTS: u64 = 32;
 /// Bytes of new segments that one [step](Log::adjust_capacity) makes, unless a single one is larger.
 const STEP: u64 = 16 << 20;
 
+/// A log buffer that is larger is not made smaller than this because the log's files become fewer. It has room for the
+/// mini-transactions of whoever asks for no less.
+pub const LEAST_BUFFER: usize = 2 << 20;
+
 /// How a capacity is divided into segments.
 fn sizes(config: &LogConfig, capacity: u64) -> Sizes {
     let wanted = match config.segment_size {
@@ -476,7 +480,8 @@ impl Log {
     pub fn resize(&self, capacity: u64) {
         let mut writer = self.writer.lock();
         let sizes = sizes(&self.config, capacity);
-        let span = 2 * sizes.capacity.max(writer.segments.total());
+        // What lies between the checkpoint and the tail: files, and a log buffer that may yet be as large as for the log before.
+        let span = 2 * (sizes.capacity.max(writer.segments.total()) + self.ring.capacity());
         // Nothing is written while the writer is held, so no append gets further than that.
         let unreached = writer.written().advance(self.ring.capacity());
         self.dirty.resize(span, sizes.capacity, unreached);
@@ -556,21 +561,30 @@ impl Log {
     }
 
     /// Has the log buffer hold `bytes` from now on (`innodb_log_buffer_size`), rounded up to a power of two, but not to more
-    /// than the log's files permit when it becomes larger. Does not wait: [`Log::adjust_buffer`] does it.
+    /// than the log's files permit. Does not wait: [`Log::adjust_buffer`] does it.
     pub fn resize_buffer(&self, bytes: usize) {
         self.buffer_size.store(bytes as u64, Ordering::SeqCst);
+    }
+
+    /// What the log buffer is to hold now: as much as was asked for and the log's files permit. It becomes larger when there are the
+    /// files for it, and smaller when there are to be fewer, so that it keeps its size while they are exchanged.
+    fn fitting_buffer(&self) -> usize {
+        let (asked, current) =
+            (self.buffer_size.load(Ordering::SeqCst) as usize, self.ring.capacity() as usize);
+        let fitting = ring_bytes(asked, self.capacity());
+        if asked < current {
+            return fitting;
+        }
+        let (_, wanted) = self.file_sizes();
+        fitting.max(current.min(ring_bytes(asked, wanted).max(LEAST_BUFFER)))
     }
 
     /// Gives the log buffer the size asked for; whether it has that now. Appends are refused for the moment in which those under
     /// way end and what they left is written. Blocks. Called now and then by whoever writes checkpoints.
     pub fn adjust_buffer(&self) -> Result<bool, Error> {
         self.refusal()?;
-        let (asked, current) = (self.buffer_size.load(Ordering::SeqCst), self.ring.capacity());
-        let mut bytes = ring_bytes(asked as usize, self.capacity());
-        if asked >= current {
-            bytes = bytes.max(current as usize);
-        }
-        if bytes as u64 == current {
+        let bytes = self.fitting_buffer();
+        if bytes as u64 == self.ring.capacity() {
             return Ok(true);
         }
         let words = Words::new(bytes);

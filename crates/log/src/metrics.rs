@@ -96,8 +96,8 @@ palisade_base::metrics! {
     pub static FLUSH_NOTIFIER_WAITS: Absent = "log_flush_notifier_waits", "log", "Always 0: there is no log_flush_notifier thread; whoever flushes calls the workers";
     /// No such thread.
     pub static FLUSH_NOTIFIER_WAIT_LOOPS: Absent = "log_flush_notifier_wait_loops", "log", "Always 0: there is no log_flush_notifier thread; whoever flushes calls the workers";
-    /// AUTO does not estimate.
-    pub static REQUESTS_INTERVAL: Absent = "log_write_to_file_requests_interval", "log", "Always 0: no estimate is made of it; innodb_log_writer_threads=AUTO tries both ways";
+    /// Nothing is estimated.
+    pub static REQUESTS_INTERVAL: Absent = "log_write_to_file_requests_interval", "log", "Always 0: no estimate is made of it; innodb_log_writer_threads=AUTO needs none";
     /// Somebody else had written.
     pub static ON_WRITE_NO_WAITS: Counter = "log_on_write_no_waits", "log", "Waits in user threads for a write: times it was written already";
     /// Had to write.

@@ -56,6 +56,11 @@ impl Segment {
         self.place.start + self.size
     }
 
+    /// What writes must begin and end at multiples of.
+    pub(crate) fn alignment(&self) -> u64 {
+        self.file.alignment() as u64
+    }
+
     fn following(&self) -> Place {
         Place { number: self.place.number + 1, start: self.end() }
     }
@@ -225,9 +230,10 @@ impl Segments {
         (position < segment.end()).then_some(segment)
     }
 
-    /// The segment that `position` lies in or would lie in, at the end of the sequence.
+    /// The segment that `position` lies in or would lie in, at the end of what can be used.
     pub(crate) fn place_of(&self, position: u64) -> Place {
-        self.at(position).map_or_else(|| self.next_place(), |segment| segment.place)
+        let next = || self.files.back().map_or(self.first, Segment::following);
+        self.at(position).map_or_else(next, |segment| segment.place)
     }
 
     /// The position after the last segment that can be used.

@@ -14,7 +14,7 @@ use palisade_io::{AlignedBuf, File};
 use crate::group::{self, GroupHeader};
 use crate::metrics;
 use crate::ring::Ring;
-use crate::segments::{Segments, UNIT};
+use crate::segments::{Segment, Segments, UNIT};
 
 /// The largest `innodb_log_write_ahead_size`.
 pub(crate) const LARGEST_BLOCK: usize = 16384;
@@ -57,6 +57,11 @@ impl Starts {
     }
 }
 
+/// The block size for a setting.
+fn block_size_of(bytes: usize) -> usize {
+    bytes.next_power_of_two().clamp(group::UNIT, LARGEST_BLOCK)
+}
+
 pub(crate) struct Writer {
     pub(crate) segments: Segments,
     log_id: u64,
@@ -78,7 +83,7 @@ impl Writer {
             segments,
             log_id,
             epoch: 0,
-            block_size,
+            block_size: block_size_of(block_size),
             buffer,
             position: 0,
             written: Lsn::ZERO,
@@ -90,22 +95,17 @@ impl Writer {
     /// Goes on at a place where everything before is durable. A log that was written in smaller blocks than the files
     /// now want goes on at the next whole unit; the reader looks there, too.
     pub(crate) fn begin(&mut self, epoch: u32, at: Start, starts: Starts) {
-        self.set_block_size(self.block_size);
         self.epoch = epoch;
-        let is_aligned = at.position.is_multiple_of(self.alignment(at.position));
+        let alignment = self.segments.at(at.position).map_or(1, Segment::alignment);
+        let is_aligned = at.position.is_multiple_of(alignment);
         self.position = if is_aligned { at.position } else { at.position.next_multiple_of(UNIT) };
         self.written = at.lsn;
         self.starts = starts;
     }
 
-    fn alignment(&self, position: u64) -> u64 {
-        self.segments.at(position).map_or(1, |segment| segment.file.alignment() as u64)
-    }
-
     /// Writes end at multiples of `bytes` from now on, or of what the files want, if that is more.
     pub(crate) fn set_block_size(&mut self, bytes: usize) {
-        let least = self.alignment(self.position).max(group::UNIT as u64) as usize;
-        self.block_size = bytes.next_power_of_two().clamp(least, LARGEST_BLOCK);
+        self.block_size = block_size_of(bytes);
     }
 
     pub(crate) fn written(&self) -> Lsn {
@@ -143,7 +143,8 @@ impl Writer {
         let left = (segment.size - offset) as usize;
         let len = (to.since(from) as usize).min(group::LARGEST.min(left) - group::HEADER);
         let sealed = group::HEADER + len;
-        let end = (offset as usize + sealed).next_multiple_of(self.block_size) - offset as usize;
+        let block = (self.block_size as u64).max(segment.alignment());
+        let end = ((offset + sealed as u64).next_multiple_of(block) - offset) as usize;
         let padded = end.min(left);
         ring.copy_out(from, &mut self.buffer[group::HEADER..sealed]);
         let header = GroupHeader {

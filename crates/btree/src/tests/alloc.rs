@@ -1,9 +1,16 @@
 //! Allocation against a set of page numbers.
 
 use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
-use palisade_base::PageNo;
+use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
+use palisade_base::{Blocked, PageNo};
+use palisade_buffer::{PAGE_SIZE, Space};
+use palisade_io::{File, IoPool, MemFileSystem, Overlay, OverlayFileSystem};
 
 use super::harness::{Store, with_cleaner};
 use crate::layout::space::{EXTENT_PAGES, GROUP_PAGES};
@@ -12,7 +19,7 @@ use crate::{Error, Mtr, PageOp, alloc};
 
 const FORMAT: PageOp<'static> = PageOp::Format { page_type: 16 };
 
-fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Error> {
+pub(super) fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Error> {
     store.run(|| {
         let mut mtr = Mtr::begin(&store.log, 40_000)?;
         let mut reservation = alloc::reserve(&mut mtr, &store.space, near, count)?;
@@ -22,7 +29,7 @@ fn allocate(store: &Store, near: PageNo, count: u32) -> Result<Vec<PageNo>, Erro
     })
 }
 
-fn free(store: &Store, page: PageNo) -> Result<(), Error> {
+pub(super) fn free(store: &Store, page: PageNo) -> Result<(), Error> {
     store.run(|| {
         let mut mtr = Mtr::begin(&store.log, 1000)?;
         let freeing = alloc::prepare_free(&mut mtr, &store.space, page)?;
@@ -114,7 +121,7 @@ fn neighbours_stay_together_while_their_extents_last() {
 fn the_second_group_has_its_own_map() {
     let store = Store::in_memory(200);
     let nearly = GROUP_PAGES - 3;
-    store.run(|| store.space.ensure_allocated(nearly).map_err(palisade_base::Blocked::up)).unwrap();
+    store.run(|| store.space.ensure_allocated(nearly).map_err(Blocked::up)).unwrap();
     let pages: Vec<u16> = (1..nearly as u16).collect();
     for some in pages.chunks(4000) {
         let mut mtr = store.run(|| Mtr::begin(&store.log, 60_000)).unwrap();
@@ -138,4 +145,70 @@ fn the_second_group_has_its_own_map() {
     }
     check(&store, &used);
     assert!(matches!(free(&store, PageNo(GROUP_PAGES)), Err(Error::Corrupted { .. })), "a map is not freed");
+}
+
+/// Sees what others find while the file system makes a hole.
+#[derive(Default)]
+struct MeanwhileHoles {
+    space: OnceLock<Weak<Space>>,
+    made: AtomicUsize,
+}
+
+impl Overlay for MeanwhileHoles {
+    fn punch_hole(&self, _: &Path, file: &dyn File, offset: u64, len: u64) -> io::Result<()> {
+        let space = self.space.get().and_then(Weak::upgrade).expect("holes are made later");
+        let first = PageNo((offset / PAGE_SIZE as u64) as u32);
+        let other = std::thread::spawn(move || {
+            drop(retry_blocking(|| space.exclusive(PageNo(0))).unwrap());
+            let asked = space.ensure_backed(first, EXTENT_PAGES);
+            matches!(asked, Err(Blocked::Wait(event)) if !event.is_complete())
+        });
+        let waits = other.join().expect("the map is not latched while the file system works");
+        assert!(waits, "who would allocate from the extent waits");
+        self.made.fetch_add(1, Ordering::Relaxed);
+        file.punch_hole(offset, len)
+    }
+}
+
+#[test]
+fn nobody_spins_on_a_latch_while_room_is_given_back() {
+    let disk = Arc::new(OverlayFileSystem::new(Arc::new(MemFileSystem::new()), MeanwhileHoles::default()));
+    let store = Store::create(disk.clone(), 300, IoPool::inline(), false);
+    store.space.expect_holes();
+    disk.overlay().space.set(Arc::downgrade(&store.space)).unwrap();
+    let mut pages = Vec::new();
+    for _ in 0..4 {
+        pages.extend(allocate(&store, pages.last().copied().unwrap_or_default(), EXTENT_PAGES).unwrap());
+    }
+    for page in pages {
+        free(&store, page).unwrap();
+    }
+    let extents = store.run(|| alloc::free_extents(&store.space, 0)).unwrap();
+    let give_all_back = || {
+        for first in &extents {
+            store.run(|| alloc::give_back_extent(&store.space, *first)).unwrap();
+        }
+        disk.overlay().made.load(Ordering::Relaxed)
+    };
+    assert!(extents.len() > 2);
+    assert_eq!(give_all_back(), extents.len());
+    // Who has waited asks again; from then on the extents keep their room.
+    for first in &extents {
+        store.run(|| store.space.ensure_backed(*first, EXTENT_PAGES).map_err(Blocked::up)).unwrap();
+    }
+    assert_eq!(give_all_back(), extents.len());
+}
+
+#[test]
+fn a_header_that_counts_too_many_free_pages_means_none_in_use() {
+    let store = Store::in_memory(50);
+    allocate(&store, PageNo::NONE, 3).unwrap();
+    let in_use = || store.run(|| alloc::usage(&store.space)).unwrap().in_use();
+    assert_eq!(in_use(), 3);
+    let mut mtr = store.run(|| Mtr::begin(&store.log, 1000)).unwrap();
+    let header = store.run(|| mtr.exclusive(&store.space, PageNo(0))).unwrap();
+    mtr.apply(header, PageOp::SetGroup { group: 0, free_pages: u16::MAX, free_extents: 0 });
+    mtr.commit(|_| {});
+    assert_eq!(in_use(), 0);
+    assert_ne!(verify_space(&store.space, &BTreeSet::new()).unwrap(), []);
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use palisade_base::Lsn;
 use palisade_base::prng::{Prng, test_seed};
-use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem};
+use palisade_base::{Lsn, PageId, PageNo};
+use palisade_buffer::PAGE_SIZE;
+use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, FileSystem, OpenMode};
 
-use super::harness::Store;
+use super::alloc::{allocate, free};
+use super::harness::{SPACE, Store, data_file};
 use super::model::{Model, SHAPES, Shape, check};
 use crate::Error;
 
@@ -132,5 +134,33 @@ fn recovering_twice_changes_nothing() {
         let (store, _) = Store::recover(fs.clone(), 100, 2);
         check(&store, &store.tree(root), &model);
         store.pool.step().unwrap();
+    }
+}
+
+/// The disk has lost a write of a page, which no checksum tells: what the page holds is old, and redo does not fit it.
+#[test]
+fn redo_that_does_not_fit_its_page_is_an_error_that_names_it() {
+    let fs = Arc::new(FaultFileSystem::new(6));
+    let store = Store::on_faulty_disk(&fs, 60);
+    store.pool.checkpoint_sharply().unwrap();
+    let mut old = vec![0; PAGE_SIZE];
+    store.space.file().read_at(&mut old, 0).unwrap();
+    let page = allocate(&store, PageNo::NONE, 1).unwrap()[0];
+    store.pool.checkpoint_sharply().unwrap();
+    free(&store, page).unwrap();
+    store.flush();
+    drop(store);
+    fs.crash(CrashKeeps::Synced);
+    let file = fs.open(&data_file(), OpenMode::EXISTING).unwrap();
+    file.write_at(&old, 0).unwrap();
+    file.sync().unwrap();
+    for threads in [1, 2] {
+        let error =
+            Store::try_to_recover(fs.clone(), 60, threads).err().expect("the page is not what it was");
+        let header = PageId { space: SPACE, page: PageNo(0) };
+        assert!(matches!(error, Error::Corrupted { page, .. } if page == header), "{error}");
+        let mut now = vec![0; PAGE_SIZE];
+        file.read_at(&mut now, 0).unwrap();
+        assert!(now == old, "what is on disk stays for whoever looks into it");
     }
 }

@@ -1,6 +1,6 @@
 //! A log, a pool and a space without threads, so that a seed replays.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +15,11 @@ use crate::{Attempt, Error, Mtr, Tree, alloc, recovery};
 pub(crate) const SPACE: SpaceId = SpaceId(3);
 pub(crate) const INDEX: u64 = 77;
 const DIR: &str = "/data";
+
+/// The file of the space.
+pub(crate) fn data_file() -> PathBuf {
+    Path::new(DIR).join("space")
+}
 
 pub(crate) struct Store {
     pub(crate) fs: Arc<dyn FileSystem>,
@@ -72,7 +77,7 @@ impl Store {
         fs.create_dir_all(Path::new(DIR)).unwrap();
         let log = Log::create(fs.clone(), Path::new(DIR), log_config(background), Lsn(8192)).unwrap();
         let pool = pool(&fs, frames, &log, io);
-        let file = fs.open(&Path::new(DIR).join("space"), OpenMode::CREATE_NEW).unwrap();
+        let file = fs.open(&data_file(), OpenMode::CREATE_NEW).unwrap();
         fs.sync_dir(Path::new(DIR)).unwrap();
         let space = pool.attach_space(SPACE, file).unwrap();
         let store = Store { fs, log, pool, space };
@@ -83,9 +88,18 @@ impl Store {
 
     /// What a restart finds.
     pub(crate) fn recover(fs: Arc<dyn FileSystem>, frames: usize, threads: usize) -> (Store, Recovered) {
+        Self::try_to_recover(fs, frames, threads).unwrap()
+    }
+
+    /// What a restart finds, or what is wrong with a page or the log's record of it.
+    pub(crate) fn try_to_recover(
+        fs: Arc<dyn FileSystem>,
+        frames: usize,
+        threads: usize,
+    ) -> Result<(Store, Recovered), Error> {
         let (log, mut reader) = Log::open(fs.clone(), Path::new(DIR), log_config(false)).unwrap();
         let pool = pool(&fs, frames, &log, IoPool::inline());
-        let file = fs.open(&Path::new(DIR).join("space"), OpenMode::EXISTING).unwrap();
+        let file = fs.open(&data_file(), OpenMode::EXISTING).unwrap();
         pool.repair_torn_pages(&mut |_| Some(file.clone())).unwrap();
         let space = pool.attach_space(SPACE, file).unwrap();
         let mut open_space = |id| Ok((id == SPACE).then(|| space.clone()));
@@ -94,9 +108,9 @@ impl Store {
             Ok(())
         };
         let recovered =
-            with_cleaner(&pool, || recovery::apply(&mut reader, threads, &mut open_space, &wait)).unwrap();
+            with_cleaner(&pool, || recovery::apply(&mut reader, threads, &mut open_space, &wait))?;
         log.start_after_recovery(reader).unwrap();
-        (Store { fs, log, pool, space }, recovered)
+        Ok((Store { fs, log, pool, space }, recovered))
     }
 
     /// Calls an operation until it need not wait, doing meanwhile what the threads of a server would do.

@@ -1,7 +1,8 @@
 //! Power cuts at every change of the disk.
 //!
-//! A workload runs until the power is cut at its n-th write, sync or resize. What the disk then holds - synced bytes,
-//! and any sectors of the rest - must give back every change up to the end of the log that survived, after repair and redo.
+//! A workload runs until the power is cut at its n-th write, sync or resize; on the way the disk is full now and then. What it then
+//! holds - synced bytes, and any sectors of the rest - must give back every change up to the end of the log that survived, after
+//! repair and redo.
 
 use super::*;
 use palisade_base::prng::{Prng, test_seed};
@@ -21,15 +22,19 @@ fn run(world: &World, random: &mut Prng, changes: usize, history: &mut Vec<(Lsn,
         let offset = PAGE_HEADER as u64 + random.below((PAGE_SIZE - PAGE_HEADER - 7) as u64);
         let create = !exists || random.one_in(40);
         let change = Change { page, create, offset: offset as u16, value: random.next_u64() };
+        if random.one_in(30) {
+            world.fs.fail(Call::Write, 1 + random.below(4), Fault::NoSpace);
+        }
         match world.change(change) {
             Ok(end) => history.push((end, change)),
+            Err(Error::Full { .. }) => {}
             Err(_) => break,
         }
         world.clock.advance(Duration::from_millis(random.below(200)));
-        if random.one_in(3) && world.pool.step().is_err() {
+        if random.one_in(3) && has_stopped(world.pool.step()) {
             break;
         }
-        if random.one_in(25) && world.pool.checkpoint_sharply().is_err() {
+        if random.one_in(25) && has_stopped(world.pool.checkpoint_sharply()) {
             break;
         }
         if random.one_in(4) && world.log.flush_blocking(world.log.tail()).is_err() {
@@ -38,6 +43,11 @@ fn run(world: &World, random: &mut Prng, changes: usize, history: &mut Vec<(Lsn,
         durable = durable.max(world.log.durable_lsn());
     }
     durable
+}
+
+/// Whether it is over. A full disk is not the end.
+fn has_stopped<T>(outcome: Result<T, Error>) -> bool {
+    outcome.is_err_and(|error| !matches!(error, Error::Full { .. }))
 }
 
 /// Lives of one world: in each, it is crashed at its `nth` change and recovered. How many torn pages were repaired; an

@@ -5,6 +5,7 @@
 //! replay of all changes that end at or before it.
 
 mod crash;
+mod full_disk;
 mod model;
 mod threads;
 

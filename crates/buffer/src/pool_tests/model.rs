@@ -205,22 +205,46 @@ fn a_full_disk_is_an_error_of_the_extension_and_nothing_else() {
 }
 
 #[test]
-fn a_full_disk_leaves_pages_dirty_and_a_failed_write_stops_the_pool() {
-    let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Off);
+fn a_failure_that_nobody_came_back_for_is_not_told_to_others_later() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 4, Sink::Off);
     world.change(created(0)).unwrap();
-    world.log.flush_blocking(world.log.tail()).unwrap();
-    world.fs.fail(Call::Write, 1, Fault::NoSpace);
-    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
-    assert_eq!(world.pool.dirty_pages(), 1);
-    assert!(!world.fatal.load(Ordering::Relaxed));
-    world.pool.checkpoint_sharply().unwrap();
-    assert_eq!(world.pool.dirty_pages(), 0);
+    let pages = world.space.pages();
+    world.fs.fail(Call::Resize, 1, Fault::NoSpace);
+    world.fs.fail(Call::Resize, 2, Fault::NoSpace);
+    assert!(matches!(world.space.ensure_allocated(pages + 1), Err(Blocked::Wait(_))));
+    // Who has asked gives up. There is room again when somebody else asks.
+    world.clock.advance(Duration::from_secs(60));
+    world.retry(|| world.space.ensure_allocated(pages + 1)).unwrap();
 
-    for call in [Call::Write, Call::Sync] {
-        let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Off);
+    world.pool.checkpoint_sharply().unwrap();
+    for page in 1..10 {
+        world.change(created(page)).unwrap();
+    }
+    assert!(!world.space.has(PageNo(0)));
+    world.fs.fail(Call::Read, 1, Fault::Io);
+    while let Err(Blocked::Wait(event)) = world.space.shared(PageNo(0)) {
+        if event.is_complete() {
+            break;
+        }
+        world.pool.step().unwrap();
+    }
+    world.clock.advance(Duration::from_secs(60));
+    assert!(world.body(PageNo(0)).is_ok());
+}
+
+#[test]
+fn a_failed_write_or_sync_stops_the_pool() {
+    // After a sync has failed a full disk is no better a reason than another: nobody knows what it has lost.
+    for (call, fault, sink) in [
+        (Call::Write, Fault::Io, Sink::Off),
+        (Call::Sync, Fault::Io, Sink::Off),
+        (Call::Sync, Fault::NoSpace, Sink::Off),
+        (Call::Sync, Fault::NoSpace, Sink::Doublewrite),
+    ] {
+        let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, sink);
         world.change(created(0)).unwrap();
         world.log.flush_blocking(world.log.tail()).unwrap();
-        world.fs.fail(call, 1, Fault::Io);
+        world.fs.fail(call, 1, fault);
         assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Stopped)));
         assert!(world.fatal.load(Ordering::Relaxed), "a failed {call:?} is fatal");
         assert!(
@@ -248,6 +272,17 @@ fn a_detached_space_loses_its_pages_unwritten_and_its_frames_are_free() {
     world.pool.step().unwrap();
     assert_eq!(world.fs.take_trace(), "");
     assert!(world.pool.space(SPACE).is_none());
+}
+
+#[test]
+fn the_file_of_a_dropped_space_is_closed() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Doublewrite);
+    world.change(created(0)).unwrap();
+    world.pool.checkpoint_sharply().unwrap();
+    let file = Arc::downgrade(world.space.file());
+    world.pool.detach_space(SPACE);
+    drop(world.space);
+    assert!(file.upgrade().is_none(), "while it is open the disk does not get its room back");
 }
 
 #[test]
@@ -284,6 +319,25 @@ fn an_idle_pool_writes_its_dirty_pages_and_moves_the_checkpoint() {
     assert_eq!(world.pool.dirty_pages(), 0);
     assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
     assert!(world.log.checkpoint_lsn() > Lsn(4096));
+}
+
+#[test]
+fn the_rate_of_writing_back_follows_its_setting() {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 64, Sink::Off);
+    // So many dirty pages that some are written, so few that frames are free.
+    for page in 0..40 {
+        world.change(created(page)).unwrap();
+    }
+    let steps = |io_capacity| {
+        world.pool.set_io_capacity(io_capacity);
+        world.clock.advance(Duration::from_millis(50));
+        world.pool.step().unwrap().written
+    };
+    assert_eq!(steps(100), 0, "no time has passed since the first step");
+    assert_eq!(steps(100), 3);
+    assert_eq!(world.pool.dirty_pages(), 37);
+    world.clock.advance(Duration::from_millis(500));
+    assert_eq!(steps(100_000), 37);
 }
 
 /// The physical effect of one batch, as a script: log first, then the copies, then the places; each durable before the next.

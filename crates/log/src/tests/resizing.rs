@@ -3,7 +3,10 @@
 use super::*;
 use palisade_base::Blocked;
 use palisade_base::prng::test_seed;
-use palisade_io::{Call, CrashKeeps, Fault, FaultFileSystem, MemFileSystem};
+use palisade_io::{
+    Call, CrashKeeps, Fault, FaultFileSystem, File, MemFileSystem, Overlay, OverlayFileSystem,
+};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A log whose segments are a 32nd of its capacity.
@@ -223,6 +226,122 @@ fn blocks_of_any_size_are_read_back() {
     fs.crash(CrashKeeps::Synced);
     let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
     assert_eq!(read_all(&mut reader).unwrap(), appended);
+}
+
+/// A disk with large blocks, whose log files are written past the page cache.
+struct LargeBlocks;
+
+impl Overlay for LargeBlocks {
+    fn write_at(&self, path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let block = self.alignment(path, file) as u64;
+        if !offset.is_multiple_of(block) || !(bytes.len() as u64).is_multiple_of(block) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        file.write_at(bytes, offset)
+    }
+
+    fn alignment(&self, path: &Path, file: &dyn File) -> usize {
+        let is_segment = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log."));
+        if is_segment { 4096 } else { file.alignment() }
+    }
+}
+
+#[test]
+fn writes_are_as_large_as_the_files_want_after_a_restart_too() {
+    let disk = Arc::new(OverlayFileSystem::new(Arc::new(MemFileSystem::new()), LargeBlocks));
+    let log = create(&disk, quiet());
+    // More than a lap: the first file is not there any more.
+    pass_through(&log, 1 << 20, &mut Prng::new(test_seed(4)));
+    log.shutdown().unwrap();
+    let (log, reader) = Log::open(disk, dir(), quiet()).unwrap();
+    log.start_after_recovery(reader).unwrap();
+    for block in [512, 16384, 512] {
+        append(&log, b"next life").unwrap();
+        log.flush_blocking(log.tail()).unwrap();
+        log.set_write_ahead(block);
+    }
+    log.shutdown().unwrap();
+}
+
+/// Of two files that the log is to have more, one has got its name when the disk is full, and it is not in use yet; just then the
+/// writer has come to the end of the last one that is.
+#[test]
+fn a_checkpoint_at_the_end_of_the_files_is_right_although_one_could_not_be_made() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let log = create(&fs, quiet());
+    while log.writer.lock().position() < 256 << 10 {
+        log.admission.allow_until(u64::MAX);
+        append(&log, b"a block").unwrap();
+        log.flush_blocking(log.tail()).unwrap();
+    }
+    log.resize(288 << 10);
+    fs.fail(Call::Write, 2, Fault::NoSpace);
+    assert!(matches!(log.adjust_capacity(), Err(Error::Io { .. })));
+    log.write_checkpoint(log.tail()).unwrap();
+    assert_eq!(log.checkpoint_lsn(), log.tail());
+    let range = append(&log, b"next file").unwrap();
+    log.flush_blocking(range.end).unwrap();
+    fs.crash(CrashKeeps::Synced);
+    let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+    assert_eq!(read_all(&mut reader).unwrap(), [(range, b"next file".to_vec())]);
+}
+
+/// What was admitted must have room in the files: a buffer for a larger log would let them grow beyond what they are to be.
+#[test]
+fn a_log_that_shrinks_takes_its_buffer_along_and_stays_within_its_files() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, LogConfig { buffer_size: 16 << 20, ..resizable(64 << 20) });
+    assert_eq!(log.buffer_size(), 16 << 20);
+    let mut random = Prng::new(test_seed(8));
+    log.resize(8 << 20);
+    while log.file_sizes().0 > 8 << 20 {
+        pass_through(&log, 1 << 20, &mut random);
+        log.write_checkpoint(log.tail()).unwrap();
+        log.adjust_buffer().unwrap();
+        log.adjust_capacity().unwrap();
+    }
+    let payload = vec![1; 60_000];
+    while let Ok(mut credit) = log.admit(payload.len()) {
+        log.append(&mut credit, &payload, |_| {});
+    }
+    log.flush_blocking(log.tail()).unwrap();
+    assert!(log.file_sizes().0 <= 8 << 20, "{:?}", log.file_sizes());
+    assert_eq!(log.buffer_size(), 2 << 20);
+
+    log.write_checkpoint(log.tail()).unwrap();
+    log.resize(64 << 20);
+    while log.adjust_capacity().unwrap() {}
+    assert!(log.adjust_buffer().unwrap());
+    assert_eq!(log.buffer_size(), 16 << 20, "what was asked for");
+}
+
+/// Until it is exchanged, the buffer may hold more than the log is to.
+#[test]
+fn a_page_changed_long_ago_is_found_although_the_buffer_is_larger_than_the_log() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, LogConfig { buffer_size: 16 << 20, ..resizable(64 << 20) });
+    let payload = vec![7; 100_000];
+    for _ in 0..2 {
+        log.resize(1 << 20);
+        // Until the log has come to where the new size counts.
+        for _ in 0..200 {
+            append_with_checkpoints(&log, &payload);
+            log.write_checkpoint(log.tail()).unwrap();
+            log.adjust_capacity().unwrap();
+        }
+    }
+    let mut changed = None;
+    while let Ok(mut credit) = log.admit(payload.len()) {
+        log.append(&mut credit, &payload, |range| {
+            if changed.is_none() {
+                log.register_dirty(range.start);
+                changed = Some(range.start);
+            }
+        });
+    }
+    let (changed, candidate) = (changed.unwrap(), log.checkpoint_candidate());
+    assert!(log.tail().since(changed) > 7 << 20, "there is more in the buffer than in the files");
+    assert!(candidate <= changed && changed.since(candidate) <= 1 << 20, "{candidate:?}, {changed:?}");
 }
 
 #[test]

@@ -177,6 +177,30 @@ fn a_full_buffer_is_written_without_being_asked() {
     }
 }
 
+/// More than a quarter of the ring, less than what makes appends wait, behind a commit that has left nothing over to be written.
+#[test]
+fn a_buffer_that_fills_up_is_written_before_appends_have_to_wait() {
+    for mode in MODES {
+        let config = LogConfig { background_flush_interval_ms: 3_600_000, ..roomy(mode) };
+        let log = create(&Arc::new(MemFileSystem::new()), config);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for _ in 0..3 {
+            let committed = append(&log, b"commit").unwrap();
+            runtime.block_on(log.wait_durable(committed.end)).unwrap();
+            let begin = log.tail();
+            while log.tail().since(begin) < log.buffer_size() * 3 / 8 {
+                append(&log, &[1; 1000]).unwrap();
+            }
+            let limit = Instant::now() + Duration::from_secs(120);
+            while log.written_lsn() == begin {
+                assert!(Instant::now() < limit, "{mode:?}: nobody writes");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        log.shutdown().unwrap();
+    }
+}
+
 /// Whoever writes takes along what others wait for; somebody must sync it.
 #[test]
 fn what_another_session_has_written_is_synced_for_those_who_wait_for_that() {

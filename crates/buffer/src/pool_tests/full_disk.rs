@@ -1,0 +1,141 @@
+//! A disk that becomes full while pages are written. Nothing that was on it may be lost by that, nor may anything stand still that
+//! needs no room.
+
+use super::*;
+use crate::page;
+use palisade_base::PageId;
+use palisade_io::{Call, CrashKeeps, Fault, Overlay, OverlayFileSystem};
+use std::io;
+
+/// A second space, on a disk that can be made full.
+const OTHER: SpaceId = SpaceId(4);
+const PATH: &str = "data/other";
+
+/// When told to, writes half of what it is given, and is full.
+#[derive(Default)]
+struct HalfFull(AtomicBool);
+
+impl Overlay for HalfFull {
+    fn write_at(&self, _: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.0.swap(false, Ordering::Relaxed) {
+            file.write_at(&bytes[..bytes.len() / 2], offset)?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        file.write_at(bytes, offset)
+    }
+}
+
+/// A world, and a second space in it with two pages that are on disk.
+fn two_spaces(sink: Sink) -> (World, OverlayFileSystem<HalfFull>, Arc<Space>) {
+    let world = World::create(Arc::new(FaultFileSystem::new(1)), 16, sink);
+    let disk = OverlayFileSystem::new(world.fs.clone(), HalfFull::default());
+    let file = disk.open(Path::new(PATH), OpenMode::CREATE).unwrap();
+    let space = world.pool.attach_space(OTHER, file).unwrap();
+    world.retry(|| space.ensure_allocated(2)).unwrap();
+    for page in [0, 1] {
+        change(&world, &space, page, true);
+    }
+    world.pool.checkpoint_sharply().unwrap();
+    (world, disk, space)
+}
+
+/// Changes a page.
+fn change(world: &World, space: &Space, page: u32, create: bool) {
+    let page = PageNo(page);
+    let changed = world.retry(|| {
+        let mut credit = world.log.admit(8).map_err(|blocked| blocked.map_err(|_| Error::Stopped))?;
+        let mut latched = if create { space.create(page)? } else { space.exclusive(page)? };
+        let value = world.log.tail().0;
+        latched.put_u64(PAGE_SIZE - 8, value);
+        world.log.append(&mut credit, &[0; 8], |range| latched.stamp(range));
+        Ok(())
+    });
+    changed.unwrap();
+}
+
+#[test]
+fn a_page_that_a_full_disk_has_torn_is_restored_whatever_was_written_since() {
+    let (world, disk, space) = two_spaces(Sink::Doublewrite);
+    change(&world, &space, 0, false);
+    disk.overlay().0.store(true, Ordering::Relaxed);
+    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    change(&world, &space, 1, false);
+    // Nobody can copy page 0 just now; page 1 is written.
+    let held = world.retry(|| space.exclusive(PageNo(0))).unwrap();
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_secs(2));
+        world.pool.step().unwrap();
+    }
+    drop(held);
+    let fs = world.fs.clone();
+    fs.crash(CrashKeeps::Everything);
+    let (world, _) = World::open(fs.clone(), 16, Sink::Doublewrite).unwrap();
+    let file = fs.open(Path::new(PATH), OpenMode::EXISTING).unwrap();
+    world.pool.repair_torn_pages(&mut |space| (space == OTHER).then(|| file.clone())).unwrap();
+    let mut bytes = vec![0; PAGE_SIZE];
+    for page in [0, 1] {
+        file.read_at(&mut bytes, u64::from(page) * PAGE_SIZE as u64).unwrap();
+        let id = PageId { space: OTHER, page: PageNo(page) };
+        assert_eq!(page::verify(id, &bytes), Ok(()), "page {id}");
+    }
+}
+
+#[test]
+fn what_the_disk_was_too_full_for_is_written_when_there_is_room() {
+    let (world, disk, space) = two_spaces(Sink::Off);
+    change(&world, &space, 0, false);
+    disk.overlay().0.store(true, Ordering::Relaxed);
+    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    assert!(!world.fatal.load(Ordering::Relaxed));
+    assert!(world.log.checkpoint_candidate() < world.log.tail(), "no checkpoint passes an unwritten page");
+    // No sweep chooses it, and nobody wants its frame.
+    assert_eq!(world.pool.step().unwrap().written, 1);
+    assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
+}
+
+#[test]
+fn a_space_may_be_dropped_while_the_disk_is_too_full_for_its_pages() {
+    let (world, disk, space) = two_spaces(Sink::Doublewrite);
+    let created = Change { page: PageNo(0), create: true, offset: 100, value: 1 };
+    world.change(created).unwrap();
+    change(&world, &space, 0, false);
+    change(&world, &space, 1, false);
+    disk.overlay().0.store(true, Ordering::Relaxed);
+    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    world.pool.detach_space(OTHER);
+    let file = Arc::downgrade(space.file());
+    drop(space);
+    world.pool.checkpoint_sharply().unwrap();
+    assert!(file.upgrade().is_none(), "dropping it makes room");
+    assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
+    assert_eq!((world.pool.frames() - world.pool.free_frames(), world.pool.dirty_pages()), (1, 0));
+}
+
+#[test]
+fn clean_pages_leave_memory_and_checkpoints_are_written_while_the_disk_is_full() {
+    let (world, _, space) = two_spaces(Sink::Off);
+    world.retry(|| space.ensure_allocated(16)).unwrap();
+    (2..16).for_each(|page| change(&world, &space, page, true));
+    world.pool.checkpoint_sharply().unwrap();
+    assert_eq!(world.pool.free_frames(), 0);
+    // So much that a checkpoint can be written between the last one and the change.
+    for _ in 0..40 {
+        let mut credit = world.log.admit(3000).unwrap();
+        world.log.append(&mut credit, &[0; 3000], |_| {});
+        world.log.flush_blocking(world.log.tail()).unwrap();
+    }
+    change(&world, &space, 15, false);
+    world.log.flush_blocking(world.log.tail()).unwrap();
+    // As often as the page is tried here; a log that finds the disk full is another matter.
+    for nth in 1..=3 {
+        world.fs.fail(Call::Write, nth, Fault::NoSpace);
+    }
+    assert!(matches!(world.pool.checkpoint_sharply(), Err(Error::Full { .. })));
+    let before = world.log.checkpoint_lsn();
+    world.clock.advance(Duration::from_secs(2));
+    assert!(matches!(world.pool.step(), Err(Error::Full { .. })));
+    assert!(world.pool.free_frames() > 0);
+    assert!(world.log.checkpoint_lsn() > before);
+    world.pool.step().unwrap();
+    assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
+}
