@@ -10,6 +10,11 @@ use crate::file::{DirLock, File, FileSystem, OpenMode};
 
 /// What is different. `path` is the name under which a file was opened.
 pub trait Overlay: Send + Sync + 'static {
+    /// [`File::read_at`].
+    fn read_at(&self, _path: &Path, file: &dyn File, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        file.read_at(buf, offset)
+    }
+
     /// [`File::write_at`].
     fn write_at(&self, _path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
         file.write_at(bytes, offset)
@@ -97,7 +102,7 @@ struct OverlayFile<O> {
 
 impl<O: Overlay> File for OverlayFile<O> {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file.read_at(buf, offset)
+        self.overlay.read_at(&self.path, &*self.file, buf, offset)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {

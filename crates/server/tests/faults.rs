@@ -262,25 +262,75 @@ fn a_session_that_ends_in_its_rollback_is_rolled_back_whole() {
     }
 }
 
-/// A disk whose syncs wait while it stalls.
+/// What waits while a disk stalls.
 #[derive(Default)]
-struct Stalling {
+struct Stall {
     is_stalled: Mutex<bool>,
     change: Condvar,
 }
 
-impl Stalling {
+impl Stall {
     fn stall(&self, stalled: bool) {
         *self.is_stalled.lock().unwrap() = stalled;
         self.change.notify_all();
     }
+
+    fn pass(&self) {
+        drop(self.change.wait_while(self.is_stalled.lock().unwrap(), |stalled| *stalled).unwrap());
+    }
 }
+
+/// A disk whose syncs wait while it stalls.
+#[derive(Default)]
+struct Stalling(Stall);
 
 impl Overlay for Stalling {
     fn sync(&self, _: &Path, file: &dyn File) -> io::Result<()> {
-        drop(self.change.wait_while(self.is_stalled.lock().unwrap(), |stalled| *stalled).unwrap());
+        self.0.pass();
         file.sync()
     }
+}
+
+/// A disk whose reads wait while it stalls.
+#[derive(Default)]
+struct Unreadable(Stall);
+
+impl Overlay for Unreadable {
+    fn read_at(&self, _: &Path, file: &dyn File, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.pass();
+        file.read_at(buf, offset)
+    }
+}
+
+/// A disk is waited for however long it takes: only who waits for others has waited too long some time, or whose statement is
+/// given a time.
+#[test]
+fn a_slow_disk_is_no_lock_wait_timeout() {
+    let disk = Arc::new(OverlayFileSystem::new(Arc::new(OsFileSystem), Unreadable::default()));
+    let server = TestServer::start_on(disk.clone(), &[("innodb_buffer_pool_size", "5M")]);
+    let (mut reader, mut hurried) = (server.connect(), server.connect());
+    let filling = "WITH RECURSIVE s AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM s WHERE i < 4000) SELECT i, i, REPEAT('x', 3000) FROM s";
+    client::run(
+        &mut reader,
+        &[
+            "CREATE DATABASE d",
+            "USE d",
+            "SET cte_max_recursion_depth = 10000",
+            "CREATE TABLE t (id INT PRIMARY KEY, n INT NOT NULL, pad VARCHAR(3000) NOT NULL)",
+            &format!("INSERT INTO t {filling}"),
+            "SET innodb_lock_wait_timeout = 1",
+        ],
+    );
+    client::run(&mut hurried, &["USE d", "SET innodb_lock_wait_timeout = 1, max_execution_time = 1500"]);
+    disk.overlay().0.stall(true);
+    send(&mut reader, "SELECT SUM(n) FROM t");
+    send(&mut hurried, "SELECT SUM(n) FROM t");
+    let (out_of_time, too_early) = (hurried.answer(), reader.has_answer());
+    // First, so that the server can end.
+    disk.overlay().0.stall(false);
+    assert_eq!(number(&out_of_time), 3024);
+    assert!(!too_early);
+    assert_eq!(reader.answer(), rows(&["8002000"]));
 }
 
 #[test]
@@ -296,7 +346,7 @@ fn a_session_that_ends_in_its_commit_has_committed_and_holds_nothing() {
         let n = (round + 1).to_string();
         assert_eq!(victim.query("BEGIN"), Answer::Ok(0));
         assert_eq!(victim.query(&format!("UPDATE t SET n = {n} WHERE id = 20")), Answer::Ok(1));
-        disk.overlay().stall(true);
+        disk.overlay().0.stall(true);
         send(&mut victim, "COMMIT");
         // its place in the log is taken: others see it, and its locks are gone
         until(&mut other, "SELECT n FROM t WHERE id = 20 FOR UPDATE SKIP LOCKED", &rows(&[&n]));
@@ -305,7 +355,7 @@ fn a_session_that_ends_in_its_commit_has_committed_and_holds_nothing() {
             format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number_of_it}");
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(other.value(&process), "1", "{end:?}: a commit is waited for");
-        disk.overlay().stall(false);
+        disk.overlay().0.stall(false);
         match (end, left) {
             (End::Disconnect | End::Farewell, None) => {}
             // acknowledged, or cut off without an error that would say that it has failed

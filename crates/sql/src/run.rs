@@ -67,7 +67,8 @@ pub async fn drive<T>(
     }
 }
 
-/// Waits for an event as a statement does: at most `innodb_lock_wait_timeout`, unless it is killed. A statement that
+/// Waits for an event as a statement does: for a row lock at most `innodb_lock_wait_timeout`, for a metadata lock at most
+/// `lock_wait_timeout`, for the machine as long as it takes; unless it is killed. A statement that
 /// sleeps is only woken when it is to end: SLEEP() itself says what comes of that. So is one that waits in GET_LOCK() when
 /// its time is up.
 pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
@@ -83,8 +84,13 @@ async fn wait_with_deadline(cx: &mut Context<'_>, event: Event) -> SqlResult<()>
     let Some(deadline) = cx.deadline else {
         return wait_for(cx.session, cx.host, event, cx.own_wait()).await;
     };
-    // A wait may end earlier for reasons of its own; what it waited for is then looked at again.
-    let patience = cx.session.variables.lock_wait_timeout.as_micros() as i64;
+    // A wait for a lock may end earlier by a limit of its own.
+    let awaits_row = cx.session.transaction.as_ref().is_some_and(Transaction::awaits_row_lock);
+    let patience = match awaits_row {
+        true => cx.session.variables.lock_wait_timeout,
+        false => cx.session.variables.metadata_lock_wait_timeout,
+    };
+    let patience = patience.as_micros() as i64;
     let sooner = deadline < cx.host.unix_micros().saturating_add(patience);
     let until = match cx.own_wait() {
         Some((awaited, until)) => Some((awaited, until.min(deadline))),
@@ -115,9 +121,13 @@ pub async fn wait_for(
         None => (None, false),
     };
     let limit = match until {
-        Some((_, until)) => Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)),
-        None if awaits_table => session.variables.metadata_lock_wait_timeout,
-        None => session.variables.lock_wait_timeout,
+        Some((_, until)) => {
+            Some(Duration::from_micros(u64::try_from(until - host.unix_micros()).unwrap_or(0)))
+        }
+        None if awaits_table => Some(session.variables.metadata_lock_wait_timeout),
+        None if row_lock.is_some() => Some(session.variables.lock_wait_timeout),
+        // However long the disk takes.
+        None => None,
     };
     // What has a time to end by sleeps, waits for a name, or is a SELECT: nobody misses it.
     let awaited = match until {
@@ -126,7 +136,7 @@ pub async fn wait_for(
         None if row_lock.is_some() => Awaited::Others,
         None => Awaited::Machine,
     };
-    match host.wait(session.connection_id, event, awaited, Some(limit)).await {
+    match host.wait(session.connection_id, event, awaited, limit).await {
         WaitOutcome::Happened => Ok(()),
         WaitOutcome::TimedOut if until.is_some() => Ok(()),
         outcome => {
