@@ -322,7 +322,7 @@ system_variables! {
     INNODB_THREAD_SLEEP_DELAY = "innodb_thread_sleep_delay", Global, dynamic, uint(10000, 0, 1000000, Plain), COMPATIBLE;
     INNODB_TMPDIR = "innodb_tmpdir", Both, dynamic, text(""), COMPATIBLE;
     INNODB_UNDO_DIRECTORY = "innodb_undo_directory", Global, fixed, text("./"), COMPATIBLE;
-    INNODB_UNDO_LOG_TRUNCATE = "innodb_undo_log_truncate", Global, dynamic, bool(true), "Whether more free undo pages lose theirs, once a checkpoint has passed.";
+    INNODB_UNDO_LOG_TRUNCATE = "innodb_undo_log_truncate", Global, dynamic, bool(true), "Whether the room of free undo pages beyond innodb_max_undo_log_size is given back to the disk, once a checkpoint has passed.";
     INNODB_USE_FDATASYNC = "innodb_use_fdatasync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_USE_NATIVE_AIO = "innodb_use_native_aio", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VALIDATE_TABLESPACE_PATHS = "innodb_validate_tablespace_paths", Global, fixed, bool(true), COMPATIBLE;
