@@ -176,13 +176,17 @@ fn read_committed_locks_rows_only_and_gives_back_what_is_not_wanted() {
     assert!(!writer.waits_to_update(40, |row| row.c = b"x".to_vec()));
     assert!(writer.waits_to_update(50, |row| row.c = b"x".to_vec()));
     // A second read of a locked row does not lock it anew: it is not the second's to give back.
-    let mut scan = Scan::new(t.clone(), 0, range(&t, 0, 50, 60), Direction::Forward, FOR_UPDATE, false);
-    let mut batch = RowBatch::new();
-    let mut newly = Vec::new();
+    assert_eq!(scanned_for_update(&mut reader, &t, 50, 60), [(50, false), (60, true)]);
+}
+
+/// The rows of a range, locked for update, and whether each was not locked before.
+fn scanned_for_update(reader: &mut Client, t: &Arc<Table>, from: i64, to: i64) -> Vec<(i64, bool)> {
+    let mut scan = Scan::new(t.clone(), 0, range(t, 0, from, to), Direction::Forward, FOR_UPDATE, false);
+    let (mut batch, mut newly) = (RowBatch::new(), Vec::new());
     while palisade_base::event::retry_blocking(|| reader.tx.scan_next(&mut scan, &mut batch)).unwrap() {
-        newly.extend(batch.iter().map(|row| (Row::decode(&t, row.row).id, row.newly_locked)));
+        newly.extend(batch.iter().map(|row| (Row::decode(t, row.row).id, row.newly_locked)));
     }
-    assert_eq!(newly, [(50, false), (60, true)]);
+    newly
 }
 
 /// Whoever has locked a row in share mode has read it; that he looked at it again, to change it, and did not want to, gives nobody
@@ -195,13 +199,7 @@ fn a_lock_that_was_made_stronger_is_not_the_second_readers_to_give_back() {
     for id in [40, 50] {
         assert!(reader.read_as(id, FOR_SHARE).unwrap().is_some());
     }
-    let mut scan = Scan::new(t.clone(), 0, range(&t, 0, 50, 60), Direction::Forward, FOR_UPDATE, false);
-    let mut batch = RowBatch::new();
-    let mut newly = Vec::new();
-    while palisade_base::event::retry_blocking(|| reader.tx.scan_next(&mut scan, &mut batch)).unwrap() {
-        newly.extend(batch.iter().map(|row| (Row::decode(&t, row.row).id, row.newly_locked)));
-    }
-    assert_eq!(newly, [(50, false), (60, true)]);
+    assert_eq!(scanned_for_update(&mut reader, &t, 50, 60), [(50, false), (60, true)]);
     let mut by_key = |id| {
         let (key, mut out) = (key(&t, 0, id), crate::RowBuf::new());
         let read = || reader.tx.point_read(&t, 0, &key, FOR_UPDATE, &mut out);
