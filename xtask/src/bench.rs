@@ -6,6 +6,9 @@
 //! 127.0.0.1, with `root` and no password; start them with equal settings (durable commit, 1 GiB buffer pool,
 //! binary log off).
 //!
+//! A load needs some seconds to come to its rate: 600 interpreters have to compile, connections and caches to grow. `--warm-up`
+//! leaves them out of the rate (sysbench only; CPU and percentile are of the whole run).
+//!
 //! Loads are the field's own tools, run and read by the lab's library: any sysbench script, or `slap-LOAD` for
 //! mysqlslap's generated load. `palisade-lab` is the thorough form, with repeats, spread and report; this one is a table.
 
@@ -16,7 +19,8 @@ use crate::process::{command, output};
 use crate::server::Server;
 use crate::{Outcome, install};
 
-const USAGE: &str = "usage: cargo xtask bench [--tests LIST] [--threads LIST] [--seconds N] [--rounds N]
+const USAGE: &str =
+    "usage: cargo xtask bench [--tests LIST] [--threads LIST] [--seconds N] [--warm-up N] [--rounds N]
        [--tables N] [--rows N] [--skip-prepare] NAME=PORT|palisade=spawn ...";
 
 /// Statements of each mysqlslap client.
@@ -26,6 +30,8 @@ struct Options {
     tests: Vec<String>,
     threads: Vec<u32>,
     seconds: u32,
+    /// Seconds of sysbench that come before and do not count.
+    warm_up: u32,
     rounds: usize,
     tables: u32,
     rows: u32,
@@ -100,6 +106,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
         tests: list("oltp_point_select,oltp_read_only,oltp_write_only"),
         threads: vec![1, 16, 128],
         seconds: 8,
+        warm_up: 0,
         rounds: 3,
         tables: 25,
         rows: 25_000,
@@ -116,6 +123,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
                 "--tests" => options.tests = list(value),
                 "--threads" => options.threads = value.split(',').map(number).collect::<Result<_, _>>()?,
                 "--seconds" => options.seconds = number(value)?,
+                "--warm-up" => options.warm_up = number(value)?,
                 "--rounds" => options.rounds = value.parse().map_err(|_| USAGE)?,
                 "--tables" => options.tables = number(value)?,
                 "--rows" => options.rows = number(value)?,
@@ -166,8 +174,8 @@ fn load(options: &Options, script: &str, clients: u32) -> sysbench::Load {
             "rand-type=uniform".into(),
         ],
         clients,
-        seconds: options.seconds,
-        by_second: false,
+        seconds: options.warm_up + options.seconds,
+        by_second: options.warm_up > 0,
         cpus: None,
     }
 }
@@ -189,8 +197,9 @@ fn measure(options: &Options, test: &str, port: u16, threads: u32) -> Result<Mea
         return Ok(Measured { rate: total / seconds, cpu_us: (cpu_us() - before) / total, p95_ms: 0.0 });
     }
     let measured = load(options, test, threads).run(&local(port)).map_err(|error| error.to_string())?;
+    let counted = measured.by_second.get(options.warm_up as usize..).unwrap_or_default();
     Ok(Measured {
-        rate: measured.transaction_rate,
+        rate: stats::summary(counted).map_or(measured.transaction_rate, |counted| counted.mean),
         cpu_us: (cpu_us() - before) / measured.queries.max(1.0),
         p95_ms: measured.p95_ms,
     })

@@ -10,6 +10,7 @@
 use palisade_base::codec::Reader;
 use palisade_catalog::types::wire;
 use palisade_catalog::{Date, DateTime, Decimal, Time, Value};
+use smallvec::SmallVec;
 
 use crate::Malformed;
 use crate::wire::ReadWire;
@@ -23,12 +24,15 @@ pub struct ParameterType {
     pub unsigned: bool,
 }
 
+/// The types of a statement's parameters, kept with the statement as long as there are few of them.
+pub type ParameterTypes = SmallVec<[ParameterType; 8]>;
+
 /// Reads the values of `count` parameters into `values`. `types` are those of the last execution, replaced if the
 /// client sends new ones; `long_data(i)` takes what was sent in advance for parameter `i`.
 pub fn decode_parameters(
     body: &[u8],
     count: usize,
-    types: &mut Vec<ParameterType>,
+    types: &mut ParameterTypes,
     mut long_data: impl FnMut(usize) -> Option<Vec<u8>>,
     values: &mut Vec<Value>,
 ) -> Result<(), Malformed> {
@@ -151,7 +155,7 @@ mod tests {
 
     fn decode(body: &[u8], count: usize) -> Result<Vec<Value>, Malformed> {
         let mut values = Vec::new();
-        decode_parameters(body, count, &mut Vec::new(), |_| None, &mut values)?;
+        decode_parameters(body, count, &mut ParameterTypes::new(), |_| None, &mut values)?;
         Ok(values)
     }
 
@@ -190,7 +194,7 @@ mod tests {
 
     #[test]
     fn types_are_remembered_and_nulls_and_long_data_have_no_value() {
-        let (mut types, mut values) = (Vec::new(), Vec::new());
+        let (mut types, mut values) = (ParameterTypes::new(), Vec::new());
         decode_parameters(b"\0\x01\x08\0\xfd\0\x05\0\0\0\0\0\0\0\x01a", 2, &mut types, |_| None, &mut values)
             .unwrap();
         assert_eq!(values, [Value::Int(5), Value::bytes("a")]);

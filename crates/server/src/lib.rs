@@ -47,6 +47,7 @@ pub mod listener;
 pub mod locality;
 pub mod lock_tables;
 pub mod login;
+mod numbered;
 pub mod option_file;
 pub mod options;
 pub mod prepared;

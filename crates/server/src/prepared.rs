@@ -14,7 +14,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_protocol::command::CURSOR_READ_ONLY;
-use palisade_protocol::parameters::{ParameterType, decode_parameters};
+use palisade_protocol::parameters::{ParameterTypes, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
 use palisade_protocol::{Capabilities, Output, Status};
 use palisade_sql::{ColumnMeta, Plans, Prepared};
@@ -32,7 +32,7 @@ pub(crate) struct Statement {
     kind: StatementKind,
     /// Its result set has columns.
     has_columns: bool,
-    types: Vec<ParameterType>,
+    types: ParameterTypes,
     /// What COM_STMT_SEND_LONG_DATA brought.
     ahead: Option<Box<Ahead>>,
     /// Rows that wait to be fetched.
@@ -62,8 +62,15 @@ impl Conversation {
             Ok(prepared) => prepared,
             Err(error) => return answer_error(output, &error),
         };
-        self.last_statement = self.last_statement.wrapping_add(1).max(1);
-        let id = self.last_statement;
+        let statement = Statement {
+            kind: StatementKind::of(prepared.text()),
+            has_columns: !columns.is_empty(),
+            types: ParameterTypes::new(),
+            ahead: None,
+            cursor: None,
+            prepared: prepared.clone(),
+        };
+        let id = self.statements.insert(statement);
         let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let (status, warnings) = (self.status(), self.session.warnings.count());
         let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
@@ -81,15 +88,6 @@ impl Conversation {
         if count > 0 && eof {
             output.packet(|out| encode_eof(out, status, warnings));
         }
-        let statement = Statement {
-            kind: StatementKind::of(prepared.text()),
-            has_columns: !columns.is_empty(),
-            prepared,
-            types: Vec::new(),
-            ahead: None,
-            cursor: None,
-        };
-        self.statements.insert(id, statement);
     }
 
     async fn prepare(&mut self, text: &[u8]) -> Result<(Arc<Prepared>, Vec<ColumnMeta>), MysqlError> {
@@ -164,7 +162,7 @@ impl Conversation {
             Ok(completion) => {
                 let extra = if spool.is_some() { Status::CURSOR_EXISTS } else { Status::default() };
                 if spool.is_some()
-                    && let Some(statement) = self.statements.get_mut(&id)
+                    && let Some(statement) = self.statements.get_mut(id)
                 {
                     statement.cursor = spool.map(Box::new);
                 }
@@ -215,7 +213,7 @@ impl Conversation {
             }
         }
         if !status.has(Status::LAST_ROW_SENT)
-            && let Some(statement) = self.statements.get_mut(&id)
+            && let Some(statement) = self.statements.get_mut(id)
         {
             statement.cursor = Some(cursor);
         }
@@ -236,7 +234,7 @@ impl Conversation {
     /// COM_STMT_SEND_LONG_DATA, which has no answer.
     pub(crate) fn stmt_send_long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
         let limit = self.session.variables.max_allowed_packet as usize;
-        let Some(statement) = self.statements.get_mut(&id) else { return };
+        let Some(statement) = self.statements.get_mut(id) else { return };
         let ahead = statement.ahead.get_or_insert_default();
         if usize::from(parameter) >= statement.prepared.parameters {
             ahead.error = Some(mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
@@ -252,19 +250,18 @@ impl Conversation {
 
     /// COM_STMT_CLOSE, which has no answer.
     pub(crate) fn stmt_close(&mut self, id: u32) {
-        if self.statements.remove(&id).is_some() {
+        if self.statements.remove(id).is_some() {
             self.server.host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     fn statement(&mut self, id: u32, command: &str) -> Result<&mut Statement, MysqlError> {
-        self.statements.get_mut(&id).ok_or_else(|| mysql_error!(ER_UNKNOWN_STMT_HANDLER, id, command))
+        self.statements.get_mut(id).ok_or_else(|| mysql_error!(ER_UNKNOWN_STMT_HANDLER, id, command))
     }
 
     /// Forgets every statement.
     pub(crate) fn forget_statements(&mut self) {
-        let count = self.statements.len() as u64;
-        self.statements.clear();
+        let count = self.statements.clear() as u64;
         self.server.host.prepared_statements.fetch_sub(count, Ordering::Relaxed);
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! It lives on one worker after another: a `Resident` is what moves.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,6 +30,7 @@ use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
 use crate::login::{self, Login, Peer};
+use crate::numbered::Numbered;
 use crate::prepared::Statement;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
@@ -168,9 +168,7 @@ pub(crate) struct Conversation {
     pub(crate) session: Session,
     /// What proofs on this connection are computed with.
     scramble: Scramble,
-    /// By number. They are given in ascending order, so that finding one takes fewer steps than hashing its number.
-    pub(crate) statements: BTreeMap<u32, Statement>,
-    pub(crate) last_statement: u32,
+    pub(crate) statements: Numbered<Statement>,
     /// Lent to results, for their memory.
     pub(crate) formats: Vec<ColumnFormat>,
     /// Lent to executions, for their memory.
@@ -195,8 +193,7 @@ impl Conversation {
             capabilities: login.capabilities,
             session,
             scramble: login.scramble,
-            statements: BTreeMap::new(),
-            last_statement: 0,
+            statements: Numbered::default(),
             formats: Vec::new(),
             parameters: Vec::new(),
         };

@@ -10,6 +10,7 @@ use palisade_catalog::collation::LikeRest;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Column, Decimal, IndexPart, SqlType, Value, ValueRef, key};
 use palisade_engine::{Bound, KeyRange, Table};
+use smallvec::SmallVec;
 
 use crate::SqlAttempt;
 use crate::SqlResult;
@@ -91,7 +92,7 @@ impl Access {
     /// The ranges for the values that the expressions have now.
     pub fn ranges(&self, cx: &mut Context<'_>, table: &Arc<Table>) -> SqlAttempt<Ranges> {
         let index = &table.indexes[self.index];
-        let mut values: Vec<Value> = Vec::with_capacity(self.equals.len() + 1);
+        let mut values: SmallVec<[Value; 2]> = SmallVec::new();
         for (part, given) in index_columns(table, self.index).zip(&self.equals) {
             let value = given.value.eval(cx)?;
             match key_value(cx, &table.columns[part], value)? {
@@ -100,7 +101,7 @@ impl Access {
                 _ => return Ok(Ranges::Ranges(Vec::new())),
             }
         }
-        let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+        let refs: SmallVec<[ValueRef<'_>; 4]> = values.iter().map(Value::as_ref).collect();
         let mut prefix = Vec::with_capacity(16);
         if key::search_key(table, self.index, &refs, &mut prefix).is_err() {
             return Ok(Ranges::Ranges(Vec::new()));
@@ -164,7 +165,7 @@ fn spec_range(
     spec: &RangeSpec,
 ) -> SqlAttempt<Option<KeyRange>> {
     let encode = |value: Option<&Value>| -> Option<Vec<u8>> {
-        let mut refs: Vec<ValueRef<'_>> = equals.iter().map(Value::as_ref).collect();
+        let mut refs: SmallVec<[ValueRef<'_>; 4]> = equals.iter().map(Value::as_ref).collect();
         refs.extend(value.map(Value::as_ref));
         let mut out = Vec::with_capacity(24);
         key::search_key(table, index, &refs, &mut out).ok()?;

@@ -9,6 +9,7 @@ use palisade_catalog::{RowView, Value, ValueRef, key, row};
 use palisade_engine::{
     Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
 };
+use smallvec::SmallVec;
 
 use super::{ChangePlan, Target};
 use crate::dml::collision;
@@ -277,6 +278,7 @@ impl<'p> ChangeRun<'p> {
             None => None,
         };
         self.new.clear();
+        self.new.reserve(self.bytes.len());
         row::encode_with(table, value, &mut self.new).map_err(row_error)?;
         let (bytes, new) = (&self.bytes, &self.new);
         let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, bytes, new) {
@@ -346,15 +348,18 @@ fn new_value<'v>(old: &RowView<'v>, assigned: &'v [(usize, Value)], column: usiz
     }
 }
 
+/// Columns and what they are assigned.
+type Assigned = SmallVec<[(usize, Value); 2]>;
+
 /// The values assigned; `None` if they are those the row has already.
 fn assigned_values(
     cx: &mut Context<'_>,
     target: &Target,
     bytes: &[u8],
     number: u64,
-) -> SqlAttempt<Option<Vec<(usize, Value)>>> {
+) -> SqlAttempt<Option<Assigned>> {
     let table = &target.table;
-    let mut assigned: Vec<(usize, Value)> = Vec::with_capacity(target.assignments.len() + 1);
+    let mut assigned = Assigned::new();
     let mut kept = None;
     let result = (|| -> SqlAttempt<()> {
         for (column, cell) in &target.assignments {
