@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale};
+use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale, Start};
 use crate::guardian::Guardian;
 use crate::machine;
+use crate::ongoing::Ongoing;
 use crate::results::{Cell, Outcome, Results, Run, SCHEMA, ServerFacts};
 use crate::server::{DECISIVE, Nursery, PATIENCE, Server};
 use crate::spec::ServerSpec;
@@ -52,7 +53,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let machine = machine::describe(folder.path());
-    let bench = Bench { scale: &order.scale, scripts: &order.output };
+    let bench = Bench { scale: &order.scale, scripts: &order.output, guardian: &guardian };
     let settings = experiment.settings();
     let nursery = Nursery {
         folder: folder.path(),
@@ -76,10 +77,11 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     }
 
     let mut cells = plan(experiment, &mut servers, &order.scale)?;
+    let mut loads = loads(experiment, &cells);
     let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
-    if let Err(problem) = rounds.all(&mut servers, &mut cells) {
+    if let Err(problem) = rounds.all(&mut servers, &mut loads, &mut cells) {
         notes.extend([format!("The experiment did not run to its end: {problem}")]);
         for Planned { cell, .. } in &mut cells {
             never_run(cell, &problem);
@@ -220,6 +222,40 @@ fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> R
     Ok(cells)
 }
 
+/// Cells whose runs a load makes: those that differ in the factor whose levels take turns under it, or a single one.
+#[derive(Debug, PartialEq, Eq)]
+struct Load {
+    server: usize,
+    /// Their places.
+    cells: Vec<usize>,
+    /// For how many repeats it lasts.
+    repeats: u32,
+    /// The last repeat that it was started for.
+    done: u32,
+}
+
+fn loads(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Load> {
+    let shared = experiment.shared_load();
+    let common = |planned: &Planned| {
+        let mut levels = planned.cell.levels.clone();
+        if let Some(shared) = shared {
+            levels.remove(shared.turning());
+        }
+        (planned.server, levels)
+    };
+    let mut loads: Vec<Load> = Vec::new();
+    for (place, planned) in cells.iter().enumerate() {
+        match loads.iter_mut().find(|load| common(&cells[load.cells[0]]) == common(planned)) {
+            Some(load) => load.cells.push(place),
+            None => {
+                let repeats = shared.map_or(1, |shared| shared.repeats(&planned.cell.levels));
+                loads.push(Load { server: planned.server, cells: vec![place], repeats, done: 0 });
+            }
+        }
+    }
+    loads
+}
+
 /// A cell that the end of the experiment left without a run was not measured.
 fn never_run(cell: &mut Cell, problem: &Error) {
     if cell.outcome == Outcome::Measured && cell.runs.is_empty() {
@@ -232,6 +268,18 @@ fn round(repeat: u32, cells: usize) -> Vec<usize> {
     if repeat % 2 == 1 { (0..cells).collect() } else { (0..cells).rev().collect() }
 }
 
+/// The order of so many turns in a repeat. As many repeats as there are turns have each in every place, so that a steady drift
+/// cancels out; the next ones go the other way round, so that each also follows each other.
+fn turns(repeat: u32, count: usize) -> Vec<usize> {
+    let before = repeat.saturating_sub(1) as usize;
+    let mut order: Vec<usize> = (0..count).collect();
+    if (before / count.max(1)) % 2 == 1 {
+        order.reverse();
+    }
+    order.rotate_left(before % count.max(1));
+    order
+}
+
 struct Rounds<'a> {
     experiment: &'a dyn Experiment,
     bench: &'a Bench<'a>,
@@ -241,33 +289,90 @@ struct Rounds<'a> {
     gone: Vec<Option<String>>,
 }
 
-impl Rounds<'_> {
-    fn all(&mut self, servers: &mut [Server], cells: &mut [Planned]) -> Result<()> {
-        for repeat in 1..=self.bench.scale.repeats {
-            for place in round(repeat, cells.len()) {
-                let Planned { server, cell } = &mut cells[place];
-                if cell.outcome == Outcome::Measured {
-                    if let Some(reason) = &self.gone[*server] {
-                        cell.outcome = Outcome::Failed(reason.clone());
-                    } else {
-                        self.one(&mut servers[*server], cell, repeat)?;
-                        if matches!(cell.outcome, Outcome::Failed(_)) {
-                            self.gone[*server] = servers[*server].gone();
-                        }
-                    }
+impl<'a> Rounds<'a> {
+    fn all(&mut self, servers: &mut [Server], loads: &mut [Load], cells: &mut [Planned]) -> Result<()> {
+        let repeats = self.bench.scale.repeats;
+        for repeat in 1..=repeats {
+            for place in round(repeat, loads.len()) {
+                let load = &mut loads[place];
+                if load.done < repeat {
+                    load.done = repeats.min(repeat + load.repeats - 1);
+                    self.load(&mut servers[load.server], load, cells, repeat)?;
+                    self.progress.inc(u64::from(load.done - repeat + 1) * load.cells.len() as u64);
                 }
-                self.progress.inc(1);
             }
         }
         Ok(())
     }
 
-    fn one(&mut self, server: &mut Server, cell: &mut Cell, repeat: u32) -> Result<()> {
+    /// Gives the cells of a load their runs, from this repeat to the last one that it lasts for.
+    fn load(&mut self, server: &mut Server, load: &Load, cells: &mut [Planned], repeat: u32) -> Result<()> {
+        let measured = |planned: &Planned| planned.cell.outcome == Outcome::Measured;
+        if !load.cells.iter().any(|place| measured(&cells[*place])) {
+            return Ok(());
+        }
+        let levels = &cells[load.cells[0]].cell.levels;
+        let mut ongoing = match self.start(server, load.server, levels)? {
+            Ok(ongoing) => ongoing,
+            Err(outcome) => {
+                for place in &load.cells {
+                    if measured(&cells[*place]) {
+                        cells[*place].cell.outcome = outcome.clone();
+                    }
+                }
+                return Ok(());
+            }
+        };
+        'load: for repeat in repeat..=load.done {
+            for place in turns(repeat, load.cells.len()) {
+                let planned = &mut cells[load.cells[place]];
+                if measured(planned) {
+                    self.one(server, ongoing.as_mut(), &mut planned.cell, repeat)?;
+                }
+                if matches!(planned.cell.outcome, Outcome::Failed(_)) {
+                    self.gone[load.server] = server.gone();
+                    break 'load;
+                }
+            }
+        }
+        ongoing.map_or(Ok(()), |ongoing| ongoing.end(server))
+    }
+
+    /// Starts the load that some cells share, if they do. The inner error is what becomes of them.
+    fn start(
+        &mut self,
+        server: &mut Server,
+        place: usize,
+        levels: &Levels,
+    ) -> Result<std::result::Result<Option<Ongoing<'a>>, Outcome>> {
+        if let Some(reason) = &self.gone[place] {
+            return Ok(Err(Outcome::Failed(reason.clone())));
+        }
+        tool::pause(self.bench.scale.pause)?;
+        let Some(shared) = self.experiment.shared_load() else { return Ok(Ok(None)) };
+        match shared.start(server, levels, self.bench) {
+            Ok(Start::Goes(ongoing)) => Ok(Ok(Some(ongoing))),
+            Ok(Start::NotAvailable(reason)) => Ok(Err(Outcome::NotAvailable(reason))),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(problem) => {
+                self.gone[place] = server.gone();
+                Ok(Err(Outcome::Failed(problem.to_string())))
+            }
+        }
+    }
+
+    /// One run of a cell.
+    fn one(
+        &mut self,
+        server: &mut Server,
+        ongoing: Option<&mut Ongoing>,
+        cell: &mut Cell,
+        repeat: u32,
+    ) -> Result<()> {
         let shown = format!("{}, {}", cell.server, levels_shown(&cell.levels));
         self.progress.set_message(shown.clone());
-        tool::pause(self.bench.scale.pause)?;
         self.order += 1;
-        match self.experiment.run(server, &cell.levels, self.bench) {
+        match self.run(server, ongoing, &cell.levels) {
             Ok(Attempt::Measured(measurement)) => {
                 self.say(&format!("{shown}: {}", self.headline(&measurement.values)));
                 cell.commands = server.set_statements();
@@ -291,6 +396,18 @@ impl Rounds<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Measures. What was measured under a load that did not last counts for nothing.
+    fn run(&self, server: &mut Server, ongoing: Option<&mut Ongoing>, levels: &Levels) -> Result<Attempt> {
+        let mut attempt = self.experiment.run(server, levels, self.bench)?;
+        if let Some(ongoing) = ongoing {
+            ongoing.check(server)?;
+            if let Attempt::Measured(measurement) = &mut attempt {
+                measurement.commands.extend(ongoing.commands.clone());
+            }
+        }
+        Ok(attempt)
     }
 
     fn headline(&self, values: &BTreeMap<String, f64>) -> String {
