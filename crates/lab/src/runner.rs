@@ -235,20 +235,17 @@ struct Load {
 }
 
 fn loads(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Load> {
-    let shared = experiment.shared_load();
-    let common = |planned: &Planned| {
-        let mut levels = planned.cell.levels.clone();
-        if let Some(shared) = shared {
-            levels.remove(shared.turning());
-        }
-        (planned.server, levels)
+    let turning = experiment.description().turning;
+    let together = |load: &Load, cell: &Cell| {
+        turning.as_ref().is_some_and(|factor| cells[load.cells[0]].cell.is_beside(cell, factor))
     };
     let mut loads: Vec<Load> = Vec::new();
     for (place, planned) in cells.iter().enumerate() {
-        match loads.iter_mut().find(|load| common(&cells[load.cells[0]]) == common(planned)) {
+        match loads.iter_mut().find(|load| together(load, &planned.cell)) {
             Some(load) => load.cells.push(place),
             None => {
-                let repeats = shared.map_or(1, |shared| shared.repeats(&planned.cell.levels));
+                let repeats =
+                    experiment.shared_load().map_or(1, |shared| shared.repeats(&planned.cell.levels));
                 loads.push(Load { server: planned.server, cells: vec![place], repeats, done: 0 });
             }
         }
@@ -352,9 +349,13 @@ impl<'a> Rounds<'a> {
         let Some(shared) = self.experiment.shared_load() else { return Ok(Ok(None)) };
         match shared.start(server, levels, self.bench) {
             Ok(Start::Goes(ongoing)) => Ok(Ok(Some(ongoing))),
-            Ok(Start::NotAvailable(reason)) => Ok(Err(Outcome::NotAvailable(reason))),
+            Ok(Start::NotAvailable(reason)) => {
+                self.say(&format!("{}: not available: {reason}", server.name));
+                Ok(Err(Outcome::NotAvailable(reason)))
+            }
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(problem) => {
+                self.say(&format!("{}: failed: {problem}", server.name));
                 self.gone[place] = server.gone();
                 Ok(Err(Outcome::Failed(problem.to_string())))
             }
@@ -470,6 +471,55 @@ mod tests {
         let mut some = cell(vec![Run::default()]);
         never_run(&mut some, &Error::Interrupted);
         assert_eq!(some.outcome, Outcome::Measured, "fewer runs than asked for, and n says how many");
+    }
+
+    #[test]
+    fn turns_come_equally_often_in_every_place_and_after_each_other() {
+        for count in 1..=4usize {
+            let orders: Vec<Vec<usize>> = (1..=2 * count as u32).map(|repeat| turns(repeat, count)).collect();
+            for half in orders.chunks(count) {
+                for place in 0..count {
+                    let mut there: Vec<usize> = half.iter().map(|order| order[place]).collect();
+                    there.sort_unstable();
+                    assert_eq!(there, (0..count).collect::<Vec<_>>(), "{count} turns, place {place}");
+                }
+            }
+        }
+        let all: Vec<usize> = (1..=6).flat_map(|repeat| turns(repeat, 3)).collect();
+        assert_eq!(all, [0, 1, 2, 1, 2, 0, 2, 0, 1, 2, 1, 0, 1, 0, 2, 0, 2, 1]);
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "each turn begins with a change");
+        assert_eq!(turns(7, 3), turns(1, 3));
+    }
+
+    #[test]
+    fn cells_that_take_turns_have_a_load_in_common_and_others_have_not() {
+        let planned = |server: usize, clients: &str, setting: &str, load: &str| {
+            let levels = [("clients", clients), ("innodb_log_writer_threads", setting), ("load", load)];
+            let levels = levels.map(|(factor, level)| (factor.to_owned(), level.to_owned())).into();
+            let (runs, commands) = (Vec::new(), Vec::new());
+            let outcome = Outcome::Measured;
+            Planned { server, cell: Cell { server: server.to_string(), levels, outcome, runs, commands } }
+        };
+        let cells = [
+            planned(0, "8", "ON", "slap-mixed"),
+            planned(1, "8", "ON", "slap-mixed"),
+            planned(0, "8", "OFF", "slap-mixed"),
+            planned(0, "9", "ON", "slap-mixed"),
+            planned(0, "8", "ON", "oltp_write_only"),
+            planned(1, "8", "OFF", "slap-mixed"),
+        ];
+        let grouped = |name: &str| {
+            let experiment = crate::experiment::find(name).expect("it is there");
+            loads(experiment, &cells)
+        };
+        let turning: Vec<(usize, Vec<usize>, u32)> = grouped("log-writer-turns")
+            .into_iter()
+            .map(|load| (load.server, load.cells, load.repeats))
+            .collect();
+        assert_eq!(turning, [(0, vec![0, 2], 1), (1, vec![1, 5], 1), (0, vec![3], 1), (0, vec![4], 3)]);
+        let alone = grouped("log-writer-threads");
+        assert!(alone.iter().all(|load| load.cells.len() == 1 && load.repeats == 1), "{alone:?}");
+        assert_eq!(alone.len(), cells.len());
     }
 
     #[test]

@@ -364,6 +364,21 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_that_is_to_go_on_fails_by_ending_and_not_by_being_ended() {
+        let mut running = shell("exec sleep 1000").start().expect("it starts");
+        running.check().expect("it runs");
+        running.stop();
+        assert!(!process::lives(running.group()));
+        let mut running = shell("echo out; echo err >&2").start().expect("it starts");
+        let error = (0..).find_map(|_| {
+            std::thread::sleep(STEP);
+            running.check().err()
+        });
+        let text = error.expect("the search ends by finding it").to_string();
+        assert!(text.contains("ended before its time: exit status: 0\nout\nerr"), "{text}");
+    }
+
+    #[test]
     fn what_takes_too_long_is_killed() {
         let start = Instant::now();
         let error = shell("exec sleep 60").run(Duration::from_millis(50)).expect_err("too long");

@@ -59,6 +59,7 @@ impl Experiment for LogWriterTurns {
             ],
             x: CLIENTS.to_owned(),
             within: Some(VARIABLE.to_owned()),
+            turning: Some(VARIABLE.to_owned()),
             chooser: Some(log_writer_threads::chooser()),
         }
     }
@@ -115,10 +116,6 @@ impl Experiment for LogWriterTurns {
 }
 
 impl SharedLoad for LogWriterTurns {
-    fn turning(&self) -> &'static str {
-        VARIABLE
-    }
-
     fn repeats(&self, levels: &Levels) -> u32 {
         // each setting in each place under one load; mysqlslap's table would outgrow the buffer pool
         if levels[LOAD] == SLAP { 1 } else { 3 }

@@ -65,7 +65,7 @@ pub trait Experiment {
     /// Loads what the runs need. Returns notes for the report.
     fn prepare(&self, server: &mut Server, bench: &Bench) -> Result<Vec<String>>;
 
-    /// The load under which the runs of several cells take turns; `None` if every run brings its own.
+    /// The load under which the levels of [`Description::turning`] take turns; `None` if every run brings its own.
     fn shared_load(&self) -> Option<&dyn SharedLoad> {
         None
     }
@@ -74,12 +74,9 @@ pub trait Experiment {
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt>;
 }
 
-/// A load that goes on while the levels of one factor take turns. A run is then a turn, and the runs of a repeat, one of each
-/// level, have the load in common.
+/// A load that goes on while the levels of one factor, a setting of the server, take turns. A run is then a turn, and the runs
+/// of a repeat, one of each level, have the load in common.
 pub trait SharedLoad {
-    /// The factor, a setting of the server.
-    fn turning(&self) -> &'static str;
-
     /// For how many repeats one load lasts.
     fn repeats(&self, levels: &Levels) -> u32;
 
@@ -354,6 +351,10 @@ mod tests {
                 }
             }
             assert!(!description.measures.is_empty() && !experiment.tools().is_empty());
+            assert_eq!(description.turning.is_some(), experiment.shared_load().is_some());
+            if let Some(turning) = &description.turning {
+                assert!(description.factors.iter().any(|factor| factor.key == *turning), "{turning}");
+            }
             if let Some(chooser) = &description.chooser {
                 let within = description.within.as_ref().expect("a chooser is a level of a server's setting");
                 let levels = experiment.levels(&experiment.scale(true));
