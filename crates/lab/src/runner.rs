@@ -516,7 +516,7 @@ mod tests {
             .into_iter()
             .map(|load| (load.server, load.cells, load.repeats))
             .collect();
-        assert_eq!(turning, [(0, vec![0, 2], 1), (1, vec![1, 5], 1), (0, vec![3], 1), (0, vec![4], 3)]);
+        assert_eq!(turning, [(0, vec![0, 2], 3), (1, vec![1, 5], 3), (0, vec![3], 3), (0, vec![4], 6)]);
         let alone = grouped("log-writer-threads");
         assert!(alone.iter().all(|load| load.cells.len() == 1 && load.repeats == 1), "{alone:?}");
         assert_eq!(alone.len(), cells.len());

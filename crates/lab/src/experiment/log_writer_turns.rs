@@ -37,8 +37,8 @@ const PRELOADED: u32 = 2000;
 /// Statements that a client of mysqlslap does not come to the end of.
 const NO_END: u32 = 1_000_000_000;
 
-/// What is left out of a turn, as a share of it: 1 / so many.
-const SETTLING: u32 = 4;
+/// Turns before the first that counts: connections, interpreters and an empty table's first pages are not what is asked about.
+const WARM_UP: u32 = 2;
 
 impl Experiment for LogWriterTurns {
     fn description(&self) -> Description {
@@ -47,9 +47,9 @@ impl Experiment for LogWriterTurns {
             title: "innodb_log_writer_threads in turns under one load".to_owned(),
             question: "The question of log-writer-threads: does a server that chooses by itself (AUTO) choose right, at each \
                        number of clients? Here one load goes on while the settings take turns, in an order in which a drift \
-                       cancels out, so that the runs of a repeat differ in nothing but the setting. The server counts its statements itself; \
-                       the first quarter of a turn, in which a setting takes effect, does not count. mysqlslap's mixed load \
-                       as in log-writer-threads, begun anew for each repeat because its table grows, and sysbench \
+                       cancels out, so that the runs of a repeat differ in little but the setting. The server counts its statements itself, in the second \
+                       half of a turn: in the first one a setting takes effect. mysqlslap's mixed load \
+                       as in log-writer-threads, begun anew for every third repeat because its table grows, and sysbench \
                        oltp_write_only, uniform."
                 .to_owned(),
             factors: vec![factor(LOAD, "load"), factor(CLIENTS, "clients"), factor(VARIABLE, VARIABLE)],
@@ -69,7 +69,7 @@ impl Experiment for LogWriterTurns {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale::new(6, &[1, 4, 16, 64, 150, 300, 600]).seconds(4).tables(8).rows(25_000);
+        let full = Scale::new(12, &[1, 4, 16, 64, 150, 300, 600]).seconds(2).tables(8).rows(25_000);
         if quick { full.quick(2).clients(&[4]).seconds(1).tables(1).rows(1000) } else { full }
     }
 
@@ -98,13 +98,13 @@ impl Experiment for LogWriterTurns {
         if let Answer::Refused(reason) = log_writer_threads::set(server, levels)? {
             return Ok(Attempt::NotAvailable(reason));
         }
-        let settling = turn(bench.scale) / SETTLING;
-        tool::pause(settling)?;
+        let half = turn(bench.scale) / 2;
+        tool::pause(half)?;
         let before = Reading::take(server)?;
-        tool::pause(turn(bench.scale) - settling)?;
+        tool::pause(half)?;
         let after = Reading::take(server)?;
         let Some(work) = after.since(&before) else {
-            return Err(Error::check(&server.name, "the load came to a standstill for a whole turn"));
+            return Err(Error::check(&server.name, "the load stood still"));
         };
         let mut measurement = Measurement::default();
         measurement.values.insert("statements_per_s".to_owned(), work.statements / work.seconds);
@@ -117,8 +117,8 @@ impl Experiment for LogWriterTurns {
 
 impl SharedLoad for LogWriterTurns {
     fn repeats(&self, levels: &Levels) -> u32 {
-        // each setting in each place under one load; mysqlslap's table would outgrow the buffer pool
-        if levels[LOAD] == SLAP { 1 } else { 3 }
+        // each setting in each place, once or both ways round; mysqlslap's table would outgrow the buffer pool
+        if levels[LOAD] == SLAP { 3 } else { 6 }
     }
 
     fn start<'a>(&self, server: &mut Server, levels: &Levels, bench: &Bench<'a>) -> Result<Start<'a>> {
@@ -130,8 +130,7 @@ impl SharedLoad for LogWriterTurns {
         let clients = clients(levels)?;
         let (invocation, beginning) = load(server, levels, clients, bench)?;
         let ongoing = Ongoing::start(&invocation, clients, beginning, server, bench.guardian)?;
-        // connections, interpreters and an empty table's first pages are not what is asked about
-        tool::pause(turn(bench.scale))?;
+        tool::pause(turn(bench.scale) * WARM_UP)?;
         Ok(Start::Goes(ongoing))
     }
 }
