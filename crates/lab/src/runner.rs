@@ -302,37 +302,56 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Gives the cells of a load their runs, from this repeat to the last one that it lasts for.
+    /// Gives the cells of a load their runs, from this repeat to the last one that it lasts for. What ends the load ends them all:
+    /// one of them alone has nothing to be compared with.
     fn load(&mut self, server: &mut Server, load: &Load, cells: &mut [Planned], repeat: u32) -> Result<()> {
         let measured = |planned: &Planned| planned.cell.outcome == Outcome::Measured;
         if !load.cells.iter().any(|place| measured(&cells[*place])) {
             return Ok(());
         }
         let levels = &cells[load.cells[0]].cell.levels;
-        let mut ongoing = match self.start(server, load.server, levels)? {
-            Ok(ongoing) => ongoing,
-            Err(outcome) => {
-                for place in &load.cells {
-                    if measured(&cells[*place]) {
-                        cells[*place].cell.outcome = outcome.clone();
-                    }
+        let ended = match self.start(server, load.server, levels)? {
+            Ok(mut ongoing) => {
+                let ended = self.turns(server, load, ongoing.as_mut(), cells, repeat)?;
+                if let Some(ongoing) = ongoing {
+                    ongoing.end(server)?;
                 }
-                return Ok(());
+                ended
             }
+            Err(outcome) => Some(outcome),
         };
-        'load: for repeat in repeat..=load.done {
-            for place in turns(repeat, load.cells.len()) {
-                let planned = &mut cells[load.cells[place]];
-                if measured(planned) {
-                    self.one(server, ongoing.as_mut(), &mut planned.cell, repeat)?;
-                }
-                if matches!(planned.cell.outcome, Outcome::Failed(_)) {
-                    self.gone[load.server] = server.gone();
-                    break 'load;
+        if let Some(outcome) = ended {
+            for place in &load.cells {
+                if measured(&cells[*place]) {
+                    cells[*place].cell.outcome = outcome.clone();
                 }
             }
         }
-        ongoing.map_or(Ok(()), |ongoing| ongoing.end(server))
+        Ok(())
+    }
+
+    /// The runs of a load in turns. If one failed, the others are left, and how it ended is told.
+    fn turns(
+        &mut self,
+        server: &mut Server,
+        load: &Load,
+        mut ongoing: Option<&mut Ongoing>,
+        cells: &mut [Planned],
+        repeat: u32,
+    ) -> Result<Option<Outcome>> {
+        for repeat in repeat..=load.done {
+            for place in turns(repeat, load.cells.len()) {
+                let cell = &mut cells[load.cells[place]].cell;
+                if cell.outcome == Outcome::Measured {
+                    self.one(server, ongoing.as_deref_mut(), cell, repeat)?;
+                }
+                if matches!(cell.outcome, Outcome::Failed(_)) {
+                    self.gone[load.server] = server.gone();
+                    return Ok(Some(cell.outcome.clone()));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Starts the load that some cells share, if they do. The inner error is what becomes of them.
@@ -399,14 +418,16 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Measures. What was measured under a load that did not last counts for nothing.
+    /// Measures. What was measured under a load that did not last counts for nothing, and what failed under it failed by that.
     fn run(&self, server: &mut Server, ongoing: Option<&mut Ongoing>, levels: &Levels) -> Result<Attempt> {
-        let mut attempt = self.experiment.run(server, levels, self.bench)?;
-        if let Some(ongoing) = ongoing {
+        let attempt = self.experiment.run(server, levels, self.bench);
+        let Some(ongoing) = ongoing else { return attempt };
+        if !matches!(attempt, Err(Error::Interrupted)) {
             ongoing.check(server)?;
-            if let Attempt::Measured(measurement) = &mut attempt {
-                measurement.commands.extend(ongoing.commands.clone());
-            }
+        }
+        let mut attempt = attempt?;
+        if let Attempt::Measured(measurement) = &mut attempt {
+            measurement.commands.extend(ongoing.commands.clone());
         }
         Ok(attempt)
     }

@@ -34,6 +34,9 @@ const SETTINGS: &[&str] = &["ON", "OFF", "AUTO"];
 /// Rows of mysqlslap's table before its clients begin.
 const PRELOADED: u32 = 2000;
 
+/// Connections that fill sysbench's tables.
+const PREPARING: u32 = 4;
+
 /// Statements that a client of mysqlslap does not come to the end of.
 const NO_END: u32 = 1_000_000_000;
 
@@ -85,7 +88,7 @@ impl Experiment for LogWriterTurns {
     fn prepare(&self, server: &mut Server, bench: &Bench) -> Result<Vec<String>> {
         server.database(SLAP_DATABASE)?;
         server.database(DATABASE)?;
-        oltp(OLTP, bench.scale, 4).prepare(&server.address)?;
+        oltp(OLTP, bench.scale, PREPARING).prepare(&server.address)?;
         Ok(Vec::new())
     }
 
@@ -129,7 +132,11 @@ impl SharedLoad for LogWriterTurns {
         server.query(&format!("DROP DATABASE IF EXISTS {SLAP_DATABASE}"))?;
         let clients = clients(levels)?;
         let (invocation, beginning) = load(server, levels, clients, bench)?;
-        let ongoing = Ongoing::start(&invocation, clients, beginning, server, bench.guardian)?;
+        let mut ongoing = Ongoing::start(&invocation, clients, beginning, server, bench.guardian)?;
+        if levels[LOAD] == OLTP {
+            let prepared = oltp(OLTP, bench.scale, PREPARING).invocation(&server.address, "prepare");
+            ongoing.commands.insert(0, prepared.shown());
+        }
         tool::pause(turn(bench.scale) * WARM_UP)?;
         Ok(Start::Goes(ongoing))
     }
