@@ -3,7 +3,8 @@
 //!
 //! [`Noise`] is the standard deviation of a run, relative to the mean of its cell, pooled over all cells. Few repeats tell
 //! little of one cell's deviation, but all cells together tell what this machine does to a run, and with that how far
-//! two cells must lie apart before it means anything.
+//! two cells must lie apart before it means anything. Where cells take turns under one load, what the runs of a repeat
+//! have in common is no noise: it happened to all of them.
 //!
 //! A [`Choice`] compares the level that claims to be right everywhere (`AUTO`) with the better of the fixed ones, at each
 //! level of the other factors and for each server: run by run, so that what the machine did meanwhile happened to both. The
@@ -18,12 +19,17 @@ use crate::results::{Better, Cell, Measure, Results};
 use crate::stats;
 
 /// How much alike the repeats of a cell are, judged by all cells.
+///
+/// Of cells that take turns it is the residue of a table of repeats by cells, from which the means of both are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// Standard deviation of one run, as a share of the mean of its cell.
     pub relative_deviation: f64,
-    /// Degrees of freedom: runs beyond the first of each cell.
+    /// Degrees of freedom: runs beyond the first of each cell, and of turns beyond the first of each repeat.
     pub freedom: usize,
+    /// Whether what the runs of a repeat have in common was left out.
+    #[serde(default)]
+    pub turns: bool,
     /// The runs of a cell, where it has all.
     pub repeats: u32,
     /// Half width of the 95 % confidence interval of the ratio of two cells that differ in nothing.
@@ -35,25 +41,28 @@ pub struct Noise {
 impl Noise {
     /// Of one measure; `None` if no cell has two runs.
     pub fn of(results: &Results, measure: &str) -> Option<Noise> {
-        let samples: Vec<Vec<f64>> = results.cells.iter().map(|cell| cell.sample(measure)).collect();
+        let repeats = results.repeats();
+        let turning = results.experiment.turning.as_deref();
         let (mut squares, mut freedom) = (0.0, 0);
-        for sample in samples {
-            let Some((mean, spread)) = stats::summary(&sample).and_then(|s| Some((s.mean, s.spread?))) else {
-                continue;
-            };
-            if mean != 0.0 {
-                squares += (spread.deviation / mean).powi(2) * (sample.len() - 1) as f64;
-                freedom += sample.len() - 1;
+        for cells in together(results, turning) {
+            let mut table: Vec<Vec<Option<f64>>> =
+                cells.iter().map(|cell| relative(&cell.values(measure, repeats))).collect();
+            let mut known = table.iter().filter(|cell| cell.iter().any(Option::is_some)).count();
+            if turning.is_some() {
+                known += without_common(&mut table, repeats as usize).saturating_sub(1);
             }
+            let runs: Vec<f64> = table.into_iter().flatten().flatten().collect();
+            freedom += runs.len().saturating_sub(known);
+            squares += runs.iter().map(|run| run.powi(2)).sum::<f64>();
         }
         if freedom == 0 {
             return None;
         }
-        let repeats = results.repeats();
         let relative_deviation = (squares / freedom as f64).sqrt();
         Some(Noise {
             relative_deviation,
             freedom,
+            turns: turning.is_some(),
             repeats,
             ratio_half_width: stats::student_t(freedom)
                 * relative_deviation
@@ -68,8 +77,13 @@ impl Noise {
             return "Noise: unknown, because no cell ran twice; nothing here can be told from one run."
                 .to_owned();
         };
+        let what = if noise.turns {
+            "turns have, beyond what those of a repeat have in common,"
+        } else {
+            "the runs of a cell have"
+        };
         format!(
-            "Noise: the runs of a cell have a standard deviation of {} of their mean (all cells together, {} degrees of \
+            "Noise: {what} a standard deviation of {} of their mean (all cells together, {} degrees of \
              freedom). With {} runs each, two cells that differ in nothing come to a ratio between {:.2} and {:.2} in 95 \
              of 100 experiments; what lies between says nothing.",
             percent(noise.relative_deviation),
@@ -79,6 +93,40 @@ impl Noise {
             1.0 + noise.ratio_half_width
         )
     }
+}
+
+/// The cells in groups: those that take turns, or each by itself.
+fn together<'a>(results: &'a Results, turning: Option<&str>) -> Vec<Vec<&'a Cell>> {
+    let mut groups: Vec<Vec<&Cell>> = Vec::new();
+    for cell in &results.cells {
+        let beside = |group: &&mut Vec<&Cell>| turning.is_some_and(|factor| group[0].is_beside(cell, factor));
+        match groups.iter_mut().find(beside) {
+            Some(group) => group.push(cell),
+            None => groups.push(vec![cell]),
+        }
+    }
+    groups
+}
+
+/// By how much each is away from their mean, as a share of it. Nothing is, where the mean is 0 or there is none.
+fn relative(values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let sample: Vec<f64> = values.iter().copied().flatten().collect();
+    let mean = stats::summary(&sample).map(|sample| sample.mean).filter(|mean| *mean != 0.0);
+    values.iter().map(|value| Some((*value)? / mean? - 1.0)).collect()
+}
+
+/// Takes from each repeat what its runs have in common, and tells how many repeats have any.
+fn without_common(table: &mut [Vec<Option<f64>>], repeats: usize) -> usize {
+    let mut with_runs = 0;
+    for repeat in 0..repeats {
+        let runs: Vec<f64> = table.iter().filter_map(|cell| cell[repeat]).collect();
+        let Some(runs) = stats::summary(&runs) else { continue };
+        with_runs += 1;
+        for run in table.iter_mut().filter_map(|cell| cell[repeat].as_mut()) {
+            *run -= runs.mean;
+        }
+    }
+    with_runs
 }
 
 /// A share, with a digit after the point where it is small.
@@ -188,11 +236,7 @@ pub fn choices(results: &Results) -> Vec<Choice> {
     let Some(measure) = description.measures.first() else { return Vec::new() };
     let choosing = results.cells.iter().filter(|cell| cell.level(within) == chooser.level);
     let choice = |cell: &Cell| {
-        let others = |other: &&Cell| {
-            let same = |(factor, level): (&String, &String)| factor == within || other.level(factor) == level;
-            other.server == cell.server && cell.levels.iter().all(same)
-        };
-        let fixed = results.cells.iter().filter(others);
+        let fixed = results.cells.iter().filter(|other| cell.is_beside(other, within));
         let fixed = fixed.filter(|other| chooser.among.iter().any(|level| level == other.level(within)));
         let better = best(fixed, measure)?;
         let repeats = results.repeats();
@@ -297,6 +341,28 @@ mod tests {
         let shown = Noise::shown(Some(noise));
         assert!(shown.contains("8.2 % of their mean") && shown.contains("between 0.79 and 1.21"), "{shown}");
         assert_eq!(Noise::of(&results, "absent"), None);
+    }
+
+    #[test]
+    fn what_turns_have_in_common_is_no_noise() {
+        let cells = |turns: &[[f64; 3]]| {
+            let cells =
+                ["ON", "OFF", "AUTO"].iter().zip(turns).map(|(setting, runs)| cell("a", "8", setting, runs));
+            let mut results = results(cells.chain([cell("b", "8", "ON", &[1.0, 9.0, 5.0])]).collect());
+            results.experiment.turning = Some("setting".to_owned());
+            Noise::of(&results, "tps")
+        };
+        // loads that differ by a half, settings by a tenth
+        let noise = cells(&[[100.0, 150.0, 200.0], [110.0, 165.0, 220.0], [90.0, 135.0, 180.0]]);
+        let noise = noise.expect("three of each");
+        assert!(noise.relative_deviation < 1e-9 && noise.turns, "{noise:?}");
+        assert_eq!(noise.freedom, 4, "(3 - 1) * (3 - 1), and nothing of a cell that is alone");
+        assert!(Noise::shown(Some(noise)).starts_with("Noise: turns have, beyond"));
+        // means 1; by hand: 0.03 0 -0.03, -0.03 0 0.03 and none: 4 * 0.0009 / 4
+        let noise = cells(&[[103.0, 100.0, 97.0], [194.0, 200.0, 206.0], [50.0, 50.0, 50.0]]);
+        assert!((noise.expect("three of each").relative_deviation - 0.03).abs() < 1e-9, "{noise:?}");
+        let noise = cells(&[[103.0, 100.0, 97.0]]);
+        assert_eq!(noise, None, "one setting alone has nothing to be compared with");
     }
 
     #[test]

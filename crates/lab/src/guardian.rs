@@ -2,7 +2,7 @@
 //!
 //! An experiment that ends, fails or is interrupted stops its servers and removes their data by itself. A lab that is killed,
 //! or interrupted a second time, does not get to it; and a server with a gigabyte of memory that nobody knows of spoils
-//! whatever is measured next. So a shell waits for the end of its input, which the operating system brings about however
+//! whatever is measured next; so does a load without end on a server that goes on. So a shell waits for the end of its input, which the operating system brings about however
 //! the lab ends, kills the process groups that it was told of, and removes the folder:
 //!
 //! ```text

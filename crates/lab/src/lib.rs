@@ -31,6 +31,7 @@ pub mod guardian;
 pub mod machine;
 pub mod metrics;
 pub mod mysqlslap;
+pub mod ongoing;
 pub mod process;
 pub mod report;
 pub mod results;

@@ -55,7 +55,7 @@ struct RunArguments {
     /// Connections, separated by commas; each number is measured
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     clients: Option<Vec<u32>>,
-    /// Length of a run of sysbench
+    /// Length of a run of sysbench, or of a turn
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: Option<u32>,
     /// Statements of each client of mysqlslap

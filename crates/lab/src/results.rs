@@ -69,6 +69,10 @@ pub struct Description {
     pub x: String,
     /// The factor that is a setting of a server, whose levels are compared within each server.
     pub within: Option<String>,
+    /// The factor whose levels take turns under one load, so that the runs of a repeat have that in common; `None` where each
+    /// run brings its own.
+    #[serde(default)]
+    pub turning: Option<String>,
     /// The level of that setting with which the server chooses by itself.
     #[serde(default)]
     pub chooser: Option<Chooser>,
@@ -201,6 +205,12 @@ impl Cell {
         self.counted().iter().filter_map(|run| run.values.get(key).copied()).collect()
     }
 
+    /// Whether another one is of the same server and of the same level of every factor but this.
+    pub fn is_beside(&self, other: &Cell, factor: &str) -> bool {
+        let same = |(key, level): (&String, &String)| key == factor || other.level(key) == level;
+        self.server == other.server && self.levels.iter().all(same)
+    }
+
     /// Its level of a factor.
     pub fn level(&self, factor: &str) -> &str {
         self.levels.get(factor).map_or("", String::as_str)
@@ -300,6 +310,7 @@ pub(crate) mod tests {
                 measures: vec![measure],
                 x: "clients".to_owned(),
                 within: Some("setting".to_owned()),
+                turning: None,
                 chooser: Some(Chooser {
                     level: "AUTO".to_owned(),
                     among: vec!["ON".to_owned(), "OFF".to_owned()],

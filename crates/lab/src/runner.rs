@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale};
+use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale, Start};
 use crate::guardian::Guardian;
 use crate::machine;
+use crate::ongoing::Ongoing;
 use crate::results::{Cell, Outcome, Results, Run, SCHEMA, ServerFacts};
 use crate::server::{DECISIVE, Nursery, PATIENCE, Server};
 use crate::spec::ServerSpec;
@@ -52,7 +53,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let machine = machine::describe(folder.path());
-    let bench = Bench { scale: &order.scale, scripts: &order.output };
+    let bench = Bench { scale: &order.scale, scripts: &order.output, guardian: &guardian };
     let settings = experiment.settings();
     let nursery = Nursery {
         folder: folder.path(),
@@ -76,10 +77,11 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     }
 
     let mut cells = plan(experiment, &mut servers, &order.scale)?;
+    let mut loads = loads(experiment, &cells);
     let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
-    if let Err(problem) = rounds.all(&mut servers, &mut cells) {
+    if let Err(problem) = rounds.all(&mut servers, &mut loads, &mut cells) {
         notes.extend([format!("The experiment did not run to its end: {problem}")]);
         for Planned { cell, .. } in &mut cells {
             never_run(cell, &problem);
@@ -220,6 +222,37 @@ fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> R
     Ok(cells)
 }
 
+/// Cells whose runs a load makes: those that differ in the factor whose levels take turns under it, or a single one.
+#[derive(Debug, PartialEq, Eq)]
+struct Load {
+    server: usize,
+    /// Their places.
+    cells: Vec<usize>,
+    /// For how many repeats it lasts.
+    repeats: u32,
+    /// The last repeat that it was started for.
+    done: u32,
+}
+
+fn loads(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Load> {
+    let turning = experiment.description().turning;
+    let together = |load: &Load, cell: &Cell| {
+        turning.as_ref().is_some_and(|factor| cells[load.cells[0]].cell.is_beside(cell, factor))
+    };
+    let mut loads: Vec<Load> = Vec::new();
+    for (place, planned) in cells.iter().enumerate() {
+        match loads.iter_mut().find(|load| together(load, &planned.cell)) {
+            Some(load) => load.cells.push(place),
+            None => {
+                let repeats =
+                    experiment.shared_load().map_or(1, |shared| shared.repeats(&planned.cell.levels));
+                loads.push(Load { server: planned.server, cells: vec![place], repeats, done: 0 });
+            }
+        }
+    }
+    loads
+}
+
 /// A cell that the end of the experiment left without a run was not measured.
 fn never_run(cell: &mut Cell, problem: &Error) {
     if cell.outcome == Outcome::Measured && cell.runs.is_empty() {
@@ -232,6 +265,18 @@ fn round(repeat: u32, cells: usize) -> Vec<usize> {
     if repeat % 2 == 1 { (0..cells).collect() } else { (0..cells).rev().collect() }
 }
 
+/// The order of so many turns in a repeat. As many repeats as there are turns have each in every place, so that a steady drift
+/// cancels out; the next ones go the other way round, so that each also follows each other.
+fn turns(repeat: u32, count: usize) -> Vec<usize> {
+    let before = repeat.saturating_sub(1) as usize;
+    let mut order: Vec<usize> = (0..count).collect();
+    if (before / count.max(1)) % 2 == 1 {
+        order.reverse();
+    }
+    order.rotate_left(before % count.max(1));
+    order
+}
+
 struct Rounds<'a> {
     experiment: &'a dyn Experiment,
     bench: &'a Bench<'a>,
@@ -241,33 +286,113 @@ struct Rounds<'a> {
     gone: Vec<Option<String>>,
 }
 
-impl Rounds<'_> {
-    fn all(&mut self, servers: &mut [Server], cells: &mut [Planned]) -> Result<()> {
-        for repeat in 1..=self.bench.scale.repeats {
-            for place in round(repeat, cells.len()) {
-                let Planned { server, cell } = &mut cells[place];
-                if cell.outcome == Outcome::Measured {
-                    if let Some(reason) = &self.gone[*server] {
-                        cell.outcome = Outcome::Failed(reason.clone());
-                    } else {
-                        self.one(&mut servers[*server], cell, repeat)?;
-                        if matches!(cell.outcome, Outcome::Failed(_)) {
-                            self.gone[*server] = servers[*server].gone();
-                        }
-                    }
+impl<'a> Rounds<'a> {
+    fn all(&mut self, servers: &mut [Server], loads: &mut [Load], cells: &mut [Planned]) -> Result<()> {
+        let repeats = self.bench.scale.repeats;
+        for repeat in 1..=repeats {
+            for place in round(repeat, loads.len()) {
+                let load = &mut loads[place];
+                if load.done < repeat {
+                    load.done = repeats.min(repeat + load.repeats - 1);
+                    self.load(&mut servers[load.server], load, cells, repeat)?;
+                    self.progress.inc(u64::from(load.done - repeat + 1) * load.cells.len() as u64);
                 }
-                self.progress.inc(1);
             }
         }
         Ok(())
     }
 
-    fn one(&mut self, server: &mut Server, cell: &mut Cell, repeat: u32) -> Result<()> {
+    /// Gives the cells of a load their runs, from this repeat to the last one that it lasts for. What ends the load ends them all:
+    /// one of them alone has nothing to be compared with.
+    fn load(&mut self, server: &mut Server, load: &Load, cells: &mut [Planned], repeat: u32) -> Result<()> {
+        let measured = |planned: &Planned| planned.cell.outcome == Outcome::Measured;
+        if !load.cells.iter().any(|place| measured(&cells[*place])) {
+            return Ok(());
+        }
+        let levels = &cells[load.cells[0]].cell.levels;
+        let ended = match self.start(server, load.server, levels)? {
+            Ok(mut ongoing) => {
+                let ended = self.turns(server, load, ongoing.as_mut(), cells, repeat)?;
+                if let Some(ongoing) = ongoing {
+                    ongoing.end(server)?;
+                }
+                ended
+            }
+            Err(outcome) => Some(outcome),
+        };
+        if let Some(outcome) = ended {
+            for place in &load.cells {
+                if measured(&cells[*place]) {
+                    cells[*place].cell.outcome = outcome.clone();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs of a load in turns. If one failed, the others are left, and how it ended is told.
+    fn turns(
+        &mut self,
+        server: &mut Server,
+        load: &Load,
+        mut ongoing: Option<&mut Ongoing>,
+        cells: &mut [Planned],
+        repeat: u32,
+    ) -> Result<Option<Outcome>> {
+        for repeat in repeat..=load.done {
+            for place in turns(repeat, load.cells.len()) {
+                let cell = &mut cells[load.cells[place]].cell;
+                if cell.outcome == Outcome::Measured {
+                    self.one(server, ongoing.as_deref_mut(), cell, repeat)?;
+                }
+                if matches!(cell.outcome, Outcome::Failed(_)) {
+                    self.gone[load.server] = server.gone();
+                    return Ok(Some(cell.outcome.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Starts the load that some cells share, if they do. The inner error is what becomes of them.
+    fn start(
+        &mut self,
+        server: &mut Server,
+        place: usize,
+        levels: &Levels,
+    ) -> Result<std::result::Result<Option<Ongoing<'a>>, Outcome>> {
+        if let Some(reason) = &self.gone[place] {
+            return Ok(Err(Outcome::Failed(reason.clone())));
+        }
+        tool::pause(self.bench.scale.pause)?;
+        let Some(shared) = self.experiment.shared_load() else { return Ok(Ok(None)) };
+        match shared.start(server, levels, self.bench) {
+            Ok(Start::Goes(ongoing)) => Ok(Ok(Some(ongoing))),
+            Ok(Start::NotAvailable(reason)) => {
+                self.say(&format!("{}: not available: {reason}", server.name));
+                Ok(Err(Outcome::NotAvailable(reason)))
+            }
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(problem) => {
+                self.say(&format!("{}: failed: {problem}", server.name));
+                self.gone[place] = server.gone();
+                Ok(Err(Outcome::Failed(problem.to_string())))
+            }
+        }
+    }
+
+    /// One run of a cell.
+    fn one(
+        &mut self,
+        server: &mut Server,
+        ongoing: Option<&mut Ongoing>,
+        cell: &mut Cell,
+        repeat: u32,
+    ) -> Result<()> {
         let shown = format!("{}, {}", cell.server, levels_shown(&cell.levels));
         self.progress.set_message(shown.clone());
-        tool::pause(self.bench.scale.pause)?;
         self.order += 1;
-        match self.experiment.run(server, &cell.levels, self.bench) {
+        match self.run(server, ongoing, &cell.levels) {
             Ok(Attempt::Measured(measurement)) => {
                 self.say(&format!("{shown}: {}", self.headline(&measurement.values)));
                 cell.commands = server.set_statements();
@@ -291,6 +416,20 @@ impl Rounds<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Measures. What was measured under a load that did not last counts for nothing, and what failed under it failed by that.
+    fn run(&self, server: &mut Server, ongoing: Option<&mut Ongoing>, levels: &Levels) -> Result<Attempt> {
+        let attempt = self.experiment.run(server, levels, self.bench);
+        let Some(ongoing) = ongoing else { return attempt };
+        if !matches!(attempt, Err(Error::Interrupted)) {
+            ongoing.check(server)?;
+        }
+        let mut attempt = attempt?;
+        if let Attempt::Measured(measurement) = &mut attempt {
+            measurement.commands.extend(ongoing.commands.clone());
+        }
+        Ok(attempt)
     }
 
     fn headline(&self, values: &BTreeMap<String, f64>) -> String {
@@ -353,6 +492,55 @@ mod tests {
         let mut some = cell(vec![Run::default()]);
         never_run(&mut some, &Error::Interrupted);
         assert_eq!(some.outcome, Outcome::Measured, "fewer runs than asked for, and n says how many");
+    }
+
+    #[test]
+    fn turns_come_equally_often_in_every_place_and_after_each_other() {
+        for count in 1..=4usize {
+            let orders: Vec<Vec<usize>> = (1..=2 * count as u32).map(|repeat| turns(repeat, count)).collect();
+            for half in orders.chunks(count) {
+                for place in 0..count {
+                    let mut there: Vec<usize> = half.iter().map(|order| order[place]).collect();
+                    there.sort_unstable();
+                    assert_eq!(there, (0..count).collect::<Vec<_>>(), "{count} turns, place {place}");
+                }
+            }
+        }
+        let all: Vec<usize> = (1..=6).flat_map(|repeat| turns(repeat, 3)).collect();
+        assert_eq!(all, [0, 1, 2, 1, 2, 0, 2, 0, 1, 2, 1, 0, 1, 0, 2, 0, 2, 1]);
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "each turn begins with a change");
+        assert_eq!(turns(7, 3), turns(1, 3));
+    }
+
+    #[test]
+    fn cells_that_take_turns_have_a_load_in_common_and_others_have_not() {
+        let planned = |server: usize, clients: &str, setting: &str, load: &str| {
+            let levels = [("clients", clients), ("innodb_log_writer_threads", setting), ("load", load)];
+            let levels = levels.map(|(factor, level)| (factor.to_owned(), level.to_owned())).into();
+            let (runs, commands) = (Vec::new(), Vec::new());
+            let outcome = Outcome::Measured;
+            Planned { server, cell: Cell { server: server.to_string(), levels, outcome, runs, commands } }
+        };
+        let cells = [
+            planned(0, "8", "ON", "slap-mixed"),
+            planned(1, "8", "ON", "slap-mixed"),
+            planned(0, "8", "OFF", "slap-mixed"),
+            planned(0, "9", "ON", "slap-mixed"),
+            planned(0, "8", "ON", "oltp_write_only"),
+            planned(1, "8", "OFF", "slap-mixed"),
+        ];
+        let grouped = |name: &str| {
+            let experiment = crate::experiment::find(name).expect("it is there");
+            loads(experiment, &cells)
+        };
+        let turning: Vec<(usize, Vec<usize>, u32)> = grouped("log-writer-turns")
+            .into_iter()
+            .map(|load| (load.server, load.cells, load.repeats))
+            .collect();
+        assert_eq!(turning, [(0, vec![0, 2], 3), (1, vec![1, 5], 3), (0, vec![3], 3), (0, vec![4], 6)]);
+        let alone = grouped("log-writer-threads");
+        assert!(alone.iter().all(|load| load.cells.len() == 1 && load.repeats == 1), "{alone:?}");
+        assert_eq!(alone.len(), cells.len());
     }
 
     #[test]

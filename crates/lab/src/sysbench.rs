@@ -19,7 +19,7 @@ pub struct Load {
     pub options: Vec<String>,
     /// Connections.
     pub clients: u32,
-    /// How long a run takes.
+    /// How long a run takes, or [`NO_END`].
     pub seconds: u32,
     /// Whether the rates of every second are asked for.
     pub by_second: bool,
@@ -47,6 +47,9 @@ pub struct Measured {
     /// Transactions per second, second by second, if asked for. The last report may be of less than a second.
     pub by_second: Vec<f64>,
 }
+
+/// Seconds of a run that does not end by itself.
+pub const NO_END: u32 = 0;
 
 /// What the tool may take beyond the time it is told to run: connecting, and ending under overload.
 const GRACE: Duration = Duration::from_secs(120);

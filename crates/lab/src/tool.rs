@@ -1,13 +1,13 @@
 //! The load tools: finding them, running them, stopping them.
 //!
-//! A tool runs to its end, to a time limit, or until the lab is interrupted; in the last two cases it is killed, with
-//! whatever it has started: it is in a process group of its own. What it printed comes back as text. Its command line is kept
+//! A tool runs to its end, to a time limit, until the lab is interrupted, or until it has done its service; in all but the
+//! first case it is killed, with whatever it has started: it is in a process group of its own. What it printed comes back as text. Its command line is kept
 //! for the report as one could type it, without the password.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -157,11 +157,11 @@ impl Invocation {
 
     /// Runs it and returns what it printed to standard output. Fails if it fails or takes longer than `limit`.
     pub fn run(&self, limit: Duration) -> Result<String> {
-        let failed = |problem: String, printed: &str| Error::Tool {
-            command: self.shown(),
-            problem,
-            printed: tail(printed),
-        };
+        self.start()?.finish(limit)
+    }
+
+    /// Starts it.
+    pub fn start(&self) -> Result<Running> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(self.secrets.iter().map(|(argument, _)| argument));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -170,38 +170,92 @@ impl Invocation {
             None => command.spawn(),
             Some(cpus) => confined(cpus, || command.spawn()),
         };
-        let mut child = started.map_err(|error| failed(error.to_string(), ""))?;
+        let shown = self.shown();
+        let mut child = started.map_err(|error| failed(&shown, error.to_string(), ""))?;
         let printed = Collected::new(child.stdout.take());
         let complained = Collected::new(child.stderr.take());
-        let end = Instant::now() + limit;
-        let (status, stopped) = loop {
-            let status = child.try_wait().map_err(|error| failed(error.to_string(), ""))?;
-            if let Some(status) = status {
-                break (status, None);
+        Ok(Running { child, ended: None, shown, printed, complained })
+    }
+}
+
+fn failed(command: &str, problem: String, printed: &str) -> Error {
+    Error::Tool { command: command.to_owned(), problem, printed: tail(printed) }
+}
+
+/// A tool that was started. Dropping it kills it, with whatever it has started.
+pub struct Running {
+    child: Child,
+    /// How it ended, once that is known.
+    ended: Option<ExitStatus>,
+    shown: String,
+    printed: Collected,
+    complained: Collected,
+}
+
+impl Running {
+    /// Its process group.
+    pub fn group(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Fails if it has ended, in whatever way.
+    pub fn check(&mut self) -> Result<()> {
+        match self.status()? {
+            None => Ok(()),
+            Some(_) if check_interrupted().is_err() => Err(Error::Interrupted),
+            Some(status) => {
+                Err(failed(&self.shown, format!("ended before its time: {status}"), &self.texts().concat()))
             }
-            let stop = if check_interrupted().is_err() {
-                Some(Error::Interrupted)
-            } else if Instant::now() > end {
-                Some(failed(format!("did not end within {} s and was killed", limit.as_secs()), ""))
-            } else {
-                None
-            };
-            if let Some(reason) = stop {
-                // it may have ended meanwhile
-                let _ = process::end_group(child.id(), Signal::KILL);
-                let status = child.wait().map_err(|error| failed(error.to_string(), ""))?;
-                break (status, Some(reason));
+        }
+    }
+
+    /// Kills it, with whatever it has started.
+    pub fn stop(&mut self) {
+        if self.ended.is_none() {
+            // it may have ended meanwhile
+            let _ = process::end_group(self.child.id(), Signal::KILL);
+            self.ended = self.child.wait().ok();
+        }
+    }
+
+    /// Waits for its end and returns what it printed to standard output.
+    fn finish(mut self, limit: Duration) -> Result<String> {
+        let end = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.status()? {
+                return match self.texts() {
+                    [printed, _] if status.success() => Ok(printed),
+                    // whoever interrupted the lab may have ended the tool as well
+                    _ if check_interrupted().is_err() => Err(Error::Interrupted),
+                    texts => Err(failed(&self.shown, status.to_string(), &texts.concat())),
+                };
+            }
+            check_interrupted()?;
+            if Instant::now() > end {
+                let problem = format!("did not end within {} s and was killed", limit.as_secs());
+                return Err(failed(&self.shown, problem, ""));
             }
             std::thread::sleep(STEP);
-        };
-        let texts = [printed, complained].map(Collected::text);
-        match stopped {
-            Some(reason) => Err(reason),
-            None if status.success() => Ok(texts.into_iter().next().unwrap_or_default()),
-            // whoever interrupted the lab may have ended the tool as well
-            None if check_interrupted().is_err() => Err(Error::Interrupted),
-            None => Err(failed(status.to_string(), &texts.concat())),
         }
+    }
+
+    fn status(&mut self) -> Result<Option<ExitStatus>> {
+        if self.ended.is_none() {
+            let status = self.child.try_wait();
+            self.ended = status.map_err(|error| failed(&self.shown, error.to_string(), ""))?;
+        }
+        Ok(self.ended)
+    }
+
+    /// What it printed, and what it complained of, once it has ended.
+    fn texts(&self) -> [String; 2] {
+        [&self.printed, &self.complained].map(Collected::text)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
@@ -247,7 +301,7 @@ impl Collected {
 
     /// All of it, once the program has ended. Something that the program left behind may hold the stream open: it is not
     /// waited for.
-    fn text(self) -> String {
+    fn text(&self) -> String {
         let _ = self.end.recv_timeout(REST);
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
@@ -307,6 +361,21 @@ mod tests {
             shell("echo out; echo err >&2; exit 3").run(Duration::from_secs(10)).expect_err("it fails");
         let text = error.to_string();
         assert!(text.contains("exit status: 3") && text.contains("out\nerr"), "{text}");
+    }
+
+    #[test]
+    fn a_tool_that_is_to_go_on_fails_by_ending_and_not_by_being_ended() {
+        let mut running = shell("exec sleep 1000").start().expect("it starts");
+        running.check().expect("it runs");
+        running.stop();
+        assert!(!process::lives(running.group()));
+        let mut running = shell("echo out; echo err >&2").start().expect("it starts");
+        let error = (0..).find_map(|_| {
+            std::thread::sleep(STEP);
+            running.check().err()
+        });
+        let text = error.expect("the search ends by finding it").to_string();
+        assert!(text.contains("ended before its time: exit status: 0\nout\nerr"), "{text}");
     }
 
     #[test]

@@ -81,6 +81,7 @@ impl Experiment for Checkpoint {
             ],
             x: CLIENTS.to_owned(),
             within: None,
+            turning: None,
             chooser: None,
         }
     }

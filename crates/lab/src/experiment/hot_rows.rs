@@ -46,6 +46,7 @@ impl Experiment for HotRows {
             measures: sysbench_measures(),
             x: CLIENTS.to_owned(),
             within: None,
+            turning: None,
             chooser: None,
         }
     }

@@ -58,6 +58,7 @@ impl Experiment for LogWriterThreads {
             ],
             x: CLIENTS.to_owned(),
             within: Some(VARIABLE.to_owned()),
+            turning: None,
             chooser: Some(chooser()),
         }
     }

@@ -28,6 +28,7 @@ impl Experiment for LogWriterThreadsOltp {
             measures: sysbench_measures(),
             x: CLIENTS.to_owned(),
             within: Some(VARIABLE.to_owned()),
+            turning: None,
             chooser: Some(log_writer_threads::chooser()),
         }
     }

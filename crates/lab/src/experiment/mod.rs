@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `log-writer-threads` | mysqlslap mixed | clients, `innodb_log_writer_threads` |
 //! | `log-writer-threads-oltp` | sysbench oltp_write_only | clients, `innodb_log_writer_threads` |
+//! | `log-writer-turns` | both | the same, in turns under one load |
 //! | `redo-pipeline` | sysbench oltp_write_only | which processors the log's threads have to themselves |
 //! | `hot-rows` | `hot_rows.lua` | clients |
 //! | `queue` | `queue.lua` | clients, isolation level |
@@ -16,6 +17,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::guardian::Guardian;
+use crate::ongoing::Ongoing;
 use crate::process;
 use crate::results::{Better, Counter, Description, Factor, Measure};
 use crate::server::Server;
@@ -27,6 +30,7 @@ mod checkpoint;
 mod hot_rows;
 mod log_writer_threads;
 mod log_writer_threads_oltp;
+mod log_writer_turns;
 mod placement;
 mod queue;
 mod redo_pipeline;
@@ -61,14 +65,38 @@ pub trait Experiment {
     /// Loads what the runs need. Returns notes for the report.
     fn prepare(&self, server: &mut Server, bench: &Bench) -> Result<Vec<String>>;
 
-    /// One run.
+    /// The load under which the levels of [`Description::turning`] take turns; `None` if every run brings its own.
+    fn shared_load(&self) -> Option<&dyn SharedLoad> {
+        None
+    }
+
+    /// One run: with a load of its own, or a turn under the one that goes on.
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt>;
+}
+
+/// A load that goes on while the levels of one factor, a setting of the server, take turns. A run is then a turn, and the runs
+/// of a repeat, one of each level, have the load in common.
+pub trait SharedLoad {
+    /// For how many repeats one load lasts.
+    fn repeats(&self, levels: &Levels) -> u32;
+
+    /// Starts the load, whatever the level of the factor, and warms it up.
+    fn start<'a>(&self, server: &mut Server, levels: &Levels, bench: &Bench<'a>) -> Result<Start<'a>>;
+}
+
+/// What came of starting a load.
+pub enum Start<'a> {
+    /// It goes on.
+    Goes(Ongoing<'a>),
+    /// The server has none of the levels.
+    NotAvailable(String),
 }
 
 /// All experiments.
 pub const ALL: &[&dyn Experiment] = &[
     &log_writer_threads::LogWriterThreads,
     &log_writer_threads_oltp::LogWriterThreadsOltp,
+    &log_writer_turns::LogWriterTurns,
     &redo_pipeline::RedoPipeline,
     &hot_rows::HotRows,
     &queue::Queue,
@@ -99,7 +127,7 @@ pub struct Scale {
     pub repeats: u32,
     /// Connections; each number is a level.
     pub clients: Vec<u32>,
-    /// Length of a run of sysbench.
+    /// Length of a run of sysbench, or of a turn.
     pub seconds: Option<u32>,
     /// Statements of each client of mysqlslap.
     pub statements: Option<u32>,
@@ -180,6 +208,8 @@ pub struct Bench<'a> {
     pub scale: &'a Scale,
     /// Where the scripts of loads go.
     pub scripts: &'a Path,
+    /// Who ends a load should the lab not get to it.
+    pub guardian: &'a Guardian,
 }
 
 /// What came of a run.
@@ -237,6 +267,11 @@ fn clients_and(scale: &Scale, other: Option<(&str, &[&str])>) -> Vec<Levels> {
 fn clients(levels: &Levels) -> Result<u32> {
     let text = levels.get(CLIENTS).map_or("", String::as_str);
     text.parse().map_err(|_| Error::Usage(format!("'{text}' is not a number of clients")))
+}
+
+/// How long a turn takes.
+fn turn(scale: &Scale) -> Duration {
+    Duration::from_secs(scale.seconds.unwrap_or(1).into())
 }
 
 /// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see it.
@@ -316,6 +351,10 @@ mod tests {
                 }
             }
             assert!(!description.measures.is_empty() && !experiment.tools().is_empty());
+            assert_eq!(description.turning.is_some(), experiment.shared_load().is_some());
+            if let Some(turning) = &description.turning {
+                assert!(description.factors.iter().any(|factor| factor.key == *turning), "{turning}");
+            }
             if let Some(chooser) = &description.chooser {
                 let within = description.within.as_ref().expect("a chooser is a level of a server's setting");
                 let levels = experiment.levels(&experiment.scale(true));
@@ -330,7 +369,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, redo-pipeline, hot-rows, queue, checkpoint"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, redo-pipeline, hot-rows, queue, checkpoint"
         );
         assert!(find("hot-rows").is_ok());
     }

@@ -48,6 +48,7 @@ impl Experiment for Queue {
             measures: sysbench_measures(),
             x: ISOLATION.to_owned(),
             within: None,
+            turning: None,
             chooser: None,
         }
     }

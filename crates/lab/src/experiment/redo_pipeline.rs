@@ -40,6 +40,7 @@ impl Experiment for RedoPipeline {
             ],
             x: PLACEMENT.to_owned(),
             within: Some(PLACEMENT.to_owned()),
+            turning: None,
             chooser: None,
         }
     }
