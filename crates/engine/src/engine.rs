@@ -179,7 +179,7 @@ impl Engine {
         self.background.stop();
         for table in self.dictionary().all_tables() {
             let runtime = table.runtime();
-            if runtime.check().is_err() {
+            if !runtime.is_usable() {
                 continue;
             }
             retry_blocking(|| runtime.auto_increment.save(&self.log, &runtime.space))?;

@@ -9,6 +9,7 @@ mod flush_method;
 pub(crate) mod harness;
 mod locking;
 mod long_rows;
+mod missing;
 mod old_snapshots;
 mod passing;
 mod recovery;
