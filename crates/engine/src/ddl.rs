@@ -238,6 +238,19 @@ impl Engine {
         Ok(table)
     }
 
+    /// The same, of which all rows are to be read: unless a transaction that has changed it can be neither rolled back nor
+    /// waited for.
+    pub(crate) fn settled_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
+        let table = self.usable_table(lock, name)?;
+        match self.background.is_stuck_in(table.id) {
+            false => Ok(table),
+            true => Err(Error::Inconsistent(format!(
+                "a transaction that has changed table '{}' cannot be rolled back",
+                table.name
+            ))),
+        }
+    }
+
     pub(crate) fn check_absent(&self, name: &TableName) -> Result<(), Error> {
         match self.dictionary().table(&name.schema, &name.table) {
             Ok(_) => Err(Error::TableExists(name.table.clone())),

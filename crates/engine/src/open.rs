@@ -105,7 +105,7 @@ impl Engine {
         let system = attached(&base, SYSTEM_SPACE)?;
         let root = retry_blocking(|| info::read(&system, Field::DictionaryRoot))? as u32;
         let dictionary_tree = Tree::open(base.log.clone(), system.clone(), PageNo(root), DICTIONARY_INDEX);
-        registry.add([&dictionary_tree]);
+        registry.add(0, [&dictionary_tree]);
         let (schemas, defs) = read_dictionary(&trx, &dictionary_tree)?;
         orphaned.settle(&defs, &base.files, base.config.gives_missing_up)?;
         let dictionary = open_tables(&base, schemas, defs, &registry)?;
@@ -124,10 +124,10 @@ impl Engine {
             pool: base.pool,
             io: base.io,
             trx,
+            background: Background::new(metadata.clone(), registry.clone()),
             registry,
             dictionary: ArcSwap::from_pointee(dictionary),
             dictionary_tree,
-            background: Background::new(metadata.clone()),
             metadata,
             deadlock_observer: OnceLock::new(),
             xa: XaTable::default(),
@@ -324,7 +324,7 @@ fn open_tables(
     let mut tables = Vec::new();
     for def in defs {
         let table = open_table(base, def)?;
-        registry.add(table.trees());
+        registry.add(table.id, table.trees());
         tables.push(Change::PutTable(Arc::new(table)));
     }
     Ok(Dictionary::default().with(&schemas).with(&tables))

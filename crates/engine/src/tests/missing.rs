@@ -153,6 +153,7 @@ fn what_was_in_flight_is_rolled_back_when_the_file_is_there_again() {
     let engine = open(&fs);
     assert_eq!(engine.active_transactions().len(), 1);
     assert!(engine.rollback_step().is_err());
+    drop(lock(&engine, &["t"]));
     while engine.purge_step().unwrap() {}
     let mut client = Client::new(&engine, &table(&engine, "other"));
     assert_eq!(client.read(8).unwrap().c, [1; 500]);

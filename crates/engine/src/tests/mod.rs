@@ -15,5 +15,6 @@ mod passing;
 mod recovery;
 mod rows;
 mod stress;
+mod stuck;
 mod xa;
 mod xa_locks;
