@@ -383,6 +383,7 @@ error_codes! {
     ER_INNODB_ONLINE_LOG_TOO_BIG = 1799, "HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
     ER_UNKNOWN_ALTER_ALGORITHM = 1800, "HY000", "Unknown ALGORITHM '%s'";
     ER_UNKNOWN_ALTER_LOCK = 1801, "HY000", "Unknown LOCK type '%s'";
+    ER_TABLESPACE_MISSING = 1812, "HY000", "Tablespace is missing for table %s.";
     ER_TABLESPACE_EXISTS = 1813, "HY000", "Tablespace '%-.192s' exists.";
     ER_TABLESPACE_DISCARDED = 1814, "HY000", "Tablespace is discarded for table, '%-.192s'";
     ER_INTERNAL_ERROR = 1815, "HY000", "Internal error: %s";

@@ -255,7 +255,7 @@ system_variables! {
     INNODB_FLUSH_NEIGHBORS = "innodb_flush_neighbors", Global, dynamic, uint(0, 0, 2, Plain), COMPATIBLE;
     INNODB_FLUSH_SYNC = "innodb_flush_sync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Seconds), "Time over which log_flush_avg_time, log_flush_max_time and log_flush_lsn_avg_rate look back.";
-    INNODB_FORCE_RECOVERY = "innodb_force_recovery", Global, fixed, uint(0, 0, 6, Plain), COMPATIBLE;
+    INNODB_FORCE_RECOVERY = "innodb_force_recovery", Global, fixed, uint(0, 0, 6, Plain), "From 1 on the server starts though the redo log has changes for a table whose file is missing; they are lost. No other effect.";
     INNODB_FSYNC_THRESHOLD = "innodb_fsync_threshold", Global, dynamic, uint(0, 0, u64::MAX, Plain), COMPATIBLE;
     INNODB_FT_MIN_TOKEN_SIZE = "innodb_ft_min_token_size", Global, fixed, uint(3, 0, 16, Plain), COMPATIBLE;
     INNODB_IDLE_FLUSH_PCT = "innodb_idle_flush_pct", Global, dynamic, uint(100, 0, 100, Plain), COMPATIBLE;

@@ -10,6 +10,11 @@
 //!
 //! A frame is *free* (in the free list, no owner), *reserved* (taken from it, a read under way), or *resident*.
 //!
+//! # Waiting for frames
+//!
+//! An operation that needs several frames and gets only some gives them back before it waits. They are no reason for it to try
+//! again: so it waits for as many as it had and one more, and who needs fewer waits for fewer.
+//!
 //! # Dirty pages and the checkpoint
 //!
 //! The first change of a clean page registers the change's start in the log's LSN buckets, before the log's tail can
@@ -38,8 +43,8 @@ pub(crate) const DISCARDED: u8 = 2;
 
 struct FreeList {
     frames: Vec<u32>,
-    /// Completed when a frame becomes free.
-    waiting: Option<Event>,
+    /// Completed when so many frames are free.
+    waiting: Vec<(usize, Event)>,
 }
 
 /// All frames of the pool.
@@ -50,6 +55,8 @@ pub(crate) struct Frames {
     io: Box<[AtomicU8]>,
     free: Mutex<FreeList>,
     free_count: AtomicUsize,
+    /// The most frames that anybody waits for.
+    awaited: AtomicUsize,
     dirty_count: AtomicUsize,
 }
 
@@ -62,7 +69,8 @@ impl Frames {
             oldest: (0..count).map(|_| AtomicU64::new(CLEAN)).collect(),
             io: (0..count).map(|_| AtomicU8::new(0)).collect(),
             // Low frames are used first.
-            free: Mutex::new(FreeList { frames: (0..count as u32).rev().collect(), waiting: None }),
+            free: Mutex::new(FreeList { frames: (0..count as u32).rev().collect(), waiting: Vec::new() }),
+            awaited: AtomicUsize::new(0),
             free_count: AtomicUsize::new(count),
             dirty_count: AtomicUsize::new(0),
         })
@@ -80,11 +88,23 @@ impl Frames {
         self.dirty_count.load(Relaxed)
     }
 
-    /// A free frame, or the event that one has become free.
-    pub(crate) fn take_free(&self) -> Result<u32, Event> {
+    /// How many frames somebody waits for who needs so many at once; 0 if nobody does.
+    pub(crate) fn awaited(&self) -> usize {
+        self.awaited.load(Relaxed)
+    }
+
+    /// A free frame; else the event that there is one more than the caller `held` and is going to give back.
+    pub(crate) fn take_free(&self, held: usize) -> Result<u32, Event> {
         let mut free = self.free.lock();
         let Some(frame) = free.frames.pop() else {
-            return Err(free.waiting.get_or_insert_default().clone());
+            let needed = held + 1;
+            if let Some((_, event)) = free.waiting.iter().find(|(number, _)| *number == needed) {
+                return Err(event.clone());
+            }
+            let event = Event::new();
+            free.waiting.push((needed, event.clone()));
+            self.awaited.fetch_max(needed, Relaxed);
+            return Err(event);
         };
         self.free_count.store(free.frames.len(), Relaxed);
         Ok(frame)
@@ -93,15 +113,25 @@ impl Frames {
     /// Gives a frame without owner back.
     pub(crate) fn give_free(&self, frame: u32) {
         debug_assert!(self.owner(frame).is_none() && self.oldest(frame) == CLEAN);
-        let waiting = {
+        let mut enough: Vec<Event> = Vec::new();
+        {
             let mut free = self.free.lock();
             free.frames.push(frame);
-            self.free_count.store(free.frames.len(), Relaxed);
-            free.waiting.take()
-        };
-        if let Some(event) = waiting {
-            event.complete();
+            let count = free.frames.len();
+            self.free_count.store(count, Relaxed);
+            if !free.waiting.is_empty() {
+                free.waiting.retain(|(needed, event)| {
+                    let goes = *needed <= count;
+                    if goes {
+                        enough.push(event.clone());
+                    }
+                    !goes
+                });
+                let awaited = free.waiting.iter().map(|(needed, _)| *needed).max();
+                self.awaited.store(awaited.unwrap_or(0), Relaxed);
+            }
         }
+        enough.iter().for_each(Event::complete);
     }
 
     /// The page in the frame. To be trusted only under that page's latch.
@@ -174,15 +204,30 @@ mod tests {
     #[test]
     fn the_last_frame_taken_makes_the_next_caller_wait_until_one_is_given_back() {
         let frames = Frames::new(2).unwrap();
-        let first = frames.take_free().unwrap();
-        let second = frames.take_free().unwrap();
+        let first = frames.take_free(0).unwrap();
+        let second = frames.take_free(0).unwrap();
         assert_ne!(first, second);
-        let event = frames.take_free().unwrap_err();
-        assert!(event.same_as(&frames.take_free().unwrap_err()));
+        let event = frames.take_free(0).unwrap_err();
+        assert!(event.same_as(&frames.take_free(0).unwrap_err()));
         assert!(!event.is_complete());
         frames.give_free(first);
         assert!(event.is_complete());
-        assert_eq!(frames.take_free().unwrap(), first);
+        assert_eq!(frames.take_free(0).unwrap(), first);
+    }
+
+    #[test]
+    fn who_needs_two_frames_waits_for_two_and_who_needs_one_for_one() {
+        let frames = Frames::new(3).unwrap();
+        let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
+        let two = frames.take_free(1).unwrap_err();
+        assert_eq!(frames.awaited(), 2);
+        let one = frames.take_free(0).unwrap_err();
+        frames.give_free(taken[0]);
+        assert!(one.is_complete() && !two.is_complete());
+        assert_eq!(frames.awaited(), 2);
+        frames.give_free(taken[1]);
+        assert!(two.is_complete());
+        assert_eq!(frames.awaited(), 0);
     }
 
     #[test]

@@ -25,6 +25,7 @@
 //! in the page and registers the page as dirty, and must be called from inside the log's append, before the record is
 //! linked. Dropping a changed page unstamped would lose the change at the next eviction, so that aborts.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -155,6 +156,20 @@ impl PageRead for OptimisticPage<'_> {
     }
 }
 
+thread_local! {
+    /// Guards of this thread on pages in frames that hold nothing yet. Guards stay with their thread.
+    static NEW_PAGES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many frames this thread holds that it gives back if it has to wait.
+pub(crate) fn new_pages() -> usize {
+    NEW_PAGES.with(Cell::get)
+}
+
+fn no_longer_new() {
+    NEW_PAGES.with(|held| held.set(held.get() - 1));
+}
+
 impl<'a> SharedPage<'a> {
     /// The caller has taken the shared latch of `place`.
     pub(crate) fn new(place: Place<'a>) -> Self {
@@ -198,6 +213,7 @@ impl<'a> ExclusivePage<'a> {
 
     /// As [`existing`](Self::existing), for a page in a frame that holds nothing yet.
     pub(crate) fn new(place: Place<'a>) -> Self {
+        NEW_PAGES.with(|held| held.set(held.get() + 1));
         ExclusivePage { place, content: Content::New }
     }
 
@@ -222,6 +238,9 @@ impl<'a> ExclusivePage<'a> {
     /// disk stays as it is, and no checkpoint passes the changes before, if there were any that are not.
     pub fn discard(self) {
         let Place { space, entry, frame, .. } = self.place;
+        if self.content == Content::New {
+            no_longer_new();
+        }
         std::mem::forget(self);
         space.abandon(entry, frame);
     }
@@ -229,6 +248,7 @@ impl<'a> ExclusivePage<'a> {
     #[cold]
     fn format(&mut self) {
         if self.content == Content::New {
+            no_longer_new();
             metrics::BUFFER_PAGES_CREATED.increment();
         }
         let id = self.place.id;
@@ -273,7 +293,10 @@ impl Drop for ExclusivePage<'_> {
         match self.content {
             Content::Unchanged | Content::Recreated => entry.latch.unlock_exclusive(false),
             Content::Stamped => entry.latch.unlock_exclusive(true),
-            Content::New => self.place.space.abandon(entry, self.place.frame),
+            Content::New => {
+                no_longer_new();
+                self.place.space.abandon(entry, self.place.frame);
+            }
             Content::Changed => {
                 entry.latch.unlock_exclusive(true);
                 assert!(

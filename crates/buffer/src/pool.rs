@@ -37,7 +37,7 @@ use crate::frames::Frames;
 use crate::page::PAGE_SIZE;
 use crate::sink::{PageSink, Repaired, SpaceFiles};
 use crate::space::Space;
-use crate::{metrics, pacing, requests};
+use crate::{guard, metrics, pacing, requests};
 
 /// Between two attempts to write while the disk is full.
 const DISK_FULL_PAUSE: Duration = Duration::from_millis(500);
@@ -123,7 +123,7 @@ struct Wanted {
 impl Core {
     /// A free frame; else the event that there is one.
     pub(crate) fn take_frame(&self) -> Result<u32, Event> {
-        let taken = self.frames.take_free();
+        let taken = self.frames.take_free(guard::new_pages());
         if taken.is_err() {
             metrics::BUFFER_POOL_WAIT_FREE.increment();
         }
@@ -136,7 +136,7 @@ impl Core {
     /// Frames that the cleaners keep free.
     pub(crate) fn free_target(&self) -> usize {
         let depth = self.tuning.lru_scan_depth.load(Ordering::Relaxed) as usize;
-        depth.min(self.frames.count() / 4).max(1)
+        depth.min(self.frames.count() / 4).max(1).max(self.frames.awaited())
     }
 
     /// A write has failed: nothing is written any more, if the hook lets the process live at all.

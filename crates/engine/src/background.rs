@@ -3,18 +3,18 @@
 //! The threads hold the transaction system, not the engine: an engine that is dropped is gone, and its threads find out
 //! at their next step.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::event::{retry_after, retry_blocking};
-use palisade_txn::{Trx, TrxSystem};
+use palisade_txn::{ChangesLeft, SessionNo, Trx, TrxSystem};
 use parking_lot::{Condvar, Mutex};
 
 use crate::Error;
-use crate::engine::Engine;
+use crate::engine::{Engine, Registry};
 use crate::metadata::MetadataLocks;
 
 /// How long purge rests when it found nothing to do.
@@ -37,13 +37,22 @@ struct Shared {
     /// Transactions to be rolled back. They keep their metadata locks until then.
     abandoned: Mutex<VecDeque<Trx>>,
     metadata: Arc<MetadataLocks>,
+    registry: Arc<Registry>,
+    /// By session, the damaged tables that a rollback has come upon.
+    stuck: Mutex<BTreeMap<SessionNo, BTreeSet<u64>>>,
     changed: Condvar,
 }
 
 impl Background {
-    pub(crate) fn new(metadata: Arc<MetadataLocks>) -> Self {
-        let abandoned = Mutex::default();
-        let shared = Shared { stop: AtomicBool::new(false), abandoned, metadata, changed: Condvar::new() };
+    pub(crate) fn new(metadata: Arc<MetadataLocks>, registry: Arc<Registry>) -> Self {
+        let shared = Shared {
+            stop: AtomicBool::new(false),
+            abandoned: Mutex::default(),
+            metadata,
+            registry,
+            stuck: Mutex::default(),
+            changed: Condvar::new(),
+        };
         Background { shared: Arc::new(shared), threads: Mutex::default() }
     }
 
@@ -74,6 +83,11 @@ impl Background {
     /// Rolls back what has been abandoned, on the calling thread.
     pub(crate) fn roll_back(&self, wait: Wait<'_>) -> Result<usize, Error> {
         self.shared.roll_back(wait)
+    }
+
+    /// Whether changes in the table cannot be undone, and their transaction does not keep the table from being redefined.
+    pub(crate) fn is_stuck_in(&self, table: u64) -> bool {
+        self.shared.stuck.lock().values().any(|tables| tables.contains(&table))
     }
 
     /// Ends the threads.
@@ -144,9 +158,11 @@ impl Shared {
                 Ok(true) => self.abandoned.lock().push_back(trx),
                 Ok(false) => {
                     self.metadata.unpin_everything(trx.session());
+                    self.stuck.lock().remove(&trx.session());
                     count += 1;
                 }
                 Err(error) => {
+                    self.make_way(&mut trx, &error, wait);
                     failure.get_or_insert(error);
                     failed.push(trx);
                 }
@@ -154,6 +170,48 @@ impl Shared {
         }
         self.abandoned.lock().extend(failed);
         failure.map_or(Ok(count), |error| Err(error.into()))
+    }
+
+    /// The rollback has failed. If a table is damaged, only that keeps it from going on: so the transaction lets go of all tables but
+    /// those in which it has something to undo, and of the damaged one, too, which may have to be dropped.
+    ///
+    /// That is then as for purge, which does not ask for tables either: who drops an index or a table waits until no undo step
+    /// uses it. Who would read all rows of the table as they are, in order to build something of them, is refused.
+    fn make_way(&self, trx: &mut Trx, failure: &palisade_txn::Error, wait: Wait<'_>) {
+        let mut left = ChangesLeft::default();
+        let mut damaged = None;
+        let mut tables = BTreeSet::new();
+        loop {
+            let mut next = None;
+            let found = wait(&mut || {
+                next = trx.next_change_left(&mut left)?;
+                Ok(next.is_some())
+            });
+            match found {
+                // Nobody knows what it has changed: it keeps what it has.
+                Err(_) => return,
+                Ok(false) => break,
+                Ok(true) => {}
+            }
+            let table = next.and_then(|changed| self.registry.table_of(changed));
+            if damaged.is_none() {
+                let Some((table, space)) = table.filter(|(table, _)| *table != 0) else { return };
+                let is_it = match failure {
+                    palisade_txn::Error::Disagreement { .. } => true,
+                    other => other.damaged_page().is_some_and(|page| page.space == space),
+                };
+                let mut stuck = self.stuck.lock();
+                if !is_it || !stuck.entry(trx.session()).or_default().insert(table) {
+                    return;
+                }
+                damaged = Some(table);
+            }
+            tables.extend(table.map(|(table, _)| table));
+        }
+        if let Some(stuck) = self.stuck.lock().get(&trx.session()) {
+            tables.retain(|table| !stuck.contains(table));
+        }
+        self.metadata.narrow(trx.session(), &tables);
     }
 
     /// Says whether there is more to be undone.

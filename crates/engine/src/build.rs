@@ -40,7 +40,7 @@ impl Engine {
         name: &TableName,
         indexes: Vec<Index>,
     ) -> Result<Arc<Table>, Error> {
-        let old = self.locked_table(lock, name)?;
+        let old = self.settled_table(lock, name)?;
         let mut def = old.def().clone();
         for index in &indexes {
             if def.index_number(&index.name).is_some() {
@@ -88,7 +88,7 @@ impl Engine {
         name: &TableName,
         indexes: &[String],
     ) -> Result<Arc<Table>, Error> {
-        let old = self.locked_table(lock, name)?;
+        let old = self.usable_table(lock, name)?;
         let mut def = old.def().clone();
         let mut loose = Vec::new();
         for name in indexes {
@@ -120,7 +120,7 @@ impl Engine {
         def: TableDef,
         map: &mut RowMapper<'_>,
     ) -> Result<Arc<Table>, Error> {
-        let old = self.locked_table(lock, name)?;
+        let old = self.settled_table(lock, name)?;
         let to = TableName::new(&def.schema, &def.name);
         lock.assert_covers(&to);
         if to != *name {

@@ -44,6 +44,7 @@ struct Census {
 impl Engine {
     /// Checks a table. Blocks, for as long as reading all of it takes.
     pub fn check_table(self: &Arc<Self>, table: &Arc<Table>) -> Result<TableCheck, Error> {
+        table.check_usable()?;
         let mut check = TableCheck::default();
         let mut used = BTreeSet::from([INFO_PAGE]);
         for (tree, index) in table.trees().iter().zip(&table.indexes) {

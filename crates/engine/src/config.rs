@@ -132,6 +132,9 @@ pub struct EngineConfig {
     pub buffer_pool_size: u64,
     /// `innodb_redo_log_capacity` to begin with, bytes; see [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
     pub redo_log_capacity: u64,
+    /// Whether to open though the redo log has changes for a table whose file is missing (`innodb_force_recovery` above 0):
+    /// they are lost.
+    pub gives_missing_up: bool,
     /// `innodb_log_buffer_size`, bytes.
     pub log_buffer_size: u64,
     /// `innodb_log_write_ahead_size` to begin with, bytes.
@@ -186,6 +189,7 @@ impl Default for EngineConfig {
             datadir: PathBuf::from("data"),
             buffer_pool_size: 128 << 20,
             redo_log_capacity: 100 << 20,
+            gives_missing_up: false,
             log_buffer_size: 16 << 20,
             log_write_ahead_size: 4096,
             flush_log_at_timeout: Duration::from_secs(1),

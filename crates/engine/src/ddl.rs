@@ -176,7 +176,7 @@ impl Engine {
         name: &TableName,
         def: TableDef,
     ) -> Result<Arc<Table>, Error> {
-        let old = self.locked_table(lock, name)?;
+        let old = self.usable_table(lock, name)?;
         let to = TableName::new(&def.schema, &def.name);
         lock.assert_covers(&to);
         if to != *name {
@@ -229,6 +229,26 @@ impl Engine {
     pub(crate) fn locked_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
         lock.assert_covers(name);
         self.dictionary().table(&name.schema, &name.table).cloned()
+    }
+
+    /// The same, unless its file is missing or damaged.
+    pub(crate) fn usable_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
+        let table = self.locked_table(lock, name)?;
+        table.check_usable()?;
+        Ok(table)
+    }
+
+    /// The same, of which all rows are to be read: unless a transaction that has changed it can be neither rolled back nor
+    /// waited for.
+    pub(crate) fn settled_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
+        let table = self.usable_table(lock, name)?;
+        match self.background.is_stuck_in(table.id) {
+            false => Ok(table),
+            true => Err(Error::Inconsistent(format!(
+                "a transaction that has changed table '{}' cannot be rolled back",
+                table.name
+            ))),
+        }
     }
 
     pub(crate) fn check_absent(&self, name: &TableName) -> Result<(), Error> {

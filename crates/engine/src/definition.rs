@@ -41,7 +41,7 @@ impl Engine {
         let new = Table::new(palisade_catalog::Table::new(def)?, old.runtime().clone());
         let since = if same_trees { old.readable_since() } else { self.log.tail() };
         let new = Arc::new(new.readable_from(since).in_place_of(old));
-        self.registry.add(new.trees());
+        self.registry.add(new.id, new.trees());
         self.change_dictionary(&[row], &[drop_of(old), Change::PutTable(new.clone())])?;
         old.retire();
         Ok(new)
@@ -106,7 +106,7 @@ impl Engine {
             Ok(Arc::new(Table::new(palisade_catalog::Table::new(def.clone())?, Arc::new(runtime))))
         })();
         match &made {
-            Ok(table) => self.registry.add(table.trees()),
+            Ok(table) => self.registry.add(table.id, table.trees()),
             Err(_) => {
                 self.pool.detach_space(def.space);
                 self.files.remove_space(def.space)?;

@@ -16,7 +16,7 @@ use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
-use palisade_txn::{ActiveTrx, Trees, TrxSystem};
+use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
 use parking_lot::RwLock;
 
 use crate::Error;
@@ -137,7 +137,8 @@ impl Drop for Engine {
 
 /// Finds the trees that undo records name.
 pub(crate) struct Registry {
-    trees: RwLock<HashMap<u64, Tree>>,
+    /// By index, with the id of the table; the dictionary's is 0.
+    trees: RwLock<HashMap<u64, (u64, Tree)>>,
     pool: Arc<BufferPool>,
 }
 
@@ -146,9 +147,19 @@ impl Registry {
         Arc::new(Registry { trees: RwLock::default(), pool })
     }
 
-    pub(crate) fn add<'a>(&self, trees: impl IntoIterator<Item = &'a Tree>) {
+    pub(crate) fn add<'a>(&self, table: u64, trees: impl IntoIterator<Item = &'a Tree>) {
         let mut known = self.trees.write();
-        known.extend(trees.into_iter().map(|tree| (tree.index_id(), tree.clone())));
+        known.extend(trees.into_iter().map(|tree| (tree.index_id(), (table, tree.clone()))));
+    }
+
+    /// The table that was changed and the space it is in, if it is still there.
+    pub(crate) fn table_of(&self, changed: Changed) -> Option<(u64, SpaceId)> {
+        let known = self.trees.read();
+        let found = match changed {
+            Changed::Index(index) => known.get(&index),
+            Changed::Chain(space) => known.values().find(|(_, tree)| tree.space().id() == space),
+        };
+        found.map(|(table, tree)| (*table, tree.space().id()))
     }
 
     pub(crate) fn remove<'a>(&self, trees: impl IntoIterator<Item = &'a Tree>) {
@@ -164,7 +175,7 @@ pub(crate) struct Finder(pub(crate) Arc<Registry>);
 
 impl Trees for Finder {
     fn tree(&self, index: u64) -> Option<Tree> {
-        self.0.trees.read().get(&index).cloned()
+        self.0.trees.read().get(&index).map(|(_, tree)| tree.clone())
     }
 
     fn space(&self, space: SpaceId) -> Option<Arc<Space>> {
@@ -179,7 +190,7 @@ impl Engine {
         self.background.stop();
         for table in self.dictionary().all_tables() {
             let runtime = table.runtime();
-            if runtime.check().is_err() {
+            if !runtime.is_usable() {
                 continue;
             }
             retry_blocking(|| runtime.auto_increment.save(&self.log, &runtime.space))?;

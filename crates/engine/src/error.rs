@@ -54,6 +54,14 @@ pub enum Error {
         /// Its name.
         table: String,
     },
+    /// The table's file is missing (1812).
+    #[error("the file of table '{schema}.{table}' is missing")]
+    FileMissing {
+        /// Its schema.
+        schema: String,
+        /// Its name.
+        table: String,
+    },
     /// The table exists (1050).
     #[error("table '{0}' exists")]
     TableExists(String),
@@ -128,6 +136,9 @@ impl From<Error> for MysqlError {
             Error::UnknownSchema(name) => mysql_error!(catalogue::ER_BAD_DB_ERROR, name),
             Error::SchemaExists(name) => mysql_error!(catalogue::ER_DB_CREATE_EXISTS, name),
             Error::UnknownTable { schema, table } => mysql_error!(catalogue::ER_NO_SUCH_TABLE, schema, table),
+            Error::FileMissing { schema, table } => {
+                mysql_error!(catalogue::ER_TABLESPACE_MISSING, format!("`{schema}`.`{table}`"))
+            }
             Error::TableExists(name) => mysql_error!(catalogue::ER_TABLE_EXISTS_ERROR, name),
             Error::UnknownIndex(name) => mysql_error!(catalogue::ER_CANT_DROP_FIELD_OR_KEY, name),
             Error::IndexExists(name) => mysql_error!(catalogue::ER_DUP_KEYNAME, name),

@@ -53,7 +53,7 @@ impl Files {
         self.datadir.join("spaces")
     }
 
-    fn space_path(&self, space: SpaceId) -> PathBuf {
+    pub(crate) fn space_path(&self, space: SpaceId) -> PathBuf {
         self.spaces_dir().join(format!("{:06}.pal", space.0))
     }
 
@@ -119,7 +119,10 @@ impl Files {
         match self.fs.open(&self.space_path(space), self.mode(OpenMode::EXISTING)) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => {
+                let path = self.space_path(space);
+                Err(io::Error::new(error.kind(), format!("cannot open {}: {error}", path.display())))
+            }
         }
     }
 

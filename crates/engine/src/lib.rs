@@ -36,6 +36,7 @@ pub mod error;
 mod files;
 mod info;
 pub mod metadata;
+mod missing;
 mod open;
 mod purge_lag;
 mod row_lock_wait;

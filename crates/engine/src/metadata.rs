@@ -226,6 +226,27 @@ impl MetadataLocks {
         }
     }
 
+    /// `session`, which begins to use nothing more, uses no other tables than these.
+    pub(crate) fn narrow(&self, session: SessionNo, tables: &BTreeSet<u64>) {
+        let cell = self.pins.cell(session);
+        let noted = |pin: &AtomicU64| pin.load(Ordering::Relaxed) & !WRITES;
+        for pin in cell.tables.iter().filter(|pin| noted(pin) != 0 && !tables.contains(&noted(pin))) {
+            pin.store(0, Ordering::Release);
+        }
+        let missing = tables.iter().filter(|table| !cell.tables.iter().any(|pin| noted(pin) == **table));
+        let missing: Vec<u64> = missing.copied().collect();
+        let vacant: Vec<_> = cell.tables.iter().filter(|pin| noted(pin) == 0).collect();
+        if missing.len() <= vacant.len() {
+            for (pin, table) in vacant.into_iter().zip(missing) {
+                pin.store(table | WRITES, Ordering::Release);
+            }
+            // After these: whoever does not find it finds them.
+            cell.any.store(0, Ordering::Release);
+        }
+        fence(Ordering::SeqCst);
+        notify(&self.unpinned);
+    }
+
     /// Ends what [`pin_any`](Self::pin_any) began, or what [`pin`](Self::pin) did, however often.
     pub(crate) fn unpin_everything(&self, session: SessionNo) {
         self.unpin_all(session, usize::MAX);
@@ -269,8 +290,9 @@ impl MetadataLocks {
         };
         let cell = self.pins.cell(session);
         let mut noted = cell.tables.iter().enumerate().filter(|(place, _)| except != Some(*place));
-        noted.any(|(_, pin)| conflicts(pin.load(Ordering::Acquire)))
-            || except != Some(NOTED) && cell.any.load(Ordering::Acquire) == ANY
+        // In this order, because of `narrow`.
+        except != Some(NOTED) && cell.any.load(Ordering::Acquire) == ANY
+            || noted.any(|(_, pin)| conflicts(pin.load(Ordering::Acquire)))
     }
 }
 

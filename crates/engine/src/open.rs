@@ -31,9 +31,10 @@ use crate::engine::{Engine, Finder, Registry, all_metrics, log_buffer_bytes, wri
 use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
+use crate::missing::{MissingFile, Orphaned};
 use crate::purge_lag::PurgeLag;
 use crate::store::RowStore;
-use crate::table::{Runtime, Table};
+use crate::table::{Damage, Runtime, Table};
 use crate::xa::XaTable;
 use crate::{Error, FlushMethod};
 
@@ -85,11 +86,11 @@ impl Engine {
             Error::Unusable(format!("cannot use data directory {}: {error}", config.datadir.display()))
         })?;
         let files = Files::new(fs, &config.datadir, config.flush_method);
-        let (base, trx, in_flight) = match files.look()? {
+        let (base, trx, in_flight, orphaned) = match files.look()? {
             Found::Data => recover(config, files)?,
             Found::Nothing => {
                 let (base, trx) = create(config, files)?;
-                (base, trx, Vec::new())
+                (base, trx, Vec::new(), Orphaned::default())
             }
             Found::Foreign => {
                 return Err(Error::Unusable(format!(
@@ -101,11 +102,13 @@ impl Engine {
         let registry = Registry::new(base.pool.clone());
         trx.set_trees(Box::new(Finder(registry.clone())));
         trx.locks().set_memory_limit(base.config.buffer_pool_size / POOL_PER_LOCKS);
-        let system = attached(&base.pool, SYSTEM_SPACE)?;
+        let system = attached(&base, SYSTEM_SPACE)?;
         let root = retry_blocking(|| info::read(&system, Field::DictionaryRoot))? as u32;
         let dictionary_tree = Tree::open(base.log.clone(), system.clone(), PageNo(root), DICTIONARY_INDEX);
-        registry.add([&dictionary_tree]);
-        let dictionary = load_dictionary(&base, &trx, &dictionary_tree, &registry)?;
+        registry.add(0, [&dictionary_tree]);
+        let (schemas, defs) = read_dictionary(&trx, &dictionary_tree)?;
+        orphaned.settle(&defs, &base.files, base.config.gives_missing_up)?;
+        let dictionary = open_tables(&base, schemas, defs, &registry)?;
         remove_orphans(&base, &dictionary)?;
 
         let metadata = Arc::new(MetadataLocks::default());
@@ -121,10 +124,10 @@ impl Engine {
             pool: base.pool,
             io: base.io,
             trx,
+            background: Background::new(metadata.clone(), registry.clone()),
             registry,
             dictionary: ArcSwap::from_pointee(dictionary),
             dictionary_tree,
-            background: Background::new(metadata.clone()),
             metadata,
             deadlock_observer: OnceLock::new(),
             xa: XaTable::default(),
@@ -197,8 +200,9 @@ fn start_pool(
     Ok((BufferPool::new(pool, log.clone(), io.clone())?, io))
 }
 
-fn attached(pool: &BufferPool, space: SpaceId) -> Result<Arc<Space>, Error> {
-    pool.space(space).ok_or_else(|| Error::Unusable(format!("the file of space {} is missing", space.0)))
+fn attached(base: &Base, space: SpaceId) -> Result<Arc<Space>, Error> {
+    let path = base.files.space_path(space);
+    base.pool.space(space).ok_or_else(|| Error::Unusable(format!("the file {} is missing", path.display())))
 }
 
 /// Makes a new data directory.
@@ -234,7 +238,7 @@ pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Res
 }
 
 /// Brings a data directory to the state of the end of its log.
-fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>), Error> {
+fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>, Orphaned), Error> {
     let (log, mut reader) = Log::open(files.fs.clone(), &files.log_dir(), log_config(&config))?;
     let log = OwnLog(log);
     let (pool, io) = start_pool(&config, &files, &log)?;
@@ -265,37 +269,63 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         }
         Ok(())
     };
-    recovery::apply(&mut reader, threads, &mut |space| Ok(pool.space(space)), &wait)?;
+    let mut orphaned = Orphaned::default();
+    let mut find = |space| {
+        let found = pool.space(space);
+        if found.is_none() {
+            orphaned.note(space, &log);
+        }
+        Ok(found)
+    };
+    recovery::apply(&mut reader, threads, &mut find, &wait).map_err(|error| match error.into() {
+        Error::Corrupted { space, page, what } => {
+            let path = files.space_path(space);
+            let number = page.0;
+            Error::Unusable(format!(
+                "the redo log cannot be applied to page {number} of {}: {what}",
+                path.display()
+            ))
+        }
+        other => other,
+    })?;
     if !config.background {
         pool.step()?;
     }
     log.start_after_recovery(reader)?;
-    let undo = attached(&pool, UNDO_SPACE)?;
+    let base = Base { config, files, pool, io, log };
+    let undo = attached(&base, UNDO_SPACE)?;
     restore_length(&undo)?;
-    restore_length(&attached(&pool, SYSTEM_SPACE)?)?;
-    let (trx, in_flight) = TrxSystem::open(log.clone(), undo, config.clock.clone())?;
-    Ok((Base { config, files, pool, io, log }, trx, in_flight))
+    restore_length(&attached(&base, SYSTEM_SPACE)?)?;
+    let (trx, in_flight) = TrxSystem::open(base.log.clone(), undo, base.config.clock.clone())?;
+    Ok((base, trx, in_flight, orphaned))
 }
 
-fn load_dictionary(
-    base: &Base,
-    system: &Arc<TrxSystem>,
-    tree: &Tree,
-    registry: &Registry,
-) -> Result<Dictionary, Error> {
+/// What has been committed. Nothing is written.
+fn read_dictionary(system: &Arc<TrxSystem>, tree: &Tree) -> Result<(Vec<Schema>, Vec<TableDef>), Error> {
     let rows = RowStore::new(tree).read_all(system)?;
-    let mut schemas = Vec::new();
-    let mut tables = Vec::new();
+    let (mut schemas, mut tables) = (Vec::new(), Vec::new());
     for (key, row) in rows {
         match row_kind(&key) {
-            Some(RowKind::Schema) => schemas.push(Change::PutSchema(Arc::new(Schema::from_bytes(&row)?))),
-            Some(RowKind::Table) => {
-                let table = open_table(base, TableDef::from_bytes(&row)?)?;
-                registry.add(table.trees());
-                tables.push(Change::PutTable(Arc::new(table)));
-            }
+            Some(RowKind::Schema) => schemas.push(Schema::from_bytes(&row)?),
+            Some(RowKind::Table) => tables.push(TableDef::from_bytes(&row)?),
             None => return Err(Error::Inconsistent("a dictionary row of unknown kind".to_owned())),
         }
+    }
+    Ok((schemas, tables))
+}
+
+fn open_tables(
+    base: &Base,
+    schemas: Vec<Schema>,
+    defs: Vec<TableDef>,
+    registry: &Registry,
+) -> Result<Dictionary, Error> {
+    let schemas: Vec<_> = schemas.into_iter().map(|schema| Change::PutSchema(Arc::new(schema))).collect();
+    let mut tables = Vec::new();
+    for def in defs {
+        let table = open_table(base, def)?;
+        registry.add(table.id, table.trees());
+        tables.push(Change::PutTable(Arc::new(table)));
     }
     Ok(Dictionary::default().with(&schemas).with(&tables))
 }
@@ -308,16 +338,31 @@ fn restore_length(space: &Arc<Space>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens a table. One whose first pages are damaged is opened all the same: the others must be served, and it can be
-/// dropped. Every other use of it is answered with what is wrong.
+/// Opens a table. One whose file is missing, or whose first pages are damaged, is opened all the same: the others must be
+/// served, and it can be dropped. Every other use of it is answered with what is wrong.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
-    let space = attached(&base.pool, def.space)?;
-    let runtime = open_runtime(base, &space, &def).or_else(|error| match error {
-        Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_) => {
-            Ok(Runtime::damaged(base.log.clone(), space.clone(), error))
-        }
-        other => Err(other),
-    })?;
+    let (space, damage) = match base.pool.space(def.space) {
+        None => (base.pool.attach_space(def.space, Arc::new(MissingFile))?, Damage::Missing),
+        Some(space) => match open_runtime(base, &space, &def) {
+            Ok(runtime) => return Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime))),
+            Err(error @ (Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_))) => {
+                (space, Damage::Unreadable(error))
+            }
+            Err(other) => return Err(other),
+        },
+    };
+    let what = match &damage {
+        Damage::Missing => "is missing".to_owned(),
+        Damage::Unreadable(error) => format!("is damaged: {error}"),
+    };
+    let path = base.files.space_path(def.space);
+    tracing::error!(
+        "table `{}`.`{}` cannot be used: its file {} {what}",
+        def.schema,
+        def.name,
+        path.display()
+    );
+    let runtime = Runtime::damaged(base.log.clone(), space, damage);
     Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
 }
 

@@ -38,8 +38,15 @@ pub(crate) struct Runtime {
     pub(crate) reserving: Mutex<()>,
     pub(crate) row_id: Counter,
     pub(crate) sampler: Sampler,
-    /// Why the table cannot be used.
-    damage: Option<Error>,
+    damage: Option<Damage>,
+}
+
+/// Why a table cannot be used.
+pub(crate) enum Damage {
+    /// It has no file.
+    Missing,
+    /// Its first pages are not what they should be.
+    Unreadable(Error),
 }
 
 impl Runtime {
@@ -57,7 +64,7 @@ impl Runtime {
     }
 
     /// For a space that cannot be used because of `damage`.
-    pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Error) -> Self {
+    pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Damage) -> Self {
         let counter = |field| Counter::at(field, u64::MAX);
         Runtime {
             auto_increment: counter(Field::AutoIncrement),
@@ -70,13 +77,10 @@ impl Runtime {
         }
     }
 
-    /// What is wrong with the space, if anything.
+    /// Whether nothing is wrong with the space.
     #[inline]
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match &self.damage {
-            None => Ok(()),
-            Some(damage) => Err(damage.clone()),
-        }
+    pub(crate) fn is_usable(&self) -> bool {
+        self.damage.is_none()
     }
 }
 
@@ -159,10 +163,22 @@ impl Table {
         &self.runtime
     }
 
+    /// Why it cannot be used, if so.
+    #[inline]
+    pub(crate) fn check_usable(&self) -> Result<(), Error> {
+        match &self.runtime.damage {
+            None => Ok(()),
+            Some(Damage::Unreadable(error)) => Err(error.clone()),
+            Some(Damage::Missing) => {
+                Err(Error::FileMissing { schema: self.schema.clone(), table: self.name.clone() })
+            }
+        }
+    }
+
     /// Reserves `count` consecutive AUTO_INCREMENT values of the series `offset + n * increment` and gives the first.
     /// They are never given again, whatever becomes of the transaction or the server.
     pub fn reserve_auto_increment(&self, count: u64, increment: u64, offset: u64) -> Attempt<u64> {
-        self.runtime.check()?;
+        self.check_usable()?;
         let Runtime { log, space, auto_increment, .. } = &*self.runtime;
         let increment = increment.max(1);
         // MySQL ignores an offset that is larger than the increment.
@@ -184,7 +200,7 @@ impl Table {
 
     /// A row with `value` in the AUTO_INCREMENT column is about to be inserted: later values will be greater.
     pub fn note_auto_increment(&self, value: u64) -> Attempt<()> {
-        self.runtime.check()?;
+        self.check_usable()?;
         let Runtime { log, space, auto_increment, .. } = &*self.runtime;
         auto_increment.pass(log, space, value)
     }
@@ -197,14 +213,14 @@ impl Table {
     /// The value of the hidden row id column for a new row of a table without a usable key
     /// ([`row_id_column`](palisade_catalog::TableDef::row_id_column)).
     pub fn next_row_id(&self) -> Attempt<u64> {
-        self.runtime.check()?;
+        self.check_usable()?;
         let Runtime { log, space, row_id, .. } = &*self.runtime;
         row_id.take(log, space, 1, Some)
     }
 
     /// A row with this hidden row id is about to be inserted.
     pub(crate) fn note_row_id(&self, id: u64) -> Attempt<()> {
-        self.runtime.check()?;
+        self.check_usable()?;
         let Runtime { log, space, row_id, .. } = &*self.runtime;
         row_id.pass(log, space, id)
     }

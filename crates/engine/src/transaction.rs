@@ -550,7 +550,7 @@ impl Transaction {
         if !table.is_current() {
             return Err(Error::TableChanged.into());
         }
-        table.runtime().check()?;
+        table.check_usable()?;
         if self.trx_ref().snapshot().is_some_and(|snapshot| snapshot.lsn < table.readable_since()) {
             return Err(Error::TableNewer.into());
         }

@@ -8,7 +8,7 @@
 //!   `t.select`), and so is a word with a point right behind it.
 //! * `--` begins a comment only when a space or control character follows.
 //! * `/*!80400 x */` is `x` for a server at or above that version and a comment otherwise; `/*M! */`, which is MariaDB's,
-//!   and `/*+ */`, the optimizer's hints, are comments.
+//!   and `/*+ */`, the optimizer's hints, are comments; the parser looks for hints behind SELECT.
 //! * COUNT, NOW, SUBSTRING and their like are keywords only with a parenthesis right behind them (unless IGNORE_SPACE).
 //! * NULs at the very end are no part of the statement: mysqlslap sends them.
 

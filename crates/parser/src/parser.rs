@@ -27,6 +27,7 @@ mod dml;
 mod expr;
 mod function;
 mod grant;
+pub(crate) mod hint;
 pub(crate) mod literal;
 mod load;
 mod name;

@@ -132,6 +132,7 @@ fn open_engine(
     let config = EngineConfig {
         buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
         redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
+        gives_missing_up: settings.uint(sysvar::INNODB_FORCE_RECOVERY) > 0,
         log_buffer_size: settings.uint(sysvar::INNODB_LOG_BUFFER_SIZE),
         log_write_ahead_size: settings.uint(sysvar::INNODB_LOG_WRITE_AHEAD_SIZE),
         flush_log_at_timeout: Duration::from_secs(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TIMEOUT)),

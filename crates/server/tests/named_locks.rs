@@ -234,6 +234,45 @@ fn a_statement_that_has_waited_has_done_everything_once() {
 }
 
 #[test]
+fn a_wait_ends_when_the_hint_says_so() {
+    let server = TestServer::start(&[]);
+    let (mut holder, _) = connect(&server);
+    let (mut waiter, _) = connect(&server);
+    get(&mut holder, "a");
+    for statement in [
+        "SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK('a', 10000)",
+        "SELECT/*+ BKA(t) max_execution_time(50) */ GET_LOCK('a', 10000) UNION SELECT 2",
+        "(SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK('a', 10000)) ORDER BY 1",
+        "WITH x AS (SELECT 1 AS a) SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK('a', 10000) FROM x WHERE a = 1",
+    ] {
+        assert_eq!(number(&waiter.query(statement)), 3024, "{statement}");
+    }
+    run(
+        &mut waiter,
+        &["PREPARE s FROM 'SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK(?, 10000)'", "SET @a = 'a'"],
+    );
+    assert_eq!(number(&waiter.query("EXECUTE s USING @a")), 3024);
+    // It is the statement's own, in whatever order they come; 0 is none.
+    for statement in [
+        "SELECT GET_LOCK('a', 1)",
+        "SELECT /*+ MAX_EXECUTION_TIME(0) */ GET_LOCK('a', 1)",
+        "SELECT /*+ MAX_EXECUTION_TIME(50000) */ GET_LOCK('a', 1)",
+        "SELECT (SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK('a', 1))",
+    ] {
+        assert_eq!(waiter.value(statement), "0", "{statement}");
+    }
+    assert_eq!(number(&waiter.query("SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK('a', 1)")), 3024);
+    // It has precedence over the variable.
+    run(&mut waiter, &["SET max_execution_time = 50"]);
+    assert_eq!(waiter.value("SELECT /*+ MAX_EXECUTION_TIME(50000) */ GET_LOCK('a', 1)"), "0");
+    assert_eq!(number(&waiter.query("SELECT /*+ MAX_EXECUTION_TIME(0) */ GET_LOCK('a', 1)")), 3024);
+    // Other statements have none.
+    run(&mut waiter, &["CREATE DATABASE test", "CREATE TABLE test.hinted (a INT)"]);
+    let insert = "INSERT INTO test.hinted SELECT /*+ MAX_EXECUTION_TIME(50) */ GET_LOCK('a', 1)";
+    assert_eq!(waiter.query(insert), Answer::Ok(1));
+}
+
+#[test]
 fn a_wait_ends_with_max_execution_time() {
     let server = TestServer::start(&[]);
     let (mut holder, _) = connect(&server);

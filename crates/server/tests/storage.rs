@@ -66,6 +66,53 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_other_tables_work() {
 }
 
 #[test]
+fn a_table_whose_file_is_missing_is_1812_and_can_be_dropped_and_other_tables_work() {
+    let server = TestServer::start(&[]);
+    let datadir = server.dir.path().join("data");
+    let kept = tempfile::tempdir().unwrap();
+    let target = kept.path().join("data");
+    let mut client = server.connect();
+    for statement in ["CREATE DATABASE d", "CREATE TABLE d.good (id INT PRIMARY KEY)"] {
+        assert!(number(&client.query(statement)).is_none());
+    }
+    let before = spaces(&datadir);
+    assert_eq!(client.query("CREATE TABLE d.lost (id INT PRIMARY KEY)"), Answer::Ok(0));
+    let own: Vec<PathBuf> = spaces(&datadir).into_iter().filter(|path| !before.contains(path)).collect();
+    let [file] = own.as_slice() else { panic!("a table has one file: {own:?}") };
+    assert_eq!(client.query("INSERT INTO d.good VALUES (1)"), Answer::Ok(1));
+    drop(client);
+    let file = target.join(file.strip_prefix(&datadir).unwrap());
+    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    fs::remove_file(&file).unwrap();
+
+    let server = TestServer::start(&[("datadir", target.to_str().unwrap())]);
+    let mut client = server.connect();
+    let missing = Answer::Error(1812, "Tablespace is missing for table `d`.`lost`.".to_owned());
+    for statement in [
+        "SELECT * FROM d.lost",
+        "SELECT * FROM d.lost WHERE id = 1",
+        "SELECT * FROM d.lost FOR UPDATE",
+        "INSERT INTO d.lost VALUES (1)",
+        "UPDATE d.lost SET id = 2",
+        "DELETE FROM d.lost",
+        "ALTER TABLE d.lost ADD COLUMN x INT",
+        "ALTER TABLE d.lost ADD INDEX (id)",
+        "CREATE TABLE d.copy SELECT * FROM d.lost",
+    ] {
+        assert_eq!(client.query(statement), missing, "{statement}");
+    }
+    let checked = format!("{:?}", client.query("CHECK TABLE d.lost"));
+    assert!(checked.contains("Tablespace is missing for table `d`.`lost`."), "{checked}");
+    let tables =
+        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd' AND table_rows >= 0";
+    assert_eq!(client.value(tables), "2");
+    assert_eq!(client.value("SELECT COUNT(*) FROM d.good"), "1");
+    assert_eq!(client.query("DROP TABLE d.lost"), Answer::Ok(0));
+    assert_eq!(client.query("CREATE TABLE d.lost (id INT PRIMARY KEY)"), Answer::Ok(0));
+    assert_eq!(client.query("INSERT INTO d.lost VALUES (1)"), Answer::Ok(1));
+}
+
+#[test]
 fn a_full_disk_fails_the_statement_and_the_server_goes_on_when_there_is_space() {
     let disk = Arc::new(FaultFileSystem::new(81));
     let server = TestServer::start_on(disk.clone(), &[]);

@@ -293,7 +293,9 @@ impl Sql {
         let planned = Arc::new(match statement {
             Statement::Query(query) => {
                 let bound = binder.query(query)?;
-                CachedStatement::Query(Arc::new(binder.finish(Some(bound))), query.into.clone())
+                let max_execution_time = query.max_execution_time();
+                let plan = Plan { max_execution_time, ..binder.finish(Some(bound)) };
+                CachedStatement::Query(Arc::new(plan), query.into.clone())
             }
             Statement::Insert(insert) => CachedStatement::Insert(binder.insert(insert)?),
             Statement::Update(update) => CachedStatement::Change(binder.update(update)?),
@@ -363,7 +365,7 @@ impl Sql {
         };
         let mut cx =
             crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
-        let limit = cx.session.variables.max_execution_time;
+        let limit = plan.max_execution_time.unwrap_or(cx.session.variables.max_execution_time);
         if !limit.is_zero() {
             cx.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
         }

@@ -41,6 +41,22 @@ pub enum Error {
     Store(#[from] palisade_btree::Error),
 }
 
+impl Error {
+    /// The page that cannot be read or makes no sense, if that is the reason.
+    pub fn damaged_page(&self) -> Option<PageId> {
+        use palisade_btree::Error as Store;
+        use palisade_buffer::Error as Pool;
+        match self {
+            Error::Corrupted { page, .. }
+            | Error::Store(Store::Corrupted { page, .. })
+            | Error::Store(Store::Buffer(Pool::Corrupted { page, .. } | Pool::Io { page, .. })) => {
+                Some(*page)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl From<palisade_buffer::Error> for Error {
     fn from(error: palisade_buffer::Error) -> Self {
         Error::Store(error.into())

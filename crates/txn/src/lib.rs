@@ -41,7 +41,7 @@ pub use locks::listing::{LockInfo, Locked};
 pub use locks::ranges::{Cut, RangeGuard};
 pub use locks::{Mode, TryLock};
 pub use metrics::METRICS;
-pub use rollback::{Places, UniquePart};
+pub use rollback::{Changed, ChangesLeft, Places, UniquePart};
 pub use sequence::Snapshot;
 pub use sessions::{SessionArray, SessionNo};
 pub use system::{ActiveTrx, Trees, TrxSystem};

@@ -63,7 +63,43 @@ enum Locks<'a> {
     Released,
 }
 
+/// Where a change was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Changed {
+    /// In an index.
+    Index(u64),
+    /// In an overflow chain of a space.
+    Chain(SpaceId),
+}
+
+/// How far somebody has gone through the changes of a transaction.
+#[derive(Debug, Default)]
+pub struct ChangesLeft(Option<UndoPtr>);
+
 impl Trx {
+    /// Where the next change was made that is still to be undone, newest first. Waits for: pages.
+    pub fn next_change_left(&mut self, left: &mut ChangesLeft) -> Attempt<Option<Changed>> {
+        let mut bytes = Vec::new();
+        loop {
+            let place = left.0.unwrap_or(self.state.last);
+            if place.is_none() {
+                return Ok(None);
+            }
+            self.system.undo.copy_record(place, &mut bytes)?;
+            let page = self.system.undo.page_id(place.page());
+            let record = UndoRecord::decode(&bytes)
+                .map_err(|_| Error::Corrupted { page, what: "not an undo record" })?;
+            left.0 = Some(record.previous);
+            match record.undo {
+                Undo::Insert { index, .. } | Undo::Modify { index, .. } | Undo::Secondary { index, .. } => {
+                    return Ok(Some(Changed::Index(index)));
+                }
+                Undo::ChainAllocated { space, .. } => return Ok(Some(Changed::Chain(space))),
+                Undo::ChainReleased { .. } | Undo::Prepare { .. } | Undo::Locks { .. } | Undo::Commit => {}
+            }
+        }
+    }
+
     /// Undoes one change of a transaction that is to be rolled back as a whole; false if there is none. Waits for: pages, log
     /// credit.
     pub fn rollback_step(&mut self) -> Attempt<bool> {

@@ -250,3 +250,32 @@ impl World {
         self.space.create(change.page).map(Some)
     }
 }
+
+/// Two pages are to be created where one frame is free: the second attempt would go as the first did.
+#[test]
+fn who_gives_a_frame_back_because_it_is_not_enough_waits_for_more() {
+    let world = World::create(Arc::new(FaultFileSystem::new(5)), 5, Sink::Off);
+    for page in 0..4 {
+        world.change(Change { page: PageNo(page), create: true, offset: 100, value: 7 }).unwrap();
+    }
+    world.retry(|| world.space.ensure_allocated(6)).unwrap();
+    let create_two = || {
+        let first = world.space.create(PageNo(4))?;
+        let second = world.space.create(PageNo(5))?;
+        Ok::<_, Blocked<Error>>((first, second))
+    };
+    let Err(Blocked::Wait(event)) = create_two() else { panic!("there are two frames") };
+    assert_eq!(world.pool.free_frames(), 1);
+    assert!(!event.is_complete(), "nothing has changed");
+    // Who needs only one has it.
+    drop(world.space.create(PageNo(4)).unwrap());
+    assert!(!event.is_complete());
+    let mut rounds = 0;
+    while !event.is_complete() {
+        rounds += 1;
+        assert!(rounds < 10, "the cleaners do not know");
+        world.pool.step().unwrap();
+    }
+    drop(create_two().unwrap());
+    assert_eq!(crate::guard::new_pages(), 0);
+}

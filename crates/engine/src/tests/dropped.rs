@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::harness::*;
+use crate::open::SYSTEM_SPACE;
 use crate::{Engine, EngineConfig, Xid};
 
 /// The longest that a thread takes to let go of what it has in its hands.
@@ -77,13 +78,11 @@ fn a_dropped_engine_is_freed_with_all_that_it_is_made_of() {
 fn an_engine_that_cannot_be_opened_leaves_no_thread_behind() {
     let fs = memory();
     let engine = Engine::open(config(), fs.clone()).unwrap();
-    create_schema(&engine);
-    let space = create_table(&engine, definition("t")).space;
     engine.shutdown().unwrap();
-    engine.files.remove_space(space).unwrap();
+    engine.files.remove_space(SYSTEM_SPACE).unwrap();
     drop(engine);
     let probe = Arc::downgrade(&fs);
-    assert!(Engine::open(config(), fs.clone()).is_err(), "a table's file is missing");
+    assert!(Engine::open(config(), fs.clone()).is_err(), "the dictionary's file is missing");
     drop(fs);
     let give_up = Instant::now() + PATIENCE;
     while probe.strong_count() > 0 {

@@ -1,5 +1,7 @@
 //! SELECT, VALUES, TABLE, and their combinations.
 
+use std::time::Duration;
+
 use super::{ColumnName, DataType, Expr, IntervalUnit, JsonOn, LoadFormat, Name, ObjectName};
 
 /// A whole query expression: WITH, a body, and what applies to the body's result.
@@ -17,6 +19,24 @@ pub struct Query {
     pub locking: Vec<Locking>,
     /// INTO, wherever it stood.
     pub into: Option<Into>,
+}
+
+impl Query {
+    /// The hint MAX_EXECUTION_TIME of its first SELECT, which counts for a whole statement. 0 is none.
+    pub fn max_execution_time(&self) -> Option<Duration> {
+        let mut body = &self.body;
+        loop {
+            body = match body {
+                QueryBody::Select(select) => {
+                    let limit = select.options.max_execution_time.filter(|limit| *limit > 0);
+                    return limit.map(|limit| Duration::from_millis(limit.into()));
+                }
+                QueryBody::Nested(query) => &query.body,
+                QueryBody::Combination { first, .. } => first,
+                QueryBody::Values(_) | QueryBody::Table(_) => return None,
+            };
+        }
+    }
 }
 
 /// What a query combines.
@@ -113,6 +133,8 @@ pub struct SelectOptions {
     pub buffer_result: bool,
     pub no_cache: bool,
     pub calc_found_rows: bool,
+    /// The optimizer hint `MAX_EXECUTION_TIME(n)`, milliseconds.
+    pub max_execution_time: Option<u32>,
 }
 
 /// One item of a select list.

@@ -9,6 +9,7 @@
 //!   depends on it.
 //! * What the grammar or the meaning of the call needs to see stays: types' lengths, ESCAPE, aliases, JSON paths,
 //!   `DATE '...'`, the digits of ROUND and NOW.
+//! * The optimizer's hints stay, as the plan has them.
 //! * A sign belongs to its number; adjacent strings, and an introducer with its string, are one parameter.
 //!
 //! A plan may depend on the parameters' kinds (comparing a number is not comparing a string), so the kinds are part of
@@ -16,6 +17,7 @@
 
 use crate::ParseOptions;
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
+use crate::parser::hint;
 use crate::parser::literal::{bit_bytes, hex_bytes, parse_digits, unescape_into};
 
 /// Keys longer than this are not worth keeping.
@@ -411,6 +413,12 @@ impl<'k, 't> Reader<'k, 't> {
             TokenKind::End => &[],
             _ => &self.lexer.text()[self.previous.end..token.start],
         };
+        if self.previous.keyword == Keyword::SELECT
+            && let Some(hints) = hint::comment(gap)
+        {
+            self.append(b" ");
+            self.append(hints);
+        }
         let glued = self.after_parameter && matches!(token.kind, TokenKind::Word | TokenKind::Introducer);
         if self.frames[self.depth].names && gap.iter().all(|byte| is_space(*byte)) {
             self.append(gap);

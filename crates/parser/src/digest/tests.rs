@@ -194,3 +194,11 @@ fn kinds_of_parameters_make_different_keys() {
     assert_ne!(key("SELECT a FROM t WHERE b=1"), key("SELECT a FROM t WHERE b='1'"));
     assert_ne!(key("SELECT a FROM t WHERE b=_latin1'1'"), key("SELECT a FROM t WHERE b=_binary'1'"));
 }
+
+#[test]
+fn hints_stay_in_keys() {
+    assert_eq!(
+        key("SELECT /*+ MAX_EXECUTION_TIME(7) */ a FROM t /*+ x */ WHERE b = 1"),
+        "SELECT /*+ MAX_EXECUTION_TIME(7) */ a FROM t WHERE b = ? [1]"
+    );
+}

@@ -69,6 +69,9 @@ impl Display for Select {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("select ")?;
         let options = &self.options;
+        if let Some(limit) = options.max_execution_time {
+            write!(f, "/*+ MAX_EXECUTION_TIME({limit}) */ ")?;
+        }
         for (set, word) in [
             (self.distinct, "distinct "),
             (options.high_priority, "high_priority "),

@@ -221,6 +221,7 @@ impl<'a> Binder<'a> {
             cacheable: self.cacheable,
             locks_rows: self.locks_rows,
             has_effects: self.has_effects,
+            max_execution_time: None,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         }
     }

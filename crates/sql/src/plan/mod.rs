@@ -26,6 +26,7 @@ pub mod select;
 pub mod window;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use palisade_engine::{ReadMode, Table};
 use smallvec::{SmallVec, smallvec};
@@ -60,6 +61,8 @@ pub struct Plan {
     pub locks_rows: bool,
     /// Whether an expression has an effect beside its value.
     pub has_effects: bool,
+    /// The hint MAX_EXECUTION_TIME of a SELECT.
+    pub max_execution_time: Option<Duration>,
     /// How an execution reads its tables, as it is counted.
     pub(crate) reads: SmallVec<[(Work, u64); 1]>,
     /// About how many bytes it takes.
