@@ -16,7 +16,7 @@
 //!
 //! # Lock order
 //!
-//! the map of spaces, then a space's mutex, then the free list. Page latches: see [`guard`](crate::guard).
+//! the map of spaces, then a space's mutex, then the free list. Page latches: see [`guard`].
 
 use std::collections::HashMap;
 use std::io::Write;
