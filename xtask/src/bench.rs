@@ -197,10 +197,12 @@ fn measure(options: &Options, test: &str, port: u16, threads: u32) -> Result<Mea
         return Ok(Measured { rate: total / seconds, cpu_us: (cpu_us() - before) / total, p95_ms: 0.0 });
     }
     let measured = load(options, test, threads).run(&local(port)).map_err(|error| error.to_string())?;
-    let counted = measured.by_second.get(options.warm_up as usize..).unwrap_or_default();
-    Ok(Measured {
-        rate: stats::summary(counted).map_or(measured.transaction_rate, |counted| counted.mean),
-        cpu_us: (cpu_us() - before) / measured.queries.max(1.0),
-        p95_ms: measured.p95_ms,
-    })
+    let rate = match options.warm_up {
+        0 => measured.transaction_rate,
+        seconds => {
+            let counted = measured.by_second.get(seconds as usize..).and_then(stats::summary);
+            counted.ok_or("sysbench has told the rate of no second after the warm-up")?.mean
+        }
+    };
+    Ok(Measured { rate, cpu_us: (cpu_us() - before) / measured.queries.max(1.0), p95_ms: measured.p95_ms })
 }

@@ -113,25 +113,20 @@ impl Frames {
     /// Gives a frame without owner back.
     pub(crate) fn give_free(&self, frame: u32) {
         debug_assert!(self.owner(frame).is_none() && self.oldest(frame) == CLEAN);
-        let mut enough: Vec<Event> = Vec::new();
-        {
+        let enough: Vec<(usize, Event)> = {
             let mut free = self.free.lock();
             free.frames.push(frame);
             let count = free.frames.len();
             self.free_count.store(count, Relaxed);
-            if !free.waiting.is_empty() {
-                free.waiting.retain(|(needed, event)| {
-                    let goes = *needed <= count;
-                    if goes {
-                        enough.push(event.clone());
-                    }
-                    !goes
-                });
-                let awaited = free.waiting.iter().map(|(needed, _)| *needed).max();
-                self.awaited.store(awaited.unwrap_or(0), Relaxed);
+            if free.waiting.is_empty() {
+                return;
             }
-        }
-        enough.iter().for_each(Event::complete);
+            let enough = free.waiting.extract_if(.., |(needed, _)| *needed <= count).collect();
+            let awaited = free.waiting.iter().map(|(needed, _)| *needed).max();
+            self.awaited.store(awaited.unwrap_or(0), Relaxed);
+            enough
+        };
+        enough.iter().for_each(|(_, event)| event.complete());
     }
 
     /// The page in the frame. To be trusted only under that page's latch.

@@ -121,7 +121,7 @@ struct Wanted {
 }
 
 impl Core {
-    /// A free frame; else the event that there is one.
+    /// A free frame; else the event that there are enough for what the caller does.
     pub(crate) fn take_frame(&self) -> Result<u32, Event> {
         let taken = self.frames.take_free(guard::new_pages());
         if taken.is_err() {

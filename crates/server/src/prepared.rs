@@ -62,16 +62,16 @@ impl Conversation {
             Ok(prepared) => prepared,
             Err(error) => return answer_error(output, &error),
         };
+        let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let statement = Statement {
             kind: StatementKind::of(prepared.text()),
             has_columns: !columns.is_empty(),
+            prepared,
             types: ParameterTypes::new(),
             ahead: None,
             cursor: None,
-            prepared: prepared.clone(),
         };
         let id = self.statements.insert(statement);
-        let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let (status, warnings) = (self.status(), self.session.warnings.count());
         let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
         output.packet(|out| encode_prepared(out, id, count, parameters, warnings));

@@ -2,7 +2,7 @@
 
 mod client;
 
-use client::{Answer, TestServer};
+use client::{Answer, Client, TestServer};
 use palisade_io::FaultFileSystem;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,27 +22,40 @@ fn spaces(datadir: &Path) -> Vec<PathBuf> {
     files.map(|file| file.unwrap().path()).collect()
 }
 
-#[test]
-fn a_flipped_bit_is_an_error_that_names_the_page_and_other_tables_work() {
+/// A server with the table `d.good` and another one, a client of it, and the other table's file.
+fn server_with_two_tables(other: &str) -> (TestServer, Client, PathBuf) {
     let server = TestServer::start(&[]);
     let datadir = server.dir.path().join("data");
-    let kept = tempfile::tempdir().unwrap();
-    let target = kept.path().join("data");
     let mut client = server.connect();
     for statement in ["CREATE DATABASE d", "CREATE TABLE d.good (id INT PRIMARY KEY)"] {
         assert!(number(&client.query(statement)).is_none());
     }
     let before = spaces(&datadir);
-    assert_eq!(client.query("CREATE TABLE d.bad (id INT PRIMARY KEY, v VARCHAR(200))"), Answer::Ok(0));
+    assert_eq!(client.query(&format!("CREATE TABLE {other}")), Answer::Ok(0));
     let own: Vec<PathBuf> = spaces(&datadir).into_iter().filter(|path| !before.contains(path)).collect();
     let [file] = own.as_slice() else { panic!("a table has one file: {own:?}") };
+    (server, client, file.clone())
+}
+
+/// Stops the server. Where its data directory is then, in a folder that is gone with the first value, and where `file` is.
+fn stopped_and_moved(server: TestServer, file: &Path) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let datadir = server.dir.path().join("data");
+    let kept = tempfile::tempdir().unwrap();
+    let target = kept.path().join("data");
+    let file = target.join(file.strip_prefix(&datadir).unwrap());
+    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    (kept, target, file)
+}
+
+#[test]
+fn a_flipped_bit_is_an_error_that_names_the_page_and_other_tables_work() {
+    let (server, mut client, file) = server_with_two_tables("d.bad (id INT PRIMARY KEY, v VARCHAR(200))");
     for table in ["d.good (id)", "d.bad (id)"] {
         let rows: Vec<String> = (0..200).map(|id| format!("({id})")).collect();
         assert_eq!(client.query(&format!("INSERT INTO {table} VALUES {}", rows.join(","))), Answer::Ok(200));
     }
     drop(client);
-    let file = target.join(file.strip_prefix(&datadir).unwrap());
-    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    let (_kept, target, file) = stopped_and_moved(server, &file);
     let mut bytes = fs::read(&file).unwrap();
     for page in bytes.chunks_mut(PAGE).skip(1) {
         page[PAGE / 2] ^= 4;
@@ -67,22 +80,10 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_other_tables_work() {
 
 #[test]
 fn a_table_whose_file_is_missing_is_1812_and_can_be_dropped_and_other_tables_work() {
-    let server = TestServer::start(&[]);
-    let datadir = server.dir.path().join("data");
-    let kept = tempfile::tempdir().unwrap();
-    let target = kept.path().join("data");
-    let mut client = server.connect();
-    for statement in ["CREATE DATABASE d", "CREATE TABLE d.good (id INT PRIMARY KEY)"] {
-        assert!(number(&client.query(statement)).is_none());
-    }
-    let before = spaces(&datadir);
-    assert_eq!(client.query("CREATE TABLE d.lost (id INT PRIMARY KEY)"), Answer::Ok(0));
-    let own: Vec<PathBuf> = spaces(&datadir).into_iter().filter(|path| !before.contains(path)).collect();
-    let [file] = own.as_slice() else { panic!("a table has one file: {own:?}") };
+    let (server, mut client, file) = server_with_two_tables("d.lost (id INT PRIMARY KEY)");
     assert_eq!(client.query("INSERT INTO d.good VALUES (1)"), Answer::Ok(1));
     drop(client);
-    let file = target.join(file.strip_prefix(&datadir).unwrap());
-    assert_eq!(server.stop_and_move(&datadir, &target), Ok(()));
+    let (_kept, target, file) = stopped_and_moved(server, &file);
     fs::remove_file(&file).unwrap();
 
     let server = TestServer::start(&[("datadir", target.to_str().unwrap())]);

@@ -34,6 +34,16 @@ fn put_back(fs: &Arc<dyn FileSystem>, file: &Path) {
     fs.rename(Path::new("/data/elsewhere"), file).unwrap();
 }
 
+/// The two tables after a crash, when the log has changes for the file of `t`, which is gone.
+fn crashed_and_without_its_file() -> (Arc<dyn FileSystem>, PathBuf) {
+    let (fs, engine, t) = two_tables();
+    let file = file_of(&t);
+    engine.log.flush_blocking(engine.log.tail()).unwrap();
+    crash(engine);
+    take_away(&fs, &file);
+    (fs, file)
+}
+
 fn shut_down(engine: Arc<Engine>) {
     engine.shutdown().unwrap();
     drop(engine);
@@ -96,12 +106,7 @@ fn a_table_without_a_file_can_be_dropped_and_not_used_and_the_others_are_served(
 
 #[test]
 fn a_missing_file_that_the_log_has_changes_for_is_asked_for_and_they_are_not_forgotten() {
-    let (fs, engine, t) = two_tables();
-    let file = file_of(&t);
-    engine.log.flush_blocking(engine.log.tail()).unwrap();
-    crash(engine);
-    drop(t);
-    take_away(&fs, &file);
+    let (fs, file) = crashed_and_without_its_file();
     for _ in 0..3 {
         let error = try_open(&fs).map(drop).unwrap_err();
         assert!(error.contains(file.to_str().unwrap()) && error.contains("`test`.`t`"), "{error}");
@@ -117,12 +122,7 @@ fn a_missing_file_that_the_log_has_changes_for_is_asked_for_and_they_are_not_for
 
 #[test]
 fn changes_for_a_missing_file_can_be_given_up() {
-    let (fs, engine, t) = two_tables();
-    let file = file_of(&t);
-    engine.log.flush_blocking(engine.log.tail()).unwrap();
-    crash(engine);
-    drop(t);
-    take_away(&fs, &file);
+    let (fs, _) = crashed_and_without_its_file();
     let forced = EngineConfig { gives_missing_up: true, ..quiet() };
     let engine = Engine::open(forced, fs.clone()).unwrap();
     is_missing(Client::new(&engine, &table(&engine, "t")).read_as(7, ReadMode::Snapshot));
