@@ -70,6 +70,9 @@ struct RunArguments {
     /// Rest between runs, in seconds
     #[arg(long, value_parser = seconds)]
     pause: Option<Duration>,
+    /// Confines the experiment to this level of a factor of it, as in --only load=slap-mixed
+    #[arg(long, value_name = "FACTOR=LEVEL", value_parser = factor_and_level)]
+    only: Vec<(String, String)>,
     /// The program that `spawn` starts; the one beside this program by default
     #[arg(long, value_name = "PROGRAM")]
     palisade_binary: Option<PathBuf>,
@@ -84,6 +87,11 @@ struct RunArguments {
 fn seconds(text: &str) -> std::result::Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds"))?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn factor_and_level(text: &str) -> std::result::Result<(String, String), String> {
+    let (factor, level) = text.split_once('=').ok_or_else(|| format!("'{text}' is not FACTOR=LEVEL"))?;
+    Ok((factor.to_owned(), level.to_owned()))
 }
 
 fn main() -> ExitCode {
@@ -139,6 +147,7 @@ fn run(arguments: RunArguments) -> Result<bool> {
         servers: arguments.servers,
         quick: arguments.quick,
         scale,
+        only: arguments.only,
         program: arguments.palisade_binary,
         work_dir: arguments.work_dir,
         output: folder.clone(),
@@ -254,6 +263,7 @@ mod tests {
             "lab run hot-rows --server a=spawn --clients 0",
             "lab run hot-rows --server a=spawn --repeats 0",
             "lab run hot-rows --server a=spawn --pause -1",
+            "lab run hot-rows --server a=spawn --only clients",
         ] {
             assert!(Arguments::try_parse_from(line.split(' ')).is_err(), "{line}");
         }

@@ -10,10 +10,15 @@
 //!                           settling, then counted by the server itself
 //! ```
 //!
+//! Loads of several servers, or of several numbers of clients, can go on at once as well: all of them are halted but the one whose
+//! turn it is.
+//!
 //! A tool says little while it runs, so the server is asked: its counters tell when the load has begun, what was done in a turn,
 //! and that the connections are all there at the end of it.
 
 use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
 
 use crate::error::{Error, Result};
 use crate::guardian::Guardian;
@@ -78,6 +83,17 @@ impl<'a> Ongoing<'a> {
                 return Err(Error::check(&server.name, format!("the load did not begin within {limit} s")));
             }
         }
+    }
+
+    /// Stops it where it is, its connections with it. What it has sent is still answered. A lock that it holds stays held, so that
+    /// loads of which one is halted must have tables of their own.
+    pub fn halt(&self) -> Result<()> {
+        self.running.signal(Signal::STOP)
+    }
+
+    /// Has it go on.
+    pub fn go_on(&self) -> Result<()> {
+        self.running.signal(Signal::CONT)
     }
 
     /// Fails unless the load is as it was: what was counted until now would be of something else.

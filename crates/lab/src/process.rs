@@ -61,7 +61,7 @@ pub fn program(pid: u32) -> Option<String> {
 }
 
 /// Sends a signal to all processes of a group.
-pub fn end_group(group: u32, signal: Signal) -> std::io::Result<()> {
+pub fn signal_group(group: u32, signal: Signal) -> std::io::Result<()> {
     Ok(kill_process_group(pid(group)?, signal)?)
 }
 
@@ -191,12 +191,12 @@ mod tests {
             .spawn()
             .expect("a process");
         assert!(lives(child.id()) && lives(std::process::id()) && !lives(u32::MAX));
-        end_group(child.id(), Signal::KILL).expect("it is ours");
+        signal_group(child.id(), Signal::KILL).expect("it is ours");
         while lives(child.id()) {
             std::thread::yield_now();
         }
         child.wait().expect("it ended");
-        assert!(end_group(u32::MAX, Signal::KILL).is_err());
+        assert!(signal_group(u32::MAX, Signal::KILL).is_err());
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Runs an experiment: every cell as often as asked, in rounds.
 //!
 //! The order within a round is level by level, the servers next to each other; every other round runs backwards. A machine
-//! that gets slower during the experiment thus slows all servers alike, and nobody is always the one after.
+//! that gets slower during the experiment thus slows all servers alike, and nobody is always the one after. Cells whose loads
+//! go on at once make a [`Stage`]: their runs are turns, all others halted meanwhile.
 //!
 //! A cell that its server refuses is tried once. One that fails is not tried again, and the others go on: an experiment of
 //! hours is not lost to one server. Nor are hours spent on a server that has gone: its other cells fail at once. An
 //! interruption ends the experiment, and what was measured until then is reported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -33,6 +34,8 @@ pub struct Order {
     pub quick: bool,
     /// The sizes.
     pub scale: Scale,
+    /// Levels to which the experiment is confined, each with its factor.
+    pub only: Vec<(String, String)>,
     /// The program of servers to start, where their specification names none.
     pub program: Option<PathBuf>,
     /// Where servers have their data; the system's folder for temporary files when `None`.
@@ -48,6 +51,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let tools = experiment.tools().iter().map(|tool| tool.find().and_then(|_| tool.version()));
     let tools = tools.collect::<Result<Vec<String>>>()?;
     check_names(&order.servers)?;
+    let levels = confined(experiment.levels(&order.scale), &order.only)?;
     let folder = temporary(order.work_dir.as_deref())?;
     let guardian = Guardian::new(folder.path())?;
     let started = jiff::Timestamp::now();
@@ -76,12 +80,12 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         notes.extend(experiment.prepare(server, &bench)?);
     }
 
-    let mut cells = plan(experiment, &mut servers, &order.scale)?;
-    let mut loads = loads(experiment, &cells);
+    let mut cells = plan(experiment, &mut servers, &levels)?;
+    let mut stages = stages(experiment, &cells);
     let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
-    if let Err(problem) = rounds.all(&mut servers, &mut loads, &mut cells) {
+    if let Err(problem) = rounds.all(&mut servers, &mut stages, &mut cells) {
         notes.extend([format!("The experiment did not run to its end: {problem}")]);
         for Planned { cell, .. } in &mut cells {
             never_run(cell, &problem);
@@ -203,11 +207,28 @@ struct Planned {
     cell: Cell,
 }
 
-fn plan(experiment: &dyn Experiment, servers: &mut [Server], scale: &Scale) -> Result<Vec<Planned>> {
+/// Those levels that the command line asks for.
+fn confined(mut levels: Vec<Levels>, only: &[(String, String)]) -> Result<Vec<Levels>> {
+    for (factor, level) in only {
+        let of = |levels: &Levels| levels.get(factor).cloned();
+        let known: BTreeSet<String> = levels.iter().filter_map(of).collect();
+        if !known.contains(level) {
+            let known: Vec<String> = known.into_iter().collect();
+            let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Error::Usage(format!(
+                "there is no {factor} '{level}' to confine it to; there is: {has}"
+            )));
+        }
+        levels.retain(|levels| of(levels).as_ref() == Some(level));
+    }
+    Ok(levels)
+}
+
+fn plan(experiment: &dyn Experiment, servers: &mut [Server], levels: &[Levels]) -> Result<Vec<Planned>> {
     let mut cells = Vec::new();
-    for levels in experiment.levels(scale) {
+    for levels in levels {
         for (place, server) in servers.iter_mut().enumerate() {
-            if experiment.concerns(server, &levels)? {
+            if experiment.concerns(server, levels)? {
                 let cell = Cell {
                     server: server.name.clone(),
                     levels: levels.clone(),
@@ -228,10 +249,35 @@ struct Load {
     server: usize,
     /// Their places.
     cells: Vec<usize>,
-    /// For how many repeats it lasts.
+}
+
+/// Loads that go on at once, each halted but in its turns; or a single one.
+#[derive(Debug, PartialEq, Eq)]
+struct Stage {
+    loads: Vec<Load>,
+    /// For how many repeats they last.
     repeats: u32,
-    /// The last repeat that it was started for.
+    /// The last repeat that they were started for.
     done: u32,
+}
+
+fn stages(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Stage> {
+    let shared = experiment.shared_load();
+    let levels = |load: &Load| &cells[load.cells[0]].cell.levels;
+    let company = |load: &Load| shared.and_then(|shared| shared.company(levels(load)));
+    let mut stages: Vec<Stage> = Vec::new();
+    for load in loads(experiment, cells) {
+        let own = company(&load);
+        let same = |stage: &&mut Stage| own.is_some() && company(&stage.loads[0]) == own;
+        match stages.iter_mut().find(same) {
+            Some(stage) => stage.loads.push(load),
+            None => {
+                let repeats = shared.map_or(1, |shared| shared.repeats(levels(&load)));
+                stages.push(Stage { loads: vec![load], repeats, done: 0 });
+            }
+        }
+    }
+    stages
 }
 
 fn loads(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Load> {
@@ -243,11 +289,7 @@ fn loads(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Load> {
     for (place, planned) in cells.iter().enumerate() {
         match loads.iter_mut().find(|load| together(load, &planned.cell)) {
             Some(load) => load.cells.push(place),
-            None => {
-                let repeats =
-                    experiment.shared_load().map_or(1, |shared| shared.repeats(&planned.cell.levels));
-                loads.push(Load { server: planned.server, cells: vec![place], repeats, done: 0 });
-            }
+            None => loads.push(Load { server: planned.server, cells: vec![place] }),
         }
     }
     loads
@@ -277,6 +319,34 @@ fn turns(repeat: u32, count: usize) -> Vec<usize> {
     order
 }
 
+/// The order of so many turns of loads that go on at once: every other repeat backwards, so that none always follows the same one,
+/// and each pair of repeats begins one further on.
+fn walk(repeat: u32, count: usize) -> Vec<usize> {
+    let mut order = round(repeat, count);
+    let further = (repeat.saturating_sub(1) / 2) as usize % count.max(1);
+    if repeat % 2 == 1 {
+        order.rotate_left(further)
+    } else {
+        order.rotate_right(further)
+    }
+    order
+}
+
+/// A load that goes on, or a run that needs none.
+struct Going<'a, 'b> {
+    load: &'b Load,
+    ongoing: Option<Ongoing<'a>>,
+}
+
+/// The cells of a load that were to be measured were not.
+fn end(load: &Load, cells: &mut [Planned], outcome: &Outcome) {
+    for place in &load.cells {
+        if cells[*place].cell.outcome == Outcome::Measured {
+            cells[*place].cell.outcome = outcome.clone();
+        }
+    }
+}
+
 struct Rounds<'a> {
     experiment: &'a dyn Experiment,
     bench: &'a Bench<'a>,
@@ -287,71 +357,92 @@ struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    fn all(&mut self, servers: &mut [Server], loads: &mut [Load], cells: &mut [Planned]) -> Result<()> {
+    fn all(&mut self, servers: &mut [Server], stages: &mut [Stage], cells: &mut [Planned]) -> Result<()> {
         let repeats = self.bench.scale.repeats;
         for repeat in 1..=repeats {
-            for place in round(repeat, loads.len()) {
-                let load = &mut loads[place];
-                if load.done < repeat {
-                    load.done = repeats.min(repeat + load.repeats - 1);
-                    self.load(&mut servers[load.server], load, cells, repeat)?;
-                    self.progress.inc(u64::from(load.done - repeat + 1) * load.cells.len() as u64);
+            for place in round(repeat, stages.len()) {
+                let stage = &mut stages[place];
+                if stage.done < repeat {
+                    stage.done = repeats.min(repeat + stage.repeats - 1);
+                    self.stage(servers, stage, cells, repeat)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Gives the cells of a load their runs, from this repeat to the last one that it lasts for. What ends the load ends them all:
-    /// one of them alone has nothing to be compared with.
-    fn load(&mut self, server: &mut Server, load: &Load, cells: &mut [Planned], repeat: u32) -> Result<()> {
-        let measured = |planned: &Planned| planned.cell.outcome == Outcome::Measured;
-        if !load.cells.iter().any(|place| measured(&cells[*place])) {
-            return Ok(());
-        }
-        let levels = &cells[load.cells[0]].cell.levels;
-        let ended = match self.start(server, load.server, levels)? {
-            Ok(mut ongoing) => {
-                let ended = self.turns(server, load, ongoing.as_mut(), cells, repeat)?;
-                if let Some(ongoing) = ongoing {
-                    ongoing.end(server)?;
-                }
-                ended
-            }
-            Err(outcome) => Some(outcome),
-        };
-        if let Some(outcome) = ended {
-            for place in &load.cells {
-                if measured(&cells[*place]) {
-                    cells[*place].cell.outcome = outcome.clone();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The runs of a load in turns. If one failed, the others are left, and how it ended is told.
-    fn turns(
+    /// Gives the cells of a stage their runs, from this repeat to the last one that it lasts for.
+    fn stage(
         &mut self,
-        server: &mut Server,
-        load: &Load,
-        mut ongoing: Option<&mut Ongoing>,
+        servers: &mut [Server],
+        stage: &Stage,
         cells: &mut [Planned],
         repeat: u32,
-    ) -> Result<Option<Outcome>> {
-        for repeat in repeat..=load.done {
-            for place in turns(repeat, load.cells.len()) {
-                let cell = &mut cells[load.cells[place]].cell;
-                if cell.outcome == Outcome::Measured {
-                    self.one(server, ongoing.as_deref_mut(), cell, repeat)?;
+    ) -> Result<()> {
+        let in_company = stage.loads.len() > 1;
+        let mut going: Vec<Going> = Vec::new();
+        for load in &stage.loads {
+            if !load.cells.iter().any(|place| cells[*place].cell.outcome == Outcome::Measured) {
+                continue;
+            }
+            let levels = &cells[load.cells[0]].cell.levels;
+            match self.start(&mut servers[load.server], load.server, levels)? {
+                Ok(ongoing) => {
+                    if let Some(ongoing) = ongoing.as_ref().filter(|_| in_company) {
+                        ongoing.halt()?;
+                    }
+                    going.push(Going { load, ongoing });
                 }
-                if matches!(cell.outcome, Outcome::Failed(_)) {
-                    self.gone[load.server] = server.gone();
-                    return Ok(Some(cell.outcome.clone()));
-                }
+                Err(outcome) => end(load, cells, &outcome),
             }
         }
-        Ok(None)
+        for repeat in repeat..=stage.done {
+            self.turns(servers, &mut going, in_company, cells, repeat)?;
+        }
+        // the last to come is the first to go: it knows who was there before
+        for Going { load, ongoing } in going.into_iter().rev() {
+            if let Some(ongoing) = ongoing {
+                ongoing.end(&mut servers[load.server])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs of a repeat in turns. What ends a load ends all its cells: one of them alone has nothing to be compared with.
+    fn turns(
+        &mut self,
+        servers: &mut [Server],
+        going: &mut [Going],
+        in_company: bool,
+        cells: &mut [Planned],
+        repeat: u32,
+    ) -> Result<()> {
+        let of =
+            |(load, going): (usize, &Going)| going.load.cells.iter().map(move |cell| (load, *cell)).collect();
+        let all: Vec<(usize, usize)> = going.iter().enumerate().flat_map::<Vec<_>, _>(of).collect();
+        let order = if in_company { walk(repeat, all.len()) } else { turns(repeat, all.len()) };
+        for (place, cell) in order.into_iter().map(|turn| all[turn]) {
+            let Going { load, ongoing } = &mut going[place];
+            if cells[cell].cell.outcome != Outcome::Measured {
+                continue;
+            }
+            let server = &mut servers[load.server];
+            if let Some(ongoing) = ongoing.as_ref().filter(|_| in_company) {
+                ongoing.go_on()?;
+            }
+            self.one(server, ongoing.as_mut(), &mut cells[cell].cell, repeat)?;
+            if let outcome @ Outcome::Failed(_) = cells[cell].cell.outcome.clone() {
+                self.gone[load.server] = server.gone();
+                end(load, cells, &outcome);
+                if let Some(ongoing) = ongoing.take() {
+                    ongoing.end(server)?;
+                }
+            }
+            if let Some(ongoing) = ongoing.as_ref().filter(|_| in_company) {
+                ongoing.halt()?;
+            }
+        }
+        Ok(())
     }
 
     /// Starts the load that some cells share, if they do. The inner error is what becomes of them.
@@ -415,6 +506,7 @@ impl<'a> Rounds<'a> {
                 cell.outcome = Outcome::Failed(problem.to_string());
             }
         }
+        self.progress.inc(1);
         Ok(())
     }
 
@@ -513,6 +605,21 @@ mod tests {
     }
 
     #[test]
+    fn loads_that_go_on_at_once_come_in_every_place_and_after_either_neighbour() {
+        assert_eq!([1, 2, 3, 4].map(|repeat| walk(repeat, 3)), [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]]);
+        for count in 1..=5usize {
+            let orders: Vec<Vec<usize>> = (1..=2 * count as u32).map(|repeat| walk(repeat, count)).collect();
+            for place in 0..count {
+                let mut there: Vec<usize> = orders.iter().map(|order| order[place]).collect();
+                there.sort_unstable();
+                let twice: Vec<usize> = (0..2 * count).map(|turn| turn / 2).collect();
+                assert_eq!(there, twice, "{count} loads, place {place}");
+            }
+        }
+        assert_eq!(walk(1, 0), [0; 0]);
+    }
+
+    #[test]
     fn cells_that_take_turns_have_a_load_in_common_and_others_have_not() {
         let planned = |server: usize, clients: &str, setting: &str, load: &str| {
             let levels = [("clients", clients), ("innodb_log_writer_threads", setting), ("load", load)];
@@ -531,16 +638,39 @@ mod tests {
         ];
         let grouped = |name: &str| {
             let experiment = crate::experiment::find(name).expect("it is there");
-            loads(experiment, &cells)
+            let of = |stage: Stage| {
+                let loads = stage.loads.into_iter().map(|load| (load.server, load.cells));
+                (loads.collect::<Vec<(usize, Vec<usize>)>>(), stage.repeats)
+            };
+            stages(experiment, &cells).into_iter().map(of).collect::<Vec<_>>()
         };
-        let turning: Vec<(usize, Vec<usize>, u32)> = grouped("log-writer-turns")
-            .into_iter()
-            .map(|load| (load.server, load.cells, load.repeats))
-            .collect();
-        assert_eq!(turning, [(0, vec![0, 2], 3), (1, vec![1, 5], 3), (0, vec![3], 3), (0, vec![4], 6)]);
+        let turning = grouped("log-writer-turns");
+        let expected = [(0, vec![0, 2], 3), (1, vec![1, 5], 3), (0, vec![3], 3), (0, vec![4], 12)];
+        assert_eq!(turning, expected.map(|(server, cells, repeats)| (vec![(server, cells)], repeats)));
+        let each =
+            |places: &[usize]| places.iter().map(|place| (cells[*place].server, vec![*place])).collect();
+        assert_eq!(grouped("server-turns"), [(each(&[0, 1, 2, 3, 5]), 3), (each(&[4]), 12)]);
         let alone = grouped("log-writer-threads");
-        assert!(alone.iter().all(|load| load.cells.len() == 1 && load.repeats == 1), "{alone:?}");
+        assert!(alone.iter().all(|(loads, repeats)| loads.len() == 1 && *repeats == 1), "{alone:?}");
         assert_eq!(alone.len(), cells.len());
+    }
+
+    #[test]
+    fn an_experiment_is_confined_to_levels_that_it_has() {
+        let experiment = crate::experiment::find("server-turns").expect("it is there");
+        let levels = experiment.levels(&experiment.scale(true));
+        let only = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter().map(|(factor, level)| ((*factor).to_owned(), (*level).to_owned()));
+            confined(levels.clone(), &pairs.collect::<Vec<_>>())
+        };
+        assert_eq!(only(&[]).expect("nothing is asked"), levels);
+        let one = only(&[("load", "slap-mixed"), ("clients", "4")]).expect("it has both");
+        assert_eq!((one.len(), one[0]["load"].as_str(), one[0]["clients"].as_str()), (1, "slap-mixed", "4"));
+        for (pairs, there) in [(("clients", "5"), "1, 4"), (("moon", "full"), "none")] {
+            let error = only(&[("load", "slap-mixed"), pairs]).expect_err("it has not").to_string();
+            let (factor, level) = pairs;
+            assert_eq!(error, format!("there is no {factor} '{level}' to confine it to; there is: {there}"));
+        }
     }
 
     #[test]

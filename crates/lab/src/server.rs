@@ -295,7 +295,7 @@ impl<'a> Server<'a> {
     }
 
     /// Makes an empty schema, which goes at [`Server::close`].
-    pub fn database(&mut self, name: &'static str) -> Result<()> {
+    pub fn database(&mut self, name: &str) -> Result<()> {
         self.query(&format!("DROP DATABASE IF EXISTS {name}"))?;
         self.query(&format!("CREATE DATABASE {name}"))?;
         self.undo_later(format!("DROP DATABASE IF EXISTS {name}"));
@@ -467,7 +467,7 @@ impl<'a> Spawned<'a> {
         if let Some(status) = ended(&mut self.child)? {
             return Err(format!("the server ended while the experiment ran: {status}"));
         }
-        process::end_group(self.child.id(), Signal::TERM).map_err(|error| error.to_string())?;
+        process::signal_group(self.child.id(), Signal::TERM).map_err(|error| error.to_string())?;
         let end = Instant::now() + SHUTDOWN;
         while Instant::now() < end {
             match ended(&mut self.child)? {
@@ -490,7 +490,7 @@ impl Drop for Spawned<'_> {
     fn drop(&mut self) {
         // whatever is left of it: the program may be a script that has started the server. That nothing is left is as well.
         let group = self.child.id();
-        let _ = process::end_group(group, Signal::KILL);
+        let _ = process::signal_group(group, Signal::KILL);
         let _ = self.child.wait();
         // a guardian that has gone has done it
         let _ = self.guardian.forget(group);

@@ -209,11 +209,17 @@ impl Running {
         }
     }
 
+    /// Sends it a signal, and whatever it has started.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        let sent = process::signal_group(self.group(), signal);
+        sent.map_err(|error| failed(&self.shown, format!("a signal did not reach it: {error}"), ""))
+    }
+
     /// Kills it, with whatever it has started.
     pub fn stop(&mut self) {
         if self.ended.is_none() {
             // it may have ended meanwhile
-            let _ = process::end_group(self.child.id(), Signal::KILL);
+            let _ = process::signal_group(self.child.id(), Signal::KILL);
             self.ended = self.child.wait().ok();
         }
     }
@@ -376,6 +382,29 @@ mod tests {
         });
         let text = error.expect("the search ends by finding it").to_string();
         assert!(text.contains("ended before its time: exit status: 0\nout\nerr"), "{text}");
+    }
+
+    #[test]
+    fn a_tool_that_was_stopped_goes_on_when_told_to_and_can_be_killed_before() {
+        let state = |running: &Running| {
+            let stat =
+                std::fs::read_to_string(format!("/proc/{}/stat", running.group())).expect("it is there");
+            stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next())
+        };
+        let until = |running: &Running, stopped: bool| {
+            while (state(running) == Some('T')) != stopped {
+                std::thread::yield_now();
+            }
+        };
+        let mut running = shell("exec sleep 1000").start().expect("it starts");
+        for signal in [Signal::STOP, Signal::CONT, Signal::STOP] {
+            running.signal(signal).expect("it is ours");
+            until(&running, signal == Signal::STOP);
+        }
+        running.check().expect("a stopped one has not ended");
+        running.stop();
+        let error = running.signal(Signal::CONT).expect_err("it has gone").to_string();
+        assert!(error.contains("a signal did not reach it"), "{error}");
     }
 
     #[test]

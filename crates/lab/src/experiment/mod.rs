@@ -5,6 +5,7 @@
 //! | `log-writer-threads` | mysqlslap mixed | clients, `innodb_log_writer_threads` |
 //! | `log-writer-threads-oltp` | sysbench oltp_write_only | clients, `innodb_log_writer_threads` |
 //! | `log-writer-turns` | both | the same, in turns under one load |
+//! | `server-turns` | both | clients, and which server's turn it is |
 //! | `redo-pipeline` | sysbench oltp_write_only | which processors the log's threads have to themselves |
 //! | `hot-rows` | `hot_rows.lua` | clients |
 //! | `queue` | `queue.lua` | clients, isolation level |
@@ -27,6 +28,7 @@ use crate::sysbench;
 use crate::tool::Tool;
 
 mod checkpoint;
+mod endless;
 mod hot_rows;
 mod log_writer_threads;
 mod log_writer_threads_oltp;
@@ -34,6 +36,7 @@ mod log_writer_turns;
 mod placement;
 mod queue;
 mod redo_pipeline;
+mod server_turns;
 
 /// The level of each factor.
 pub type Levels = BTreeMap<String, String>;
@@ -65,7 +68,8 @@ pub trait Experiment {
     /// Loads what the runs need. Returns notes for the report.
     fn prepare(&self, server: &mut Server, bench: &Bench) -> Result<Vec<String>>;
 
-    /// The load under which the levels of [`Description::turning`] take turns; `None` if every run brings its own.
+    /// The load under which the levels of [`Description::turning`] take turns, or one of those that do; `None` if every run brings
+    /// its own.
     fn shared_load(&self) -> Option<&dyn SharedLoad> {
         None
     }
@@ -74,11 +78,16 @@ pub trait Experiment {
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt>;
 }
 
-/// A load that goes on while the levels of one factor, a setting of the server, take turns. A run is then a turn, and the runs
-/// of a repeat, one of each level, have the load in common.
+/// A load that goes on, and of which a run is a turn: while the levels of one factor, a setting of the server, take turns, or
+/// while all others are halted.
 pub trait SharedLoad {
     /// For how many repeats one load lasts.
     fn repeats(&self, levels: &Levels) -> u32;
+
+    /// The loads that go on at once are those of which this is the same; `None` if the load goes on alone.
+    fn company(&self, _levels: &Levels) -> Option<String> {
+        None
+    }
 
     /// Starts the load, whatever the level of the factor, and warms it up.
     fn start<'a>(&self, server: &mut Server, levels: &Levels, bench: &Bench<'a>) -> Result<Start<'a>>;
@@ -97,6 +106,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &log_writer_threads::LogWriterThreads,
     &log_writer_threads_oltp::LogWriterThreadsOltp,
     &log_writer_turns::LogWriterTurns,
+    &server_turns::ServerTurns,
     &redo_pipeline::RedoPipeline,
     &hot_rows::HotRows,
     &queue::Queue,
@@ -351,9 +361,9 @@ mod tests {
                 }
             }
             assert!(!description.measures.is_empty() && !experiment.tools().is_empty());
-            assert_eq!(description.turning.is_some(), experiment.shared_load().is_some());
             if let Some(turning) = &description.turning {
                 assert!(description.factors.iter().any(|factor| factor.key == *turning), "{turning}");
+                assert!(experiment.shared_load().is_some(), "{turning} takes turns under a load");
             }
             if let Some(chooser) = &description.chooser {
                 let within = description.within.as_ref().expect("a chooser is a level of a server's setting");
@@ -369,7 +379,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, redo-pipeline, hot-rows, queue, checkpoint"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint"
         );
         assert!(find("hot-rows").is_ok());
     }

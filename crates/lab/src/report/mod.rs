@@ -261,6 +261,8 @@ fn commands(page: &mut Page, results: &Results) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::ServerFacts;
+    use crate::results::tests::{cell, results};
     use crate::stats;
 
     #[test]
@@ -286,6 +288,20 @@ mod tests {
         let two = sample(stats::summary(&[10.0, 12.0]));
         assert_eq!(two, "<td>11.0 ± 12.7 <small>median 11.0, sd 1.41, n 2</small></td>");
         assert_eq!(sample(None), "<td class=\"none\">-</td>");
+    }
+
+    #[test]
+    fn what_a_server_keeps_along_the_x_axis_is_told_where_nothing_is_set() {
+        let mut results =
+            results(vec![cell("a", "8", "-", &[100.0, 100.0]), cell("a", "16", "-", &[90.0, 90.0])]);
+        let (origin, version, settings) = Default::default();
+        results.servers =
+            vec![ServerFacts { name: "a".to_owned(), origin, version, settings, resident_mib: None }];
+        results.experiment.factors.truncate(1);
+        results.experiment.within = None;
+        let page = html(&results);
+        let kept = page.split("Within each server, by clients").nth(1).expect("such a table");
+        assert!(kept.contains("<th>16 / 8</th><td>0.900 ± 0 "), "{kept}");
     }
 
     #[test]

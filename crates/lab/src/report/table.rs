@@ -55,15 +55,14 @@ fn shown(cell: Option<&Cell>, measure: &Measure) -> String {
 }
 
 /// The setting that chooses by itself over the better of the others, the first server over each other, and each setting of
-/// a server over its first.
+/// a server over its first, or what it keeps from level to level of the x axis where nothing is set.
 pub fn ratios(page: &mut Page, results: &Results, measure: &Measure) {
     choices(page, results);
     if results.servers.len() > 1 {
         between_servers(page, results, measure);
     }
-    if let Some(within) = &results.experiment.within {
-        within_servers(page, results, measure, within);
-    }
+    let experiment = &results.experiment;
+    within_servers(page, results, measure, experiment.within.as_ref().unwrap_or(&experiment.x));
 }
 
 /// How servers that choose by themselves chose.
