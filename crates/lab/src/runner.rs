@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::compare::percent;
 use crate::error::{Error, Result};
 use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale, Start};
 use crate::guardian::Guardian;
@@ -85,6 +86,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
+    let before = machine::Ticks::now();
     if let Err(problem) = rounds.all(&mut servers, &mut stages, &mut cells) {
         notes.extend([format!("The experiment did not run to its end: {problem}")]);
         for Planned { cell, .. } in &mut cells {
@@ -92,6 +94,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         }
     }
     progress.finish_and_clear();
+    notes.of_stolen(machine::Ticks::now().zip(before).and_then(|(now, before)| now.stolen_since(&before)));
 
     for (server, facts) in servers.iter().zip(&mut facts) {
         facts.resident_mib = server.pid().and_then(crate::process::resident_mib);
@@ -166,6 +169,17 @@ impl Notes {
                 "The data of servers that the lab started lay in memory: their commits cost no disk write."
                     .to_owned(),
             ]);
+        }
+    }
+
+    /// Of the share of the processors' time that the machine's host took.
+    fn of_stolen(&mut self, share: Option<f64>) {
+        const MUCH: f64 = 0.02;
+        if let Some(share) = share.filter(|share| *share >= MUCH) {
+            self.extend([format!(
+                "{} of the processors' time was taken by the machine's host while everything ran (steal): runs differ by that as well.",
+                percent(share)
+            )]);
         }
     }
 
@@ -696,6 +710,8 @@ mod tests {
             resident_mib: None,
         };
         let mut notes = Notes::default();
+        notes.of_stolen(Some(0.01));
+        notes.of_stolen(None);
         notes.of_settings(&[
             server("a", "1", Some("OFF")),
             server("b", "2", Some("0")),
@@ -707,5 +723,7 @@ mod tests {
         );
         assert_eq!(notes.0.len(), 4, "{:?}", notes.0);
         assert!(notes.0[1].starts_with("a: a build without optimisation"));
+        notes.of_stolen(Some(0.034));
+        assert!(notes.0[4].starts_with("3.4 % of the processors' time was taken"), "{:?}", notes.0);
     }
 }
