@@ -160,21 +160,25 @@ pub fn shown(pattern: &str) -> Option<String> {
     (!pattern.contains('%')).then(|| pattern.to_ascii_lowercase())
 }
 
-/// Whether `name` is like `pattern`: `%` stands for any characters, `_` for one. What a `%` has taken is only ever
+/// Whether `name` is like `pattern`: `%` stands for any characters, `_` for one, and after a backslash each for itself. What a `%` has taken is only ever
 /// extended for the last one, so that no pattern takes long.
 fn is_like(name: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut of) = (0, 0);
     // After the last `%`, and the first character that it has not taken.
     let mut last = None;
     while at < name.len() {
-        match pattern.get(of) {
-            Some(b'%') => {
+        let (wanted, is_escaped) = match &pattern[of..] {
+            [b'\\', escaped, ..] => (Some(*escaped), true),
+            rest => (rest.first().copied(), false),
+        };
+        match wanted {
+            Some(b'%') if !is_escaped => {
                 of += 1;
                 last = Some((of, at));
             }
-            Some(wanted) if *wanted == b'_' || wanted.eq_ignore_ascii_case(&name[at]) => {
+            Some(wanted) if wanted == b'_' && !is_escaped || wanted.eq_ignore_ascii_case(&name[at]) => {
                 at += 1;
-                of += 1;
+                of += 1 + usize::from(is_escaped);
             }
             _ => {
                 let Some((after, taken)) = last else { return false };
@@ -343,6 +347,11 @@ mod tests {
         assert_eq!(chosen("log_writ%"), Ok((1, 1, 0)));
         assert_eq!(chosen("%S"), Ok((1, 1, 1)));
         assert_eq!(chosen("%r%t%"), Ok((1, 1, 1)));
+        assert_eq!(chosen("log\\_writ%"), Ok((1, 1, 0)));
+        assert_eq!(chosen("%\\_\\w%s"), Ok((1, 1, 0)));
+        for literal in ["log\\%writes%", "lo\\_%", "%\\", "log_writes\\%"] {
+            assert_eq!(chosen(literal), Err(Unknown), "{literal}");
+        }
         assert_eq!(chosen("module_log"), Ok((1, 1, 0)));
         assert_eq!(chosen("Module_Trx"), Ok((0, 0, 1)));
         assert_eq!(chosen("all"), Ok((1, 1, 1)));

@@ -304,7 +304,8 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &WorkDone)>) -> Vec<(Stri
     add("Innodb_redo_log_enabled", "ON".to_owned());
     add("Innodb_redo_log_read_only", "OFF".to_owned());
     add("Innodb_redo_log_physical_size", redo_log.size.to_string());
-    add("Innodb_redo_log_capacity_resized", redo_log.size.min(redo_log.capacity).to_string());
+    let resized = if state == "OK" { redo_log.capacity } else { redo_log.size.min(redo_log.capacity) };
+    add("Innodb_redo_log_capacity_resized", resized.to_string());
     add("Innodb_redo_log_resize_status", state.to_owned());
     list.sort_by_cached_key(|(name, _)| name.to_ascii_lowercase());
     list

@@ -116,6 +116,7 @@ fn the_log_grows_and_shrinks_to_what_is_asked_for() {
         }
         let shown: u64 = status(&mut client, "Innodb_redo_log_physical_size").parse().unwrap();
         assert!(shown <= capacity && shown > capacity / 16 * 14, "{shown} of {capacity}");
+        assert_eq!(status(&mut client, "Innodb_redo_log_capacity_resized"), capacity.to_string());
     }
 }
 
