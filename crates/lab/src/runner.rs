@@ -2,7 +2,7 @@
 //!
 //! The order within a round is level by level, the servers next to each other; every other round runs backwards. A machine
 //! that gets slower during the experiment thus slows all servers alike, and nobody is always the one after. Cells whose loads
-//! go on at once make a [`Stage`]: their runs are turns, all others halted meanwhile.
+//! go on at once make a stage: their runs are turns, all others halted meanwhile.
 //!
 //! A cell that its server refuses is tried once. One that fails is not tried again, and the others go on: an experiment of
 //! hours is not lost to one server. Nor are hours spent on a server that has gone: its other cells fail at once. An
