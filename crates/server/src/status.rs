@@ -294,17 +294,16 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &WorkDone)>) -> Vec<(Stri
     }
     add("Innodb_page_size", "16384".to_owned());
     let redo_log = host.engine.redo_log();
-    let state = match redo_log.size.cmp(&redo_log.capacity) {
-        std::cmp::Ordering::Greater => "Resizing down",
+    let (state, resized) = match redo_log.size.cmp(&redo_log.capacity) {
+        std::cmp::Ordering::Greater => ("Resizing down", redo_log.size),
         // the last part of a segment is not made
-        _ if redo_log.size + redo_log.capacity / 16 < redo_log.capacity => "Resizing up",
-        _ => "OK",
+        _ if redo_log.size + redo_log.capacity / 16 < redo_log.capacity => ("Resizing up", redo_log.size),
+        _ => ("OK", redo_log.capacity),
     };
     add("Innodb_redo_log_uuid", (redo_log.id as u32).to_string());
     add("Innodb_redo_log_enabled", "ON".to_owned());
     add("Innodb_redo_log_read_only", "OFF".to_owned());
     add("Innodb_redo_log_physical_size", redo_log.size.to_string());
-    let resized = if state == "OK" { redo_log.capacity } else { redo_log.size.min(redo_log.capacity) };
     add("Innodb_redo_log_capacity_resized", resized.to_string());
     add("Innodb_redo_log_resize_status", state.to_owned());
     list.sort_by_cached_key(|(name, _)| name.to_ascii_lowercase());
