@@ -157,10 +157,10 @@ pub struct Choice {
     pub better_level: String,
     /// Ratios of the two, of runs of the same repeat.
     pub ratios: Vec<f64>,
-    /// Their mean.
+    /// Their geometric mean.
     pub mean: f64,
-    /// Half width of the mean's 95 % confidence interval; `None` of a single ratio.
-    pub confidence: Option<f64>,
+    /// The mean's 95 % confidence interval; `None` of a single ratio, or where one of them is 0.
+    pub interval: Option<(f64, f64)>,
     /// What follows.
     pub verdict: Verdict,
 }
@@ -169,7 +169,7 @@ pub struct Choice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// A single run: nothing.
+    /// Nothing: a single run, or one that did not get anywhere.
     Unknown,
     /// The interval holds 1.
     NoDifference,
@@ -180,11 +180,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn of(summary: &stats::Summary, better: Better) -> Verdict {
-        let Some(spread) = summary.spread else { return Verdict::Unknown };
-        let more = summary.mean - 1.0 > spread.confidence;
-        let less = 1.0 - summary.mean > spread.confidence;
-        match (more, less, better) {
+    fn of(interval: Option<(f64, f64)>, better: Better) -> Verdict {
+        let Some((low, high)) = interval else { return Verdict::Unknown };
+        match (low > 1.0, high < 1.0, better) {
             (false, false, _) => Verdict::NoDifference,
             (true, _, Better::Lower) | (_, true, Better::Higher | Better::Neutral) => Verdict::Behind,
             _ => Verdict::Ahead,
@@ -194,7 +192,7 @@ impl Verdict {
     /// For people.
     pub fn shown(self) -> &'static str {
         match self {
-            Verdict::Unknown => "one run: cannot be told",
+            Verdict::Unknown => "cannot be told",
             Verdict::NoDifference => "no difference shown",
             Verdict::Ahead => "ahead, by more than the runs differ",
             Verdict::Behind => "behind, by more than the runs differ",
@@ -212,10 +210,11 @@ impl Choice {
     /// For the terminal.
     pub fn line(&self) -> String {
         let levels = self.levels.iter().map(|(factor, level)| format!(", {factor} {level}"));
-        let confidence = self.confidence.map_or_else(String::new, |confidence| format!(" ± {confidence:.2}"));
+        let interval =
+            self.interval.map_or_else(String::new, |(low, high)| format!(" ({low:.2} to {high:.2})"));
         let (least, greatest) = self.range();
         format!(
-            "{}{}: {} / {} {:.2}{confidence} (runs {least:.2} to {greatest:.2}, n {}): {}",
+            "{}{}: {} / {} {:.2}{interval}, runs {least:.2} to {greatest:.2}, n {}: {}",
             self.server,
             levels.collect::<String>(),
             self.chooser,
@@ -242,7 +241,7 @@ pub fn choices(results: &Results) -> Vec<Choice> {
         let repeats = results.repeats();
         let ratios =
             stats::ratios(&cell.values(&measure.key, repeats), &better.values(&measure.key, repeats));
-        let summary = stats::summary(&ratios)?;
+        let summary = stats::ratio_summary(&ratios)?;
         let levels = cell.levels.iter().filter(|(factor, _)| *factor != within);
         Some(Choice {
             server: cell.server.clone(),
@@ -251,8 +250,8 @@ pub fn choices(results: &Results) -> Vec<Choice> {
             better_level: better.level(within).to_owned(),
             ratios,
             mean: summary.mean,
-            confidence: summary.spread.map(|spread| spread.confidence),
-            verdict: Verdict::of(&summary, measure.better),
+            interval: summary.interval,
+            verdict: Verdict::of(summary.interval, measure.better),
         })
     };
     let mut choices: Vec<Choice> = choosing.filter_map(choice).collect();
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(choice.levels, BTreeMap::from([("clients".to_owned(), "8".to_owned())]));
         assert_eq!(
             choice.line(),
-            "a, clients 8: AUTO / OFF 0.90 ± 0.00 (runs 0.90 to 0.90, n 3): behind, by more than the runs differ"
+            "a, clients 8: AUTO / OFF 0.90 (0.90 to 0.90), runs 0.90 to 0.90, n 3: behind, by more than the runs differ"
         );
         assert_eq!(noise.expect("three runs of each").freedom, 6);
     }
@@ -308,9 +307,9 @@ mod tests {
         let (choices, _) = of(&[120.0, 121.0, 122.0], &[100.0, 101.0, 102.0], &[1.0, 1.0, 1.0]);
         assert_eq!(choices[0].verdict, Verdict::Ahead);
         let (choices, noise) = of(&[50.0], &[100.0], &[90.0]);
-        assert_eq!((choices[0].verdict, choices[0].confidence), (Verdict::Unknown, None));
+        assert_eq!((choices[0].verdict, choices[0].interval), (Verdict::Unknown, None));
         assert!(
-            choices[0].line().contains("0.50 (runs 0.50 to 0.50, n 1): one run"),
+            choices[0].line().contains("0.50, runs 0.50 to 0.50, n 1: cannot be told"),
             "{}",
             choices[0].line()
         );
@@ -391,8 +390,8 @@ mod tests {
 
     #[test]
     fn less_may_be_better() {
-        let summary = stats::summary(&[1.2, 1.21, 1.19]).expect("a sample");
-        assert_eq!(Verdict::of(&summary, Better::Lower), Verdict::Behind);
-        assert_eq!(Verdict::of(&summary, Better::Higher), Verdict::Ahead);
+        let interval = Some((1.19, 1.21));
+        assert_eq!(Verdict::of(interval, Better::Lower), Verdict::Behind);
+        assert_eq!(Verdict::of(interval, Better::Higher), Verdict::Ahead);
     }
 }

@@ -39,6 +39,7 @@ pub mod runner;
 pub mod server;
 pub mod spec;
 pub mod stats;
+pub mod steal;
 pub mod sysbench;
 pub mod tool;
 

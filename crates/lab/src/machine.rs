@@ -52,37 +52,6 @@ pub fn describe(folder: &Path) -> Machine {
     }
 }
 
-/// What the processors have done since the machine was started, in ticks of all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ticks {
-    /// Ticks in which a processor was ready and its host ran something else.
-    stolen: u64,
-    /// All ticks, idle ones included.
-    all: u64,
-}
-
-impl Ticks {
-    /// Until now; `None` where the system does not tell.
-    pub fn now() -> Option<Ticks> {
-        Ticks::parse(&fs::read_to_string("/proc/stat").ok()?)
-    }
-
-    /// Reads a table with the layout of /proc/stat. What guests took is part of the first two numbers.
-    fn parse(stat: &str) -> Option<Ticks> {
-        const STOLEN: usize = 7;
-        let numbers = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
-        let numbers =
-            numbers.take(STOLEN + 1).map(|number| number.parse().ok()).collect::<Option<Vec<u64>>>()?;
-        Some(Ticks { stolen: *numbers.get(STOLEN)?, all: numbers.iter().sum() })
-    }
-
-    /// The share that was stolen since an earlier moment.
-    pub fn stolen_since(&self, earlier: &Ticks) -> Option<f64> {
-        let all = self.all.checked_sub(earlier.all).filter(|all| *all > 0)?;
-        Some(self.stolen.saturating_sub(earlier.stolen) as f64 / all as f64)
-    }
-}
-
 /// The kind of the file system that holds `folder`, by a table with the layout of /proc/mounts.
 fn file_system(mounts: &str, folder: &Path) -> String {
     let mounts = mounts.lines().filter_map(|line| {
@@ -128,20 +97,6 @@ mod tests {
         assert!(machine.processors >= 1 && machine.memory_mib > 0, "{machine:?}");
         assert!(machine.durable_write_us.is_some_and(|us| us > 0.0), "{machine:?}");
         assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
-    }
-
-    #[test]
-    fn stolen_ticks_are_the_eighth_number_and_guests_are_not_counted_twice() {
-        let before = Ticks::parse("cpu  10 0 10 70 5 0 5 0 9 9\ncpu0 1 2 3\n").expect("a table");
-        assert_eq!(before, Ticks { stolen: 0, all: 100 });
-        let after = Ticks::parse("cpu  50 0 20 100 5 0 5 20 49 9\n").expect("a table");
-        assert_eq!(after.stolen_since(&before), Some(0.2));
-        assert_eq!(before.stolen_since(&before), None, "no time has passed");
-        assert_eq!(before.stolen_since(&after), None, "it was started anew");
-        for bad in ["", "cpu  1 2 3 4 5 6 7\n", "cpu  1 2 3 4 5 6 7 x\n", "intr 1 2 3 4 5 6 7 8\n"] {
-            assert_eq!(Ticks::parse(bad), None, "{bad}");
-        }
-        assert!(Ticks::now().is_some());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use palisade_lab::compare::Noise;
 use palisade_lab::error::{Error, Result};
-use palisade_lab::experiment::{self, Scale};
+use palisade_lab::experiment::{self, Length, Scale};
 use palisade_lab::results::{Outcome, Results};
 use palisade_lab::runner::{self, Order};
 use palisade_lab::spec::ServerSpec;
@@ -56,8 +56,8 @@ struct RunArguments {
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     clients: Option<Vec<u32>>,
     /// Length of a run of sysbench, or of a turn
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    seconds: Option<u32>,
+    #[arg(long, value_parser = some_seconds)]
+    seconds: Option<Duration>,
     /// Statements of each client of mysqlslap
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     statements: Option<u32>,
@@ -87,6 +87,11 @@ struct RunArguments {
 fn seconds(text: &str) -> std::result::Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds"))?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn some_seconds(text: &str) -> std::result::Result<Duration, String> {
+    seconds(text)
+        .and_then(|length| if length.is_zero() { Err("it has no length".to_owned()) } else { Ok(length) })
 }
 
 fn factor_and_level(text: &str) -> std::result::Result<(String, String), String> {
@@ -176,19 +181,28 @@ fn run(arguments: RunArguments) -> Result<bool> {
 /// The experiment's sizes with those of the command line; one that it does not have is refused.
 fn scale(mut scale: Scale, arguments: &RunArguments) -> Result<Scale> {
     let sizes = [
-        ("seconds", &mut scale.seconds, arguments.seconds),
         ("statements", &mut scale.statements, arguments.statements),
         ("tables", &mut scale.tables, arguments.tables),
         ("rows", &mut scale.rows, arguments.rows),
     ];
+    let lacks = |name: &str| Err(Error::Usage(format!("{} has no --{name}", arguments.experiment)));
     for (name, size, wanted) in sizes {
         match (&size, wanted) {
-            (None, Some(_)) => {
-                return Err(Error::Usage(format!("{} has no --{name}", arguments.experiment)));
-            }
+            (None, Some(_)) => return lacks(name),
             (Some(_), Some(_)) => *size = wanted,
             (_, None) => {}
         }
+    }
+    match (scale.length, arguments.seconds) {
+        (None, Some(_)) => return lacks("seconds"),
+        (Some(Length::Turn(_)), Some(wanted)) => scale.length = Some(Length::Turn(wanted)),
+        (Some(Length::Run(_)), Some(wanted)) => {
+            let whole = u32::try_from(wanted.as_secs()).ok().filter(|_| wanted.subsec_nanos() == 0);
+            let seconds = whole
+                .ok_or_else(|| Error::Usage(format!("{} takes whole --seconds", arguments.experiment)))?;
+            scale.length = Some(Length::Run(seconds));
+        }
+        (_, None) => {}
     }
     scale.repeats = arguments.repeats.unwrap_or(scale.repeats);
     scale.pause = arguments.pause.unwrap_or(scale.pause);
@@ -248,11 +262,22 @@ mod tests {
         let given =
             arguments("lab run hot-rows --server a=spawn --clients 8,16 --seconds 3 --pause 0.5 --repeats 7");
         let scaled = scale(hot.scale(false), &given).expect("it has these");
-        assert_eq!((scaled.clients, scaled.seconds, scaled.repeats), (vec![8, 16], Some(3), 7));
+        assert_eq!((scaled.clients, scaled.length, scaled.repeats), (vec![8, 16], Some(Length::Run(3)), 7));
         assert_eq!(scaled.pause, Duration::from_millis(500));
         let given = arguments("lab run hot-rows --server a=spawn --statements 3");
         let error = scale(hot.scale(false), &given).expect_err("it has no statements");
         assert_eq!(error.to_string(), "hot-rows has no --statements");
+        let given = arguments("lab run hot-rows --server a=spawn --seconds 0.5");
+        let error = scale(hot.scale(false), &given).expect_err("sysbench would not take it");
+        assert_eq!(error.to_string(), "hot-rows takes whole --seconds");
+        let given = arguments("lab run log-writer-turns --server a=spawn --seconds 0.5");
+        let turns = experiment::find("log-writer-turns").expect("it is there");
+        let scaled = scale(turns.scale(false), &given).expect("a turn has any length");
+        assert_eq!(scaled.length, Some(Length::Turn(Duration::from_millis(500))));
+        let given = arguments("lab run log-writer-threads --server a=spawn --seconds 1");
+        let slap = experiment::find("log-writer-threads").expect("it is there");
+        let error = scale(slap.scale(false), &given).expect_err("it lasts as long as its statements");
+        assert_eq!(error.to_string(), "log-writer-threads has no --seconds");
     }
 
     #[test]
@@ -263,6 +288,7 @@ mod tests {
             "lab run hot-rows --server a=spawn --clients 0",
             "lab run hot-rows --server a=spawn --repeats 0",
             "lab run hot-rows --server a=spawn --pause -1",
+            "lab run hot-rows --server a=spawn --seconds 0",
             "lab run hot-rows --server a=spawn --only clients",
         ] {
             assert!(Arguments::try_parse_from(line.split(' ')).is_err(), "{line}");

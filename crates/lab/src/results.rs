@@ -165,6 +165,9 @@ pub struct Run {
     pub values: BTreeMap<String, f64>,
     /// The first measure second by second, where the experiment asks for it.
     pub by_second: Vec<f64>,
+    /// The share of the processors' time that the machine's host took in those seconds; none where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stolen_by_second: Vec<f64>,
     /// The server's counters over the run.
     pub counters: BTreeMap<String, Counter>,
 }

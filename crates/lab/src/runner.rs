@@ -24,6 +24,7 @@ use crate::ongoing::Ongoing;
 use crate::results::{Cell, Outcome, Results, Run, SCHEMA, ServerFacts};
 use crate::server::{DECISIVE, Nursery, PATIENCE, Server};
 use crate::spec::ServerSpec;
+use crate::steal::Ticks;
 use crate::tool;
 
 /// What to run against what.
@@ -82,11 +83,11 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     }
 
     let mut cells = plan(experiment, &mut servers, &levels)?;
-    let mut stages = stages(experiment, &cells);
+    let mut stages = stages(experiment, &order.scale, &cells);
     let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
-    let before = machine::Ticks::now();
+    let before = Ticks::now();
     if let Err(problem) = rounds.all(&mut servers, &mut stages, &mut cells) {
         notes.extend([format!("The experiment did not run to its end: {problem}")]);
         for Planned { cell, .. } in &mut cells {
@@ -94,7 +95,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         }
     }
     progress.finish_and_clear();
-    notes.of_stolen(machine::Ticks::now().zip(before).and_then(|(now, before)| now.stolen_since(&before)));
+    notes.of_stolen(Ticks::now().zip(before).and_then(|(now, before)| now.stolen_since(&before)));
 
     for (server, facts) in servers.iter().zip(&mut facts) {
         facts.resident_mib = server.pid().and_then(crate::process::resident_mib);
@@ -275,7 +276,7 @@ struct Stage {
     done: u32,
 }
 
-fn stages(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Stage> {
+fn stages(experiment: &dyn Experiment, scale: &Scale, cells: &[Planned]) -> Vec<Stage> {
     let shared = experiment.shared_load();
     let levels = |load: &Load| &cells[load.cells[0]].cell.levels;
     let company = |load: &Load| shared.and_then(|shared| shared.company(levels(load)));
@@ -286,7 +287,7 @@ fn stages(experiment: &dyn Experiment, cells: &[Planned]) -> Vec<Stage> {
         match stages.iter_mut().find(same) {
             Some(stage) => stage.loads.push(load),
             None => {
-                let repeats = shared.map_or(1, |shared| shared.repeats(levels(&load)));
+                let repeats = shared.map_or(1, |shared| shared.repeats(levels(&load), scale));
                 stages.push(Stage { loads: vec![load], repeats, done: 0 });
             }
         }
@@ -507,6 +508,7 @@ impl<'a> Rounds<'a> {
                     order: self.order,
                     values: measurement.values,
                     by_second: measurement.by_second,
+                    stolen_by_second: measurement.stolen_by_second,
                     counters: measurement.counters,
                 });
             }
@@ -574,6 +576,7 @@ fn progress(length: u64) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Length;
 
     #[test]
     fn rounds_alternate() {
@@ -650,17 +653,24 @@ mod tests {
             planned(0, "8", "ON", "oltp_write_only"),
             planned(1, "8", "OFF", "slap-mixed"),
         ];
-        let grouped = |name: &str| {
+        let with_turns_of = |name: &str, turn: Duration| {
             let experiment = crate::experiment::find(name).expect("it is there");
+            let scale = Scale { length: Some(Length::Turn(turn)), ..experiment.scale(false) };
             let of = |stage: Stage| {
                 let loads = stage.loads.into_iter().map(|load| (load.server, load.cells));
                 (loads.collect::<Vec<(usize, Vec<usize>)>>(), stage.repeats)
             };
-            stages(experiment, &cells).into_iter().map(of).collect::<Vec<_>>()
+            stages(experiment, &scale, &cells).into_iter().map(of).collect::<Vec<_>>()
         };
+        let grouped = |name: &str| with_turns_of(name, Duration::from_secs(2));
         let turning = grouped("log-writer-turns");
         let expected = [(0, vec![0, 2], 3), (1, vec![1, 5], 3), (0, vec![3], 3), (0, vec![4], 12)];
         assert_eq!(turning, expected.map(|(server, cells, repeats)| (vec![(server, cells)], repeats)));
+        let short: Vec<u32> = with_turns_of("log-writer-turns", Duration::from_millis(400))
+            .iter()
+            .map(|stage| stage.1)
+            .collect();
+        assert_eq!(short, [15, 15, 15, 60], "short turns: as long a load");
         let each =
             |places: &[usize]| places.iter().map(|place| (cells[*place].server, vec![*place])).collect();
         assert_eq!(grouped("server-turns"), [(each(&[0, 1, 2, 3, 5]), 3), (each(&[4]), 12)]);

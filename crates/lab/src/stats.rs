@@ -3,7 +3,8 @@
 //! A [`Summary`] has the mean, the median, the sample standard deviation and the half width of the 95 % confidence interval
 //! of the mean (Student's t, because repeats are few). From one measurement no spread can be told, and none is made
 //! up. Servers are compared by the [`ratios`] of runs of the same repeat: those lie next to each other in time, so that what
-//! the machine did meanwhile happened to both.
+//! the machine did meanwhile happened to both. Their mean is the geometric one ([`RatioSummary`]): a run of half the rate weighs as much as one of
+//! twice the rate, where the arithmetic mean of ratios is above 1 for two settings that differ in nothing but noise.
 
 /// A sample in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,6 +59,28 @@ pub fn ratios(ours: &[Option<f64>], theirs: &[Option<f64>]) -> Vec<f64> {
             _ => None,
         })
         .collect()
+}
+
+/// Ratios in a few numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RatioSummary {
+    /// How many.
+    pub count: usize,
+    /// Geometric mean.
+    pub mean: f64,
+    /// The mean's 95 % confidence interval, from the ratios' logarithms; `None` of a single ratio, or where one of them is 0.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Summarises ratios; nothing can be said of none, or of one that is negative or not finite.
+pub fn ratio_summary(ratios: &[f64]) -> Option<RatioSummary> {
+    if ratios.contains(&0.0) {
+        return Some(RatioSummary { count: ratios.len(), mean: 0.0, interval: None });
+    }
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let Summary { count, mean, spread, .. } = summary(&logarithms)?;
+    let interval = spread.map(|spread| ((mean - spread.confidence).exp(), (mean + spread.confidence).exp()));
+    Some(RatioSummary { count, mean: mean.exp(), interval })
 }
 
 /// 97.5 % quantile of Student's t distribution. Between the tabled degrees of freedom the lower one's is taken, which is
@@ -146,6 +169,22 @@ mod tests {
         }
         let share = holds as f64 / f64::from(samples);
         assert!((0.935..0.965).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn ratios_have_a_geometric_mean() {
+        // logarithms ln 2 and -ln 2: mean 0, deviation ln 2 * sqrt 2, times t(1) / sqrt 2
+        let twice_and_half = ratio_summary(&[2.0, 0.5]).expect("two ratios");
+        close(twice_and_half.mean, 1.0);
+        let (low, high) = twice_and_half.interval.expect("two ratios");
+        close(high.ln(), 12.706 * 2f64.ln());
+        close(low.ln(), -12.706 * 2f64.ln());
+        assert_eq!(ratio_summary(&[0.9; 3]).expect("three").count, 3);
+        assert_eq!(ratio_summary(&[0.5]).expect("one").interval, None);
+        let stalled = ratio_summary(&[1.0, 0.0]).expect("two ratios");
+        assert_eq!((stalled.mean, stalled.interval), (0.0, None));
+        assert_eq!(ratio_summary(&[]), None);
+        assert_eq!(ratio_summary(&[1.0, -1.0]), None);
     }
 
     #[test]

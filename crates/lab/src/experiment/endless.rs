@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Attempt, Bench, Levels, Measurement, clients, factor, measure, oltp, turn};
+use crate::experiment::{Attempt, Bench, Levels, Measurement, Scale, clients, factor, measure, oltp};
 use crate::mysqlslap::{self, PlainText};
 use crate::ongoing::{Beginning, Ongoing, Reading};
 use crate::results::{Better, Factor, Measure};
@@ -32,8 +32,11 @@ const PREPARING: u32 = 4;
 /// Statements that a client of mysqlslap does not come to the end of.
 const NO_END: u32 = 1_000_000_000;
 
-/// Turns before the first that counts: connections and an empty table's first pages are not what is asked about.
-const WARM_UP: u32 = 2;
+/// How long a load goes on before the first turn: connections and an empty table's first pages are not what is asked about.
+const WARM_UP: Duration = Duration::from_secs(3);
+
+/// How long each of three settings has the load in a repeat of the [`repeats`] below.
+const TURN: Duration = Duration::from_secs(2);
 
 /// Statements of each client of sysbench before the first turn that counts. Each has an interpreter of its own, which compiles what it has
 /// run often enough; hundreds of them take a minute to come to it.
@@ -77,9 +80,11 @@ pub fn each_load(levels: &[Levels]) -> Vec<Levels> {
 }
 
 /// For how many repeats a load lasts.
-pub fn repeats(levels: &Levels) -> u32 {
+pub fn repeats(levels: &Levels, scale: &Scale) -> u32 {
     // each of three settings in each place, once or both ways round, twice; mysqlslap's table would outgrow the buffer pool
-    if levels[LOAD] == SLAP { 3 } else { 12 }
+    let at_least: u32 = if levels[LOAD] == SLAP { 3 } else { 12 };
+    let short_turns = TURN.as_nanos() / scale.turn_length().as_nanos().max(1);
+    at_least.saturating_mul(u32::try_from(short_turns).unwrap_or(u32::MAX).max(1))
 }
 
 /// Makes the schemas and fills sysbench's.
@@ -105,7 +110,7 @@ pub fn start<'a>(
         let prepared = sysbench_load(schemas, bench, PREPARING).invocation(&server.address, "prepare");
         ongoing.commands.insert(0, prepared.shown());
     }
-    tool::pause(turn(bench.scale) * WARM_UP)?;
+    tool::pause(WARM_UP)?;
     if levels[LOAD] == OLTP {
         warm_up(&mut ongoing, server, u64::from(clients) * COMPILED)?;
     }
@@ -158,7 +163,7 @@ fn sysbench_load(schemas: &Schemas, bench: &Bench, clients: u32) -> sysbench::Lo
 
 /// A turn: its first half lets things settle, the second one is counted by the server.
 pub fn take_turn(server: &mut Server, bench: &Bench) -> Result<Attempt> {
-    let half = turn(bench.scale) / 2;
+    let half = bench.scale.turn_length() / 2;
     tool::pause(half)?;
     let before = Reading::take(server)?;
     tool::pause(half)?;

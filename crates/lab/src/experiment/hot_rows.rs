@@ -22,7 +22,7 @@ fn load(bench: &Bench, clients: u32) -> Result<Load> {
         database: DATABASE.to_owned(),
         options: vec![format!("rows={}", bench.scale.rows.unwrap_or(1))],
         clients,
-        seconds: bench.scale.seconds.unwrap_or(1),
+        seconds: bench.scale.run_seconds(),
         by_second: false,
         cpus: None,
     })

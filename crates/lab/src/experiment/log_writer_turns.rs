@@ -1,6 +1,8 @@
 //! The question of [`log_writer_threads`], of both its loads and from one client on, where the settings take turns under one
 //! load.
 
+use std::time::Duration;
+
 use crate::error::Result;
 use crate::experiment::endless::{self, Schemas};
 use crate::experiment::log_writer_threads::{self, VARIABLE};
@@ -31,7 +33,7 @@ impl Experiment for LogWriterTurns {
                        number of clients? Here one load goes on while the settings take turns, in an order in which a drift \
                        cancels out, so that the runs of a repeat differ in little but the setting. The server counts its statements itself, in the second \
                        half of a turn: in the first one a setting takes effect. mysqlslap's mixed load \
-                       as in log-writer-threads, begun anew for every third repeat because its table grows, and sysbench \
+                       as in log-writer-threads, begun anew every now and then because its table grows, and sysbench \
                        oltp_write_only, uniform."
                 .to_owned(),
             factors: vec![endless::load_factor(), factor(CLIENTS, "clients"), factor(VARIABLE, VARIABLE)],
@@ -48,8 +50,13 @@ impl Experiment for LogWriterTurns {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale::new(12, &[1, 4, 16, 64, 150, 300, 600]).seconds(2).tables(8).rows(25_000);
-        if quick { full.quick(2).clients(&[4]).seconds(1).tables(1).rows(1000) } else { full }
+        let full = Scale::new(12, &[1, 4, 16, 64, 150, 300, 600]);
+        let full = full.turn(Duration::from_secs(2)).tables(8).rows(25_000);
+        if quick {
+            full.quick(2).clients(&[4]).turn(Duration::from_secs(1)).tables(1).rows(1000)
+        } else {
+            full
+        }
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {
@@ -75,8 +82,8 @@ impl Experiment for LogWriterTurns {
 }
 
 impl SharedLoad for LogWriterTurns {
-    fn repeats(&self, levels: &Levels) -> u32 {
-        endless::repeats(levels)
+    fn repeats(&self, levels: &Levels, scale: &Scale) -> u32 {
+        endless::repeats(levels, scale)
     }
 
     fn start<'a>(&self, server: &mut Server, levels: &Levels, bench: &Bench<'a>) -> Result<Start<'a>> {

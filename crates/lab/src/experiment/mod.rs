@@ -82,7 +82,7 @@ pub trait Experiment {
 /// while all others are halted.
 pub trait SharedLoad {
     /// For how many repeats one load lasts.
-    fn repeats(&self, levels: &Levels) -> u32;
+    fn repeats(&self, levels: &Levels, scale: &Scale) -> u32;
 
     /// The loads that go on at once are those of which this is the same; `None` if the load goes on alone.
     fn company(&self, _levels: &Levels) -> Option<String> {
@@ -137,8 +137,8 @@ pub struct Scale {
     pub repeats: u32,
     /// Connections; each number is a level.
     pub clients: Vec<u32>,
-    /// Length of a run of sysbench, or of a turn.
-    pub seconds: Option<u32>,
+    /// How long a run takes, unless that is for its load to say.
+    pub length: Option<Length>,
     /// Statements of each client of mysqlslap.
     pub statements: Option<u32>,
     /// Tables of sysbench.
@@ -155,7 +155,7 @@ impl Scale {
         Scale {
             repeats,
             clients: clients.to_vec(),
-            seconds: None,
+            length: None,
             statements: None,
             tables: None,
             rows: None,
@@ -173,7 +173,11 @@ impl Scale {
     }
 
     fn seconds(self, seconds: u32) -> Scale {
-        Scale { seconds: Some(seconds), ..self }
+        Scale { length: Some(Length::Run(seconds)), ..self }
+    }
+
+    fn turn(self, turn: Duration) -> Scale {
+        Scale { length: Some(Length::Turn(turn)), ..self }
     }
 
     fn statements(self, statements: u32) -> Scale {
@@ -197,7 +201,6 @@ impl Scale {
         let clients: Vec<String> = self.clients.iter().map(u32::to_string).collect();
         let sizes = [
             ("repeats", Some(self.repeats)),
-            ("seconds", self.seconds),
             ("statements", self.statements),
             ("tables", self.tables),
             ("rows", self.rows),
@@ -207,7 +210,44 @@ impl Scale {
             ("clients".to_owned(), clients.join(",")),
             ("pause_s".to_owned(), self.pause.as_secs_f64().to_string()),
         ];
-        sizes.chain(more).collect()
+        let length = self.length.map(|length| ("seconds".to_owned(), length.shown()));
+        sizes.chain(more).chain(length).collect()
+    }
+
+    /// Seconds of a run of sysbench.
+    fn run_seconds(&self) -> u32 {
+        match self.length {
+            Some(Length::Run(seconds)) => seconds,
+            // what prepares a load that takes turns does not run
+            Some(Length::Turn(_)) | None => 1,
+        }
+    }
+
+    /// How long a turn takes.
+    fn turn_length(&self) -> Duration {
+        match self.length {
+            Some(Length::Turn(turn)) => turn,
+            Some(Length::Run(_)) | None => Duration::from_secs(self.run_seconds().into()),
+        }
+    }
+}
+
+/// How long a run takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Seconds of sysbench, which takes whole ones.
+    Run(u32),
+    /// A turn under a load that goes on.
+    Turn(Duration),
+}
+
+impl Length {
+    /// In seconds.
+    fn shown(self) -> String {
+        match self {
+            Length::Run(seconds) => seconds.to_string(),
+            Length::Turn(turn) => turn.as_secs_f64().to_string(),
+        }
     }
 }
 
@@ -238,6 +278,8 @@ pub struct Measurement {
     pub values: BTreeMap<String, f64>,
     /// The first measure second by second.
     pub by_second: Vec<f64>,
+    /// The share of the processors' time that the machine's host took in those seconds.
+    pub stolen_by_second: Vec<f64>,
     /// The server's counters.
     pub counters: BTreeMap<String, Counter>,
     /// What was done, as one would type it.
@@ -277,11 +319,6 @@ fn clients_and(scale: &Scale, other: Option<(&str, &[&str])>) -> Vec<Levels> {
 fn clients(levels: &Levels) -> Result<u32> {
     let text = levels.get(CLIENTS).map_or("", String::as_str);
     text.parse().map_err(|_| Error::Usage(format!("'{text}' is not a number of clients")))
-}
-
-/// How long a turn takes.
-fn turn(scale: &Scale) -> Duration {
-    Duration::from_secs(scale.seconds.unwrap_or(1).into())
 }
 
 /// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see it.
@@ -335,7 +372,7 @@ fn oltp(script: &str, scale: &Scale, clients: u32) -> sysbench::Load {
             "rand-type=uniform".to_owned(),
         ],
         clients,
-        seconds: scale.seconds.unwrap_or(1),
+        seconds: scale.run_seconds(),
         by_second: false,
         cpus: None,
     }

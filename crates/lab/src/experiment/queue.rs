@@ -24,7 +24,7 @@ fn load(bench: &Bench, clients: u32, isolation: &str) -> Result<Load> {
         database: DATABASE.to_owned(),
         options: vec![format!("jobs={}", bench.scale.rows.unwrap_or(1)), format!("isolation={isolation}")],
         clients,
-        seconds: bench.scale.seconds.unwrap_or(1),
+        seconds: bench.scale.run_seconds(),
         by_second: false,
         cpus: None,
     })

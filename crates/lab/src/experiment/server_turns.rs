@@ -1,5 +1,7 @@
 //! The servers side by side, in turns under loads that go on.
 
+use std::time::Duration;
+
 use crate::error::Result;
 use crate::experiment::endless::{self, LOAD, Schemas};
 use crate::experiment::{
@@ -28,7 +30,7 @@ impl Experiment for ServerTurns {
                        cold caches, tables that have just been filled. Here the loads of all servers and of all numbers of clients \
                        go on at once, each on tables of its own, and all of them are halted but the one whose turn it \
                        is. The server counts its statements itself, in the second half of a turn: in the first one the load comes back to \
-                       its rate. mysqlslap's mixed load as in log-writer-threads, begun anew for every third repeat because its \
+                       its rate. mysqlslap's mixed load as in log-writer-threads, begun anew every now and then because its \
                        tables grow, and sysbench oltp_write_only, uniform."
                 .to_owned(),
             factors: vec![endless::load_factor(), factor(CLIENTS, "clients")],
@@ -45,8 +47,13 @@ impl Experiment for ServerTurns {
     }
 
     fn scale(&self, quick: bool) -> Scale {
-        let full = Scale::new(12, &[1, 16, 64, 128, 600]).seconds(3).tables(8).rows(25_000);
-        if quick { full.quick(2).clients(&[1, 4]).seconds(1).tables(1).rows(1000) } else { full }
+        let full = Scale::new(12, &[1, 16, 64, 128, 600]).turn(Duration::from_secs(3));
+        let full = full.tables(8).rows(25_000);
+        if quick {
+            full.quick(2).clients(&[1, 4]).turn(Duration::from_secs(1)).tables(1).rows(1000)
+        } else {
+            full
+        }
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {
@@ -70,8 +77,8 @@ impl Experiment for ServerTurns {
 }
 
 impl SharedLoad for ServerTurns {
-    fn repeats(&self, levels: &Levels) -> u32 {
-        endless::repeats(levels)
+    fn repeats(&self, levels: &Levels, scale: &Scale) -> u32 {
+        endless::repeats(levels, scale)
     }
 
     fn company(&self, levels: &Levels) -> Option<String> {

@@ -4,7 +4,7 @@
 //! chooses its setting by itself chose, ratios between servers and between settings of one server, the other measures, seconds and counters, then everything needed to doubt it or do it
 //! again: notes, settings, machine, commands.
 //!
-//! Every mean stands with its 95 % confidence interval, standard deviation and number of runs; a single run is called
+//! Every mean stands with its 95 % confidence interval, standard deviation and number of runs, every ratio with its interval; a single run is called
 //! one. Bars show standard deviations, and each run as a dot.
 
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use std::path::Path;
 
 use crate::compare::Noise;
 use crate::error::{Error, Result};
-use crate::results::{Better, Cell, Measure, Outcome, Results};
-use crate::stats::Summary;
+use crate::results::{Better, Cell, Measure, Outcome, Results, Run};
+use crate::stats::{RatioSummary, Summary};
 use crate::tool::quoted;
 
 mod plot;
@@ -144,6 +144,19 @@ fn sample(summary: Option<Summary>) -> String {
     }
 }
 
+/// Ratios as HTML: never a mean without its interval, or without saying that none can be told.
+fn ratio(summary: Option<RatioSummary>) -> String {
+    match summary {
+        None => sample(None),
+        Some(RatioSummary { count, mean, interval: None }) => {
+            format!("<td>{} <small>n {count}, spread unknown</small></td>", number(mean))
+        }
+        Some(RatioSummary { count, mean, interval: Some((low, high)) }) => {
+            format!("<td>{} <small>{} to {}, n {count}</small></td>", number(mean), number(low), number(high))
+        }
+    }
+}
+
 fn heading(measure: &Measure) -> String {
     let direction = match measure.better {
         Better::Higher => " (more is better)",
@@ -166,7 +179,8 @@ fn circumstances(results: &Results) -> String {
     let sizes = results.parameters.iter().map(|(name, value)| format!("{name} {value}"));
     format!(
         "{}, took {} s. {}. ± is the half width of the mean's 95 % confidence interval (Student's t), sd the sample standard \
-         deviation, n the number of runs. Bars show sd, dots the runs.",
+         deviation, n the number of runs. Ratios are geometric means, with their 95 % confidence interval. Bars show sd, \
+         dots the runs.",
         results.started,
         number(results.took_s),
         sizes.collect::<Vec<_>>().join(", ")
@@ -220,23 +234,27 @@ fn name(results: &Results, cell: &Cell) -> String {
 
 /// The runs second by second, where there are such.
 fn seconds(page: &mut Page, results: &Results) {
-    let lines: Vec<plot::Line> = results
-        .cells
-        .iter()
-        .flat_map(|cell| cell.counted().iter().map(move |run| (cell, run)))
-        .filter(|(_, run)| !run.by_second.is_empty())
-        .map(|(cell, run)| plot::Line {
+    let lines = |values: fn(&Run) -> Vec<f64>| -> Vec<plot::Line> {
+        let runs = results.cells.iter().flat_map(|cell| cell.counted().iter().map(move |run| (cell, run)));
+        let line = |(cell, run): (&Cell, &Run)| plot::Line {
             name: if results.repeats() > 1 {
                 format!("{}, repeat {}", name(results, cell), run.repeat)
             } else {
                 name(results, cell)
             },
-            values: run.by_second.clone(),
-        })
-        .collect();
-    if !lines.is_empty() {
+            values: values(run),
+        };
+        runs.map(line).filter(|line| !line.values.is_empty()).collect()
+    };
+    let rates = lines(|run| run.by_second.clone());
+    if !rates.is_empty() {
         page.element("h2", "Transactions per second, second by second");
-        page.raw(&plot::timeline(&lines));
+        page.raw(&plot::timeline(&rates));
+    }
+    let stolen = lines(|run| run.stolen_by_second.iter().map(|share| 100.0 * share).collect());
+    if !stolen.is_empty() {
+        page.element("h3", "Processor time that the machine's host took meanwhile, %");
+        page.raw(&plot::timeline(&stolen));
     }
 }
 
@@ -301,7 +319,7 @@ mod tests {
         results.experiment.within = None;
         let page = html(&results);
         let kept = page.split("Within each server, by clients").nth(1).expect("such a table");
-        assert!(kept.contains("<th>16 / 8</th><td>0.900 ± 0 "), "{kept}");
+        assert!(kept.contains("<th>16 / 8</th><td>0.900 <small>0.900 to 0.900, n 2</small>"), "{kept}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::{best, percent};
-use crate::report::{Page, escape, number, sample};
+use crate::report::{Page, escape, number, ratio, sample};
 use crate::results::{Cell, Measure, Outcome, Results};
 use crate::stats;
 
@@ -101,7 +101,7 @@ fn choices(page: &mut Page, results: &Results) {
             escape(&choice.server),
             levels.collect::<String>(),
             escape(&choice.better_level),
-            sample(stats::summary(&choice.ratios)),
+            ratio(stats::ratio_summary(&choice.ratios)),
             number(least),
             number(greatest),
             choice.verdict.shown()
@@ -158,24 +158,24 @@ fn between_servers(page: &mut Page, results: &Results, measure: &Measure) {
         }
         let ours = of(&first.name);
         for other in &results.servers[1..] {
-            page.raw(&ratio(results, measure, ours, of(&other.name), within));
+            page.raw(&compared(results, measure, ours, of(&other.name), within));
         }
         page.raw("</tr>\n");
     }
     page.raw("</table>\n");
 }
 
-fn ratio(
+fn compared(
     results: &Results,
     measure: &Measure,
     ours: Option<&Cell>,
     theirs: Option<&Cell>,
     within: Option<&str>,
 ) -> String {
-    let (Some(ours), Some(theirs)) = (ours, theirs) else { return sample(None) };
+    let (Some(ours), Some(theirs)) = (ours, theirs) else { return ratio(None) };
     let repeats = results.repeats();
     let ratios = stats::ratios(&ours.values(&measure.key, repeats), &theirs.values(&measure.key, repeats));
-    let mut html = sample(stats::summary(&ratios));
+    let mut html = ratio(stats::ratio_summary(&ratios));
     if let Some(within) = within {
         let settings =
             format!("<small>{} / {}</small></td>", escape(ours.level(within)), escape(theirs.level(within)));
@@ -211,7 +211,7 @@ fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within:
                 levels.collect::<String>(),
                 escape(cell.level(within)),
                 escape(first.level(within)),
-                sample(stats::summary(&ratios))
+                ratio(stats::ratio_summary(&ratios))
             ));
         }
     }
