@@ -17,8 +17,8 @@
 //!
 //! * `Off`: the pump of the worker that wants it (the *leader*), for everyone;
 //! * `On`: the log's writer and flusher threads, which a pump calls;
-//! * `Auto`: the flusher thread, which writes as well, when a pump asks it. One thread is called for a flush where `On` calls
-//!   two, and no worker sleeps in a flush while it could serve its sessions, as with `Off`. Even where it has none to
+//! * `Auto`: the flusher thread, which writes as well, when a pump asks it, and which goes on by itself while
+//!   [few](FEW_WAITS) wait. One thread is called for a flush where `On` calls two, and no worker sleeps in a flush while it could serve its sessions, as with `Off`. Even where it has none to
 //!   serve: a processor that waits for the disk while another one serves the only client, each for long enough to sleep
 //!   well, is faster than one that does both in turn.
 //!
@@ -50,6 +50,10 @@ use crate::{Error, Log, LogConfig, WriterThreads, metrics};
 
 /// How often a pump lets other tasks run before it sees to a flush, at most.
 const MOST_ROUNDS: u32 = 8;
+
+/// With `Auto`, while no worker has more sessions that wait than this, the flusher goes on by itself after a flush: so few
+/// bring hardly a commit more when they are let run first, and the next flush need not wait for it (decision 069).
+pub(crate) const FEW_WAITS: u64 = 3;
 
 /// Default of `innodb_flushing_avg_loops`.
 const AVERAGED_SECONDS: u64 = 30;
@@ -121,6 +125,11 @@ impl Durability {
             1 => WriterThreads::On,
             _ => WriterThreads::Auto,
         }
+    }
+
+    fn has_few_waits(&self) -> bool {
+        let is_few = |inbox: &Arc<Inbox>| inbox.waits.count() <= FEW_WAITS;
+        is_few(&self.others) && self.inboxes.read().iter().all(is_few)
     }
 }
 
@@ -253,7 +262,7 @@ impl Log {
     }
 
     /// Asks the log's threads to make everything below `lsn` durable.
-    fn ask(&self, lsn: Lsn) {
+    pub(crate) fn ask(&self, lsn: Lsn) {
         self.durability.asked.fetch_max(lsn.0, Ordering::SeqCst);
         match self.writer_threads() {
             WriterThreads::On => self.durability.writer.call(),
@@ -314,6 +323,15 @@ impl Log {
         let milliseconds = self.durability.averages.note(after, after - before, written.since(durable));
         metrics::FLUSH_TIME.add(milliseconds);
         store_ordered(&self.durability.durable.0, written.0);
+    }
+
+    /// Who is to see to the next flush after one by the log's flusher thread.
+    pub(crate) fn lead_after_thread(&self) -> Lead {
+        match self.writer_threads() {
+            WriterThreads::On => Lead::Taken,
+            WriterThreads::Auto if self.durability.has_few_waits() => Lead::Taken,
+            WriterThreads::Auto | WriterThreads::Off => Lead::Sought,
+        }
     }
 
     /// Ends the claim and calls every worker that has something to do because of it, once; but not the caller's own.

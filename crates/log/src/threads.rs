@@ -166,10 +166,7 @@ impl Log {
         }
         metrics::THREAD_FLUSHES.increment();
         self.flush_claimed();
-        let lead = match self.writer_threads() {
-            WriterThreads::Off | WriterThreads::Auto => Lead::Sought,
-            WriterThreads::On => Lead::Taken,
-        };
+        let lead = self.lead_after_thread();
         self.release(lead, None);
         Some(lead)
     }

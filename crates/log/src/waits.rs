@@ -47,16 +47,32 @@ impl Queue {
 pub(crate) struct WaitList {
     queue: Mutex<Queue>,
     first: AtomicU64,
+    count: AtomicU64,
 }
 
 impl WaitList {
     pub(crate) fn new() -> WaitList {
-        WaitList { queue: Mutex::new(Queue::default()), first: AtomicU64::new(u64::MAX) }
+        WaitList {
+            queue: Mutex::new(Queue::default()),
+            first: AtomicU64::new(u64::MAX),
+            count: AtomicU64::new(0),
+        }
     }
 
     /// The first LSN waited for; [`Lsn::MAX`] if nobody waits.
     pub(crate) fn first(&self) -> Lsn {
         Lsn(load_ordered(&self.first))
+    }
+
+    /// How many wait, or did a moment ago.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Lets who looks without the lock see what is in the queue now.
+    fn publish(&self, queue: &Queue) {
+        self.count.store(queue.waiters.len() as u64, Ordering::Relaxed);
+        store_ordered(&self.first, queue.first());
     }
 
     /// Waits for `lsn`. The caller looks at the LSN again before it sleeps.
@@ -66,7 +82,7 @@ impl WaitList {
         let id = WaitId(queue.last_id);
         let position = queue.waiters.partition_point(|waiter| waiter.lsn <= lsn);
         queue.waiters.insert(position, Waiter { lsn, id, waker: waker.clone() });
-        store_ordered(&self.first, queue.first());
+        self.publish(&queue);
         id
     }
 
@@ -88,7 +104,7 @@ impl WaitList {
         let mut queue = self.queue.lock();
         if let Some(position) = queue.position(lsn, id) {
             queue.waiters.remove(position);
-            store_ordered(&self.first, queue.first());
+            self.publish(&queue);
         }
     }
 
@@ -100,7 +116,7 @@ impl WaitList {
         let mut queue = self.queue.lock();
         let covered = queue.waiters.partition_point(|waiter| waiter.lsn <= lsn);
         let wakers = queue.waiters.drain(..covered).map(|waiter| waiter.waker).collect();
-        store_ordered(&self.first, queue.first());
+        self.publish(&queue);
         wakers
     }
 

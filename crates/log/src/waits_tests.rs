@@ -49,6 +49,7 @@ mod sequential {
                     });
                 }
             }
+            assert_eq!(list.count(), model.len() as u64);
             assert_eq!(list.first(), model.iter().map(|(lsn, _, _)| *lsn).min().unwrap_or(Lsn::MAX));
         }
     }
@@ -170,6 +171,40 @@ mod models {
             }
             flusher.join().unwrap();
         });
+    }
+
+    /// A flush ends while a session begins to wait. The flusher goes on by itself, so the session that finds it flushing relies on
+    /// it, and it looks at what is wanted after it has given the claim back; or, for the canary, before.
+    fn session_and_flusher_that_goes_on(looks_last: bool) {
+        loom::model(move || {
+            let flushing = Arc::new(AtomicBool::new(true));
+            let wanted = Arc::new(AtomicU64::new(0));
+            let flusher = {
+                let (flushing, wanted) = (flushing.clone(), wanted.clone());
+                loom::thread::spawn(move || {
+                    let before = load_ordered(&wanted);
+                    flushing.store(false, Ordering::SeqCst);
+                    let after = load_ordered(&wanted);
+                    if looks_last { after } else { before }
+                })
+            };
+            wanted.fetch_max(8, Ordering::SeqCst);
+            loom::sync::atomic::fence(Ordering::SeqCst);
+            let relies_on_the_flusher = flushing.load(Ordering::SeqCst);
+            let goal = flusher.join().unwrap();
+            assert!(!relies_on_the_flusher || goal >= 8, "a session was forgotten");
+        });
+    }
+
+    #[test]
+    fn loom_a_flusher_that_goes_on_forgets_nobody() {
+        session_and_flusher_that_goes_on(true);
+    }
+
+    #[test]
+    #[should_panic(expected = "a session was forgotten")]
+    fn loom_canary_a_flusher_that_goes_on_with_what_it_knew_forgets_somebody() {
+        session_and_flusher_that_goes_on(false);
     }
 
     /// The end of a flush, which calls every worker that it concerns; or, for the canary, forgets the last one.

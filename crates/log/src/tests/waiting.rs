@@ -1,10 +1,12 @@
 //! Durability waits on real threads, in every mode.
 
 use super::*;
+use crate::durability::{FEW_WAITS, Lead};
 use crate::yield_once;
 use palisade_base::Event;
 use palisade_io::{Call, Fault, FaultFileSystem, MemFileSystem};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 const MODES: [WriterThreads; 3] = [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto];
@@ -28,6 +30,14 @@ fn on_workers<F: Future<Output = ()>>(
             });
         }
     });
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let limit = Instant::now() + Duration::from_secs(120);
+    while !is_so() {
+        assert!(Instant::now() < limit, "not {what} after two minutes");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 async fn commits(log: Arc<Log>, session: usize, count: usize) {
@@ -155,11 +165,7 @@ fn what_nobody_waits_for_is_durable_after_a_while() {
         let config = LogConfig { background_flush_interval_ms: 10, ..roomy(mode) };
         let log = create(&Arc::new(MemFileSystem::new()), config);
         let range = append(&log, b"no hurry").unwrap();
-        let limit = Instant::now() + Duration::from_secs(20);
-        while log.durable_lsn() < range.end {
-            assert!(Instant::now() < limit, "never flushed");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until("flushed", || log.durable_lsn() >= range.end);
         log.shutdown().unwrap();
     }
 }
@@ -191,12 +197,54 @@ fn a_buffer_that_fills_up_is_written_before_appends_have_to_wait() {
             while log.tail().since(begin) < log.buffer_size() * 3 / 8 {
                 append(&log, &[1; 1000]).unwrap();
             }
-            let limit = Instant::now() + Duration::from_secs(120);
-            while log.written_lsn() == begin {
-                assert!(Instant::now() < limit, "{mode:?}: nobody writes");
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            wait_until("written", || log.written_lsn() > begin);
         }
+        log.shutdown().unwrap();
+    }
+}
+
+/// With AUTO, after a flush that has not covered everyone: while few wait, the flusher goes on without being asked; with
+/// more, the workers are to see to it.
+#[test]
+fn the_flusher_goes_on_by_itself_while_few_wait() {
+    for waits in [FEW_WAITS, FEW_WAITS + 1] {
+        let config = LogConfig { background_flush_interval_ms: 3_600_000, ..roomy(WriterThreads::Auto) };
+        let log = create(&Arc::new(MemFileSystem::new()), config);
+        let inbox = log.register_worker();
+        let covered = append(&log, &[1; 8]).unwrap();
+        let (reserved, may_link) = (Event::new(), Event::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut credit = retry_blocking(|| log.admit(8)).unwrap();
+                log.append(&mut credit, &[2; 8], |_| {
+                    reserved.complete();
+                    may_link.wait_blocking();
+                });
+            });
+            reserved.wait_blocking();
+            let behind: Vec<LsnRange> = (1..waits).map(|_| append(&log, &[3; 8]).unwrap()).collect();
+            let ends: Vec<Lsn> = [covered].iter().chain(&behind).map(|range| range.end).collect();
+            let mut all: Vec<_> = ends.iter().map(|end| Box::pin(log.wait_durable(*end))).collect();
+            // Nobody pumps: whom the waits have called does nothing.
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(all.iter_mut().all(|wait| wait.as_mut().poll(&mut context).is_pending()));
+            let is_few = waits == FEW_WAITS;
+            assert_eq!(log.lead_after_thread(), if is_few { Lead::Taken } else { Lead::Sought });
+            log.ask(covered.end);
+            wait_until("flushed", || log.durable_lsn() == covered.end);
+            may_link.complete();
+            if is_few {
+                wait_until("flushed by itself", || log.durable_lsn() == *ends.last().unwrap());
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            runtime.spawn(async move { inbox.pump(yield_once).await });
+            let ended = async {
+                for wait in all {
+                    wait.await.unwrap();
+                }
+            };
+            runtime.block_on(async { tokio::time::timeout(Duration::from_secs(120), ended).await }).unwrap();
+        });
         log.shutdown().unwrap();
     }
 }
