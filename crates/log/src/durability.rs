@@ -18,9 +18,9 @@
 //! * `Off`: the pump of the worker that wants it (the *leader*), for everyone;
 //! * `On`: the log's writer and flusher threads, which a pump calls;
 //! * `Auto`: the flusher thread, which writes as well, when a pump asks it, and which goes on by itself while
-//!   [few](FEW_WAITS) wait. One thread is called for a flush where `On` calls two, and no worker sleeps in a flush while it could serve its sessions, as with `Off`. Even where it has none to
-//!   serve: a processor that waits for the disk while another one serves the only client, each for long enough to sleep
-//!   well, is faster than one that does both in turn.
+//!   [few](FEW_WAITS) wait. One thread is called for a flush where `On` calls two, and no worker sleeps in a flush while it
+//!   could serve its sessions, as with `Off`. Even where it has none to serve: a processor that waits for the disk while
+//!   another one serves the only client, each for long enough to sleep well, is faster than one that does both in turn.
 //!
 //! Nobody needs to know how the flush before was done.
 //!
