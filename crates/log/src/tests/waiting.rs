@@ -7,6 +7,7 @@ use palisade_base::Event;
 use palisade_io::{Call, Fault, FaultFileSystem, MemFileSystem};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Waker};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const MODES: [WriterThreads; 3] = [WriterThreads::Off, WriterThreads::On, WriterThreads::Auto];
@@ -37,6 +38,40 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         assert!(Instant::now() < limit, "not {what} after two minutes");
         std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// An append that has reserved its place, on a thread of its own, and links when this is dropped.
+struct LateAppend {
+    may_link: Event,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LateAppend {
+    fn reserve(log: &Arc<Log>) -> LateAppend {
+        let (reserved, may_link) = (Event::new(), Event::new());
+        let thread = {
+            let (log, reserved, may_link) = (log.clone(), reserved.clone(), may_link.clone());
+            std::thread::spawn(move || {
+                let mut credit = retry_blocking(|| log.admit(8)).unwrap();
+                log.append(&mut credit, &[1; 8], |_| {
+                    reserved.complete();
+                    may_link.wait_blocking();
+                });
+            })
+        };
+        reserved.wait_blocking();
+        LateAppend { may_link, thread: Some(thread) }
+    }
+
+    fn link(self) {}
+}
+
+impl Drop for LateAppend {
+    fn drop(&mut self) {
+        self.may_link.complete();
+        let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);
+        assert!(ended.is_ok() || std::thread::panicking(), "the late append has failed");
     }
 }
 
@@ -123,17 +158,9 @@ fn threads_that_are_no_workers_flush_in_every_mode() {
 fn a_wait_behind_an_unlinked_append_ends_when_it_links() {
     for mode in MODES {
         let log = create(&Arc::new(MemFileSystem::new()), roomy(mode));
-        let (reserved, may_link) = (Event::new(), Event::new());
+        let late = LateAppend::reserve(&log);
         let ended = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut credit = retry_blocking(|| log.admit(8)).unwrap();
-                log.append(&mut credit, &[1; 8], |_| {
-                    reserved.complete();
-                    may_link.wait_blocking();
-                });
-            });
-            reserved.wait_blocking();
             let behind = append(&log, &[2; 8]).unwrap();
             assert_eq!(log.tail(), Lsn(1000));
             let (log, ended) = (&log, &ended);
@@ -150,7 +177,7 @@ fn a_wait_behind_an_unlinked_append_ends_when_it_links() {
             std::thread::sleep(Duration::from_millis(20));
             assert_eq!(ended.load(Ordering::Relaxed), 0);
             assert_eq!(log.tail(), Lsn(1000));
-            may_link.complete();
+            late.link();
             flushed.join().unwrap().unwrap();
             workers.join().unwrap();
             assert!(log.durable_lsn() >= behind.end);
@@ -165,7 +192,7 @@ fn what_nobody_waits_for_is_durable_after_a_while() {
         let config = LogConfig { background_flush_interval_ms: 10, ..roomy(mode) };
         let log = create(&Arc::new(MemFileSystem::new()), config);
         let range = append(&log, b"no hurry").unwrap();
-        wait_until("flushed", || log.durable_lsn() >= range.end);
+        wait_until(&format!("flushed with {mode:?}"), || log.durable_lsn() >= range.end);
         log.shutdown().unwrap();
     }
 }
@@ -197,7 +224,7 @@ fn a_buffer_that_fills_up_is_written_before_appends_have_to_wait() {
             while log.tail().since(begin) < log.buffer_size() * 3 / 8 {
                 append(&log, &[1; 1000]).unwrap();
             }
-            wait_until("written", || log.written_lsn() > begin);
+            wait_until(&format!("written with {mode:?}"), || log.written_lsn() > begin);
         }
         log.shutdown().unwrap();
     }
@@ -212,39 +239,29 @@ fn the_flusher_goes_on_by_itself_while_few_wait() {
         let log = create(&Arc::new(MemFileSystem::new()), config);
         let inbox = log.register_worker();
         let covered = append(&log, &[1; 8]).unwrap();
-        let (reserved, may_link) = (Event::new(), Event::new());
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut credit = retry_blocking(|| log.admit(8)).unwrap();
-                log.append(&mut credit, &[2; 8], |_| {
-                    reserved.complete();
-                    may_link.wait_blocking();
-                });
-            });
-            reserved.wait_blocking();
-            let behind: Vec<LsnRange> = (1..waits).map(|_| append(&log, &[3; 8]).unwrap()).collect();
-            let ends: Vec<Lsn> = [covered].iter().chain(&behind).map(|range| range.end).collect();
-            let mut all: Vec<_> = ends.iter().map(|end| Box::pin(log.wait_durable(*end))).collect();
-            // Nobody pumps: whom the waits have called does nothing.
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(all.iter_mut().all(|wait| wait.as_mut().poll(&mut context).is_pending()));
-            let is_few = waits == FEW_WAITS;
-            assert_eq!(log.lead_after_thread(), if is_few { Lead::Taken } else { Lead::Sought });
-            log.ask(covered.end);
-            wait_until("flushed", || log.durable_lsn() == covered.end);
-            may_link.complete();
-            if is_few {
-                wait_until("flushed by itself", || log.durable_lsn() == *ends.last().unwrap());
+        let late = LateAppend::reserve(&log);
+        let behind: Vec<LsnRange> = (1..waits).map(|_| append(&log, &[3; 8]).unwrap()).collect();
+        let ends: Vec<Lsn> = [covered].iter().chain(&behind).map(|range| range.end).collect();
+        let mut all: Vec<_> = ends.iter().map(|end| Box::pin(log.wait_durable(*end))).collect();
+        // Nobody pumps: whom the waits have called does nothing.
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(all.iter_mut().all(|wait| wait.as_mut().poll(&mut context).is_pending()));
+        let is_few = waits == FEW_WAITS;
+        assert_eq!(log.lead_after_thread(), if is_few { Lead::Taken } else { Lead::Sought });
+        log.ask(covered.end);
+        wait_until("flushed", || log.durable_lsn() == covered.end);
+        late.link();
+        if is_few {
+            wait_until("flushed by itself", || log.durable_lsn() == *ends.last().unwrap());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.spawn(async move { inbox.pump(yield_once).await });
+        let ended = async {
+            for wait in all {
+                wait.await.unwrap();
             }
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-            runtime.spawn(async move { inbox.pump(yield_once).await });
-            let ended = async {
-                for wait in all {
-                    wait.await.unwrap();
-                }
-            };
-            runtime.block_on(async { tokio::time::timeout(Duration::from_secs(120), ended).await }).unwrap();
-        });
+        };
+        runtime.block_on(async { tokio::time::timeout(Duration::from_secs(120), ended).await }).unwrap();
         log.shutdown().unwrap();
     }
 }
