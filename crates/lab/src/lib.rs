@@ -25,8 +25,11 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod connection;
 pub mod error;
 pub mod experiment;
+#[cfg(test)]
+mod fake;
 pub mod guardian;
 pub mod machine;
 pub mod metrics;

@@ -76,7 +76,6 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let mut facts = servers.iter_mut().map(|server| server.facts()).collect::<Result<Vec<ServerFacts>>>()?;
     let mut notes = Notes::default();
     notes.of_machine(&machine);
-    notes.of_settings(&facts);
     for server in &mut servers {
         eprintln!("preparing {}", server.name);
         notes.extend(experiment.prepare(server, &bench)?);
@@ -99,7 +98,9 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
 
     for (server, facts) in servers.iter().zip(&mut facts) {
         facts.resident_mib = server.pid().and_then(crate::process::resident_mib);
+        server.note_changes(facts);
     }
+    notes.of_settings(&facts);
     for server in servers {
         let name = server.name.clone();
         notes.extend(server.close().into_iter().map(|problem| format!("{name}: {problem}")));
