@@ -34,6 +34,7 @@ pub mod guardian;
 pub mod machine;
 pub mod metrics;
 pub mod mysqlslap;
+pub mod notes;
 pub mod ongoing;
 pub mod process;
 pub mod report;

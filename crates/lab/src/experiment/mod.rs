@@ -321,6 +321,22 @@ fn clients(levels: &Levels) -> Result<u32> {
     text.parse().map_err(|_| Error::Usage(format!("'{text}' is not a number of clients")))
 }
 
+/// Fails if a server does not let so many clients of a tool in, with the tool's own connection and the lab's: mysqlslap goes on
+/// without those that it loses.
+fn room(server: &mut Server, clients: u32) -> Result<()> {
+    const VARIABLE: &str = "max_connections";
+    let limit = server.variable(VARIABLE)?.and_then(|limit| limit.parse::<u32>().ok());
+    match limit {
+        Some(limit) if limit < clients.saturating_add(2) => Err(Error::check(
+            &server.name,
+            format!(
+                "its {VARIABLE} is {limit}: too few for {clients} clients, the tool's own connection and the lab's"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see it.
 fn with_cpu<T>(server: &mut Server, run: impl FnOnce(&Address) -> Result<T>) -> Result<(T, Option<f64>)> {
     let now = |server: &Server| server.pid().and_then(process::cpu_us);
