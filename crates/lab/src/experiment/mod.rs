@@ -364,17 +364,21 @@ fn sysbench_measures() -> Vec<Measure> {
 /// Runs a load of sysbench; gives what it printed, and the measurement that [`sysbench_measures`] describes.
 fn run_sysbench(server: &mut Server, load: &sysbench::Load) -> Result<(sysbench::Measured, Measurement)> {
     let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
-    let mut values: BTreeMap<String, f64> = [
-        ("tps".to_owned(), measured.transaction_rate),
-        ("p95_ms".to_owned(), measured.p95_ms),
-        ("ignored_errors".to_owned(), measured.ignored_errors),
-    ]
-    .into();
-    if let Some(cpu_us) = cpu_us.filter(|_| measured.transactions > 0.0) {
-        values.insert("cpu_us".to_owned(), cpu_us / measured.transactions);
-    }
+    let values = sysbench_values(&measured, cpu_us);
     let commands = ["prepare", "run"].map(|action| load.invocation(&server.address, action).shown()).into();
     Ok((measured, Measurement { values, commands, ..Measurement::default() }))
+}
+
+/// What a transaction took cannot be told of a run that had none: sysbench prints 0, which would be the best there is.
+fn sysbench_values(measured: &sysbench::Measured, cpu_us: Option<f64>) -> BTreeMap<String, f64> {
+    let some = measured.transactions > 0.0;
+    let values = [
+        ("tps", Some(measured.transaction_rate)),
+        ("p95_ms", Some(measured.p95_ms).filter(|_| some)),
+        ("cpu_us", cpu_us.filter(|_| some).map(|cpu_us| cpu_us / measured.transactions)),
+        ("ignored_errors", Some(measured.ignored_errors)),
+    ];
+    values.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 /// The tables of sysbench's own scripts.
@@ -425,6 +429,26 @@ mod tests {
                 assert!(all.all(|level| levels.iter().any(|cell| cell[within] == *level)), "{chooser:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_run_without_transactions_has_no_time_of_one() {
+        let measured = |transactions: f64| sysbench::Measured {
+            transactions,
+            transaction_rate: transactions / 2.0,
+            queries: 0.0,
+            query_rate: 0.0,
+            ignored_errors: 1.0,
+            seconds: 2.0,
+            p95_ms: 0.0,
+            by_second: Vec::new(),
+        };
+        let keys = |transactions: f64| {
+            sysbench_values(&measured(transactions), Some(8.0)).into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(keys(0.0), ["ignored_errors", "tps"]);
+        assert_eq!(keys(4.0), ["cpu_us", "ignored_errors", "p95_ms", "tps"]);
+        assert_eq!(sysbench_values(&measured(4.0), Some(8.0))["cpu_us"], 2.0);
     }
 
     #[test]
