@@ -54,12 +54,14 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let tools = tools.collect::<Result<Vec<String>>>()?;
     check_names(&order.servers)?;
     let levels = confined(experiment.levels(&order.scale), &order.only)?;
+    let scale = order.scale.confined(&levels);
+    experiment.check(&scale)?;
     let folder = temporary(order.work_dir.as_deref())?;
     let guardian = Guardian::new(folder.path())?;
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let machine = machine::describe(folder.path());
-    let bench = Bench { scale: &order.scale, scripts: &order.output, guardian: &guardian };
+    let bench = Bench { scale: &scale, scripts: &order.output, guardian: &guardian };
     let settings = experiment.settings();
     let nursery = Nursery {
         folder: folder.path(),
@@ -82,8 +84,8 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     }
 
     let mut cells = plan(experiment, &mut servers, &levels)?;
-    let mut stages = stages(experiment, &order.scale, &cells);
-    let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
+    let mut stages = stages(experiment, &scale, &cells);
+    let progress = progress(cells.len() as u64 * u64::from(scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
     let before = Ticks::now();
@@ -112,7 +114,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         took_s: clock.elapsed().as_secs_f64(),
         quick: order.quick,
         arguments: order.arguments.clone(),
-        parameters: order.scale.parameters(),
+        parameters: scale.parameters(),
         machine,
         tools,
         servers: facts,

@@ -52,6 +52,11 @@ pub trait Experiment {
     /// Its sizes, in the full and in the short form.
     fn scale(&self, quick: bool) -> Scale;
 
+    /// Fails if these sizes do not go together.
+    fn check(&self, _scale: &Scale) -> Result<()> {
+        Ok(())
+    }
+
     /// Settings of the servers that the lab starts.
     fn settings(&self) -> Vec<(&'static str, &'static str)> {
         BASE_SETTINGS.to_vec()
@@ -194,6 +199,15 @@ impl Scale {
 
     fn pause(self, pause: Duration) -> Scale {
         Scale { pause, ..self }
+    }
+
+    /// With those numbers of clients only that some of the levels have.
+    pub fn confined(&self, levels: &[Levels]) -> Scale {
+        let has = |clients: &u32| {
+            let clients = clients.to_string();
+            levels.iter().any(|levels| levels.get(CLIENTS) == Some(&clients))
+        };
+        Scale { clients: self.clients.iter().copied().filter(has).collect(), ..self.clone() }
     }
 
     /// For the report.
@@ -449,6 +463,29 @@ mod tests {
         assert_eq!(keys(0.0), ["ignored_errors", "tps"]);
         assert_eq!(keys(4.0), ["cpu_us", "ignored_errors", "p95_ms", "tps"]);
         assert_eq!(sysbench_values(&measured(4.0), Some(8.0))["cpu_us"], 2.0);
+    }
+
+    #[test]
+    fn what_an_experiment_is_confined_to_is_all_that_it_prepares() {
+        let experiment = find("server-turns").expect("it is there");
+        let scale = experiment.scale(false).clients(&[1, 16, 64]);
+        let mut levels = experiment.levels(&scale);
+        assert_eq!(scale.confined(&levels), scale);
+        levels.retain(|levels| levels[CLIENTS] == "16");
+        assert_eq!(scale.confined(&levels).clients, [16]);
+        assert_eq!(scale.confined(&levels).parameters()["clients"], "16");
+    }
+
+    #[test]
+    fn a_queue_that_its_workers_can_empty_is_refused() {
+        let queue = find("queue").expect("it is there");
+        let scale = queue.scale(false);
+        for quick in [false, true] {
+            assert!(queue.check(&queue.scale(quick)).is_ok());
+        }
+        assert!(queue.check(&scale.clone().clients(&[8, 64]).rows(64)).is_ok());
+        let error = queue.check(&scale.clients(&[8, 64]).rows(63)).expect_err("one finds none").to_string();
+        assert_eq!(error, "a queue of 63 rows has no job for each of 64 clients: use --rows or --clients");
     }
 
     #[test]
