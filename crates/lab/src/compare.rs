@@ -155,11 +155,11 @@ pub struct Choice {
     pub chooser: String,
     /// The better of the fixed ones, by its mean.
     pub better_level: String,
-    /// Ratios of the two, of runs of the same repeat.
+    /// Ratios of the two, of runs of the same repeat; none if one of the runs stood still.
     pub ratios: Vec<f64>,
     /// Their geometric mean.
-    pub mean: f64,
-    /// The mean's 95 % confidence interval; `None` of a single ratio, or where one of them is 0.
+    pub mean: Option<f64>,
+    /// The mean's 95 % confidence interval; `None` of less than two ratios.
     pub interval: Option<(f64, f64)>,
     /// What follows.
     pub verdict: Verdict,
@@ -202,9 +202,9 @@ impl Verdict {
 
 impl Choice {
     /// The least and the greatest of the ratios.
-    pub fn range(&self) -> (f64, f64) {
-        let of = |pick: fn(f64, f64) -> f64| self.ratios.iter().copied().fold(self.mean, pick);
-        (of(f64::min), of(f64::max))
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let of = |pick: fn(f64, f64) -> f64| self.ratios.iter().copied().reduce(pick);
+        of(f64::min).zip(of(f64::max))
     }
 
     /// For the terminal.
@@ -212,15 +212,19 @@ impl Choice {
         let levels = self.levels.iter().map(|(factor, level)| format!(", {factor} {level}"));
         let interval =
             self.interval.map_or_else(String::new, |(low, high)| format!(" ({low:.2} to {high:.2})"));
-        let (least, greatest) = self.range();
+        let ratio = match self.mean.zip(self.range()) {
+            Some((mean, (least, greatest))) => {
+                let count = self.ratios.len();
+                format!(" {mean:.2}{interval}, runs {least:.2} to {greatest:.2}, n {count}")
+            }
+            None => ", a run stood still".to_owned(),
+        };
         format!(
-            "{}{}: {} / {} {:.2}{interval}, runs {least:.2} to {greatest:.2}, n {}: {}",
+            "{}{}: {} / {}{ratio}: {}",
             self.server,
             levels.collect::<String>(),
             self.chooser,
             self.better_level,
-            self.mean,
-            self.ratios.len(),
             self.verdict.shown()
         )
     }
@@ -241,17 +245,22 @@ pub fn choices(results: &Results) -> Vec<Choice> {
         let repeats = results.repeats();
         let ratios =
             stats::ratios(&cell.values(&measure.key, repeats), &better.values(&measure.key, repeats));
-        let summary = stats::ratio_summary(&ratios)?;
+        // no ratio, and no repeat that both have, are not the same
+        let summary = match &ratios {
+            Some(ratios) => Some(stats::ratio_summary(ratios)?),
+            None => None,
+        };
+        let interval = summary.and_then(|summary| summary.interval);
         let levels = cell.levels.iter().filter(|(factor, _)| *factor != within);
         Some(Choice {
             server: cell.server.clone(),
             levels: levels.map(|(factor, level)| (factor.clone(), level.clone())).collect(),
             chooser: chooser.level.clone(),
             better_level: better.level(within).to_owned(),
-            ratios,
-            mean: summary.mean,
-            interval: summary.interval,
-            verdict: Verdict::of(summary.interval, measure.better),
+            ratios: ratios.unwrap_or_default(),
+            mean: summary.map(|summary| summary.mean),
+            interval,
+            verdict: Verdict::of(interval, measure.better),
         })
     };
     let mut choices: Vec<Choice> = choosing.filter_map(choice).collect();
@@ -303,7 +312,10 @@ mod tests {
     fn what_the_repeats_do_not_bear_is_no_difference() {
         let (choices, _) = of(&[90.0, 120.0, 95.0], &[100.0, 101.0, 99.0], &[1.0, 1.0, 1.0]);
         assert_eq!(choices[0].verdict, Verdict::NoDifference);
-        assert_eq!((choices[0].better_level.as_str(), choices[0].range()), ("ON", (0.9, 120.0 / 101.0)));
+        assert_eq!(
+            (choices[0].better_level.as_str(), choices[0].range()),
+            ("ON", Some((0.9, 120.0 / 101.0)))
+        );
         let (choices, _) = of(&[120.0, 121.0, 122.0], &[100.0, 101.0, 102.0], &[1.0, 1.0, 1.0]);
         assert_eq!(choices[0].verdict, Verdict::Ahead);
         let (choices, noise) = of(&[50.0], &[100.0], &[90.0]);
@@ -315,6 +327,16 @@ mod tests {
         );
         assert_eq!(noise, None);
         assert!(Noise::shown(noise).starts_with("Noise: unknown"));
+    }
+
+    #[test]
+    fn of_a_run_that_stood_still_nothing_can_be_told() {
+        for auto in [[100.0, 0.0, 100.0], [100.0; 3]] {
+            let stalled = if auto.contains(&0.0) { [90.0; 3] } else { [300.0, 0.0, 90.0] };
+            let (choices, _) = of(&auto, &stalled, &[1.0, 1.0, 1.0]);
+            assert_eq!((choices[0].mean, choices[0].verdict), (None, Verdict::Unknown));
+            assert_eq!(choices[0].line(), "a, clients 8: AUTO / ON, a run stood still: cannot be told");
+        }
     }
 
     #[test]
@@ -381,7 +403,7 @@ mod tests {
         for _ in 0..experiments {
             let mut runs = || [run(), run(), run()];
             let (choices, _) = of(&runs(), &runs(), &runs());
-            total += choices[0].mean;
+            total += choices[0].mean.expect("three ratios");
         }
         let favour = 0.01 / (std::f64::consts::PI * 3.0).sqrt();
         let average = total / f64::from(experiments);

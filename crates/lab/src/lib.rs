@@ -25,12 +25,16 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod connection;
 pub mod error;
 pub mod experiment;
+#[cfg(test)]
+mod fake;
 pub mod guardian;
 pub mod machine;
 pub mod metrics;
 pub mod mysqlslap;
+pub mod notes;
 pub mod ongoing;
 pub mod process;
 pub mod report;

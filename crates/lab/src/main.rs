@@ -207,6 +207,9 @@ fn scale(mut scale: Scale, arguments: &RunArguments) -> Result<Scale> {
     scale.repeats = arguments.repeats.unwrap_or(scale.repeats);
     scale.pause = arguments.pause.unwrap_or(scale.pause);
     if let Some(clients) = &arguments.clients {
+        if let Some(twice) = (1..clients.len()).find(|place| clients[..*place].contains(&clients[*place])) {
+            return Err(Error::Usage(format!("--clients has {} twice", clients[twice])));
+        }
         scale.clients.clone_from(clients);
     }
     Ok(scale)
@@ -264,6 +267,9 @@ mod tests {
         let scaled = scale(hot.scale(false), &given).expect("it has these");
         assert_eq!((scaled.clients, scaled.length, scaled.repeats), (vec![8, 16], Some(Length::Run(3)), 7));
         assert_eq!(scaled.pause, Duration::from_millis(500));
+        let given = arguments("lab run hot-rows --server a=spawn --clients 8,16,8");
+        let error = scale(hot.scale(false), &given).expect_err("one number is one level");
+        assert_eq!(error.to_string(), "--clients has 8 twice");
         let given = arguments("lab run hot-rows --server a=spawn --statements 3");
         let error = scale(hot.scale(false), &given).expect_err("it has no statements");
         assert_eq!(error.to_string(), "hot-rows has no --statements");

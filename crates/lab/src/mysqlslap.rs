@@ -3,12 +3,15 @@
 //! It makes a table with `--number-int-cols` and `--number-char-cols` columns, fills it, and has each client send so many
 //! generated statements; measured is the time until all have finished. MariaDB's uses TLS by itself where the server
 //! offers it, MySQL's as well: here it is told not to, since a comparison of TLS with plain text compares nothing.
+//!
+//! A client that cannot connect, after ten tries, or whose statement fails, says so on standard error and is missing; the others
+//! go on, and the report is the usual one. A run that complained has therefore failed.
 
 use std::time::Duration;
 
 use crate::error::{Error, Result, tail};
 use crate::spec::Address;
-use crate::tool::{Invocation, MYSQLSLAP};
+use crate::tool::{self, Invocation, MYSQLSLAP, Said};
 
 /// A load of mysqlslap against one server.
 #[derive(Debug, Clone)]
@@ -39,7 +42,7 @@ impl PlainText {
     pub fn detect() -> Result<PlainText> {
         let help =
             Invocation::new(&MYSQLSLAP).args(["--no-defaults", "--help"]).run(Duration::from_secs(10))?;
-        Ok(PlainText::by_help(&help))
+        Ok(PlainText::by_help(&help.printed))
     }
 
     fn by_help(help: &str) -> PlainText {
@@ -80,14 +83,27 @@ impl Load {
         invocation
     }
 
-    /// Runs the load; returns the seconds until all clients had finished.
+    /// Runs the load; returns the seconds until all clients had finished. Fails if one of them may not have.
     pub fn run(&self, address: &Address, plain_text: PlainText) -> Result<f64> {
-        parse(&self.invocation(address, plain_text).run(LIMIT)?)
+        let invocation = self.invocation(address, plain_text);
+        measured(&invocation.shown(), &invocation.run(LIMIT)?)
     }
 
     /// Statements of a run.
     pub fn total(&self) -> f64 {
         f64::from(self.clients) * f64::from(self.statements)
+    }
+}
+
+/// Reads what a run said, unless it complained.
+fn measured(command: &str, said: &Said) -> Result<f64> {
+    match said.complaints() {
+        None => parse(&said.all()),
+        Some(complaints) => Err(Error::Tool {
+            command: command.to_owned(),
+            problem: tool::COMPLAINED.to_owned(),
+            printed: tail(&complaints),
+        }),
     }
 }
 
@@ -120,6 +136,19 @@ mod tests {
     #[test]
     fn a_run() {
         assert_eq!(parse(PRINTED).expect("a whole report"), 1.234);
+    }
+
+    #[test]
+    fn a_run_that_lost_clients_is_no_run_however_usual_its_report_is() {
+        let refused = "mysqlslap: Error when connecting to server: 1040 Too many connections\n";
+        let said = |complained: &str| Said { printed: PRINTED.to_owned(), complained: complained.to_owned() };
+        let error = measured("mysqlslap --concurrency=300", &said(refused)).expect_err("clients are missing");
+        assert!(error.to_string().contains("1040 Too many connections"), "{error}");
+        let warned = said("mysqlslap: [Warning] it is late\n");
+        assert_eq!(measured("mysqlslap", &warned).expect("all were there"), 1.234);
+        let warned = Said { printed: String::new(), ..warned };
+        let error = measured("mysqlslap", &warned).expect_err("there is no report").to_string();
+        assert!(error.contains("it is late"), "what it said may say why: {error}");
     }
 
     #[test]

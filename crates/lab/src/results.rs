@@ -121,7 +121,8 @@ pub struct ServerFacts {
     pub origin: String,
     /// Its version and version comment.
     pub version: String,
-    /// Values of the variables that decide a comparison; `null` where it has no such variable.
+    /// Values that the runs had of the variables that decide a comparison, with commas between them where the experiment has set
+    /// several; `null` where the server has no such variable.
     pub settings: BTreeMap<String, Option<String>>,
     /// Memory in RAM after all runs, where the lab can see it.
     pub resident_mib: Option<u64>,

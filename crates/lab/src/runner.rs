@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::compare::percent;
 use crate::error::{Error, Result};
 use crate::experiment::{Attempt, Bench, Experiment, Levels, Scale, Start};
 use crate::guardian::Guardian;
 use crate::machine;
+use crate::notes::Notes;
 use crate::ongoing::Ongoing;
 use crate::results::{Cell, Outcome, Results, Run, SCHEMA, ServerFacts};
-use crate::server::{DECISIVE, Nursery, PATIENCE, Server};
+use crate::server::{Nursery, PATIENCE, Server};
 use crate::spec::ServerSpec;
 use crate::steal::Ticks;
 use crate::tool;
@@ -54,12 +54,14 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let tools = tools.collect::<Result<Vec<String>>>()?;
     check_names(&order.servers)?;
     let levels = confined(experiment.levels(&order.scale), &order.only)?;
+    let scale = order.scale.confined(&levels);
+    experiment.check(&scale)?;
     let folder = temporary(order.work_dir.as_deref())?;
     let guardian = Guardian::new(folder.path())?;
     let started = jiff::Timestamp::now();
     let clock = Instant::now();
     let machine = machine::describe(folder.path());
-    let bench = Bench { scale: &order.scale, scripts: &order.output, guardian: &guardian };
+    let bench = Bench { scale: &scale, scripts: &order.output, guardian: &guardian };
     let settings = experiment.settings();
     let nursery = Nursery {
         folder: folder.path(),
@@ -76,15 +78,14 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
     let mut facts = servers.iter_mut().map(|server| server.facts()).collect::<Result<Vec<ServerFacts>>>()?;
     let mut notes = Notes::default();
     notes.of_machine(&machine);
-    notes.of_settings(&facts);
     for server in &mut servers {
         eprintln!("preparing {}", server.name);
         notes.extend(experiment.prepare(server, &bench)?);
     }
 
     let mut cells = plan(experiment, &mut servers, &levels)?;
-    let mut stages = stages(experiment, &order.scale, &cells);
-    let progress = progress(cells.len() as u64 * u64::from(order.scale.repeats));
+    let mut stages = stages(experiment, &scale, &cells);
+    let progress = progress(cells.len() as u64 * u64::from(scale.repeats));
     let gone = vec![None; servers.len()];
     let mut rounds = Rounds { experiment, bench: &bench, progress: &progress, order: 0, gone };
     let before = Ticks::now();
@@ -99,7 +100,9 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
 
     for (server, facts) in servers.iter().zip(&mut facts) {
         facts.resident_mib = server.pid().and_then(crate::process::resident_mib);
+        server.note_changes(facts);
     }
+    notes.of_settings(&facts);
     for server in servers {
         let name = server.name.clone();
         notes.extend(server.close().into_iter().map(|problem| format!("{name}: {problem}")));
@@ -111,7 +114,7 @@ pub fn run(experiment: &dyn Experiment, order: &Order) -> Result<Results> {
         took_s: clock.elapsed().as_secs_f64(),
         quick: order.quick,
         arguments: order.arguments.clone(),
-        parameters: order.scale.parameters(),
+        parameters: scale.parameters(),
         machine,
         tools,
         servers: facts,
@@ -141,78 +144,6 @@ fn temporary(parent: Option<&Path>) -> Result<tempfile::TempDir> {
     match parent {
         Some(parent) => builder.tempdir_in(parent).map_err(|error| Error::file(parent, error)),
         None => builder.tempdir().map_err(|error| Error::file(&std::env::temp_dir(), error)),
-    }
-}
-
-/// Remarks for the report, each once.
-#[derive(Debug, Default)]
-struct Notes(Vec<String>);
-
-impl Notes {
-    fn extend(&mut self, notes: impl IntoIterator<Item = String>) {
-        for note in notes {
-            if !self.0.contains(&note) {
-                self.0.push(note);
-            }
-        }
-    }
-
-    fn of_machine(&mut self, machine: &machine::Machine) {
-        const BUSY: f64 = 0.5;
-        if machine.load_average > BUSY * machine.processors as f64 {
-            let load = machine.load_average;
-            self.extend([format!(
-                "The machine was busy with something else: its load average was {load} at the start."
-            )]);
-        }
-        if ["tmpfs", "ramfs"].contains(&machine.file_system.as_str()) {
-            self.extend([
-                "The data of servers that the lab started lay in memory: their commits cost no disk write."
-                    .to_owned(),
-            ]);
-        }
-    }
-
-    /// Of the share of the processors' time that the machine's host took.
-    fn of_stolen(&mut self, share: Option<f64>) {
-        const MUCH: f64 = 0.02;
-        if let Some(share) = share.filter(|share| *share >= MUCH) {
-            self.extend([format!(
-                "{} of the processors' time was taken by the machine's host while everything ran (steal): runs differ by that as well.",
-                percent(share)
-            )]);
-        }
-    }
-
-    fn of_settings(&mut self, servers: &[ServerFacts]) {
-        for name in DECISIVE {
-            let value = |server: &ServerFacts| server.settings.get(*name).cloned().flatten();
-            let values: Vec<(&str, String)> =
-                servers.iter().filter_map(|server| Some((server.name.as_str(), value(server)?))).collect();
-            if values.windows(2).any(|pair| switch(&pair[0].1) != switch(&pair[1].1)) {
-                let values: Vec<String> =
-                    values.iter().map(|(server, value)| format!("{server} {value}")).collect();
-                self.extend([format!(
-                    "The servers do not run under equal settings: {name} is {}.",
-                    values.join(", ")
-                )]);
-            }
-        }
-        for server in servers.iter().filter(|server| server.origin.contains("/debug/palisade")) {
-            self.extend([format!(
-                "{}: a build without optimisation; its numbers mean nothing.",
-                server.name
-            )]);
-        }
-    }
-}
-
-/// A boolean variable's value in one spelling.
-fn switch(value: &str) -> String {
-    match value.to_ascii_uppercase().as_str() {
-        "ON" => "1".to_owned(),
-        "OFF" => "0".to_owned(),
-        other => other.to_owned(),
     }
 }
 
@@ -414,13 +345,20 @@ impl<'a> Rounds<'a> {
         for repeat in repeat..=stage.done {
             self.turns(servers, &mut going, in_company, cells, repeat)?;
         }
-        // the last to come is the first to go: it knows who was there before
-        for Going { load, ongoing } in going.into_iter().rev() {
-            if let Some(ongoing) = ongoing {
-                ongoing.end(&mut servers[load.server])?;
-            }
+        for mut going in going {
+            self.end(servers, &mut going)?;
         }
         Ok(())
+    }
+
+    /// Ends a load. Of a server that has gone nothing is waited for.
+    fn end(&self, servers: &mut [Server], going: &mut Going) -> Result<()> {
+        match going.ongoing.take() {
+            Some(ongoing) if self.gone[going.load.server].is_none() => {
+                ongoing.end(&mut servers[going.load.server])
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The runs of a repeat in turns. What ends a load ends all its cells: one of them alone has nothing to be compared with.
@@ -437,23 +375,28 @@ impl<'a> Rounds<'a> {
         let all: Vec<(usize, usize)> = going.iter().enumerate().flat_map::<Vec<_>, _>(of).collect();
         let order = if in_company { walk(repeat, all.len()) } else { turns(repeat, all.len()) };
         for (place, cell) in order.into_iter().map(|turn| all[turn]) {
-            let Going { load, ongoing } = &mut going[place];
+            let going = &mut going[place];
+            let load = going.load;
             if cells[cell].cell.outcome != Outcome::Measured {
                 continue;
             }
-            let server = &mut servers[load.server];
-            if let Some(ongoing) = ongoing.as_ref().filter(|_| in_company) {
+            // another load of this server may have found it gone
+            if let Some(reason) = self.gone[load.server].clone() {
+                end(load, cells, &Outcome::Failed(reason));
+                self.end(servers, going)?;
+                continue;
+            }
+            if let Some(ongoing) = going.ongoing.as_ref().filter(|_| in_company) {
                 ongoing.go_on()?;
             }
-            self.one(server, ongoing.as_mut(), &mut cells[cell].cell, repeat)?;
+            let server = &mut servers[load.server];
+            self.one(server, going.ongoing.as_mut(), &mut cells[cell].cell, repeat)?;
             if let outcome @ Outcome::Failed(_) = cells[cell].cell.outcome.clone() {
                 self.gone[load.server] = server.gone();
                 end(load, cells, &outcome);
-                if let Some(ongoing) = ongoing.take() {
-                    ongoing.end(server)?;
-                }
+                self.end(servers, going)?;
             }
-            if let Some(ongoing) = ongoing.as_ref().filter(|_| in_company) {
+            if let Some(ongoing) = going.ongoing.as_ref().filter(|_| in_company) {
                 ongoing.halt()?;
             }
         }
@@ -575,8 +518,106 @@ fn progress(length: u64) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
     use super::*;
-    use crate::experiment::Length;
+    use crate::experiment::{Length, SharedLoad};
+    use crate::fake::{Fake, Reply};
+    use crate::ongoing::Beginning;
+    use crate::results::Description;
+    use crate::tool::{Invocation, Tool};
+
+    /// Loads that go on at once, the first of which brings the server down in its first turn.
+    #[derive(Default)]
+    struct Fatal {
+        down: Arc<AtomicBool>,
+        runs: AtomicU32,
+    }
+
+    impl Experiment for Fatal {
+        fn description(&self) -> Description {
+            crate::results::tests::results(Vec::new()).experiment
+        }
+
+        fn tools(&self) -> &'static [Tool] {
+            &[]
+        }
+
+        fn scale(&self, quick: bool) -> Scale {
+            crate::experiment::ALL[0].scale(quick)
+        }
+
+        fn levels(&self, _scale: &Scale) -> Vec<Levels> {
+            let level = |clients: &str| Levels::from([("clients".to_owned(), clients.to_owned())]);
+            ["1", "2", "3"].map(level).to_vec()
+        }
+
+        fn prepare(&self, _server: &mut Server, _bench: &Bench) -> Result<Vec<String>> {
+            Ok(Vec::new())
+        }
+
+        fn shared_load(&self) -> Option<&dyn SharedLoad> {
+            Some(self)
+        }
+
+        fn run(&self, server: &mut Server, _levels: &Levels, _bench: &Bench) -> Result<Attempt> {
+            self.down.store(true, Ordering::SeqCst);
+            self.runs.fetch_add(1, Ordering::SeqCst);
+            Err(Error::check(&server.name, "it went down"))
+        }
+    }
+
+    impl SharedLoad for Fatal {
+        fn repeats(&self, _levels: &Levels, _scale: &Scale) -> u32 {
+            1
+        }
+
+        fn company(&self, _levels: &Levels) -> Option<String> {
+            Some("all".to_owned())
+        }
+
+        fn start<'a>(&self, server: &mut Server, _: &Levels, bench: &Bench<'a>) -> Result<Start<'a>> {
+            let sleep = Tool { program: "sleep", install: "it is everywhere" };
+            let load = Invocation::new(&sleep).arg("1000");
+            let beginning =
+                Beginning { schema: "s".to_owned(), connections: 0, counter: "Com_insert", beyond: 0 };
+            Ongoing::start(&load, beginning, server, bench.guardian).map(Start::Goes)
+        }
+    }
+
+    #[test]
+    fn a_server_that_one_load_found_gone_is_not_asked_for_the_others() {
+        let fatal = Fatal::default();
+        let (down, inserts) = (Arc::clone(&fatal.down), AtomicU32::new(0));
+        let fake = Fake::new(move |statement| {
+            if down.load(Ordering::SeqCst) {
+                return Reply::Gone;
+            }
+            if statement.starts_with("SHOW GLOBAL STATUS") {
+                let inserts = inserts.fetch_add(1, Ordering::SeqCst).to_string();
+                return Reply::Rows(vec![vec!["Com_insert".to_owned(), inserts]]);
+            }
+            Reply::value("0")
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let guardian = Guardian::new(folder.path()).expect("a shell");
+        let scale = fatal.scale(true);
+        let bench = Bench { scale: &scale, scripts: folder.path(), guardian: &guardian };
+        let mut servers = vec![Server::at("a", fake.address()).expect("it lets everybody in")];
+        let mut cells = plan(&fatal, &mut servers, &fatal.levels(&scale)).expect("it has no wishes");
+        let mut stages = stages(&fatal, &scale, &cells);
+        let (progress, gone) = (ProgressBar::hidden(), vec![None]);
+        let mut rounds = Rounds { experiment: &fatal, bench: &bench, progress: &progress, order: 0, gone };
+        rounds.all(&mut servers, &mut stages, &mut cells).expect("a server that has gone is no end");
+        let reasons = cells.iter().map(|planned| match &planned.cell.outcome {
+            Outcome::Failed(reason) => reason.as_str(),
+            other => panic!("{other:?}"),
+        });
+        let reasons: Vec<&str> = reasons.collect();
+        assert_eq!(fatal.runs.load(Ordering::SeqCst), 1, "{reasons:?}");
+        assert!(reasons[1].starts_with("the server does not answer any more"), "{reasons:?}");
+    }
 
     #[test]
     fn rounds_alternate() {
@@ -704,36 +745,5 @@ mod tests {
         assert!(check_names(&[spec("a=spawn"), spec("b=spawn")]).is_ok());
         let error = check_names(&[spec("a=spawn"), spec("a=u@h")]).expect_err("twice");
         assert_eq!(error.to_string(), "two servers are called 'a'");
-    }
-
-    #[test]
-    fn unequal_settings_are_noted_and_equal_ones_are_not() {
-        let server = |name: &str, buffer: &str, binary_log: Option<&str>| ServerFacts {
-            name: name.to_owned(),
-            origin: "started as /x/target/debug/palisade --a=1".to_owned(),
-            version: String::new(),
-            settings: [
-                ("innodb_buffer_pool_size".to_owned(), Some(buffer.to_owned())),
-                ("log_bin".to_owned(), binary_log.map(str::to_owned)),
-            ]
-            .into(),
-            resident_mib: None,
-        };
-        let mut notes = Notes::default();
-        notes.of_stolen(Some(0.01));
-        notes.of_stolen(None);
-        notes.of_settings(&[
-            server("a", "1", Some("OFF")),
-            server("b", "2", Some("0")),
-            server("c", "1", None),
-        ]);
-        assert_eq!(
-            notes.0[0],
-            "The servers do not run under equal settings: innodb_buffer_pool_size is a 1, b 2, c 1."
-        );
-        assert_eq!(notes.0.len(), 4, "{:?}", notes.0);
-        assert!(notes.0[1].starts_with("a: a build without optimisation"));
-        notes.of_stolen(Some(0.034));
-        assert!(notes.0[4].starts_with("3.4 % of the processors' time was taken"), "{:?}", notes.0);
     }
 }

@@ -4,8 +4,9 @@
 //! well. Refusing a variable is an [`Answer`], not an error: servers differ, and the report says how. A server that does not
 //! answer has refused nothing: that is [`Error::Lost`].
 //!
-//! Nothing here waits for ever. A server that the lab starts must say within [`Nursery::patience`] that it is ready, every
-//! statement must be answered within [`ANSWER_LIMIT`], and a server that does not shut down is killed. It runs in a process
+//! Nothing here waits for ever. A server that the lab starts must be ready within [`Nursery::patience`]: it says so on its standard
+//! error, or, where a script sends that elsewhere, it lets root in at its port. Every statement must be answered within
+//! [`ANSWER_LIMIT`], and a server that does not shut down is killed. It runs in a process
 //! group of its own, so that an interruption from the terminal reaches the lab alone, and the [`Guardian`] knows of it.
 
 use std::collections::BTreeMap;
@@ -15,10 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable as _;
-use mysql::{Conn, OptsBuilder, Value};
 use rustix::process::Signal;
 
+use crate::connection::{ANSWER_LIMIT, Connection};
 use crate::error::{Error, Result, tail};
 use crate::guardian::Guardian;
 use crate::results::ServerFacts;
@@ -62,12 +62,6 @@ pub const DECISIVE: &[&str] =
 /// How long a server that the lab starts may take until it is ready. It makes its files first, on whatever disk there is.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a statement of the lab's own may take. The longest ones drop the tables of a load.
-pub const ANSWER_LIMIT: Duration = Duration::from_secs(300);
-
-/// How long such a statement waits for the tables of a load that was killed: shorter, so that the server says what it was.
-const TABLE_LIMIT: Duration = Duration::from_secs(120);
-
 /// What a server says to a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -102,14 +96,23 @@ pub struct Server<'a> {
     /// Where it listens.
     pub address: Address,
     origin: String,
-    connection: Conn,
+    connection: Connection,
     spawned: Option<Spawned<'a>>,
     pid: Option<u32>,
-    /// Variables that were set, with the statement that did it last.
-    changed: BTreeMap<String, String>,
+    /// Variables that were set.
+    changed: BTreeMap<String, Change>,
     /// Statements that undo what was done, the latest last.
     undo: Vec<String>,
     closed: bool,
+}
+
+/// What was done to a variable.
+#[derive(Debug, Default)]
+struct Change {
+    /// The statement that set it last.
+    statement: String,
+    /// The values that it had since, each once, in the order in which they came.
+    values: Vec<String>,
 }
 
 /// Where the lab's servers live and what they are made of.
@@ -131,14 +134,13 @@ impl<'a> Server<'a> {
     /// Starts the server or connects to it.
     pub fn open(spec: &ServerSpec, nursery: &Nursery<'a>) -> Result<Server<'a>> {
         match &spec.place {
-            Place::At(address) => {
-                let origin = format!("running at {address}");
-                let pid = local(&address.host).then(|| process::listener(address.port)).flatten();
-                Server::connect(&spec.name, address.clone(), origin, None, pid)
-            }
+            Place::At(address) => Server::at(&spec.name, address.clone()),
             Place::Spawn { program, settings } => {
                 let program = match program.as_deref().or(nursery.program) {
-                    Some(program) => program.to_path_buf(),
+                    // a name without a folder would be looked for in PATH
+                    Some(program) => {
+                        std::path::absolute(program).map_err(|error| Error::file(program, error))?
+                    }
                     None => beside_us()?,
                 };
                 if !program.is_file() {
@@ -153,20 +155,26 @@ impl<'a> Server<'a> {
                     .map(|(name, value)| format!("--{}={value}", name.replace('_', "-")))
                     .collect();
                 let folder = nursery.folder.join(&spec.name);
-                let port = free_port().map_err(|error| Error::file(&folder, error))?;
-                let spawned = Spawned::start(&spec.name, &program, folder, port, &options, nursery)?;
-                // the program may be a script that has started the server
-                let pid = process::listener(port).unwrap_or(spawned.child.id());
                 let address = Address {
                     user: "root".to_owned(),
                     password: String::new(),
                     host: "127.0.0.1".to_owned(),
-                    port,
+                    port: free_port().map_err(|error| Error::file(&folder, error))?,
                 };
+                let spawned = Spawned::start(&spec.name, &program, folder, &address, &options, nursery)?;
+                // the program may be a script that has started the server
+                let pid = process::listener(address.port).unwrap_or(spawned.child.id());
                 let origin = format!("started as {} {}", program.display(), options.join(" "));
                 Server::connect(&spec.name, address, origin, Some(spawned), Some(pid))
             }
         }
+    }
+
+    /// Connects to a server that runs.
+    pub fn at(name: &str, address: Address) -> Result<Server<'a>> {
+        let origin = format!("running at {address}");
+        let pid = local(&address.host).then(|| process::listener(address.port)).flatten();
+        Server::connect(name, address, origin, None, pid)
     }
 
     fn connect(
@@ -176,21 +184,7 @@ impl<'a> Server<'a> {
         spawned: Option<Spawned<'a>>,
         pid: Option<u32>,
     ) -> Result<Server<'a>> {
-        let options = OptsBuilder::new()
-            .ip_or_hostname(Some(address.host.clone()))
-            .tcp_port(address.port)
-            .user(Some(address.user.clone()))
-            .pass((!address.password.is_empty()).then(|| address.password.clone()))
-            .prefer_socket(false)
-            .tcp_connect_timeout(Some(Duration::from_secs(10)))
-            .read_timeout(Some(ANSWER_LIMIT))
-            .write_timeout(Some(ANSWER_LIMIT))
-            .init(vec![format!("SET SESSION lock_wait_timeout = {}", TABLE_LIMIT.as_secs())]);
-        let connection = Conn::new(options).map_err(|error| Error::Unreachable {
-            server: name.to_owned(),
-            address: Box::new(address.clone()),
-            reason: reason(&error),
-        })?;
+        let connection = Connection::open(name, &address, ANSWER_LIMIT)?;
         Ok(Server {
             name: name.to_owned(),
             address,
@@ -216,15 +210,7 @@ impl<'a> Server<'a> {
 
     /// Sends a statement; its rows as text.
     pub fn query(&mut self, statement: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let rows: mysql::Result<Vec<mysql::Row>> = self.connection.query(statement);
-        let rows = rows.map_err(|error| {
-            let (server, statement) = (self.name.clone(), statement.to_owned());
-            match &error {
-                mysql::Error::MySqlError(_) => Error::Statement { server, statement, reason: reason(&error) },
-                other => Error::Lost { server, statement, reason: reason(other) },
-            }
-        })?;
-        Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
+        self.connection.query(statement)
     }
 
     /// The one value that a statement answers; `None` if it is NULL or there is none.
@@ -255,29 +241,56 @@ impl<'a> Server<'a> {
 
     /// Sets a global variable until [`Server::close`].
     pub fn set(&mut self, name: &str, value: Literal) -> Result<Answer> {
-        let statement = format!("SELECT @@GLOBAL.{name}");
-        let before = match self.query(&statement) {
-            Ok(rows) => rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten(),
+        let selected = match self.value(&format!("SELECT @@GLOBAL.{name}")) {
+            Ok(selected) => selected,
             Err(Error::Statement { reason, .. }) => return Ok(Answer::Refused(reason)),
             Err(other) => return Err(other),
         };
+        // of several changes the first one's undoing leads back to how the server was found
+        let undo = if self.changed.contains_key(name) {
+            None
+        } else {
+            // MySQL selects 1 for what is ON, and refuses '1'
+            let before = self.shown(name)?.or(selected).unwrap_or_default();
+            Some(match value {
+                Literal::Number(_) => set_statement(name, Literal::Number(&before)),
+                Literal::Text(_) => set_statement(name, Literal::Text(&before)),
+            })
+        };
         let statement = set_statement(name, value);
         let answer = self.execute(&statement)?;
-        // of several changes the first one's undoing leads back to how the server was found
-        if answer == Answer::Done && self.changed.insert(name.to_owned(), statement).is_none() {
-            let before = before.unwrap_or_default();
-            let before = match value {
-                Literal::Number(_) => Literal::Number(&before),
-                Literal::Text(_) => Literal::Text(&before),
-            };
-            self.undo.push(set_statement(name, before));
+        if answer != Answer::Done {
+            return Ok(answer);
         }
-        Ok(answer)
+        self.undo.extend(undo);
+        let now = self.variable(name)?;
+        let change = self.changed.entry(name.to_owned()).or_default();
+        change.statement = statement;
+        if let Some(now) = now.filter(|now| !change.values.contains(now)) {
+            change.values.push(now);
+        }
+        Ok(Answer::Done)
+    }
+
+    /// A global variable's value as it can be set again.
+    fn shown(&mut self, name: &str) -> Result<Option<String>> {
+        let rows = self.query(&format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{name}'"))?;
+        Ok(rows.into_iter().next().and_then(|row| row.into_iter().nth(1)).flatten())
     }
 
     /// The statements by which its variables got the values that they have now.
     pub fn set_statements(&self) -> Vec<String> {
-        self.changed.values().cloned().collect()
+        self.changed.values().map(|change| change.statement.clone()).collect()
+    }
+
+    /// Has the facts say what its variables were set to, where the experiment has set them: with commas between them if it was to
+    /// several values.
+    pub fn note_changes(&self, facts: &mut ServerFacts) {
+        for (name, change) in &self.changed {
+            if let Some(value) = facts.settings.get_mut(name) {
+                *value = Some(change.values.join(", "));
+            }
+        }
     }
 
     /// Executes a statement that a server may refuse.
@@ -302,7 +315,7 @@ impl<'a> Server<'a> {
         Ok(())
     }
 
-    /// What the report says of it.
+    /// What the report says of it, as it is before the experiment: see [`Server::note_changes`].
     pub fn facts(&mut self) -> Result<ServerFacts> {
         let version = self.value("SELECT CONCAT(@@version, ' ', @@version_comment)")?.unwrap_or_default();
         let mut settings = BTreeMap::new();
@@ -349,27 +362,6 @@ impl Drop for Server<'_> {
     }
 }
 
-fn reason(error: &mysql::Error) -> String {
-    match error {
-        mysql::Error::MySqlError(error) => format!("{} ({}): {}", error.code, error.state, error.message),
-        mysql::Error::DriverError(error) => error.to_string(),
-        mysql::Error::IoError(error)
-            if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) =>
-        {
-            format!("no answer within {} s", ANSWER_LIMIT.as_secs())
-        }
-        other => other.to_string(),
-    }
-}
-
-fn text(value: Value) -> Option<String> {
-    match value {
-        Value::NULL => None,
-        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-        other => Some(other.as_sql(true)),
-    }
-}
-
 fn set_statement(name: &str, value: Literal) -> String {
     match value {
         Literal::Number(number) => format!("SET GLOBAL {name} = {number}"),
@@ -396,13 +388,16 @@ const SHUTDOWN: Duration = Duration::from_secs(60);
 /// How often a server is looked at that starts or stops.
 const STEP: Duration = Duration::from_millis(10);
 
+/// How often it is tried whether one that starts lets somebody in, and how long each try may take.
+const LOGIN_STEP: Duration = Duration::from_secs(1);
+
 impl<'a> Spawned<'a> {
-    /// Starts `program` and waits until it says that it is ready.
+    /// Starts `program` and waits until it is ready.
     fn start(
         name: &str,
         program: &Path,
         folder: PathBuf,
-        port: u16,
+        address: &Address,
         options: &[String],
         nursery: &Nursery<'a>,
     ) -> Result<Spawned<'a>> {
@@ -412,7 +407,7 @@ impl<'a> Spawned<'a> {
         let child = Command::new(program)
             .arg(format!("--datadir={}", folder.join("data").display()))
             .arg(format!("--socket={}", folder.join("mysql.sock").display()))
-            .arg(format!("--port={port}"))
+            .arg(format!("--port={}", address.port))
             .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -422,7 +417,7 @@ impl<'a> Spawned<'a> {
             .map_err(|error| Error::file(program, error))?;
         let mut spawned = Spawned { child, folder, guardian: nursery.guardian };
         nursery.guardian.watch(spawned.child.id())?;
-        spawned.become_ready(nursery.patience)?.map_err(|problem| Error::NotReady {
+        spawned.become_ready(address, nursery.patience)?.map_err(|problem| Error::NotReady {
             server: name.to_owned(),
             problem,
             printed: spawned.log(),
@@ -431,8 +426,13 @@ impl<'a> Spawned<'a> {
     }
 
     /// Waits until the server is ready, has ended, or has taken too long. The inner error says which of the latter two.
-    fn become_ready(&mut self, patience: Duration) -> Result<std::result::Result<(), String>> {
+    fn become_ready(
+        &mut self,
+        address: &Address,
+        patience: Duration,
+    ) -> Result<std::result::Result<(), String>> {
         let end = Instant::now() + patience;
+        let mut next_login = Instant::now() + LOGIN_STEP;
         loop {
             // in this order: what it said before it ended is all there
             let ended = self.child.try_wait();
@@ -441,10 +441,17 @@ impl<'a> Spawned<'a> {
                 Ok(None) if said.windows(READY.len()).any(|part| part == READY) => return Ok(Ok(())),
                 Ok(None) if Instant::now() > end => {
                     return Ok(Err(format!(
-                        "the server did not say '{}' within {} s and was killed; it has said:",
+                        "the server did not say '{}' within {} s, nor was {address} let in, and was killed; it has said:",
                         String::from_utf8_lossy(READY),
                         patience.as_secs_f64()
                     )));
+                }
+                Ok(None) if Instant::now() > next_login => {
+                    // had another server taken the port meanwhile, this one would end
+                    if Connection::open("", address, LOGIN_STEP).is_ok() {
+                        return Ok(Ok(()));
+                    }
+                    next_login = Instant::now() + LOGIN_STEP;
                 }
                 Ok(None) => tool::pause(STEP)?,
                 Ok(Some(status)) => return Ok(Err(format!("the server did not start: {status}"))),
@@ -480,7 +487,7 @@ impl<'a> Spawned<'a> {
     }
 }
 
-/// What a server prints when it takes connections.
+/// What a server prints on its standard error when it takes connections.
 const READY: &[u8] = b"ready for connections";
 
 /// What a server has printed, in its folder.
@@ -501,7 +508,10 @@ impl Drop for Spawned<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+    use crate::fake::{Fake, Reply};
 
     #[test]
     fn words_are_quoted_and_numbers_are_not() {
@@ -553,6 +563,80 @@ mod tests {
     }
 
     #[test]
+    fn a_server_whose_words_go_elsewhere_is_ready_when_it_lets_root_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let guardian = Guardian::new(folder.path()).expect("a shell");
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/never-ready");
+        let fake = Fake::new(|_| Reply::Done);
+        let nursery = nursery(folder.path(), None, &guardian);
+        let data = folder.path().join("a");
+        let started = Spawned::start("a", &program, data, &fake.address(), &[], &nursery);
+        started.expect("its port lets root in");
+    }
+
+    #[test]
+    fn what_is_selected_as_a_number_and_set_as_a_word_is_put_back_as_a_word() {
+        let fake = Fake::new(|statement| match statement {
+            "SELECT @@GLOBAL.x" => Reply::value("1"),
+            "SHOW GLOBAL VARIABLES WHERE Variable_name = 'x'" => {
+                Reply::Rows(vec![vec!["x".to_owned(), "ON".to_owned()]])
+            }
+            "SET GLOBAL x = 'ON'" | "SET GLOBAL x = 'OFF'" => Reply::Done,
+            _ => Reply::Refused(1231, "Variable 'x' can't be set to that value"),
+        });
+        let mut server = Server::at("a", fake.address()).expect("it lets everybody in");
+        assert_eq!(server.set("x", Literal::Text("OFF")).expect("an answer"), Answer::Done);
+        let refused = server.set("x", Literal::Text("AUTO")).expect("an answer");
+        assert!(matches!(refused, Answer::Refused(_)), "{refused:?}");
+        assert_eq!(server.close(), [""; 0]);
+        assert_eq!(fake.heard().last().map(String::as_str), Some("SET GLOBAL x = 'ON'"));
+    }
+
+    #[test]
+    fn the_facts_have_the_values_that_the_runs_had() {
+        let value = Mutex::new("1073741824".to_owned());
+        let fake = Fake::new(move |statement| {
+            let mut value = value.lock().expect("nobody fails with it");
+            match statement.strip_prefix("SET GLOBAL innodb_redo_log_capacity = ") {
+                Some(new) => value.replace_range(.., new),
+                None if statement.ends_with("innodb_redo_log_capacity") => return Reply::value(&value),
+                None if statement.starts_with("SHOW") => {
+                    return Reply::Rows(vec![vec!["innodb_redo_log_capacity".to_owned(), value.clone()]]);
+                }
+                None => return Reply::value("7"),
+            }
+            Reply::Done
+        });
+        let mut server = Server::at("a", fake.address()).expect("it lets everybody in");
+        let mut facts = server.facts().expect("it answers");
+        let capacity = |facts: &ServerFacts| facts.settings["innodb_redo_log_capacity"].clone();
+        assert_eq!(capacity(&facts).as_deref(), Some("1073741824"));
+        for bytes in ["67108864", "67108864", "8388608"] {
+            let answer = server.set("innodb_redo_log_capacity", Literal::Number(bytes)).expect("an answer");
+            assert_eq!(answer, Answer::Done);
+        }
+        server.note_changes(&mut facts);
+        assert_eq!(capacity(&facts).as_deref(), Some("67108864, 8388608"));
+        assert_eq!(facts.settings["log_bin"].as_deref(), Some("7"), "what was not set is as it was");
+        assert_eq!(server.close(), [""; 0]);
+        let undone = "SET GLOBAL innodb_redo_log_capacity = 1073741824";
+        assert_eq!(fake.heard().last().map(String::as_str), Some(undone));
+    }
+
+    #[test]
+    fn a_program_named_without_a_folder_is_the_one_that_was_looked_at() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let guardian = Guardian::new(folder.path()).expect("a shell");
+        // the tests run in the crate's folder, where no program of PATH is called so
+        let spec: ServerSpec = "a=spawn:Cargo.toml".parse().expect("a specification");
+        let Err(error) = Server::open(&spec, &nursery(folder.path(), None, &guardian)) else {
+            panic!("it is no program")
+        };
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        assert!(error.to_string().starts_with(&format!("{}: ", program.display())), "{error}");
+    }
+
+    #[test]
     fn a_program_that_neither_ends_nor_says_it_is_ready_is_killed_after_a_while() {
         let folder = tempfile::tempdir().expect("a folder");
         let guardian = Guardian::new(folder.path()).expect("a shell");
@@ -564,7 +648,7 @@ mod tests {
             let Err(error) = Server::open(&spec, &nursery) else { panic!("it is no server") };
             let text = error.to_string();
             let limit = format!("did not say 'ready for connections' within {} s", patience.as_secs_f64());
-            assert!(text.contains(&limit), "{text}");
+            assert!(text.contains(&limit) && text.contains("nor was root@127.0.0.1:"), "{text}");
             text.split_once("sleeping as ")?.1.split_once(';')?.0.parse::<u32>().ok()
         });
         let child = said.expect("the search ends by finding it");

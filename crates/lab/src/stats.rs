@@ -50,15 +50,11 @@ pub fn summary(values: &[f64]) -> Option<Summary> {
     Some(Summary { count, mean, median, min: sorted[0], max: sorted[count - 1], spread })
 }
 
-/// Ratios of two servers' measurements, repeat by repeat; a repeat that lacks one of them is left out.
-pub fn ratios(ours: &[Option<f64>], theirs: &[Option<f64>]) -> Vec<f64> {
-    let pairs = ours.iter().zip(theirs);
-    pairs
-        .filter_map(|pair| match pair {
-            (Some(ours), Some(theirs)) if *theirs != 0.0 => Some(ours / theirs),
-            _ => None,
-        })
-        .collect()
+/// Ratios of two servers' measurements, repeat by repeat; a repeat that lacks one of them is left out. `None` if a measurement is
+/// 0, whosesoever: there is no ratio then that has a logarithm, and without that repeat the one that stood still would look well.
+pub fn ratios(ours: &[Option<f64>], theirs: &[Option<f64>]) -> Option<Vec<f64>> {
+    let pairs = ours.iter().zip(theirs).filter_map(|(ours, theirs)| (*ours).zip(*theirs));
+    pairs.map(|(ours, theirs)| (ours != 0.0 && theirs != 0.0).then_some(ours / theirs)).collect()
 }
 
 /// Ratios in a few numbers.
@@ -68,15 +64,12 @@ pub struct RatioSummary {
     pub count: usize,
     /// Geometric mean.
     pub mean: f64,
-    /// The mean's 95 % confidence interval, from the ratios' logarithms; `None` of a single ratio, or where one of them is 0.
+    /// The mean's 95 % confidence interval, from the ratios' logarithms; `None` of a single ratio.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Summarises ratios; nothing can be said of none, or of one that is negative or not finite.
+/// Summarises ratios; nothing can be said of none, or of one that is not above 0 or not finite.
 pub fn ratio_summary(ratios: &[f64]) -> Option<RatioSummary> {
-    if ratios.contains(&0.0) {
-        return Some(RatioSummary { count: ratios.len(), mean: 0.0, interval: None });
-    }
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let Summary { count, mean, spread, .. } = summary(&logarithms)?;
     let interval = spread.map(|spread| ((mean - spread.confidence).exp(), (mean + spread.confidence).exp()));
@@ -181,16 +174,24 @@ mod tests {
         close(low.ln(), -12.706 * 2f64.ln());
         assert_eq!(ratio_summary(&[0.9; 3]).expect("three").count, 3);
         assert_eq!(ratio_summary(&[0.5]).expect("one").interval, None);
-        let stalled = ratio_summary(&[1.0, 0.0]).expect("two ratios");
-        assert_eq!((stalled.mean, stalled.interval), (0.0, None));
         assert_eq!(ratio_summary(&[]), None);
-        assert_eq!(ratio_summary(&[1.0, -1.0]), None);
+        for no_ratio in [0.0, -1.0, f64::INFINITY] {
+            assert_eq!(ratio_summary(&[1.0, no_ratio]), None);
+        }
     }
 
     #[test]
     fn ratios_pair_what_ran_together() {
-        let ours = [Some(10.0), None, Some(30.0), Some(1.0)];
-        let theirs = [Some(5.0), Some(1.0), Some(10.0), Some(0.0)];
-        assert_eq!(ratios(&ours, &theirs), [2.0, 3.0]);
+        let ours = [Some(10.0), None, Some(30.0), Some(0.0)];
+        let theirs = [Some(5.0), Some(0.0), Some(10.0), None];
+        assert_eq!(ratios(&ours, &theirs), Some(vec![2.0, 3.0]));
+    }
+
+    #[test]
+    fn a_run_that_stood_still_makes_no_ratio_whosesoever_it_is() {
+        let (goes, stands) = ([Some(10.0), Some(10.0)], [Some(10.0), Some(0.0)]);
+        assert_eq!(ratios(&goes, &stands), None);
+        assert_eq!(ratios(&stands, &goes), None);
+        assert_eq!(ratios(&stands, &stands), None);
     }
 }

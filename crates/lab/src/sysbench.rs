@@ -93,7 +93,7 @@ impl Load {
     /// Runs the load and reads what it measured.
     pub fn run(&self, address: &Address) -> Result<Measured> {
         let limit = Duration::from_secs(self.seconds.into()) + GRACE;
-        parse(&self.invocation(address, "run").run(limit)?)
+        parse(&self.invocation(address, "run").run(limit)?.all())
     }
 }
 

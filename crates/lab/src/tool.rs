@@ -3,6 +3,9 @@
 //! A tool runs to its end, to a time limit, until the lab is interrupted, or until it has done its service; in all but the
 //! first case it is killed, with whatever it has started: it is in a process group of its own. What it printed comes back as text. Its command line is kept
 //! for the report as one could type it, without the password.
+//!
+//! A tool may lose a client, go on with the others and end with status 0: only its standard error tells. What it says there
+//! stands in every error, and [`Said::complaints`] has what is more than a warning.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt as _;
@@ -49,8 +52,8 @@ impl Tool {
 
     /// What it says of its version.
     pub fn version(&self) -> Result<String> {
-        let printed = Invocation::new(self).arg("--version").run(Duration::from_secs(10))?;
-        Ok(printed.trim().to_owned())
+        let said = Invocation::new(self).arg("--version").run(Duration::from_secs(10))?;
+        Ok(said.printed.trim().to_owned())
     }
 }
 
@@ -155,8 +158,8 @@ impl Invocation {
         words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Runs it and returns what it printed to standard output. Fails if it fails or takes longer than `limit`.
-    pub fn run(&self, limit: Duration) -> Result<String> {
+    /// Runs it and returns what it said. Fails if it fails or takes longer than `limit`.
+    pub fn run(&self, limit: Duration) -> Result<Said> {
         self.start()?.finish(limit)
     }
 
@@ -182,6 +185,35 @@ fn failed(command: &str, problem: String, printed: &str) -> Error {
     Error::Tool { command: command.to_owned(), problem, printed: tail(printed) }
 }
 
+/// What a tool has said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// To standard output.
+    pub printed: String,
+    /// To standard error.
+    pub complained: String,
+}
+
+impl Said {
+    /// Both, the complaints last.
+    pub fn all(&self) -> String {
+        [self.printed.as_str(), self.complained.as_str()].concat()
+    }
+
+    /// The lines of standard error that are neither a warning nor that the program has a newer name; `None` without any. A
+    /// client that could not connect or whose statement failed is among them.
+    pub fn complaints(&self) -> Option<String> {
+        const HARMLESS: &[&str] = &["[warning]", "warning", "deprecated program name"];
+        let harmless = |line: &str| {
+            let words = line.trim_start().to_lowercase();
+            let after_name = words.split_once(": ").map_or("", |(_, rest)| rest);
+            HARMLESS.iter().any(|start| words.starts_with(start) || after_name.starts_with(start))
+        };
+        let complaints = self.complained.lines().filter(|line| !line.trim().is_empty() && !harmless(line));
+        Some(complaints.collect::<Vec<_>>().join("\n")).filter(|complaints| !complaints.is_empty())
+    }
+}
+
 /// A tool that was started. Dropping it kills it, with whatever it has started.
 pub struct Running {
     child: Child,
@@ -198,13 +230,16 @@ impl Running {
         self.child.id()
     }
 
-    /// Fails if it has ended, in whatever way.
+    /// Fails if it has ended, in whatever way, or complained.
     pub fn check(&mut self) -> Result<()> {
         match self.status()? {
-            None => Ok(()),
+            None => match self.said().complaints() {
+                None => Ok(()),
+                Some(complaints) => Err(failed(&self.shown, COMPLAINED.to_owned(), &complaints)),
+            },
             Some(_) if check_interrupted().is_err() => Err(Error::Interrupted),
             Some(status) => {
-                Err(failed(&self.shown, format!("ended before its time: {status}"), &self.texts().concat()))
+                Err(failed(&self.shown, format!("ended before its time: {status}"), &self.last().all()))
             }
         }
     }
@@ -213,6 +248,12 @@ impl Running {
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let sent = process::signal_group(self.group(), signal);
         sent.map_err(|error| failed(&self.shown, format!("a signal did not reach it: {error}"), ""))
+    }
+
+    /// Kills it because of a problem, which the error says with what it has said.
+    pub fn give_up(&mut self, problem: String) -> Error {
+        self.stop();
+        failed(&self.shown, problem, &self.last().all())
     }
 
     /// Kills it, with whatever it has started.
@@ -224,22 +265,21 @@ impl Running {
         }
     }
 
-    /// Waits for its end and returns what it printed to standard output.
-    fn finish(mut self, limit: Duration) -> Result<String> {
+    /// Waits for its end and returns what it said.
+    fn finish(mut self, limit: Duration) -> Result<Said> {
         let end = Instant::now() + limit;
         loop {
             if let Some(status) = self.status()? {
-                return match self.texts() {
-                    [printed, _] if status.success() => Ok(printed),
+                return match self.last() {
+                    said if status.success() => Ok(said),
                     // whoever interrupted the lab may have ended the tool as well
                     _ if check_interrupted().is_err() => Err(Error::Interrupted),
-                    texts => Err(failed(&self.shown, status.to_string(), &texts.concat())),
+                    said => Err(failed(&self.shown, status.to_string(), &said.all())),
                 };
             }
             check_interrupted()?;
             if Instant::now() > end {
-                let problem = format!("did not end within {} s and was killed", limit.as_secs());
-                return Err(failed(&self.shown, problem, ""));
+                return Err(self.give_up(format!("did not end within {} s and was killed", limit.as_secs())));
             }
             std::thread::sleep(STEP);
         }
@@ -253,9 +293,16 @@ impl Running {
         Ok(self.ended)
     }
 
-    /// What it printed, and what it complained of, once it has ended.
-    fn texts(&self) -> [String; 2] {
-        [&self.printed, &self.complained].map(Collected::text)
+    /// What it has said until now.
+    fn said(&self) -> Said {
+        Said { printed: self.printed.text(), complained: self.complained.text() }
+    }
+
+    /// All that it said, once it has ended.
+    fn last(&self) -> Said {
+        self.printed.wait();
+        self.complained.wait();
+        self.said()
     }
 }
 
@@ -305,14 +352,21 @@ impl Collected {
         Collected { bytes, end }
     }
 
-    /// All of it, once the program has ended. Something that the program left behind may hold the stream open: it is not
-    /// waited for.
-    fn text(&self) -> String {
+    /// Waits for the last of it, once the program has ended. Something that the program left behind may hold the stream open: it
+    /// is not waited for.
+    fn wait(&self) {
         let _ = self.end.recv_timeout(REST);
+    }
+
+    /// What has come until now.
+    fn text(&self) -> String {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
+
+/// Whose client has gone does less than it was told.
+pub const COMPLAINED: &str = "complained, so that some of its clients may not have done their work:";
 
 /// How long the last of what an ended program printed may take to arrive.
 const REST: Duration = Duration::from_secs(5);
@@ -361,7 +415,7 @@ mod tests {
     fn output_and_failure() {
         assert_eq!(
             shell("echo out; echo err >&2").run(Duration::from_secs(10)).expect("it succeeds"),
-            "out\n"
+            Said { printed: "out\n".to_owned(), complained: "err\n".to_owned() }
         );
         let error =
             shell("echo out; echo err >&2; exit 3").run(Duration::from_secs(10)).expect_err("it fails");
@@ -382,6 +436,40 @@ mod tests {
         });
         let text = error.expect("the search ends by finding it").to_string();
         assert!(text.contains("ended before its time: exit status: 0\nout\nerr"), "{text}");
+    }
+
+    #[test]
+    fn a_tool_that_is_to_go_on_fails_by_complaining() {
+        let mut warned = shell("echo 'WARNING: no end' >&2; exec sleep 1000").start().expect("it starts");
+        while warned.said().complained.is_empty() {
+            std::thread::sleep(STEP);
+        }
+        warned.check().expect("a warning is no complaint");
+        let line = "echo 'WARNING: no end' >&2; echo 'slap: Error when connecting' >&2; exec sleep 1000";
+        let mut complaining = shell(line).start().expect("it starts");
+        let error = (0..).find_map(|_| {
+            std::thread::sleep(STEP);
+            complaining.check().err()
+        });
+        let text = error.expect("the search ends by finding it").to_string();
+        assert!(text.ends_with("their work:\nslap: Error when connecting"), "{text}");
+    }
+
+    #[test]
+    fn complaints_are_what_is_more_than_a_warning() {
+        let complaints = |text: &str| Said { complained: text.to_owned(), ..Said::default() }.complaints();
+        for harmless in [
+            "",
+            "\n",
+            "mysqlslap: [Warning] Using a password on the command line interface can be insecure.\n",
+            "mysqlslap: Deprecated program name. It will be removed in a future release\n",
+            "WARNING: Both event and time limits are disabled, running an endless test\n",
+        ] {
+            assert_eq!(complaints(harmless), None, "{harmless}");
+        }
+        let refused = "mysqlslap: Error when connecting to server: 1040 Too many connections";
+        assert_eq!(complaints(&format!("WARNING: a\n{refused}\n")).as_deref(), Some(refused));
+        assert!(complaints("mysqlslap: Cannot run query INSERT INTO t1 ERROR : Lost connection").is_some());
     }
 
     #[test]
@@ -413,6 +501,14 @@ mod tests {
         let error = shell("exec sleep 60").run(Duration::from_millis(50)).expect_err("too long");
         assert!(error.to_string().contains("was killed"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(30));
+        // However slow the machine is, one of the limits leaves the shell the time to say it.
+        (0..)
+            .map(|power| Duration::from_millis(50 << power))
+            .find(|limit| {
+                let error = shell("echo why >&2; exec sleep 1000").run(*limit).expect_err("too long");
+                error.to_string().ends_with("was killed\nwhy")
+            })
+            .expect("the search ends by finding it");
     }
 
     #[test]
@@ -439,21 +535,21 @@ mod tests {
         let words = ["plain", "two words", "it's", "", "$HOME"];
         let line = words.map(quoted).join(" ");
         let line = format!("printf '%s|' {line}");
-        let printed = shell(&line).run(Duration::from_secs(10)).expect("it succeeds");
-        assert_eq!(printed, "plain|two words|it's||$HOME|");
+        let said = shell(&line).run(Duration::from_secs(10)).expect("it succeeds");
+        assert_eq!(said.printed, "plain|two words|it's||$HOME|");
     }
 
     #[test]
     fn long_output_does_not_block_the_tool() {
-        let printed = shell("head -c 1000000 /dev/zero | tr '\\0' x").run(Duration::from_secs(30));
-        assert_eq!(printed.expect("it succeeds").len(), 1_000_000);
+        let said = shell("head -c 1000000 /dev/zero | tr '\\0' x").run(Duration::from_secs(30));
+        assert_eq!(said.expect("it succeeds").printed.len(), 1_000_000);
     }
 
     #[test]
     fn a_password_is_given_and_not_shown() {
         let invocation = Invocation::new(&SHELL).args(["-c", "echo $0"]).secret("hidden".into(), "***");
         assert_eq!(invocation.shown(), "sh -c 'echo $0' '***'");
-        assert_eq!(invocation.run(Duration::from_secs(10)).expect("it succeeds"), "hidden\n");
+        assert_eq!(invocation.run(Duration::from_secs(10)).expect("it succeeds").printed, "hidden\n");
     }
 
     #[test]
@@ -463,8 +559,8 @@ mod tests {
         let mut cpus = CpuSet::new();
         cpus.set(one);
         let line = "grep Cpus_allowed_list /proc/self/status";
-        let printed = shell(line).on(Some(cpus)).run(Duration::from_secs(10)).expect("it succeeds");
-        assert_eq!(printed.split_whitespace().last(), Some(one.to_string().as_str()));
+        let said = shell(line).on(Some(cpus)).run(Duration::from_secs(10)).expect("it succeeds");
+        assert_eq!(said.printed.split_whitespace().last(), Some(one.to_string().as_str()));
         assert_eq!(sched_getaffinity(None).expect("our processors"), own);
     }
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Attempt, Bench, Levels, Measurement, Scale, clients, factor, measure, oltp};
+use crate::experiment::{Attempt, Bench, Levels, Measurement, Scale, clients, factor, measure, oltp, room};
 use crate::mysqlslap::{self, PlainText};
 use crate::ongoing::{Beginning, Ongoing, Reading};
 use crate::results::{Better, Factor, Measure};
@@ -104,8 +104,9 @@ pub fn start<'a>(
     // the table that the last load of mysqlslap has left
     server.query(&format!("DROP DATABASE IF EXISTS {}", schemas.slap))?;
     let clients = clients(levels)?;
+    room(server, clients)?;
     let (invocation, beginning) = load(server, levels, clients, schemas, bench)?;
-    let mut ongoing = Ongoing::start(&invocation, clients, beginning, server, bench.guardian)?;
+    let mut ongoing = Ongoing::start(&invocation, beginning, server, bench.guardian)?;
     if levels[LOAD] == OLTP {
         let prepared = sysbench_load(schemas, bench, PREPARING).invocation(&server.address, "prepare");
         ongoing.commands.insert(0, prepared.shown());
@@ -151,10 +152,19 @@ fn load(
             preloaded: PRELOADED,
         };
         let invocation = load.invocation(&server.address, PlainText::detect()?);
-        return Ok((invocation, Beginning { counter: "Com_insert", beyond: PRELOADED.into() }));
+        let beginning = Beginning {
+            schema: schemas.slap.clone(),
+            // the one that has filled the table stays in the schema
+            connections: clients + 1,
+            counter: "Com_insert",
+            beyond: PRELOADED.into(),
+        };
+        return Ok((invocation, beginning));
     }
     let load = sysbench::Load { seconds: sysbench::NO_END, ..sysbench_load(schemas, bench, clients) };
-    Ok((load.invocation(&server.address, "run"), Beginning { counter: "Com_commit", beyond: 0 }))
+    let beginning =
+        Beginning { schema: schemas.oltp.clone(), connections: clients, counter: "Com_commit", beyond: 0 };
+    Ok((load.invocation(&server.address, "run"), beginning))
 }
 
 fn sysbench_load(schemas: &Schemas, bench: &Bench, clients: u32) -> sysbench::Load {

@@ -4,9 +4,10 @@ use crate::compare::Chooser;
 use crate::error::Result;
 use crate::experiment::{
     Attempt, Bench, CLIENTS, Experiment, Levels, Measurement, Scale, clients, clients_and, factor, measure,
-    with_cpu,
+    room, with_cpu,
 };
 use crate::mysqlslap::{Load, PlainText};
+use crate::ongoing::Reading;
 use crate::results::{Better, Description};
 use crate::server::{Answer, Literal, SLAP_DATABASE, Server};
 use crate::tool::{MYSQLSLAP, Tool};
@@ -97,7 +98,10 @@ impl Experiment for LogWriterThreads {
             preloaded: bench.scale.rows.unwrap_or(1),
         };
         let plain_text = PlainText::detect()?;
+        room(server, load.clients)?;
+        let before = Reading::take(server)?;
         let (seconds, cpu_us) = with_cpu(server, |address| load.run(address, plain_text))?;
+        Reading::take(server)?.check_since(&before, load.total(), &server.name)?;
         let commands = vec![load.invocation(&server.address, plain_text).shown()];
         let mut measurement = Measurement { commands, ..Measurement::default() };
         measurement.values.insert("statements_per_s".to_owned(), load.total() / seconds);

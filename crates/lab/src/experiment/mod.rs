@@ -52,6 +52,11 @@ pub trait Experiment {
     /// Its sizes, in the full and in the short form.
     fn scale(&self, quick: bool) -> Scale;
 
+    /// Fails if these sizes do not go together.
+    fn check(&self, _scale: &Scale) -> Result<()> {
+        Ok(())
+    }
+
     /// Settings of the servers that the lab starts.
     fn settings(&self) -> Vec<(&'static str, &'static str)> {
         BASE_SETTINGS.to_vec()
@@ -196,6 +201,15 @@ impl Scale {
         Scale { pause, ..self }
     }
 
+    /// With those numbers of clients only that some of the levels have.
+    pub fn confined(&self, levels: &[Levels]) -> Scale {
+        let has = |clients: &u32| {
+            let clients = clients.to_string();
+            levels.iter().any(|levels| levels.get(CLIENTS) == Some(&clients))
+        };
+        Scale { clients: self.clients.iter().copied().filter(has).collect(), ..self.clone() }
+    }
+
     /// For the report.
     pub fn parameters(&self) -> BTreeMap<String, String> {
         let clients: Vec<String> = self.clients.iter().map(u32::to_string).collect();
@@ -321,6 +335,22 @@ fn clients(levels: &Levels) -> Result<u32> {
     text.parse().map_err(|_| Error::Usage(format!("'{text}' is not a number of clients")))
 }
 
+/// Fails if a server does not let so many clients of a tool in, with the tool's own connection and the lab's: mysqlslap goes on
+/// without those that it loses.
+fn room(server: &mut Server, clients: u32) -> Result<()> {
+    const VARIABLE: &str = "max_connections";
+    let limit = server.variable(VARIABLE)?.and_then(|limit| limit.parse::<u32>().ok());
+    match limit {
+        Some(limit) if limit < clients.saturating_add(2) => Err(Error::check(
+            &server.name,
+            format!(
+                "its {VARIABLE} is {limit}: too few for {clients} clients, the tool's own connection and the lab's"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see it.
 fn with_cpu<T>(server: &mut Server, run: impl FnOnce(&Address) -> Result<T>) -> Result<(T, Option<f64>)> {
     let now = |server: &Server| server.pid().and_then(process::cpu_us);
@@ -348,17 +378,21 @@ fn sysbench_measures() -> Vec<Measure> {
 /// Runs a load of sysbench; gives what it printed, and the measurement that [`sysbench_measures`] describes.
 fn run_sysbench(server: &mut Server, load: &sysbench::Load) -> Result<(sysbench::Measured, Measurement)> {
     let (measured, cpu_us) = with_cpu(server, |address| load.run(address))?;
-    let mut values: BTreeMap<String, f64> = [
-        ("tps".to_owned(), measured.transaction_rate),
-        ("p95_ms".to_owned(), measured.p95_ms),
-        ("ignored_errors".to_owned(), measured.ignored_errors),
-    ]
-    .into();
-    if let Some(cpu_us) = cpu_us.filter(|_| measured.transactions > 0.0) {
-        values.insert("cpu_us".to_owned(), cpu_us / measured.transactions);
-    }
+    let values = sysbench_values(&measured, cpu_us);
     let commands = ["prepare", "run"].map(|action| load.invocation(&server.address, action).shown()).into();
     Ok((measured, Measurement { values, commands, ..Measurement::default() }))
+}
+
+/// What a transaction took cannot be told of a run that had none: sysbench prints 0, which would be the best there is.
+fn sysbench_values(measured: &sysbench::Measured, cpu_us: Option<f64>) -> BTreeMap<String, f64> {
+    let some = measured.transactions > 0.0;
+    let values = [
+        ("tps", Some(measured.transaction_rate)),
+        ("p95_ms", Some(measured.p95_ms).filter(|_| some)),
+        ("cpu_us", cpu_us.filter(|_| some).map(|cpu_us| cpu_us / measured.transactions)),
+        ("ignored_errors", Some(measured.ignored_errors)),
+    ];
+    values.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 /// The tables of sysbench's own scripts.
@@ -409,6 +443,49 @@ mod tests {
                 assert!(all.all(|level| levels.iter().any(|cell| cell[within] == *level)), "{chooser:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_run_without_transactions_has_no_time_of_one() {
+        let measured = |transactions: f64| sysbench::Measured {
+            transactions,
+            transaction_rate: transactions / 2.0,
+            queries: 0.0,
+            query_rate: 0.0,
+            ignored_errors: 1.0,
+            seconds: 2.0,
+            p95_ms: 0.0,
+            by_second: Vec::new(),
+        };
+        let keys = |transactions: f64| {
+            sysbench_values(&measured(transactions), Some(8.0)).into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(keys(0.0), ["ignored_errors", "tps"]);
+        assert_eq!(keys(4.0), ["cpu_us", "ignored_errors", "p95_ms", "tps"]);
+        assert_eq!(sysbench_values(&measured(4.0), Some(8.0))["cpu_us"], 2.0);
+    }
+
+    #[test]
+    fn what_an_experiment_is_confined_to_is_all_that_it_prepares() {
+        let experiment = find("server-turns").expect("it is there");
+        let scale = experiment.scale(false).clients(&[1, 16, 64]);
+        let mut levels = experiment.levels(&scale);
+        assert_eq!(scale.confined(&levels), scale);
+        levels.retain(|levels| levels[CLIENTS] == "16");
+        assert_eq!(scale.confined(&levels).clients, [16]);
+        assert_eq!(scale.confined(&levels).parameters()["clients"], "16");
+    }
+
+    #[test]
+    fn a_queue_that_its_workers_can_empty_is_refused() {
+        let queue = find("queue").expect("it is there");
+        let scale = queue.scale(false);
+        for quick in [false, true] {
+            assert!(queue.check(&queue.scale(quick)).is_ok());
+        }
+        assert!(queue.check(&scale.clone().clients(&[8, 64]).rows(64)).is_ok());
+        let error = queue.check(&scale.clients(&[8, 64]).rows(63)).expect_err("one finds none").to_string();
+        assert_eq!(error, "a queue of 63 rows has no job for each of 64 clients: use --rows or --clients");
     }
 
     #[test]

@@ -62,6 +62,17 @@ impl Experiment for Queue {
         if quick { full.quick(2).seconds(1) } else { full }
     }
 
+    /// A worker that finds no job commits nothing all the faster.
+    fn check(&self, scale: &Scale) -> Result<()> {
+        let (most, rows) = (scale.clients.iter().copied().max().unwrap_or(1), scale.rows.unwrap_or(1));
+        if rows >= most {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "a queue of {rows} rows has no job for each of {most} clients: use --rows or --clients"
+        )))
+    }
+
     fn levels(&self, scale: &Scale) -> Vec<Levels> {
         clients_and(scale, Some((ISOLATION, &["REPEATABLE READ", "READ COMMITTED"])))
     }

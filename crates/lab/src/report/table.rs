@@ -95,15 +95,15 @@ fn choices(page: &mut Page, results: &Results) {
     for choice in &results.choices {
         let level = |key: &String| choice.levels.get(key).map_or("", String::as_str);
         let levels = factors.iter().map(|factor| format!("<th>{}</th>", escape(level(&factor.key))));
-        let (least, greatest) = choice.range();
+        let runs = choice.range().map_or_else(String::new, |(least, greatest)| {
+            format!("{} to {}", number(least), number(greatest))
+        });
         page.raw(&format!(
-            "<tr><th>{}</th>{}<th>{}</th>{}<td>{} to {}</td><td class=\"text\">{}</td></tr>\n",
+            "<tr><th>{}</th>{}<th>{}</th>{}<td>{runs}</td><td class=\"text\">{}</td></tr>\n",
             escape(&choice.server),
             levels.collect::<String>(),
             escape(&choice.better_level),
             ratio(stats::ratio_summary(&choice.ratios)),
-            number(least),
-            number(greatest),
             choice.verdict.shown()
         ));
     }
@@ -174,14 +174,21 @@ fn compared(
 ) -> String {
     let (Some(ours), Some(theirs)) = (ours, theirs) else { return ratio(None) };
     let repeats = results.repeats();
-    let ratios = stats::ratios(&ours.values(&measure.key, repeats), &theirs.values(&measure.key, repeats));
-    let mut html = ratio(stats::ratio_summary(&ratios));
+    let mut html = quotient(&ours.values(&measure.key, repeats), &theirs.values(&measure.key, repeats));
     if let Some(within) = within {
         let settings =
             format!("<small>{} / {}</small></td>", escape(ours.level(within)), escape(theirs.level(within)));
         html = html.replace("</td>", &settings);
     }
     html
+}
+
+/// Ratios of runs of the same repeat.
+fn quotient(ours: &[Option<f64>], theirs: &[Option<f64>]) -> String {
+    match stats::ratios(ours, theirs) {
+        Some(ratios) => ratio(stats::ratio_summary(&ratios)),
+        None => "<td class=\"none\">a run stood still</td>".to_owned(),
+    }
 }
 
 fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within: &str) {
@@ -202,16 +209,15 @@ fn within_servers(page: &mut Page, results: &Results, measure: &Measure, within:
                 base.push(cell);
                 continue;
             };
-            let ratios =
-                stats::ratios(&cell.values(&measure.key, repeats), &first.values(&measure.key, repeats));
+            let quotient =
+                quotient(&cell.values(&measure.key, repeats), &first.values(&measure.key, repeats));
             let levels = others.iter().map(|factor| format!("<th>{}</th>", escape(cell.level(&factor.key))));
             body.push_str(&format!(
-                "<tr><th>{}</th>{}<th>{} / {}</th>{}</tr>\n",
+                "<tr><th>{}</th>{}<th>{} / {}</th>{quotient}</tr>\n",
                 escape(&server.name),
                 levels.collect::<String>(),
                 escape(cell.level(within)),
-                escape(first.level(within)),
-                ratio(stats::ratio_summary(&ratios))
+                escape(first.level(within))
             ));
         }
     }
