@@ -38,6 +38,8 @@ pub struct Disconnected;
 pub struct Transport {
     stream: Arc<Stream>,
     wrapping: Wrapping,
+    /// An answer was sent in part: the client would take any other byte for the next one of it.
+    is_broken: bool,
     /// The entry in the list of connections.
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
@@ -79,7 +81,11 @@ impl Detached {
         let Detached { socket, input, output, wrapping, connection, write_timeout } = self;
         let stream = Arc::new(Stream::watch(socket)?);
         connection.set_stream(&stream);
-        Ok(Channel { input, output, transport: Transport { stream, wrapping, connection, write_timeout } })
+        Ok(Channel {
+            input,
+            output,
+            transport: Transport { stream, wrapping, is_broken: false, connection, write_timeout },
+        })
     }
 }
 
@@ -101,7 +107,7 @@ impl Channel {
     /// and the connection is lost.
     pub fn detach(self) -> io::Result<Detached> {
         let Channel { input, output, transport } = self;
-        let Transport { stream, wrapping, connection, write_timeout } = transport;
+        let Transport { stream, wrapping, is_broken: _, connection, write_timeout } = transport;
         let stream = Arc::into_inner(stream).ok_or_else(|| io::Error::other("its socket is in use"))?;
         Ok(Detached { socket: stream.unwatch()?, input, output, wrapping, connection, write_timeout })
     }
@@ -225,13 +231,18 @@ impl Transport {
         }
     }
 
-    /// Sends all of `output`.
+    /// Sends all of `output`. After a failure nothing is sent any more.
     pub async fn send(&mut self, output: &mut Output) -> Result<(), Disconnected> {
+        if self.is_broken {
+            return Err(Disconnected);
+        }
+        self.is_broken = true;
         if self.wrapping.tls.is_none() && self.wrapping.compressor.is_none() {
             self.send_raw(output.pending()).await?;
         } else {
             self.send_wrapped(output.pending()).await?;
         }
+        self.is_broken = false;
         output.clear();
         Ok(())
     }

@@ -128,7 +128,7 @@ impl Connections {
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".to_owned(),
                 database: None,
-                command: "Connect",
+                command: CONNECT,
                 since_seconds: self.now_seconds(),
                 text: Vec::new(),
             }),
@@ -171,9 +171,11 @@ impl Connections {
         all.iter().map(line).collect()
     }
 
-    /// How many connections execute a command.
+    /// How many connections execute a command; logging in is none.
     pub fn running(&self) -> usize {
-        self.all.lock().values().filter(|connection| connection.activity.lock().command != SLEEP).count()
+        let is_running =
+            |connection: &Connection| ![SLEEP, CONNECT].contains(&connection.activity.lock().command);
+        self.all.lock().values().filter(|connection| is_running(connection)).count()
     }
 
     /// The reaper's step: it is now `now_seconds` after the start; ends every connection whose deadline has passed.
@@ -196,6 +198,8 @@ impl Connections {
 
 /// The command of a connection between commands.
 const SLEEP: &str = "Sleep";
+/// The command of one whose client has not logged in yet.
+const CONNECT: &str = "Connect";
 /// States of a statement that waits.
 const WAITING: [&str; 4] = ["waiting", "Waiting for table metadata lock", "User lock", "User sleep"];
 /// The place of no such state.
@@ -315,7 +319,7 @@ impl Connection {
     pub fn state(&self) -> &'static str {
         match self.activity.lock().command {
             SLEEP => "",
-            "Connect" => "login",
+            CONNECT => "login",
             _ => WAITING.get(usize::from(self.waiting.load(Ordering::Relaxed))).unwrap_or(&"executing"),
         }
     }

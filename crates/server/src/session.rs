@@ -15,7 +15,7 @@ use palisade_base::error_catalogue::{
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_catalog::Value;
+use palisade_catalog::{CollationId, Value};
 use palisade_protocol::handshake::Scramble;
 use palisade_protocol::response::{
     Ok as OkPacket, SessionChange, encode_error, encode_result_end, put_change,
@@ -210,7 +210,10 @@ impl Conversation {
         let user = self.session.user.clone();
         self.connection.identify(&user, self.session.database.as_deref());
         match used {
-            Ok(()) => self.answer_ok(output),
+            Ok(()) => {
+                self.connection.end(self.server.host.connections.now_seconds());
+                self.answer_ok(output);
+            }
             Err(ref error) => answer_error(output, error),
         }
         used.is_ok()
@@ -220,6 +223,7 @@ impl Conversation {
     fn adopt(&mut self, plans: &Arc<Plans>) {
         self.session.plans = plans.clone();
         self.statements.values_mut().for_each(|statement| statement.adopt(plans));
+        self.session.prepared.values_mut().for_each(|prepared| *prepared = plans.adopt(prepared));
     }
 
     async fn run(&mut self, channel: &mut Channel, share: &mut Share) -> Result<Leave, Disconnected> {
@@ -228,12 +232,8 @@ impl Conversation {
             let Channel { input, output, transport } = channel;
             input.begin_command();
             let settings = &self.session.settings;
-            let idle = if self.capabilities.has(Capabilities::INTERACTIVE) {
-                sysvar::INTERACTIVE_TIMEOUT
-            } else {
-                sysvar::WAIT_TIMEOUT
-            };
-            let (idle_seconds, read_seconds) = (settings.uint(idle), settings.uint(sysvar::NET_READ_TIMEOUT));
+            let (idle_seconds, read_seconds) =
+                (settings.uint(sysvar::WAIT_TIMEOUT), settings.uint(sysvar::NET_READ_TIMEOUT));
             let limit = self.session.variables.max_allowed_packet as usize;
             transport.write_timeout = Duration::from_secs(settings.uint(sysvar::NET_WRITE_TIMEOUT));
             let packet = loop {
@@ -537,9 +537,9 @@ impl Conversation {
         if let Err(error) = done {
             return answer_error(output, &error);
         }
-        let pattern = String::from_utf8_lossy(pattern).to_ascii_lowercase();
+        let names = CollationId::UTF8MB4_GENERAL_CI.get();
         for column in &sink.columns {
-            if pattern.is_empty() || like(&pattern, &column.name.to_ascii_lowercase()) {
+            if pattern.is_empty() || names.like(column.name.as_bytes(), pattern, b"\\") {
                 let charset = self.result_charset();
                 output.packet(|out| definition(column, charset).encode_with_default(None, out));
             }
@@ -641,6 +641,10 @@ fn fresh_session(
     session.plans = plans.clone();
     session.kill = connection.kill.clone();
     session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
+    if capabilities.has(Capabilities::INTERACTIVE) {
+        let limit = session.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
+        session.settings.set(sysvar::WAIT_TIMEOUT, limit);
+    }
     session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
     session
 }
@@ -650,33 +654,9 @@ fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | 0))
 }
 
-/// Whether `text` matches a LIKE pattern of `%` and `_`.
-fn like(pattern: &str, text: &str) -> bool {
-    let mut pattern_chars = pattern.chars();
-    match pattern_chars.next() {
-        None => text.is_empty(),
-        Some('%') => {
-            let rest = pattern_chars.as_str();
-            text.char_indices().any(|(at, _)| like(rest, &text[at..])) || like(rest, "")
-        }
-        Some(expected) => {
-            let mut text_chars = text.chars();
-            let found = text_chars.next();
-            found.is_some_and(|c| expected == '_' || expected == c)
-                && like(pattern_chars.as_str(), text_chars.as_str())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns_of_column_names() {
-        assert!(like("%", "") && like("%", "abc") && like("a%c", "abc") && like("a_c", "abc"));
-        assert!(!like("a_c", "ac") && !like("a%c", "abd") && !like("", "a"));
-    }
 
     #[test]
     fn what_follows_the_last_statement_does_not_count() {

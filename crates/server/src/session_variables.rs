@@ -69,6 +69,11 @@ pub fn system_zone() -> &'static str {
     &ZONE
 }
 
+/// The machine's time zone.
+pub fn system_time() -> Zone {
+    Zone::parse(system_zone()).unwrap_or(Zone::UTC)
+}
+
 /// Gives a session variable its value, and those that follow from it theirs. `setting` has been checked to be of the
 /// variable's kind.
 pub fn assign(session: &mut Session, id: VariableId, setting: Setting) -> Result<(), MysqlError> {

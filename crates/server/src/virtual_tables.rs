@@ -308,8 +308,7 @@ fn metric_columns() -> Columns {
 }
 
 fn metrics(host: &ServerHost) -> Rows {
-    let zone = palisade_catalog::Zone::parse(session_variables::system_zone());
-    let zone = zone.unwrap_or(palisade_catalog::Zone::UTC);
+    let zone = session_variables::system_time();
     let number = |number: Option<i64>| number.map_or(Value::Null, Value::Int);
     let time = |seconds: Option<i64>| {
         let datetime = |seconds| palisade_catalog::Timestamp(seconds * 1_000_000).to_datetime(&zone);

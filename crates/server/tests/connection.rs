@@ -182,6 +182,47 @@ fn a_silent_client_is_cut_off() {
 }
 
 #[test]
+fn an_interactive_client_may_be_silent_for_as_long_as_it_says() {
+    const INTERACTIVE: u32 = 0x400;
+    let server = TestServer::start(&[("wait_timeout", "1"), ("interactive_timeout", "7000")]);
+    let mut client = server.connect_raw();
+    assert_eq!(client.login("root", b"", CAPABILITIES | INTERACTIVE)[0], 0);
+    assert_eq!(client.value("SELECT @@wait_timeout"), "7000");
+    assert_eq!(client.query("SET wait_timeout = 1"), Answer::Ok(0));
+    let begun = Instant::now();
+    client.sequence = 0;
+    assert!(matches!(client.read().map(|packet| error(&packet)), Some(Answer::Error(4031, _))));
+    assert_eq!(client.read(), None);
+    assert!(begun.elapsed() > Duration::from_millis(500));
+}
+
+#[test]
+fn a_client_that_has_logged_in_sleeps() {
+    let server = TestServer::start(&[]);
+    let _idle: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    let _strangers: Vec<_> = (0..3).map(|_| server.connect_raw()).collect();
+    let mut client = server.connect();
+    let asleep = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep' AND STATE = ''";
+    client::until(&mut client, asleep, &Answer::Rows(vec![vec![Some("3".to_owned())]]));
+    let running = "SHOW GLOBAL STATUS LIKE 'Threads_running'";
+    let Answer::Rows(rows) = client.query(running) else { panic!("rows") };
+    assert_eq!(rows[0][1].as_deref(), Some("1"));
+}
+
+#[test]
+fn a_statement_has_at_most_65535_parameters() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    let select = |parameters: usize| format!("SELECT 1 IN (0{})", ", ?".repeat(parameters));
+    assert!(client.prepare(&select(65_535)).is_ok());
+    let refused = Answer::Error(1390, "Prepared statement contains too many placeholders".to_owned());
+    for parameters in [65_536, 70_000] {
+        assert_eq!(client.prepare(&select(parameters)), Err(refused.clone()));
+        assert_eq!(client.query(&format!("PREPARE p FROM '{}'", select(parameters))), refused);
+    }
+}
+
+#[test]
 fn a_client_that_does_not_log_in_is_cut_off() {
     let server = TestServer::start(&[("connect_timeout", "2")]);
     let mut client = server.connect_raw();

@@ -390,7 +390,7 @@ fn an_idle_transaction_is_seen_and_can_be_killed() {
                 "SELECT CONCAT_WS('|', trx_state, trx_rows_locked, trx_rows_modified) \
                  FROM information_schema.INNODB_TRX \
                  WHERE trx_mysql_thread_id = {number_of_it} AND trx_query IS NULL \
-                 AND trx_started BETWEEN UTC_TIMESTAMP() - INTERVAL 60 SECOND AND UTC_TIMESTAMP()"
+                 AND trx_started BETWEEN NOW() - INTERVAL 60 SECOND AND NOW()"
             );
             // the answer comes before the statement leaves the list
             until(&mut watcher, &transaction, &rows(&[state]));

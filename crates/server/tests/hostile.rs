@@ -239,3 +239,58 @@ fn statements_of_monstrous_size_and_depth_are_answered() {
     assert!(client.command(&invalid).is_some());
     witness.attest();
 }
+
+#[test]
+fn patterns_of_column_names_that_never_end_are_answered() {
+    let server = TestServer::start(&[]);
+    let witness = Witness::of(&server);
+    let mut client = server.connect();
+    assert_eq!(client.command(b"\x02witness").map(|answer| answer[0]), Some(0));
+    let of_any = "%".repeat(16 << 20);
+    let of_none = format!("{}x", "%i_%".repeat(1000));
+    for (pattern, matches) in
+        [("", true), ("%", true), ("_D", true), ("i%d", true), ("\\_d", false), ("d%", false)]
+            .into_iter()
+            .chain([(of_any.as_str(), true), (of_none.as_str(), false)])
+    {
+        let answer = client.command(format!("\x04t\0{pattern}").as_bytes()).expect("an answer");
+        let shown = &pattern[..pattern.len().min(20)];
+        match matches {
+            true => assert!(answer.windows(2).any(|name| name == b"id"), "{shown}"),
+            false => assert_eq!(answer[0], 0xfe, "{shown}"),
+        }
+        if matches {
+            assert_eq!(client.read().expect("the end")[0], 0xfe, "{shown}");
+        }
+    }
+    witness.attest();
+}
+
+#[test]
+fn what_was_sent_to_a_client_that_is_cut_off_is_not_sent_again() {
+    const ROW: usize = 1_000_000;
+    let server = TestServer::start(&[("net_write_timeout", "1")]);
+    let mut client = server.connect();
+    client.send(&format!("SELECT REPEAT('x', {ROW}) FROM information_schema.columns LIMIT 60"));
+    // Long enough for the limit. Were the connection not given up then, a second attempt would still wait for the client; were the
+    // server slower than that, it would send all rows.
+    std::thread::sleep(Duration::from_millis(1500));
+    let mut sent = Vec::new();
+    // the end may be a reset
+    let _ = client.stream.read_to_end(&mut sent);
+    let mut rest = &sent[..];
+    let (mut sequence, mut rows) = (0u8, 0);
+    while let Some((header, payload)) = rest.split_at_checked(4) {
+        sequence = sequence.wrapping_add(1);
+        assert_eq!(header[3], sequence, "after {rows} rows");
+        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+        let (payload, after) = payload.split_at(length.min(payload.len()));
+        if length > ROW {
+            // behind the text's length
+            assert!(payload.iter().skip(4).all(|byte| *byte == b'x'), "row {rows}");
+            rows += 1;
+        }
+        rest = after;
+    }
+    assert!(rows > 0, "{} bytes", sent.len());
+}

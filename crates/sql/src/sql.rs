@@ -128,6 +128,10 @@ impl Sql {
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
         let prepared = session.plans.statement(text, parse_options(session))?;
+        // The protocol has two bytes for their number.
+        if prepared.parameters > usize::from(u16::MAX) {
+            return Err(mysql_error!(ER_PS_MANY_PARAM));
+        }
         deprecated::warn(session, &prepared.deprecated);
         let columns = match &*prepared.statement {
             Statement::Query(query) if query.into.is_some() => Vec::new(),

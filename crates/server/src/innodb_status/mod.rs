@@ -24,7 +24,7 @@ mod transactions;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use palisade_catalog::{SqlType, Timestamp, Value, Zone};
+use palisade_catalog::{SqlType, Timestamp, Value};
 use palisade_sql::expr::convert::text_of;
 use palisade_sql::{Host as _, Session, work};
 use parking_lot::Mutex;
@@ -76,7 +76,7 @@ pub(crate) fn text(host: &ServerHost, session: &Session) -> String {
 
 /// A time as the server's clock on the wall has it.
 fn shown_time(micros: i64) -> String {
-    let zone = Zone::parse(session_variables::system_zone()).unwrap_or(Zone::UTC);
+    let zone = session_variables::system_time();
     let time = Value::DateTime(Timestamp(micros).to_datetime(&zone));
     String::from_utf8_lossy(&text_of(&time, &SqlType::DateTime { fsp: 0 })).into_owned()
 }

@@ -288,7 +288,7 @@ impl Client {
         }
         let columns = u16::from_le_bytes([first[5], first[6]]);
         let parameters = u16::from_le_bytes([first[7], first[8]]);
-        for _ in 0..columns + parameters {
+        for _ in 0..u32::from(columns) + u32::from(parameters) {
             self.read().unwrap();
         }
         Ok(u32::from_le_bytes([first[1], first[2], first[3], first[4]]))
