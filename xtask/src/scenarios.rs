@@ -16,7 +16,8 @@
 //! A step is over when every session either has its answer or is shown to wait for a lock, by
 //! `information_schema.INNODB_TRX`; so nothing depends on how long anything takes. A session that waits takes its further
 //! steps later, when it has got its answer ("postponed"); one whose transaction an error has ended takes them not at all,
-//! up to its next BEGIN ("gone"): a program would start over.
+//! up to its next BEGIN ("gone"): a program would start over. What came of a step is told of its own session first, then of the
+//! others in the order in which they first appear.
 //!
 //! MySQL 9.7 answers every scenario the same at the four levels that it has, except g2-missing-row, which says why. With
 //! `PEER_PORT` another server, which has no `innodb_snapshot_isolation`, is asked instead, and the difference shown.
@@ -296,14 +297,14 @@ impl<'a> Run<'a> {
                 if number == current && own.is_none() {
                     own = Some(answer.to_string());
                 } else {
-                    others.push(format!("{} goes on: {answer}", self.names[number]));
+                    others.push((number, format!("{} goes on: {answer}", self.names[number])));
                 }
                 while let Some(statement) = self.sessions[number].postponed.pop_front() {
                     if !self.is_skipped(number, &statement) {
                         self.send(number, &statement)?;
                         break;
                     }
-                    others.push(format!("{} gone: {statement}", self.names[number]));
+                    others.push((number, format!("{} gone: {statement}", self.names[number])));
                 }
             }
             if self.sessions.iter().all(|session| !session.busy) {
@@ -319,7 +320,7 @@ impl<'a> Run<'a> {
             std::thread::sleep(self.look_every);
         }
         outcome.push(own.unwrap_or_else(|| "waits".to_owned()));
-        outcome.append(&mut others);
+        outcome.extend(by_session(others));
         Ok(())
     }
 
@@ -334,9 +335,23 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Says what came of a step session by session: whose answer comes first is chance where one ends and lets another go on.
+fn by_session(mut said: Vec<(usize, String)>) -> impl Iterator<Item = String> {
+    said.sort_by_key(|(session, _)| *session);
+    said.into_iter().map(|(_, text)| text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_is_told_session_by_session_each_in_its_own_order() {
+        let said = [(1, "two goes on"), (0, "one goes on"), (1, "two gone"), (0, "one gone")];
+        let told: Vec<String> =
+            by_session(said.map(|(session, text)| (session, text.to_owned())).into()).collect();
+        assert_eq!(told, ["one goes on", "one gone", "two goes on", "two gone"]);
+    }
 
     #[test]
     fn what_a_peer_is_compared_with_leaves_the_level_out_that_it_lacks() {
