@@ -25,7 +25,8 @@ use crate::{Error, frame};
 
 /// Half of what is read from the files at once, in bytes; no group is larger.
 const CHUNK: usize = group::LARGEST;
-/// How far behind the end witnesses are looked for, in bytes: more than is ever written and not durable.
+/// How far behind the end, and behind each group that is found there, others are looked for, in bytes: more than is ever
+/// unreadable in one place of a log that goes on. The last of them is the witness, as far away as it was written without a sync.
 const LOOK_AHEAD: u64 = 64 << 20;
 
 /// What one [`append`](crate::Log::append) wrote.
@@ -211,14 +212,17 @@ impl LogReader {
     /// The log ends here, unless something says that more was durable.
     fn end(&mut self) -> Result<(), Error> {
         self.ended = true;
-        let end = self.position;
-        let mut position = end;
-        while self.known_durable <= self.lsn && position < end + LOOK_AHEAD && self.files.is_present(position)
-        {
-            if let Some(header) = self.group_at(position)? {
-                self.known_durable = self.known_durable.max(header.durable);
+        let mut position = self.position;
+        let mut limit = position + LOOK_AHEAD;
+        while self.known_durable <= self.lsn && position < limit && self.files.is_present(position) {
+            match self.group_at(position)? {
+                Some(header) => {
+                    self.known_durable = self.known_durable.max(header.durable);
+                    position += header.size();
+                    limit = position + LOOK_AHEAD;
+                }
+                None => position += group::UNIT as u64,
             }
-            position += group::UNIT as u64;
         }
         let lost = self.log.writer.lock().segments.lost_group(self.log_id);
         if let Some(header) = lost.map_err(Error::io("read a segment"))? {

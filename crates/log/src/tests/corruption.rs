@@ -60,6 +60,29 @@ fn a_flipped_bit_below_the_known_durable_lsn_is_corruption() {
     assert_eq!(read_all(&mut reader).unwrap(), appended);
 }
 
+/// With `innodb_flush_log_at_trx_commit` = 2 a second's commits are written before the sync that the next group tells of.
+#[test]
+fn a_witness_behind_much_that_was_written_without_a_sync_is_found() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let large = LogConfig { capacity: 96 << 20, segment_size: 8 << 20, buffer_size: 16 << 20, ..quiet() };
+    let log = create(&fs, large.clone());
+    let payload = vec![1; 900 << 10];
+    for _ in 0..80 {
+        let range = append(&log, &payload).unwrap();
+        log.write_out(range.end).unwrap();
+    }
+    log.flush_blocking(log.tail()).unwrap();
+    let witness = append(&log, b"witness").unwrap();
+    log.write_out(witness.end).unwrap();
+    assert_eq!(log.durable_lsn(), witness.start);
+    fs.flip_bit(&segment(0), 100 * 8);
+    let (_, mut reader) = Log::open(fs, dir(), large).unwrap();
+    match read_all(&mut reader) {
+        Err(Error::Corrupted { reason, .. }) => assert!(reason.contains("durable"), "{reason}"),
+        other => panic!("{} mini-transactions", other.unwrap().len()),
+    }
+}
+
 #[test]
 fn a_bad_last_group_ends_the_log_unless_the_checkpoint_knows_better() {
     let fs = Arc::new(FaultFileSystem::new(1));
