@@ -269,6 +269,11 @@ impl Engine {
         self.log.set_background_flush_interval(timeout);
     }
 
+    /// Waits until everything that was committed before is durable, whatever `innodb_flush_log_at_trx_commit` says.
+    pub async fn flush_log(&self) -> Result<(), Error> {
+        Ok(self.log.wait_durable(self.log.tail()).await?)
+    }
+
     /// The redo log's files.
     pub fn redo_log(&self) -> RedoLog {
         let (size, capacity) = self.log.file_sizes();

@@ -19,15 +19,11 @@ pub async fn administer(
             host.shutdown.complete();
             Some(Ok(Completion::default()))
         }
-        Statement::Flush(flush) if flush.what.iter().all(is_harmless) => {
-            if flush.what.contains(&FlushTarget::Privileges)
-                && let Err(error) = host.accounts.reload(&host.sql()).await
-            {
-                return Some(Err(error));
-            }
-            Some(Ok(Completion::default()))
+        Statement::Flush(flush) => {
+            let kept = flush.what.iter().map(kept);
+            let kept = kept.collect::<Option<Vec<_>>>()?;
+            Some(flush_all(host, kept.into_iter().flatten()).await.map(|()| Completion::default()))
         }
-        Statement::Flush(_) => None,
         Statement::Show(show) => match &show.what {
             ShowWhat::Engine { name, what: EngineInfo::Status } => {
                 let known = name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("innodb"));
@@ -39,12 +35,48 @@ pub async fn administer(
     }
 }
 
-/// Whether what is flushed is something that this server never keeps.
-fn is_harmless(target: &FlushTarget) -> bool {
+/// What this server keeps that can be flushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// The copy of the accounts in memory.
+    Accounts,
+    /// What sessions have counted.
+    Status,
+    /// What was committed and may not be durable.
+    RedoLog,
+}
+
+/// What FLUSH means here: `Some(None)` for what this server never keeps, `None` for what it does not know.
+fn kept(target: &FlushTarget) -> Option<Option<Kept>> {
     match target {
-        FlushTarget::Tables { with_read_lock, for_export, .. } => !with_read_lock && !for_export,
-        _ => true,
+        FlushTarget::Tables { with_read_lock: false, for_export: false, .. } => Some(None),
+        FlushTarget::Tables { .. } => None,
+        FlushTarget::Privileges => Some(Some(Kept::Accounts)),
+        FlushTarget::Status => Some(Some(Kept::Status)),
+        FlushTarget::Logs(None) => Some(Some(Kept::RedoLog)),
+        FlushTarget::Logs(Some(kind)) => Some(kind.eq_ignore_ascii_case("engine").then_some(Kept::RedoLog)),
+        FlushTarget::UserResources | FlushTarget::OptimizerCosts | FlushTarget::RelayLogs(_) => Some(None),
     }
+}
+
+/// COM_REFRESH, what FLUSH was before it was a statement: what the bits stand for that this server keeps.
+pub async fn refresh(host: &ServerHost, bits: u8) -> SqlResult<()> {
+    const ACCOUNTS: u8 = 0x01;
+    const LOGS: u8 = 0x02;
+    const STATUS: u8 = 0x10;
+    let all = [(ACCOUNTS, Kept::Accounts), (LOGS, Kept::RedoLog), (STATUS, Kept::Status)];
+    flush_all(host, all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, kept)| kept)).await
+}
+
+async fn flush_all(host: &ServerHost, what: impl Iterator<Item = Kept>) -> SqlResult<()> {
+    for kept in what {
+        match kept {
+            Kept::Accounts => host.accounts.reload(&host.sql()).await?,
+            Kept::Status => host.flush_status(),
+            Kept::RedoLog => host.engine.flush_log().await?,
+        }
+    }
+    Ok(())
 }
 
 /// A column of text.

@@ -14,7 +14,7 @@ use palisade_sql::Awaited;
 use palisade_sql::session::{KillFlag, Killed};
 use parking_lot::Mutex;
 
-use crate::status::SessionCounters;
+use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
 
 /// All connections of the server.
@@ -38,6 +38,8 @@ pub struct Connection {
     pub kill: KillFlag,
     /// What its session has counted.
     pub counters: SessionCounters,
+    /// Whether it is to count from 0 with the next command.
+    counts_over: AtomicBool,
     /// Cipher and version, once it has gone on in TLS.
     pub tls: OnceLock<(String, &'static str)>,
     /// Whether it speaks the compressed protocol.
@@ -103,20 +105,44 @@ pub struct Process {
     pub state: &'static str,
 }
 
+/// What becomes of a new connection.
+pub enum Entry {
+    /// It is entered.
+    Entered(Visit),
+    /// It is entered beyond `max_connections`: an administrator's.
+    Extra(Visit),
+    /// There are too many already; it is not one of them.
+    Refused(Arc<Connection>),
+}
+
 impl Connections {
-    /// Enters a new connection. It leaves when the [`Visit`] is dropped.
-    pub fn enter(self: &Arc<Self>, host: String, port: Option<u16>) -> Visit {
+    /// Enters a new connection, unless there are more than `most`. It leaves when the [`Visit`] is dropped.
+    pub fn enter(self: &Arc<Self>, host: String, port: Option<u16>, most: usize) -> Entry {
+        let connection = self.new_connection(host, port);
+        let mut all = self.all.lock();
+        let before = all.len();
+        if before > most {
+            return Entry::Refused(connection);
+        }
+        all.insert(connection.id, connection.clone());
+        status::MAX_USED_CONNECTIONS.raise_to(before as u64 + 1);
+        let visit = Visit { connection, connections: self.clone() };
+        if before < most { Entry::Entered(visit) } else { Entry::Extra(visit) }
+    }
+
+    fn new_connection(&self, host: String, port: Option<u16>) -> Arc<Connection> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let host_and_port = match port {
             Some(port) => format!("{host}:{port}"),
             None => host.clone(),
         };
-        let connection = Arc::new(Connection {
+        Arc::new(Connection {
             id,
             host,
             host_and_port,
             kill: KillFlag::default(),
             counters: SessionCounters::default(),
+            counts_over: AtomicBool::new(false),
             tls: OnceLock::new(),
             is_compressed: AtomicBool::new(false),
             waiting: AtomicU8::new(AT_WORK),
@@ -132,9 +158,7 @@ impl Connections {
                 since_seconds: self.now_seconds(),
                 text: Vec::new(),
             }),
-        });
-        self.all.lock().insert(id, connection.clone());
-        Visit { connection, connections: self.clone() }
+        })
     }
 
     /// How many there are.
@@ -169,6 +193,13 @@ impl Connections {
             activity: connection.activity.lock().clone(),
         };
         all.iter().map(line).collect()
+    }
+
+    /// Every session counts from 0 with its next command, and the most connections are those of now.
+    pub fn start_counting_over(&self) {
+        let all = self.all.lock();
+        all.values().for_each(|connection| connection.counts_over.store(true, Ordering::Relaxed));
+        status::MAX_USED_CONNECTIONS.set(all.len() as u64);
     }
 
     /// How many connections execute a command; logging in is none.
@@ -261,10 +292,20 @@ impl Connection {
         self.timed_out.load(Ordering::Relaxed)
     }
 
+    /// Whether it has ended because of its client and not because of a KILL.
+    pub fn is_lost(&self) -> bool {
+        self.has_timed_out() || !self.is_killed()
+    }
+
     /// The client must say something within `seconds`; the reaper is up to two seconds late.
     pub fn set_deadline(&self, connections: &Connections, seconds: u64) {
         let deadline = connections.now_seconds().saturating_add(seconds).saturating_add(1);
         self.deadline_seconds.store(deadline, Ordering::Relaxed);
+    }
+
+    /// Whether the session is to count from 0, with the command that begins; true once.
+    pub fn counts_over(&self) -> bool {
+        self.counts_over.load(Ordering::Relaxed) && self.counts_over.swap(false, Ordering::Relaxed)
     }
 
     /// The client may be silent for any time.
@@ -346,11 +387,32 @@ impl Connection {
 mod tests {
     use super::*;
 
+    fn entered(entry: Entry) -> Visit {
+        match entry {
+            Entry::Entered(visit) => visit,
+            Entry::Extra(_) | Entry::Refused(_) => panic!("there are not too many"),
+        }
+    }
+
+    #[test]
+    fn who_is_refused_takes_no_place() {
+        let connections = Arc::new(Connections::default());
+        let enter = || connections.enter("localhost".into(), None, 1);
+        let first = entered(enter());
+        let refused: Vec<Entry> = (0..3).map(|_| enter()).collect();
+        let Entry::Extra(ref extra) = refused[0] else { panic!("one place is an administrator's") };
+        assert!(refused[1..].iter().all(|entry| matches!(entry, Entry::Refused(_))));
+        assert_eq!((connections.count(), connections.ever()), (2, 4));
+        assert!(connections.get(first.id).is_some() && connections.get(extra.id).is_some());
+        drop(first);
+        assert!(matches!(enter(), Entry::Extra(_)), "though two are still being told that they are too many");
+    }
+
     #[test]
     fn the_reaper_ends_who_is_silent_past_the_deadline() {
         let connections = Arc::new(Connections::default());
-        let silent = connections.enter("localhost".into(), None);
-        let talkative = connections.enter("localhost".into(), Some(7));
+        let silent = entered(connections.enter("localhost".into(), None, 10));
+        let talkative = entered(connections.enter("localhost".into(), Some(7), 10));
         connections.reap(100);
         silent.set_deadline(&connections, 5);
         talkative.set_deadline(&connections, 50);
@@ -367,7 +429,7 @@ mod tests {
     #[test]
     fn the_process_list_shows_who_does_what() {
         let connections = Arc::new(Connections::default());
-        let connection = connections.enter("127.0.0.1".into(), Some(5000));
+        let connection = entered(connections.enter("127.0.0.1".into(), Some(5000), 10));
         connection.identify("root", Some("test"));
         connection.begin("Query", b"SELECT 1", 0);
         let processes = connections.processes();

@@ -19,6 +19,7 @@ use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
 use palisade_sql::named_locks::NamedLocks;
+use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
     Access, Awaited, BoxFuture, Completion, FileSource, ForeignKeyFailure, Host, ResultSink, Scope, Session,
@@ -50,9 +51,11 @@ pub struct ServerHost {
     /// Completed when the server is to shut down.
     pub shutdown: Event,
     /// Prepared statements of all sessions.
-    pub prepared_statements: AtomicU64,
+    pub prepared_statements: PreparedCount,
     /// When the server started.
     pub started: Instant,
+    /// When FLUSH STATUS was last executed, in seconds from then.
+    status_flushed_seconds: AtomicU64,
     /// What SHOW ENGINE INNODB STATUS tells of the past.
     pub(crate) latest: Latest,
     /// The query processor over this host.
@@ -80,8 +83,9 @@ impl ServerHost {
             engine,
             named_locks: Arc::default(),
             shutdown: Event::new(),
-            prepared_statements: AtomicU64::new(0),
+            prepared_statements: PreparedCount::default(),
             started: Instant::now(),
+            status_flushed_seconds: AtomicU64::new(0),
             latest: Latest::default(),
             sql: OnceLock::new(),
             workers: AtomicUsize::new(0),
@@ -116,6 +120,18 @@ impl ServerHost {
             true => question(&Asker::new(session, &self.accounts.load())),
             false => Ok(()),
         }
+    }
+
+    /// Seconds since the server started, and since FLUSH STATUS or that.
+    pub fn uptime_seconds(&self) -> (u64, u64) {
+        let uptime = self.started.elapsed().as_secs();
+        (uptime, uptime.saturating_sub(self.status_flushed_seconds.load(Ordering::Relaxed)))
+    }
+
+    /// FLUSH STATUS: every session counts from 0, and the most connections are those of now.
+    pub fn flush_status(&self) {
+        self.status_flushed_seconds.store(self.started.elapsed().as_secs(), Ordering::Relaxed);
+        self.connections.start_counting_over();
     }
 
     /// How many workers there are.
@@ -236,6 +252,10 @@ impl Host for ServerHost {
 
     fn may_see(&self, session: &Session, schema: &str, table: Option<&str>) -> bool {
         self.asked(session, |asker| asker.sees(schema, table))
+    }
+
+    fn count_prepared(&self) -> SqlResult<Counted> {
+        self.prepared_statements.one_more(self.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT))
     }
 
     fn named_locks(&self) -> &Arc<NamedLocks> {

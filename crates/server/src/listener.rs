@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -46,15 +46,12 @@ pub fn bind(settings: &Settings) -> Result<Bound, String> {
     if !settings.bool(sysvar::SKIP_NETWORKING) {
         let list = settings.text(sysvar::BIND_ADDRESS).unwrap_or("*");
         for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            if name == "*" {
+                bound.tcp.push(bind_everywhere(port)?);
+                continue;
+            }
             for address in addresses(name, port)? {
-                let socket = bind_tcp(address).map_err(|error| match error.kind() {
-                    io::ErrorKind::AddrInUse => format!(
-                        "cannot listen on {address}: the port is in use; is another server running? \
-                         --port=NUMBER chooses another one"
-                    ),
-                    _ => format!("cannot listen on {address}: {error}"),
-                })?;
-                bound.tcp.push((socket, address));
+                bound.tcp.push((bind_tcp(address).map_err(|error| problem(address, &error))?, address));
             }
         }
     }
@@ -65,16 +62,37 @@ pub fn bind(settings: &Settings) -> Result<Bound, String> {
     Ok(bound)
 }
 
-fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
-    if name == "*" {
-        return Ok(vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)]);
+fn problem(address: SocketAddr, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => format!(
+            "cannot listen on {address}: the port is in use; is another server running? \
+             --port=NUMBER chooses another one"
+        ),
+        _ => format!("cannot listen on {address}: {error}"),
     }
+}
+
+/// All addresses of the machine, those of IPv4 included whatever the system's default is; only those where there is no IPv6.
+fn bind_everywhere(port: u16) -> Result<(TcpSocket, SocketAddr), String> {
+    let [all, all_v4] = [IpAddr::V6(Ipv6Addr::UNSPECIFIED), IpAddr::V4(Ipv4Addr::UNSPECIFIED)]
+        .map(|address| SocketAddr::new(address, port));
+    match bind_tcp(all) {
+        Ok(socket) => Ok((socket, all)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(problem(all, &error)),
+        Err(_) => Ok((bind_tcp(all_v4).map_err(|error| problem(all_v4, &error))?, all_v4)),
+    }
+}
+
+fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let found = (name, port).to_socket_addrs().map_err(|error| format!("bind_address '{name}': {error}"))?;
     Ok(found.collect())
 }
 
 fn bind_tcp(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
+        rustix::net::sockopt::set_ipv6_v6only(&socket, false)?;
+    }
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     Ok(socket)

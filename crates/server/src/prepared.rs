@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
-    ER_ERROR_ON_READ, ER_MAX_PREPARED_STMT_COUNT_REACHED, ER_NET_PACKET_TOO_LARGE,
-    ER_STMT_HAS_NO_OPEN_CURSOR, ER_UNKNOWN_STMT_HANDLER, ER_WRONG_ARGUMENTS,
+    ER_ERROR_ON_READ, ER_NET_PACKET_TOO_LARGE, ER_STMT_HAS_NO_OPEN_CURSOR, ER_UNKNOWN_STMT_HANDLER,
+    ER_WRONG_ARGUMENTS,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
@@ -17,7 +16,8 @@ use palisade_protocol::command::CURSOR_READ_ONLY;
 use palisade_protocol::parameters::{ParameterTypes, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
 use palisade_protocol::{Capabilities, Output, Status};
-use palisade_sql::{ColumnMeta, Plans, Prepared};
+use palisade_sql::prepared_count::Counted;
+use palisade_sql::{ColumnMeta, Host as _, Plans, Prepared, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
@@ -58,7 +58,7 @@ impl Statement {
 impl Conversation {
     /// COM_STMT_PREPARE.
     pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
-        let (prepared, columns) = match self.prepare(text).await {
+        let (prepared, columns, counted) = match self.prepare(text).await {
             Ok(prepared) => prepared,
             Err(error) => return answer_error(output, &error),
         };
@@ -72,6 +72,7 @@ impl Conversation {
             cursor: None,
         };
         let id = self.statements.insert(statement);
+        self.counted.push(counted);
         let (status, warnings) = (self.status(), self.session.warnings.count());
         let eof = !self.capabilities.has(Capabilities::DEPRECATE_EOF);
         output.packet(|out| encode_prepared(out, id, count, parameters, warnings));
@@ -90,18 +91,10 @@ impl Conversation {
         }
     }
 
-    async fn prepare(&mut self, text: &[u8]) -> Result<(Arc<Prepared>, Vec<ColumnMeta>), MysqlError> {
-        let host = &self.server.host;
-        let most = host.globals.uint(sysvar::MAX_PREPARED_STMT_COUNT);
-        if host.prepared_statements.fetch_add(1, Ordering::Relaxed) >= most {
-            host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
-            return Err(mysql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, most));
-        }
-        let prepared = self.server.sql.prepare(&mut self.session, text).await;
-        if prepared.is_err() {
-            host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
-        }
-        prepared
+    async fn prepare(&mut self, text: &[u8]) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>, Counted)> {
+        let counted = self.server.host.count_prepared()?;
+        let (prepared, columns) = self.server.sql.prepare(&mut self.session, text).await?;
+        Ok((prepared, columns, counted))
     }
 
     /// COM_STMT_EXECUTE.
@@ -251,7 +244,7 @@ impl Conversation {
     /// COM_STMT_CLOSE, which has no answer.
     pub(crate) fn stmt_close(&mut self, id: u32) {
         if self.statements.remove(id).is_some() {
-            self.server.host.prepared_statements.fetch_sub(1, Ordering::Relaxed);
+            self.counted.pop();
         }
     }
 
@@ -261,7 +254,7 @@ impl Conversation {
 
     /// Forgets every statement.
     pub(crate) fn forget_statements(&mut self) {
-        let count = self.statements.clear() as u64;
-        self.server.host.prepared_statements.fetch_sub(count, Ordering::Relaxed);
+        self.statements.clear();
+        self.counted.clear();
     }
 }

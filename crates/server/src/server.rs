@@ -16,11 +16,13 @@ use palisade_sql::Sql;
 use tracing::{info, warn};
 
 use crate::channel::Channel;
+use crate::connections::{Connection, Entry};
 use crate::host::ServerHost;
 pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
+use crate::stream::Socket;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::Workers;
@@ -268,26 +270,33 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
     let host = &server.host;
     let Incoming { socket, address } = incoming;
     let peer = address.map_or(Peer::Local, |address| Peer::Remote(address.ip()));
-    let most = host.globals.uint(sysvar::MAX_CONNECTIONS);
-    let before = host.connections.count() as u64;
-    let (is_extra, too_many) = (before == most, before > most);
-    let connection = host.connections.enter(peer.host(), address.map(|address| address.port()));
-    status::MAX_USED_CONNECTIONS.raise_to(host.connections.count() as u64);
+    let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
+    let entry = host.connections.enter(peer.host(), address.map(|address| address.port()), most);
     let server = server.clone();
     workers.spawn(move |share| async move {
-        let mut channel = match Channel::new(socket, connection.clone()) {
-            Ok(channel) => channel,
-            Err(error) => return session::lost(&error),
+        let (visit, is_extra) = match entry {
+            Entry::Entered(visit) => (visit, false),
+            Entry::Extra(visit) => (visit, true),
+            Entry::Refused(connection) => return refuse(socket, connection).await,
         };
-        if too_many {
-            status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
+        match Channel::new(socket, visit.clone()) {
+            Ok(channel) => session::serve(server, channel, peer, visit, share, is_extra).await,
+            Err(error) => session::lost(&error),
+        }
+    });
+}
+
+/// Tells a client that there are too many.
+async fn refuse(socket: Socket, connection: Arc<Connection>) {
+    status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
+    match Channel::new(socket, connection) {
+        Ok(mut channel) => {
             channel.output.packet(|out| encode_early_error(out, &mysql_error!(ER_CON_COUNT_ERROR)));
             // the connection ends in any case
             let _ = channel.flush().await;
-        } else {
-            session::serve(server, channel, peer, connection, share, is_extra).await;
         }
-    });
+        Err(error) => session::lost(&error),
+    }
 }
 
 /// Asks every session to end and waits until they have, for a while.

@@ -23,6 +23,7 @@ use palisade_protocol::response::{
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
 use palisade_sql::mode::SqlMode;
+use palisade_sql::prepared_count::Counted;
 use palisade_sql::{Completion, Host as _, Plans, Session};
 use tracing::warn;
 
@@ -36,7 +37,7 @@ use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definiti
 use crate::server::Server;
 use crate::status::{self, Own, StatementKind};
 use crate::worker::Share;
-use crate::{session_variables, variables};
+use crate::{administration, session_variables, variables};
 
 /// Serves a client until it leaves or is made to. The one that `is_extra`, beyond max_connections, must be an
 /// administrator: one of them always gets in.
@@ -104,7 +105,11 @@ struct Resident<C = Channel> {
 impl Resident {
     /// Serves it on this worker until it ends or goes on with another.
     async fn stay(mut self, mut share: Share) {
-        let moved = match self.conversation.run(&mut self.channel, &mut share).await {
+        let ran = self.conversation.run(&mut self.channel, &mut share).await;
+        if ran.is_err() && self.visit.is_lost() {
+            status::ABORTED_CLIENTS.increment();
+        }
+        let moved = match ran {
             Ok(Leave::To(worker)) => self.channel.detach().map(|channel| (worker, channel)),
             // however it ends, what is open is rolled back
             Ok(Leave::End) | Err(Disconnected) => return self.conversation.end().await,
@@ -169,6 +174,8 @@ pub(crate) struct Conversation {
     /// What proofs on this connection are computed with.
     scramble: Scramble,
     pub(crate) statements: Numbered<Statement>,
+    /// Each one's part of the server's prepared statements, beside them: what every execution reads stays small.
+    pub(crate) counted: Vec<Counted>,
     /// Lent to results, for their memory.
     pub(crate) formats: Vec<ColumnFormat>,
     /// Lent to executions, for their memory.
@@ -194,6 +201,7 @@ impl Conversation {
             session,
             scramble: login.scramble,
             statements: Numbered::default(),
+            counted: Vec::new(),
             formats: Vec::new(),
             parameters: Vec::new(),
         };
@@ -223,7 +231,7 @@ impl Conversation {
     fn adopt(&mut self, plans: &Arc<Plans>) {
         self.session.plans = plans.clone();
         self.statements.values_mut().for_each(|statement| statement.adopt(plans));
-        self.session.prepared.values_mut().for_each(|prepared| *prepared = plans.adopt(prepared));
+        self.session.prepared.values_mut().for_each(|named| named.prepared = plans.adopt(&named.prepared));
     }
 
     async fn run(&mut self, channel: &mut Channel, share: &mut Share) -> Result<Leave, Disconnected> {
@@ -259,7 +267,9 @@ impl Conversation {
             match Command::parse(packet) {
                 Ok(Command::ChangeUser(body)) => {
                     let body = body.to_vec();
-                    self.change_user(channel, &body).await?;
+                    if self.change_user(channel, &body).await? == Next::End {
+                        return Ok(Leave::End);
+                    }
                     self.connection.end(host.connections.now_seconds());
                 }
                 Ok(command) => {
@@ -288,8 +298,6 @@ impl Conversation {
             answer_error(output, &mysql_error!(ER_CLIENT_INTERACTION_TIMEOUT));
             // the client may be gone as well
             let _ = transport.send(output).await;
-        } else if !self.connection.is_killed() {
-            status::ABORTED_CLIENTS.increment();
         }
     }
 
@@ -300,8 +308,7 @@ impl Conversation {
         output: &mut Output,
         transport: &mut Transport,
     ) -> Result<Next, Disconnected> {
-        self.connection.kill.clear_statement();
-        self.count(Own::Queries);
+        self.begin_to_count();
         match command {
             Command::Quit => return Ok(Next::End),
             Command::Query(text) => {
@@ -362,10 +369,13 @@ impl Conversation {
                 let (capabilities, status) = (self.capabilities, self.status());
                 output.packet(|out| encode_result_end(out, capabilities, status, 0));
             }
-            Command::Refresh(_) => {
-                let allowed =
-                    self.server.host.check(&self.session, |asker| asker.require(Privileges::RELOAD));
-                self.answer(output, allowed);
+            Command::Refresh(bits) => {
+                let host = &self.server.host;
+                let refreshed = match host.check(&self.session, |asker| asker.require(Privileges::RELOAD)) {
+                    Ok(()) => administration::refresh(host, bits).await,
+                    Err(error) => Err(error),
+                };
+                self.answer(output, refreshed);
             }
             Command::Shutdown => {
                 let host = &self.server.host;
@@ -397,19 +407,34 @@ impl Conversation {
     }
 
     /// COM_CHANGE_USER: another login on the same connection, which ends if it fails.
-    async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<(), Disconnected> {
+    async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<Next, Disconnected> {
+        self.begin_to_count();
+        self.count(Own::ComChangeUser);
         let limit = Duration::from_secs(self.server.host.globals.uint(sysvar::CONNECT_TIMEOUT));
         let host = self.server.host.clone();
         channel.input.expect_sequence(1);
         let login = login::change_user(channel, &host, self.peer, body, self.capabilities, self.scramble);
         let login = match tokio::time::timeout(limit, login).await {
             Ok(Ok(login)) => login,
-            Ok(Err(Disconnected)) | Err(_) => return Err(Disconnected),
+            Ok(Err(Disconnected)) | Err(_) => {
+                status::ABORTED_CONNECTS.increment();
+                return Ok(Next::End);
+            }
         };
         self.start_over(&login).await;
         let begun = self.enter_database(login.database.as_deref(), &mut channel.output);
         channel.flush().await?;
-        if begun { Ok(()) } else { Err(Disconnected) }
+        Ok(if begun { Next::Command } else { Next::End })
+    }
+
+    /// A command begins: what was asked of the one before is over.
+    fn begin_to_count(&mut self) {
+        self.connection.kill.clear_statement();
+        if self.connection.counts_over() {
+            self.connection.counters.start_over();
+            self.session.work.start_over();
+        }
+        self.count(Own::Queries);
     }
 
     /// A command begins: for the process list.

@@ -9,14 +9,16 @@ use crate::connections::Connection;
 use crate::host::ServerHost;
 
 palisade_base::metrics! {
-    /// Sessions that ended without a COM_QUIT.
-    pub static ABORTED_CLIENTS: Counter = "Aborted_clients", "server", "Connections ended by the client without saying so";
+    /// Sessions whose clients went away without COM_QUIT, or were silent for too long.
+    pub static ABORTED_CLIENTS: Counter = "Aborted_clients", "server", "Connections whose clients went away without saying so, or were silent for too long";
     /// Logins that failed.
     pub static ABORTED_CONNECTS: Counter = "Aborted_connects", "server", "Logins that failed";
     /// Bytes from clients.
     pub static BYTES_RECEIVED: Counter = "Bytes_received", "server", "Bytes received from clients";
     /// Bytes to clients.
     pub static BYTES_SENT: Counter = "Bytes_sent", "server", "Bytes sent to clients";
+    /// COM_CHANGE_USER.
+    pub static COM_CHANGE_USER: Counter = "Com_change_user", "server", "Logins on connections that were logged in";
     /// COM_STMT_CLOSE.
     pub static COM_STMT_CLOSE: Counter = "Com_stmt_close", "server", "Prepared statements closed";
     /// COM_STMT_EXECUTE.
@@ -51,6 +53,7 @@ palisade_base::metrics! {
 pub enum Own {
     BytesReceived,
     BytesSent,
+    ComChangeUser,
     ComStmtClose,
     ComStmtExecute,
     ComStmtFetch,
@@ -63,9 +66,10 @@ pub enum Own {
 }
 
 /// The server's counters, in the order of [`Own`].
-static OWN: [&Metric; 11] = [
+static OWN: [&Metric; 12] = [
     &BYTES_RECEIVED,
     &BYTES_SENT,
+    &COM_CHANGE_USER,
     &COM_STMT_CLOSE,
     &COM_STMT_EXECUTE,
     &COM_STMT_FETCH,
@@ -107,6 +111,11 @@ impl SessionCounters {
             metric.increment();
             bump(&self.statements[kind as usize], 1);
         }
+    }
+
+    /// Begins at 0 again, for the session only. Called by its own task.
+    pub fn start_over(&self) {
+        self.own.iter().chain(&self.statements).for_each(|counter| counter.store(0, Ordering::Relaxed));
     }
 
     /// How many commands the session was given.
@@ -180,45 +189,105 @@ statement_kinds! {
 
 impl StatementKind {
     /// The kind of the first statement of `text`.
-    pub fn of(text: &[u8]) -> StatementKind {
+    pub fn of(mut text: &[u8]) -> StatementKind {
+        while let Some(inner) = text.trim_ascii_start().strip_prefix(b"(") {
+            text = inner;
+        }
         let (first, rest) = first_word(text);
         let Some(initial) = first.first().map(u8::to_ascii_uppercase) else { return StatementKind::Other };
         for (kind, words, _) in &KINDS {
             if words[0].as_bytes()[0] == initial && words[0].as_bytes().eq_ignore_ascii_case(first) {
                 let second =
-                    words.get(1).is_none_or(|word| first_word(rest).0.eq_ignore_ascii_case(word.as_bytes()));
+                    words.get(1).is_none_or(|word| object(rest).eq_ignore_ascii_case(word.as_bytes()));
                 if second {
                     return *kind;
                 }
             }
         }
+        if first.eq_ignore_ascii_case(b"WITH") {
+            StatementKind::behind_with(rest)
+        } else {
+            StatementKind::Other
+        }
+    }
+
+    /// What follows common table expressions: the first verb outside parentheses and quotes.
+    fn behind_with(mut text: &[u8]) -> StatementKind {
+        let mut depth = 0usize;
+        while let Some(first) = text.first() {
+            match first {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                quote @ (b'\'' | b'"' | b'`') => {
+                    let closing = text[1..].iter().position(|byte| byte == quote);
+                    text = &text[closing.map_or(text.len() - 1, |closing| closing + 1)..];
+                }
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                    let end = text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len());
+                    let (word, rest) = text.split_at(end);
+                    let verbs = [StatementKind::Select, StatementKind::Update, StatementKind::Delete];
+                    let is_word = |kind: &StatementKind| {
+                        KINDS[*kind as usize].1[0].as_bytes().eq_ignore_ascii_case(word)
+                    };
+                    if let Some(verb) = verbs.into_iter().find(is_word).filter(|_| depth == 0) {
+                        return verb;
+                    }
+                    text = rest;
+                    continue;
+                }
+                _ => {}
+            }
+            text = &text[1..];
+        }
         StatementKind::Other
     }
 }
 
-/// The first word of `text`, after white space and comments, and what follows it.
+/// The first word of `text`, after white space and comments, and what follows it. What stands in comments that MySQL
+/// executes is no comment.
 fn first_word(mut text: &[u8]) -> (&[u8], &[u8]) {
     loop {
         text = text.trim_ascii_start();
-        match text.strip_prefix(b"/*") {
-            Some(comment) if !comment.starts_with(b"!") => {
-                match comment.windows(2).position(|pair| pair == b"*/") {
-                    Some(end) => text = &comment[end + 2..],
-                    None => return (&[], &[]),
-                }
+        let end_of_line = |text: &[u8]| text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+        text = match text {
+            [b'/', b'*', b'!', code @ ..] => {
+                let version = code.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                &code[version..]
             }
+            [b'/', b'*', comment @ ..] => match comment.windows(2).position(|pair| pair == b"*/") {
+                Some(end) => &comment[end + 2..],
+                None => return (&[], &[]),
+            },
+            [b'#', ..] | [b'-', b'-', b' ' | b'\t' | b'\n', ..] => &text[end_of_line(text)..],
             _ => break,
-        }
+        };
     }
     let end = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
     text.split_at(end)
+}
+
+/// What CREATE or DROP is about, by one name for each: the word after those that say how.
+fn object(mut text: &[u8]) -> &[u8] {
+    const HOW: [&[u8]; 6] = [b"OR", b"REPLACE", b"TEMPORARY", b"UNIQUE", b"FULLTEXT", b"SPATIAL"];
+    loop {
+        let (word, rest) = first_word(text);
+        if HOW.iter().any(|how| how.eq_ignore_ascii_case(word)) {
+            text = rest;
+            continue;
+        }
+        return match word {
+            _ if word.eq_ignore_ascii_case(b"SCHEMA") => b"DATABASE",
+            _ if word.eq_ignore_ascii_case(b"TABLES") => b"TABLE",
+            _ => word,
+        };
+    }
 }
 
 /// Counters that exist for clients that look for them; nothing of their kind happens here.
 const ZERO: &[&str] = &[
     "Binlog_cache_disk_use",
     "Binlog_cache_use",
-    "Com_change_user",
     "Compression_level",
     "Connection_errors_accept",
     "Connection_errors_internal",
@@ -280,15 +349,14 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &WorkDone)>) -> Vec<(Stri
     let compressed = of.is_some_and(|connection| connection.is_compressed.load(Ordering::Relaxed));
     add("Compression", if compressed { "ON" } else { "OFF" }.to_owned());
     add("Compression_algorithm", if compressed { "zlib" } else { "" }.to_owned());
-    let uptime = host.started.elapsed().as_secs().to_string();
-    add("Uptime", uptime.clone());
-    add("Uptime_since_flush_status", uptime);
+    let (uptime, since_flush) = host.uptime_seconds();
+    add("Uptime", uptime.to_string());
+    add("Uptime_since_flush_status", since_flush.to_string());
     add("Connections", host.connections.ever().to_string());
     add("Threads_connected", host.connections.count().to_string());
     add("Threads_created", host.worker_count().to_string());
     add("Threads_running", host.connections.running().to_string());
-    let prepared = host.prepared_statements.load(Ordering::Relaxed);
-    add("Prepared_stmt_count", prepared.to_string());
+    add("Prepared_stmt_count", host.prepared_statements.value().to_string());
     for status in host.engine.status() {
         add(status.name, status.value.to_string());
     }
@@ -312,7 +380,7 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &WorkDone)>) -> Vec<(Stri
 
 /// The line that COM_STATISTICS answers (`mysqladmin status`).
 pub fn statistics(host: &ServerHost) -> String {
-    let uptime = host.started.elapsed().as_secs();
+    let (uptime, _) = host.uptime_seconds();
     let questions = QUESTIONS.value();
     format!(
         "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
@@ -332,6 +400,28 @@ mod tests {
         assert_eq!(StatementKind::of(b"  /* app */ select 1"), StatementKind::Select);
         assert_eq!(StatementKind::of(b"CREATE table t(a int)"), StatementKind::CreateTable);
         assert_eq!(StatementKind::of(b"create view v as select 1"), StatementKind::Other);
+        let other_ways: [(&[u8], StatementKind); 14] = [
+            (b"-- app\n# and\n select 1", StatementKind::Select),
+            (b"--1", StatementKind::Other),
+            (b"((SELECT 1) UNION (SELECT 2))", StatementKind::Select),
+            (b"/*!40101 SET NAMES utf8 */", StatementKind::Set),
+            (b"create unique index i on t (a)", StatementKind::CreateIndex),
+            (b"CREATE TEMPORARY TABLE t (a int)", StatementKind::CreateTable),
+            (b"create schema s", StatementKind::CreateDb),
+            (b"drop /* all */ tables a, b", StatementKind::DropTable),
+            (b"WITH c AS (SELECT ')') SELECT * FROM c", StatementKind::Select),
+            (
+                b"with recursive select_1 as (select 1), `update` as (select 2) delete from t",
+                StatementKind::Delete,
+            ),
+            (b"with a as (select 1) UPDATE t SET a = 1", StatementKind::Update),
+            (b"with `never", StatementKind::Other),
+            (b"with", StatementKind::Other),
+            (b"#", StatementKind::Other),
+        ];
+        for (text, kind) in other_ways {
+            assert_eq!(StatementKind::of(text), kind, "{}", text.escape_ascii());
+        }
         assert_eq!(StatementKind::of(b"commit"), StatementKind::Commit);
         assert_eq!(StatementKind::of(b"/* never ends"), StatementKind::Other);
         assert_eq!(StatementKind::of(b""), StatementKind::Other);

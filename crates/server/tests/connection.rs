@@ -2,9 +2,12 @@
 
 mod client;
 
-use client::{Answer, CAPABILITIES, PATIENCE, TestServer, error};
+use client::{Answer, CAPABILITIES, Client, PATIENCE, TestServer, error, run};
 use palisade_base::prng::{Prng, test_seed};
 use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -238,4 +241,62 @@ fn shutting_down_ends_idle_connections_and_can_be_asked_for_by_a_client() {
     assert_eq!(client.command(b"\x08").unwrap()[0], 0);
     assert_eq!(idle.read(), None);
     assert_eq!(server.stop(), Ok(()));
+}
+
+/// A client on the server's Unix socket, which nobody can read: it may send a password as it is.
+fn private(path: &std::path::Path) -> Client {
+    let stream = TcpStream::from(OwnedFd::from(UnixStream::connect(path).unwrap()));
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    Client { stream, sequence: 0 }
+}
+
+/// How long it takes to be told that a password is wrong.
+fn refusal(path: &std::path::Path, user: &str) -> Duration {
+    let mut client = private(path);
+    assert_eq!(client.login(user, &[7; 32], CAPABILITIES), b"\x01\x04", "asked for the password itself");
+    let begun = Instant::now();
+    client.write(b"wrong\0");
+    let answer = error(&client.read().unwrap());
+    let text = format!("Access denied for user '{user}'@'localhost' (using password: YES)");
+    assert_eq!(answer, Answer::Error(1045, text));
+    begun.elapsed()
+}
+
+#[test]
+fn an_unknown_user_is_refused_after_as_long_as_a_known_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mysql.sock");
+    let server = TestServer::start(&[("socket", path.to_str().unwrap())]);
+    run(&mut server.connect(), &["CREATE USER known IDENTIFIED BY 'right'"]);
+    // what disturbs makes it longer only
+    let shortest = |user: &str| (0..7).map(|_| refusal(&path, user)).min().unwrap();
+    let (known, unknown) = (shortest("known"), shortest("unknown"));
+    assert!(unknown > known / 3, "{unknown:?}, known {known:?}");
+}
+
+#[test]
+fn prepared_statements_of_both_kinds_are_counted_together() {
+    let server = TestServer::start(&[("max_prepared_stmt_count", "2")]);
+    let mut client = server.connect();
+    let count = "SHOW STATUS LIKE 'Prepared_stmt_count'";
+    let counted =
+        |number: &str| Answer::Rows(vec![vec![Some("Prepared_stmt_count".into()), Some(number.into())]]);
+    run(&mut client, &["PREPARE a FROM 'SELECT 1'", "PREPARE a FROM 'SELECT 2'"]);
+    let number = client.prepare("SELECT 3").unwrap();
+    assert_eq!(client.query(count), counted("2"));
+    let text = "Can't create more than max_prepared_stmt_count statements (current value: 2)";
+    let refused = Answer::Error(1461, text.to_owned());
+    assert_eq!(client.query("PREPARE b FROM 'SELECT 1'"), refused);
+    assert_eq!(client.prepare("SELECT 1"), Err(refused));
+    client.query("PREPARE a FROM 'no statement'");
+    assert_eq!(client.query(count), counted("1"), "the name was free before the text was looked at");
+    let mut close = vec![0x19];
+    close.extend_from_slice(&number.to_le_bytes());
+    client.sequence = 0;
+    client.write(&close);
+    assert_eq!(client.query(count), counted("0"));
+    run(&mut client, &["PREPARE a FROM 'SELECT 1'", "PREPARE b FROM 'SELECT 1'", "DEALLOCATE PREPARE b"]);
+    assert_eq!(client.query(count), counted("1"));
+    assert_eq!(client.command(b"\x1f").unwrap()[0], 0, "reset connection");
+    assert_eq!(client.query(count), counted("0"));
 }

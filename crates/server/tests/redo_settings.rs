@@ -173,3 +173,23 @@ fn write_ahead_is_a_power_of_two() {
     );
     assert_eq!(client.value("SELECT @@innodb_log_write_ahead_size"), "8192");
 }
+
+#[test]
+fn flushing_the_logs_makes_durable_what_commits_did_not_wait_for() {
+    let never = [("innodb_flush_log_at_trx_commit", "0"), ("innodb_flush_log_at_timeout", "2700")];
+    let server = TestServer::start(&never);
+    let mut client = server.connect();
+    ok(&mut client, "CREATE DATABASE d");
+    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY)");
+    let lsn = |client: &mut Client, name: &str| -> u64 {
+        let select = "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME";
+        client.value(&format!("{select} = 'log_lsn_{name}'")).parse().unwrap()
+    };
+    for (number, flush) in ["FLUSH LOGS", "FLUSH ENGINE LOGS", "FLUSH LOCAL ENGINE LOGS"].iter().enumerate() {
+        ok(&mut client, &format!("INSERT INTO d.t VALUES ({number})"));
+        let committed = lsn(&mut client, "current");
+        assert!(lsn(&mut client, "last_flush") < committed, "nobody has waited for it");
+        ok(&mut client, flush);
+        assert!(lsn(&mut client, "last_flush") >= committed, "{flush}");
+    }
+}

@@ -10,6 +10,7 @@ use palisade_engine::ActiveTransaction;
 use palisade_parser::ast::Statement;
 
 use crate::named_locks::NamedLocks;
+use crate::prepared_count::Counted;
 use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
 
 /// Which value of a system variable or status counter.
@@ -177,6 +178,9 @@ pub trait Host: Send + Sync {
     fn may_see(&self, _session: &Session, _schema: &str, _table: Option<&str>) -> bool {
         true
     }
+
+    /// A session prepares a statement: 1461 if there are too many already.
+    fn count_prepared(&self) -> SqlResult<Counted>;
 
     /// The server's named locks.
     fn named_locks(&self) -> &Arc<NamedLocks>;

@@ -8,6 +8,7 @@
 //! | [`expr`], [`func`] | bound expressions and their evaluator; the function library |
 //! | [`plan`] | access paths, joins, grouping, order: what the operators do |
 //! | [`plans`] | parsed statements and their plans, shared by the sessions of a worker |
+//! | [`prepared_count`] | how many prepared statements all sessions have |
 //! | [`exec`] | the operators' states, and the calls that move them |
 //! | [`locks`] | LOCK TABLES, and what it forbids |
 //! | [`named_locks`] | GET_LOCK's locks, and those who wait for them |
@@ -41,6 +42,7 @@ pub mod mode;
 pub mod named_locks;
 pub mod plan;
 pub mod plans;
+pub mod prepared_count;
 pub mod run;
 pub mod session;
 pub mod show;
@@ -55,7 +57,7 @@ pub use host::{
     Access, Awaited, FileSource, ForeignKeyFailure, Host, Scope, Side, VirtualTable, WaitOutcome,
 };
 pub use plans::{Plans, Prepared};
-pub use session::{Session, SessionVariables};
+pub use session::{NamedStatement, Session, SessionVariables};
 pub use sink::{ColumnMeta, ResultSink};
 pub use sql::{Completion, Sql};
 

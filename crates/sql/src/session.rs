@@ -11,6 +11,7 @@ use palisade_catalog::{CollationId, SqlType, Value, Zone};
 use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
 
 use crate::mode::SqlMode;
+use crate::prepared_count::Counted;
 use crate::warning::Warnings;
 use crate::work::WorkDone;
 
@@ -204,7 +205,7 @@ pub struct Session {
     /// By which others end it.
     pub kill: KillFlag,
     /// Statements prepared by PREPARE, by lower-case name.
-    pub prepared: HashMap<String, Arc<crate::Prepared>>,
+    pub prepared: HashMap<String, NamedStatement>,
     /// Named savepoints of the open transaction, oldest first.
     pub savepoints: Vec<(String, palisade_engine::Savepoint)>,
     /// State of RAND() without a seed.
@@ -223,6 +224,14 @@ pub struct Session {
     pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
     /// What its statements have done.
     pub work: WorkDone,
+}
+
+/// A statement that PREPARE has given a name.
+pub struct NamedStatement {
+    /// Shared with the sessions that prepared the same text.
+    pub prepared: Arc<crate::Prepared>,
+    /// Its part of the server's prepared statements.
+    pub counted: Counted,
 }
 
 /// A user variable: its value, and the type that says what its bytes are.

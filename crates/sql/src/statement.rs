@@ -14,7 +14,7 @@ use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;
 use crate::run::drive;
-use crate::session::CompletionType;
+use crate::session::{CompletionType, NamedStatement};
 use crate::sql::Sql;
 use crate::work::Work;
 use crate::{Completion, ResultSink, Session, SqlResult};
@@ -519,8 +519,9 @@ impl Sql {
             },
         };
         session.prepared.remove(&prepare.name.to_lowercase());
+        let counted = self.host().count_prepared()?;
         let (prepared, _) = self.prepare_statement(session, &text)?;
-        session.prepared.insert(prepare.name.to_lowercase(), prepared);
+        session.prepared.insert(prepare.name.to_lowercase(), NamedStatement { prepared, counted });
         Ok(Completion { info: "Statement prepared".to_owned(), ..Completion::default() })
     }
 
@@ -530,9 +531,10 @@ impl Sql {
         execute: &ast::Execute,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        let Some(prepared) = session.prepared.get(&execute.name.to_lowercase()).cloned() else {
+        let Some(named) = session.prepared.get(&execute.name.to_lowercase()) else {
             return Err(mysql_error!(ER_UNKNOWN_STMT_HANDLER, execute.name, "EXECUTE"));
         };
+        let prepared = named.prepared.clone();
         if prepared.parameters != execute.variables.len() {
             return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"));
         }

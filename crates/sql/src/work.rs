@@ -81,7 +81,7 @@ const COUNT: usize = Work::SortScan as usize + 1;
 /// What one session's statements have done.
 #[derive(Debug, Default)]
 pub struct WorkDone {
-    /// Since the session began.
+    /// Since the session began, or FLUSH STATUS.
     totals: [u64; COUNT],
     /// Of that, what the server's counters have not been told.
     fresh: [u64; COUNT],
@@ -106,6 +106,12 @@ impl WorkDone {
             self.totals[which] += amount;
             METRICS[which].add(amount);
         }
+    }
+
+    /// Begins at 0 again, for the session only.
+    pub fn start_over(&mut self) {
+        self.publish();
+        self.totals = [0; COUNT];
     }
 
     /// What the session has counted of `metric`, if it is one of these.

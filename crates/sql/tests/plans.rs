@@ -119,8 +119,8 @@ fn named_statements_share_as_well() {
         client.answer("SET @id = 2").unwrap();
         assert_eq!(client.run("EXECUTE s USING @id"), "2");
     }
-    assert!(Arc::ptr_eq(&one.session.prepared["s"], &other.session.prepared["s"]));
-    assert_eq!(other.session.prepared["s"].plan_count(), 2);
+    assert!(Arc::ptr_eq(&one.session.prepared["s"].prepared, &other.session.prepared["s"].prepared));
+    assert_eq!(other.session.prepared["s"].prepared.plan_count(), 2);
 }
 
 #[test]

@@ -86,6 +86,13 @@ impl Plugin {
     }
 }
 
+/// What could be kept of a `caching_sha2_password` that nobody has.
+pub fn of_nobody() -> Vec<u8> {
+    let mut kept = PREFIX.to_vec();
+    kept.resize(PREFIX.len() + SALT + CRYPT, ALPHABET[0]);
+    kept
+}
+
 /// Bytes of salt.
 pub const SALT: usize = 20;
 /// Characters of the crypt.

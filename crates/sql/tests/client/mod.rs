@@ -14,6 +14,7 @@ use palisade_io::MemFileSystem;
 use palisade_parser::ast::Statement;
 use palisade_sql::expr::convert::display_text;
 use palisade_sql::named_locks::NamedLocks;
+use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::sink::Collected;
 use palisade_sql::*;
 
@@ -22,6 +23,7 @@ use palisade_sql::*;
 pub struct Bench {
     pub pauses: AtomicUsize,
     pub named_locks: Arc<NamedLocks>,
+    pub prepared_statements: PreparedCount,
 }
 
 impl Host for Bench {
@@ -46,6 +48,9 @@ impl Host for Bench {
     }
     fn virtual_table_names(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+    fn count_prepared(&self) -> SqlResult<Counted> {
+        self.prepared_statements.one_more(u64::MAX)
     }
     fn kill(&self, _: &Session, _: u64, _: bool) -> SqlResult<()> {
         Ok(())
