@@ -16,7 +16,7 @@ use palisade_lab::spec::Address;
 use palisade_lab::{mysqlslap, process, stats, sysbench};
 
 use crate::process::{command, output};
-use crate::server::Server;
+use crate::server::{Purpose, Server};
 use crate::{Outcome, install};
 
 const USAGE: &str =
@@ -67,7 +67,7 @@ pub fn run(arguments: &[String]) -> Outcome {
                 "--max-connections=2000",
                 "--max-prepared-stmt-count=1000000",
             ];
-            let server = Server::start(&format!("bench-{name}"), &settings)?;
+            let server = Server::start_for(Purpose::Measurements, &format!("bench-{name}"), &settings)?;
             *port = server.port;
             spawned.push(server);
         }

@@ -4,12 +4,13 @@ use palisade_lab::experiment;
 use palisade_lab::results::{Outcome, Results};
 
 use crate::process::{self, cargo, command, output, target};
-use crate::{Outcome as Done, install, server};
+use crate::server::{self, Purpose};
+use crate::{Outcome as Done, install};
 
 /// Runs all experiments; each must measure something, and make its report again from the JSON alone.
 pub fn run() -> Done {
     install::packages()?;
-    let palisade = server::build()?.display().to_string();
+    let palisade = server::build(Purpose::Tests)?.display().to_string();
     process::run(&mut cargo(&["build", "--quiet", "--package", "palisade-lab"]))?;
     let lab = target().join("debug/palisade-lab").display().to_string();
     for experiment in experiment::ALL {

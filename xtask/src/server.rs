@@ -7,14 +7,27 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Builds the server (release) and returns its program. `PALISADE_PROGRAM` names one to take instead: an older build, or
-/// one with debug assertions.
-pub fn build() -> Result<PathBuf, String> {
+/// What a server is for.
+#[derive(Debug, Clone, Copy)]
+pub enum Purpose {
+    /// Being tested: it has every assertion.
+    Tests,
+    /// Being measured: it is as released.
+    Measurements,
+}
+
+/// Builds the server and returns its program. `PALISADE_PROGRAM` names one to take instead: an older build, or one with
+/// other settings.
+pub fn build(purpose: Purpose) -> Result<PathBuf, String> {
     if let Some(program) = std::env::var_os("PALISADE_PROGRAM") {
         return Ok(program.into());
     }
-    process::run(&mut cargo(&["build", "--release", "--quiet", "--package", "palisade-server"]))?;
-    Ok(target().join("release/palisade"))
+    let profile = match purpose {
+        Purpose::Tests => "tested",
+        Purpose::Measurements => "release",
+    };
+    process::run(&mut cargo(&["build", "--profile", profile, "--quiet", "--package", "palisade-server"]))?;
+    Ok(target().join(profile).join("palisade"))
 }
 
 /// A running server.
@@ -33,9 +46,14 @@ fn free_port() -> Result<u16, String> {
 }
 
 impl Server {
-    /// Starts a server with no data yet; returns when it is ready for connections.
+    /// Starts a server to be tested, with no data yet; returns when it is ready for connections.
     pub fn start(name: &str, options: &[&str]) -> Result<Server, String> {
-        let program = build()?;
+        Server::start_for(Purpose::Tests, name, options)
+    }
+
+    /// Starts a server with no data yet; returns when it is ready for connections.
+    pub fn start_for(purpose: Purpose, name: &str, options: &[&str]) -> Result<Server, String> {
+        let program = build(purpose)?;
         let folder = target().join("server").join(name);
         if folder.exists() {
             std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -12,7 +12,7 @@ use palisade_lab::spec::Address;
 use palisade_lab::{process, sysbench};
 
 use crate::client::{Client, execute, expect, until};
-use crate::server::Server;
+use crate::server::{Purpose, Server};
 use crate::undo_room::UNDO;
 use crate::{Outcome, install};
 
@@ -41,7 +41,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 fn measure(seconds: u32, rounds: u32, turns: u32) -> Outcome {
     install::packages()?;
     let options = ["--innodb-buffer-pool-size=1G", "--innodb-redo-log-capacity=1G"];
-    let server = Server::start("snapshot", &options)?;
+    let server = Server::start_for(Purpose::Measurements, "snapshot", &options)?;
     let connect = || Client::connect(server.port).map_err(|error| error.to_string());
     let (mut watcher, mut reader) = (connect()?, connect()?);
     execute(&mut watcher, "CREATE DATABASE sbtest")?;

@@ -1,21 +1,97 @@
 //! The tests beside the code: unit, model-checked, golden; and loom.
 
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde_json::Value;
+
 use crate::Outcome;
-use crate::process::{self, cargo, target};
+use crate::process::{self, cargo, command, output, target};
 
 /// Crates with tests named `loom_*`, compiled with `--cfg loom` into a target directory of their own.
 const LOOM: &[&str] = &["palisade-log", "palisade-buffer", "palisade-txn"];
 
+/// How many programs of tests run at a time. Most tests of most programs wait for something now and then, and the longest ones
+/// of a program run alone in the end.
+const AT_A_TIME: usize = 2;
+
+/// The programs that take longest: begun first, so that none of them is left over.
+const LONGEST: [&str; 4] = ["palisade_txn", "histories", "palisade_engine", "differential"];
+
+/// A program of tests, and the folder of its package, in which it runs.
+struct Program {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
 /// Every crate's tests.
 pub fn run() -> Outcome {
-    process::run(&mut cargo(&["test", "--workspace", "--quiet"]))
+    let built = output(&mut cargo(&["test", "--workspace", "--no-run", "--quiet", "--message-format=json"]))?;
+    let mut programs: Vec<Program> = built.lines().filter_map(program).collect();
+    programs.sort_by_key(|program| {
+        LONGEST.iter().position(|known| *known == name(&program.path)).unwrap_or(LONGEST.len())
+    });
+    run_all(programs)?;
+    process::run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))
+}
+
+/// Runs all of them, also when one fails.
+fn run_all(programs: Vec<Program>) -> Outcome {
+    if programs.is_empty() {
+        return Err("cargo names no program of tests".into());
+    }
+    let count = programs.len();
+    let (queue, failures) = (Mutex::new(programs.into_iter()), Mutex::new(Vec::new()));
+    let next = || queue.lock().expect("no thread panics with the queue").next();
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some(Program { path, folder }) = next() {
+                    let ran = output(command(&path.display().to_string(), &["--quiet"]).current_dir(folder));
+                    match ran {
+                        Ok(printed) => println!("{}: {}", name(&path), summary(&printed)),
+                        Err(printed) => {
+                            println!("{printed}");
+                            failures.lock().expect("no thread panics with the list").push(name(&path));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no thread panics with the list");
+    if !failures.is_empty() {
+        return Err(format!("{} of {count} programs failed: {}", failures.len(), failures.join(", ")));
+    }
+    Ok(())
+}
+
+/// The program that a line of cargo's tells of, if it does.
+fn program(line: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    if message["profile"]["test"] != true {
+        return None;
+    }
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    Some(Program { path: message["executable"].as_str()?.into(), folder: manifest.parent()?.into() })
+}
+
+/// A program's name without the number that cargo gives it.
+fn name(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.rsplit_once('-').map_or(&*stem, |(name, _)| name).to_owned()
+}
+
+/// What a program of tests says of all of them.
+fn summary(printed: &str) -> &str {
+    printed.lines().rfind(|line| line.starts_with("test result: ")).unwrap_or("no tests")
 }
 
 /// Every schedule of the concurrent structures that loom's bounds allow.
 pub fn loom() -> Outcome {
     for package in LOOM {
         process::run(
-            cargo(&["test", "--package", package, "--lib", "--release", "--quiet", "loom_"])
+            cargo(&["test", "--package", package, "--lib", "--profile", "tested", "--quiet", "loom_"])
                 .env("RUSTFLAGS", "--cfg loom")
                 .env("LOOM_MAX_PREEMPTIONS", "3")
                 .env("CARGO_TARGET_DIR", target().join("loom")),
@@ -51,4 +127,37 @@ pub fn search(count: u32) -> Outcome {
         process::run(cargo(&search).args(["search", "--", "--ignored", "--nocapture"]).env("SEEDS", &seeds))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_fails_fails_the_step_and_the_others_run() {
+        let run = |words: &[&str]| {
+            let program =
+                |word: &&str| Program { path: Path::new("/bin").join(word), folder: process::root() };
+            run_all(words.iter().map(program).collect())
+        };
+        assert_eq!(run(&["true", "true", "true"]), Ok(()));
+        assert_eq!(run(&["true", "false", "true"]), Err("1 of 3 programs failed: false".to_owned()));
+        assert!(run(&["no-such-program"]).is_err());
+        assert!(run(&[]).is_err());
+    }
+
+    #[test]
+    fn cargo_names_programs_of_tests_among_other_things() {
+        let line = |test: bool, executable: &str| {
+            format!(
+                r#"{{"manifest_path": "/x/Cargo.toml", "profile": {{"test": {test}}}, "executable": {executable}}}"#
+            )
+        };
+        let found = program(&line(true, r#""/x/deps/palisade_log-0123abcd""#)).unwrap();
+        assert_eq!((name(&found.path), found.folder), ("palisade_log".to_owned(), PathBuf::from("/x")));
+        assert!(
+            program(&line(false, r#""/x/palisade""#)).is_none() && program(&line(true, "null")).is_none()
+        );
+        assert!(program("warning: something else").is_none());
+    }
 }
