@@ -19,6 +19,19 @@ pub fn listener(port: u16) -> Option<u32> {
     })
 }
 
+/// Whether a process has a file open in `folder` or below: a server has in its data directory, and a program that passes on its
+/// connections (docker-proxy, ssh) has not. A folder that is not absolute is meant from where the process works.
+pub fn has_file_below(pid: u32, folder: &str) -> bool {
+    let Ok(directory) = fs::read_link(format!("/proc/{pid}/cwd")) else { return false };
+    let said = directory.join(folder);
+    // A process in a container has files where there are none for others.
+    let real = fs::canonicalize(&said).unwrap_or_else(|_| said.clone());
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    files
+        .filter_map(|file| fs::read_link(file.path()).ok())
+        .any(|file| file.starts_with(&said) || file.starts_with(&real))
+}
+
 /// The inode of the socket that listens on `port`, in a table with the layout of /proc/net/tcp.
 fn listening_socket(table: &str, port: u16) -> Option<u64> {
     const LISTEN: &str = "0A";
@@ -161,6 +174,25 @@ mod tests {
         assert_eq!(listener(port), Some(std::process::id()));
         // Not the same port after the socket has gone: another process, or test, may have it by then.
         assert_eq!(listener(0), None, "nobody can listen there");
+    }
+
+    #[test]
+    fn a_process_has_files_where_it_has_opened_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let below = folder.path().join("data/redo");
+        fs::create_dir_all(&below).expect("a folder");
+        let has = |folder: &Path| has_file_below(std::process::id(), &folder.display().to_string());
+        assert!(!has(folder.path()));
+        let file = fs::File::create(below.join("log.0")).expect("a file");
+        assert!(has(folder.path()) && has(&folder.path().join("data/")) && has(&below));
+        let from_here =
+            std::env::current_dir().expect("a folder").ancestors().skip(1).map(|_| "../").collect::<String>();
+        assert!(has_file_below(
+            std::process::id(),
+            &format!("{from_here}{}", &below.display().to_string()[1..])
+        ));
+        drop(file);
+        assert!(!has(&below) && !has_file_below(u32::MAX, "/"));
     }
 
     #[test]

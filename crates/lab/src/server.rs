@@ -173,8 +173,13 @@ impl<'a> Server<'a> {
     /// Connects to a server that runs.
     pub fn at(name: &str, address: Address) -> Result<Server<'a>> {
         let origin = format!("running at {address}");
-        let pid = local(&address.host).then(|| process::listener(address.port)).flatten();
-        Server::connect(name, address, origin, None, pid)
+        let listener = local(&address.host).then(|| process::listener(address.port)).flatten();
+        let mut server = Server::connect(name, address, origin, None, None)?;
+        // What listens may only pass on what it hears, to a container or another machine.
+        let datadir = server.query("SELECT @@datadir")?;
+        let datadir = datadir.first().and_then(|row| row.first()?.as_deref()).unwrap_or_default();
+        server.pid = listener.filter(|pid| process::has_file_below(*pid, datadir));
+        Ok(server)
     }
 
     fn connect(
