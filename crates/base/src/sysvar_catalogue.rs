@@ -259,8 +259,8 @@ system_variables! {
     INNODB_FSYNC_THRESHOLD = "innodb_fsync_threshold", Global, dynamic, uint(0, 0, u64::MAX, Plain), COMPATIBLE;
     INNODB_FT_MIN_TOKEN_SIZE = "innodb_ft_min_token_size", Global, fixed, uint(3, 0, 16, Plain), COMPATIBLE;
     INNODB_IDLE_FLUSH_PCT = "innodb_idle_flush_pct", Global, dynamic, uint(100, 0, 100, Plain), COMPATIBLE;
-    INNODB_IO_CAPACITY = "innodb_io_capacity", Global, dynamic, uint(10000, 100, u32::MAX as u64, Plain), "Pages per second to write back when in no hurry.";
-    INNODB_IO_CAPACITY_MAX = "innodb_io_capacity_max", Global, dynamic, uint(20000, 100, u32::MAX as u64, Plain), "No effect: the age of the log decides how fast pages are written back, at most twice innodb_io_capacity unless the log is nearly full.";
+    INNODB_IO_CAPACITY = "innodb_io_capacity", Global, dynamic, uint(10000, 100, u32::MAX as u64, Plain), "Pages per second to write back while nothing is logged.";
+    INNODB_IO_CAPACITY_MAX = "innodb_io_capacity_max", Global, dynamic, uint(20000, 100, u32::MAX as u64, Plain), "Pages per second to write back at most, unless the log is nearly full: its age decides how many. Where it is not given, twice innodb_io_capacity.";
     INNODB_LOCK_WAIT_TIMEOUT = "innodb_lock_wait_timeout", Both, dynamic, uint(50, 1, 1073741824, Seconds), "How long a statement waits for a row lock.";
     INNODB_LOG_BUFFER_SIZE = "innodb_log_buffer_size", Global, dynamic, uint(64 << 20, 256 << 10, (4 << 30) - 1, Bytes, 1024), "Memory for log not yet written: the power of two that is not less, between 2 MiB and a quarter of innodb_redo_log_capacity. When it is changed, the memory follows in the background.";
     INNODB_LOG_CHECKSUMS = "innodb_log_checksums", Global, dynamic, bool(true), COMPATIBLE;

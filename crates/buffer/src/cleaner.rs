@@ -36,7 +36,7 @@ use palisade_base::{Lsn, PageId};
 use crate::error::Error;
 use crate::frames::CLEAN;
 use crate::metrics;
-use crate::pacing::{Limits, Observation, Pacer, Plan, Reason};
+use crate::pacing::{Observation, Pacer, Plan, Reason};
 use crate::pool::{BufferPool, Core};
 use crate::sink::Batch;
 use crate::space::{Space, is_no_space};
@@ -303,7 +303,7 @@ impl Coordinator {
             dirty: core.frames.dirty_count(),
             frames: core.frames.count(),
         };
-        let limits = Limits::new(core.tuning.io_capacity.load(Ordering::Relaxed));
+        let limits = core.tuning.io_capacity();
         let Some(plan) = self.pacer.plan(seen, limits) else { return Ok(0) };
         let metric = match plan.reason {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,

@@ -41,6 +41,7 @@ pub use cleaner::StepReport;
 pub use doublewrite::Doublewrite;
 pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
+pub use pacing::IoCapacity;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
 pub use pool::{BufferConfig, BufferPool, FatalHook};
 pub use sink::{Off, PageSink, Repaired};

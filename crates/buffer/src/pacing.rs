@@ -14,7 +14,7 @@
 //! the age stays where it is; below, the age rises, above, it falls. So the age settles near one half, the rate follows the
 //! load by itself - no estimate of the device, no knob - and there are no bursts, because the target moves by what
 //! was produced since the last step, many times a second. Only beyond 0.8, where writers are about to be slowed, the
-//! target jumps. Below 0.75 twice `io_capacity` bounds the rate.
+//! target jumps. Below 0.75 `io_capacity_max` bounds the rate.
 //!
 //! Two more reasons to write: nothing was logged for a second (idle: clean at `io_capacity`), and too many dirty pages for
 //! the evictor to find clean ones.
@@ -57,23 +57,22 @@ impl Observation {
     }
 }
 
-/// Pages a second otherwise are so many times those when idle.
-const BUSY_RATE: u32 = 2;
 /// So many dirty frames leave too few for the evictor.
 const MOST_DIRTY: f64 = 0.9;
 
-/// Limits set by the administrator.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// Pages a second when idle.
-    io_capacity: u32,
-    /// Pages a second otherwise.
-    io_capacity_max: u32,
+/// How many pages a second may be written back, set by the administrator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoCapacity {
+    /// When nothing is logged (`innodb_io_capacity`).
+    pub idle: u32,
+    /// Otherwise, unless the log is nearly full (`innodb_io_capacity_max`).
+    pub most: u32,
 }
 
-impl Limits {
-    pub(crate) fn new(io_capacity: u32) -> Limits {
-        Limits { io_capacity, io_capacity_max: io_capacity.saturating_mul(BUSY_RATE) }
+impl Default for IoCapacity {
+    /// MySQL's.
+    fn default() -> Self {
+        IoCapacity { idle: 10_000, most: 20_000 }
     }
 }
 
@@ -106,7 +105,7 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     /// What to write at this step, if anything.
-    pub(crate) fn plan(&mut self, seen: Observation, limits: Limits) -> Option<Plan> {
+    pub(crate) fn plan(&mut self, seen: Observation, limits: IoCapacity) -> Option<Plan> {
         let (since, produced) = match self.last {
             Some((then, tail)) => (seen.now.saturating_sub(then), seen.tail.0.saturating_sub(tail.0)),
             None => (Duration::ZERO, 0),
@@ -129,7 +128,7 @@ impl Pacer {
         seen: Observation,
         produced: u64,
         since: Duration,
-        limits: Limits,
+        limits: IoCapacity,
     ) -> Option<Plan> {
         let (capacity, age) = (seen.log_capacity.max(1) as f64, seen.age());
         self.target = self.target.max(seen.oldest.0);
@@ -145,29 +144,29 @@ impl Pacer {
             self.target = self.target.max(seen.tail.0 - (capacity * CATCH_UP_AGE) as u64);
         }
         self.target = self.target.min(seen.tail.0);
-        let pages = pages.unwrap_or_else(|| self.share(limits.io_capacity_max, since));
+        let pages = pages.unwrap_or_else(|| self.share(limits.most, since));
         let plan = Plan { below: Lsn(self.target), pages, reason: Reason::Adaptive };
         (pages > 0 && seen.oldest < plan.below).then_some(plan)
     }
 
-    fn for_idleness(&mut self, seen: Observation, since: Duration, limits: Limits) -> Option<Plan> {
+    fn for_idleness(&mut self, seen: Observation, since: Duration, limits: IoCapacity) -> Option<Plan> {
         if self.idle < IDLE_AFTER {
             return None;
         }
         // Nothing is logged either when everybody waits for room in the log.
         let pages = match seen.age() >= HIGH_AGE {
             true => usize::MAX,
-            false => self.share(limits.io_capacity, since),
+            false => self.share(limits.idle, since),
         };
         (pages > 0).then_some(anything(pages, seen))
     }
 
     /// From half the permitted share of dirty frames on, increasingly.
-    fn for_clean_frames(&mut self, seen: Observation, since: Duration, limits: Limits) -> Option<Plan> {
+    fn for_clean_frames(&mut self, seen: Observation, since: Duration, limits: IoCapacity) -> Option<Plan> {
         let dirty = seen.dirty as f64 / seen.frames.max(1) as f64;
         let half = MOST_DIRTY / 2.0;
         let urgency = ((dirty - half) / half).clamp(0.0, 1.0);
-        let pages = self.share((f64::from(limits.io_capacity_max) * urgency) as u32, since);
+        let pages = self.share((f64::from(limits.most) * urgency) as u32, since);
         (pages > 0).then_some(anything(pages, seen))
     }
 
@@ -196,7 +195,7 @@ mod tests {
     use super::*;
     use palisade_base::prng::{Prng, test_seed};
 
-    const LIMITS: Limits = Limits { io_capacity: 1000, io_capacity_max: 1_000_000 };
+    const LIMITS: IoCapacity = IoCapacity { idle: 1000, most: 1_000_000 };
     const CAPACITY: u64 = 100_000_000;
     const STEP: Duration = Duration::from_millis(50);
 

@@ -34,6 +34,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
 use crate::frames::Frames;
+use crate::pacing::IoCapacity;
 use crate::page::PAGE_SIZE;
 use crate::sink::{PageSink, Repaired, SpaceFiles};
 use crate::space::Space;
@@ -54,8 +55,8 @@ pub struct BufferConfig {
     pub lru_scan_depth: u32,
     /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep frames free.
     pub page_cleaners: usize,
-    /// Pages to write back per second when idle (`innodb_io_capacity`), and twice as many otherwise, unless the log is nearly full.
-    pub io_capacity: u32,
+    /// Pages to write back per second.
+    pub io_capacity: IoCapacity,
     /// How pages reach disk.
     pub sink: Arc<dyn PageSink>,
     /// Time.
@@ -71,7 +72,7 @@ impl BufferConfig {
             frames,
             lru_scan_depth: 1024,
             page_cleaners: 2,
-            io_capacity: 10_000,
+            io_capacity: IoCapacity::default(),
             sink,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
@@ -89,7 +90,25 @@ fn abort(reason: &str) {
 /// Settings that may change while the server runs.
 pub(crate) struct Tuning {
     pub(crate) lru_scan_depth: AtomicU32,
-    pub(crate) io_capacity: AtomicU32,
+    io_capacity: AtomicU32,
+    io_capacity_max: AtomicU32,
+}
+
+impl Tuning {
+    fn new(config: &BufferConfig) -> Tuning {
+        let IoCapacity { idle, most } = config.io_capacity;
+        Tuning {
+            lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
+            io_capacity: AtomicU32::new(idle),
+            io_capacity_max: AtomicU32::new(most),
+        }
+    }
+
+    pub(crate) fn io_capacity(&self) -> IoCapacity {
+        let [idle, most] =
+            [&self.io_capacity, &self.io_capacity_max].map(|pages| pages.load(Ordering::Relaxed));
+        IoCapacity { idle, most }
+    }
 }
 
 /// What spaces and cleaners share.
@@ -205,16 +224,14 @@ impl BufferPool {
         })?;
         let cleaners = config.page_cleaners.clamp(1, config.sink.lanes());
         let batch_pages = config.sink.batch_pages();
+        let tuning = Tuning::new(&config);
         let core = Core {
             frames,
             log,
             io,
             sink: config.sink,
             clock: config.clock,
-            tuning: Tuning {
-                lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
-                io_capacity: AtomicU32::new(config.io_capacity),
-            },
+            tuning,
             on_fatal: config.on_fatal,
             stopped: AtomicBool::new(false),
             hand: AtomicUsize::new(0),
@@ -331,9 +348,10 @@ impl BufferPool {
         self.core.frames.dirty_count()
     }
 
-    /// Changes `innodb_io_capacity`.
-    pub fn set_io_capacity(&self, pages_per_second: u32) {
-        self.core.tuning.io_capacity.store(pages_per_second, Ordering::Relaxed);
+    /// Changes how many pages a second are written back.
+    pub fn set_io_capacity(&self, IoCapacity { idle, most }: IoCapacity) {
+        self.core.tuning.io_capacity.store(idle, Ordering::Relaxed);
+        self.core.tuning.io_capacity_max.store(most, Ordering::Relaxed);
     }
 
     /// Changes `innodb_lru_scan_depth`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
+use palisade_buffer::IoCapacity;
 use palisade_io::{Placement, Syncing};
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
@@ -159,8 +160,8 @@ pub struct EngineConfig {
     pub page_cleaners: usize,
     /// `innodb_lru_scan_depth`, pages.
     pub lru_scan_depth: usize,
-    /// `innodb_io_capacity`, pages per second.
-    pub io_capacity: u32,
+    /// `innodb_io_capacity` and `innodb_io_capacity_max`.
+    pub io_capacity: IoCapacity,
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
@@ -202,7 +203,7 @@ impl Default for EngineConfig {
             io_threads: 4,
             page_cleaners: 1,
             lru_scan_depth: 1024,
-            io_capacity: 10_000,
+            io_capacity: IoCapacity::default(),
             purge_threads: 1,
             undo_kept: Some(MAX_UNDO_KEPT),
             auto_increment_lock_mode: AutoIncrementLockMode::default(),

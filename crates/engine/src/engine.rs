@@ -13,7 +13,7 @@ use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
-use palisade_buffer::{BufferPool, Space};
+use palisade_buffer::{BufferPool, IoCapacity, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
@@ -298,8 +298,8 @@ impl Engine {
         }
     }
 
-    /// Sets `innodb_io_capacity`.
-    pub fn set_io_capacity(&self, pages_per_second: u32) {
+    /// Sets `innodb_io_capacity` and `innodb_io_capacity_max`.
+    pub fn set_io_capacity(&self, pages_per_second: IoCapacity) {
         self.pool.set_io_capacity(pages_per_second);
     }
 

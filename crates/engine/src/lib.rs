@@ -60,7 +60,7 @@ pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue};
 pub use error::Error;
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
-pub use palisade_buffer::PAGE_SIZE;
+pub use palisade_buffer::{IoCapacity, PAGE_SIZE};
 pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
 pub use row_lock_wait::RowLockWait;

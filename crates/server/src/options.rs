@@ -89,6 +89,7 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
         options.apply(&option).map_err(|problem| format!("{}: {problem}", option.origin))?;
     }
     options.use_log_file_size();
+    options.use_io_capacity();
     Ok(Action::Run(Box::new(options)))
 }
 
@@ -177,6 +178,23 @@ impl Options {
                 "Deprecated configuration parameters innodb_log_file_size and/or innodb_log_files_in_group have been \
                  used to compute innodb_redo_log_capacity={capacity}. Please use innodb_redo_log_capacity instead."
             ));
+        }
+    }
+
+    /// `innodb_io_capacity_max` that is not given is twice `innodb_io_capacity`, at least 2000, as in MySQL; one that is given
+    /// bounds it.
+    fn use_io_capacity(&mut self) {
+        const LEAST: u64 = 2000;
+        let capacity = self.settings.uint(sysvar::INNODB_IO_CAPACITY);
+        let most = self.settings.uint(sysvar::INNODB_IO_CAPACITY_MAX);
+        if !self.given.contains(&sysvar::INNODB_IO_CAPACITY_MAX) {
+            let twice = capacity.saturating_mul(2).clamp(LEAST, u64::from(u32::MAX));
+            self.settings.set(sysvar::INNODB_IO_CAPACITY_MAX, Setting::UInt(twice));
+        } else if capacity > most {
+            self.warnings.push(format!(
+                "innodb_io_capacity={capacity} is more than innodb_io_capacity_max={most}; it is {most} as well"
+            ));
+            self.settings.set(sysvar::INNODB_IO_CAPACITY, Setting::UInt(most));
         }
     }
 

@@ -151,7 +151,7 @@ fn open_engine(
         io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,
         page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
-        io_capacity: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
+        io_capacity: variables::io_capacity(settings),
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
         undo_kept: variables::undo_kept(settings),
         auto_increment_lock_mode: AutoIncrementLockMode::from_number(

@@ -12,7 +12,7 @@ use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, Va
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::{Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT};
+use palisade_engine::{Engine, FlushAtCommit, IoCapacity, LogWriterThreads, MAX_UNDO_KEPT};
 use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
@@ -122,12 +122,50 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::INNODB_MAX_PURGE_LAG_DELAY, Setting::UInt(most_us)) => {
             engine.set_max_purge_lag_delay(*most_us);
         }
-        (sysvar::INNODB_IO_CAPACITY, Setting::UInt(pages)) => engine.set_io_capacity(*pages as u32),
+        (sysvar::INNODB_IO_CAPACITY | sysvar::INNODB_IO_CAPACITY_MAX, _) => {
+            engine.set_io_capacity(io_capacity(settings));
+        }
         (sysvar::INNODB_MAX_UNDO_LOG_SIZE | sysvar::INNODB_UNDO_LOG_TRUNCATE, _) => {
             engine.set_undo_kept(undo_kept(settings));
         }
         _ => {}
     }
+}
+
+/// Pages to write back per second.
+pub fn io_capacity(settings: &Settings) -> IoCapacity {
+    IoCapacity {
+        idle: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
+        most: settings.uint(sysvar::INNODB_IO_CAPACITY_MAX) as u32,
+    }
+}
+
+/// `innodb_io_capacity` or its maximum gets a value beyond the other: what the other becomes, with MySQL's warnings.
+fn follow_io_capacity(
+    settings: &Settings,
+    session: &mut Session,
+    id: VariableId,
+    pages: u64,
+) -> Option<(VariableId, Setting)> {
+    let (idle, most) = (sysvar::INNODB_IO_CAPACITY, sysvar::INNODB_IO_CAPACITY_MAX);
+    let (other, follows, reason, name) = match id {
+        _ if id == idle && pages > settings.uint(most) => {
+            let before = settings.uint(most);
+            let reason =
+                format!("Setting innodb_io_capacity to {pages} higher than innodb_io_capacity_max {before}");
+            (most, pages.saturating_mul(2).min(u64::from(u32::MAX)), reason, "innodb_max_io_capacity")
+        }
+        _ if id == most && pages < settings.uint(idle) => {
+            let before = settings.uint(idle);
+            let reason = format!("innodb_io_capacity_max {pages} lower than innodb_io_capacity {before}.");
+            (idle, pages, reason, "innodb_io_capacity")
+        }
+        _ => return None,
+    };
+    for text in [reason, format!("Setting {name} to {follows}")] {
+        session.warnings.warn(MysqlError::with_message(&ER_WRONG_ARGUMENTS, text));
+    }
+    Some((other, Setting::UInt(follows)))
 }
 
 /// How many bytes of free undo pages keep their room on the disk; `None` for all.
@@ -274,7 +312,11 @@ pub fn assign(
                 let placed = placement.set(cpu_list(variable, &text)?);
                 placed.map_err(|_| mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, text))?;
             }
-            if let Some((other, follows)) = session_variables::coupled(id, &setting)? {
+            let coupled = match setting {
+                Setting::UInt(pages) => follow_io_capacity(&globals.load(), session, id, pages),
+                _ => session_variables::coupled(id, &setting)?,
+            };
+            if let Some((other, follows)) = coupled {
                 globals.set(other, follows);
             }
             globals.set(id, setting);

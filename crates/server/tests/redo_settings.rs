@@ -193,3 +193,24 @@ fn flushing_the_logs_makes_durable_what_commits_did_not_wait_for() {
         assert!(lsn(&mut client, "last_flush") >= committed, "{flush}");
     }
 }
+
+#[test]
+fn the_pages_written_back_when_idle_are_never_more_than_otherwise() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    let both = "SELECT CONCAT(@@innodb_io_capacity, ' ', @@innodb_io_capacity_max)";
+    ok(&mut client, "SET GLOBAL innodb_io_capacity = 15000");
+    assert_eq!(client.value(both), "15000 20000");
+    ok(&mut client, "SET GLOBAL innodb_io_capacity = 30000");
+    let warnings = |client: &mut Client| match client.query("SHOW WARNINGS") {
+        Answer::Rows(rows) => rows.into_iter().map(|mut row| row.pop().unwrap().unwrap()).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let higher = "Setting innodb_io_capacity to 30000 higher than innodb_io_capacity_max 20000";
+    assert_eq!(warnings(&mut client), [higher, "Setting innodb_max_io_capacity to 60000"]);
+    assert_eq!(client.value(both), "30000 60000");
+    ok(&mut client, "SET GLOBAL innodb_io_capacity_max = 500");
+    let lower = "innodb_io_capacity_max 500 lower than innodb_io_capacity 30000.";
+    assert_eq!(warnings(&mut client), [lower, "Setting innodb_io_capacity to 500"]);
+    assert_eq!(client.value(both), "500 500");
+}

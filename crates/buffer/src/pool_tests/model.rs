@@ -1,7 +1,7 @@
 //! One thread, a few frames: what is read is what was written, wherever it was meanwhile.
 
 use super::*;
-use crate::{Corruption, PageRead, cleaner::StepReport, metrics};
+use crate::{Corruption, IoCapacity, PageRead, cleaner::StepReport, metrics};
 use palisade_base::PageId;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{Call, Fault};
@@ -328,16 +328,16 @@ fn the_rate_of_writing_back_follows_its_setting() {
     for page in 0..40 {
         world.change(created(page)).unwrap();
     }
-    let steps = |io_capacity| {
-        world.pool.set_io_capacity(io_capacity);
+    let steps = |most| {
+        world.pool.set_io_capacity(IoCapacity { idle: 1, most });
         world.clock.advance(Duration::from_millis(50));
         world.pool.step().unwrap().written
     };
-    assert_eq!(steps(100), 0, "no time has passed since the first step");
-    assert_eq!(steps(100), 3);
+    assert_eq!(steps(200), 0, "no time has passed since the first step");
+    assert_eq!(steps(200), 3);
     assert_eq!(world.pool.dirty_pages(), 37);
     world.clock.advance(Duration::from_millis(500));
-    assert_eq!(steps(100_000), 37);
+    assert_eq!(steps(200_000), 37);
 }
 
 /// The physical effect of one batch, as a script: log first, then the copies, then the places; each durable before the next.

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use palisade_engine::{Engine, EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads};
+use palisade_engine::{Engine, EngineConfig, FlushAtCommit, FlushMethod, IoCapacity, LogWriterThreads};
 use palisade_io::OsFileSystem;
 
 /// The server's allocator.
@@ -71,9 +71,14 @@ impl Options {
             flush_method: if self.get("direct", false) { FlushMethod::ODirect } else { FlushMethod::Fsync },
             doublewrite: self.get("doublewrite", true),
             purge_threads: self.get("purge", 1),
-            io_capacity: self.get("io_capacity", 10_000),
+            io_capacity: self.io_capacity(),
             ..EngineConfig::default()
         }
+    }
+
+    fn io_capacity(&self) -> IoCapacity {
+        let idle = self.get("io_capacity", IoCapacity::default().idle);
+        IoCapacity { idle, most: self.get("io_capacity_max", idle.saturating_mul(2)) }
     }
 
     /// An engine in an empty directory.

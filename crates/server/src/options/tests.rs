@@ -50,6 +50,21 @@ fn the_size_of_log_files_gives_the_logs_capacity_unless_that_is_given() {
 }
 
 #[test]
+fn the_most_pages_a_second_are_twice_those_when_idle_unless_that_is_given() {
+    let pages = |arguments: &[&str]| {
+        let options = run(arguments).unwrap();
+        let uint = |id| options.settings.uint(id);
+        (uint(sysvar::INNODB_IO_CAPACITY), uint(sysvar::INNODB_IO_CAPACITY_MAX), options.warnings.len())
+    };
+    assert_eq!(pages(&[]), (10_000, 20_000, 0));
+    assert_eq!(pages(&["--innodb-io-capacity=200"]), (200, 2000, 0));
+    assert_eq!(pages(&["--innodb-io-capacity=30000"]), (30_000, 60_000, 0));
+    assert_eq!(pages(&["--innodb-io-capacity=4294967295"]), (4_294_967_295, 4_294_967_295, 0));
+    assert_eq!(pages(&["--innodb-io-capacity-max=50000"]), (10_000, 50_000, 0));
+    assert_eq!(pages(&["--innodb-io-capacity=300", "--innodb-io-capacity-max=200"]), (200, 200, 1));
+}
+
+#[test]
 fn an_unknown_option_is_an_error_unless_loose() {
     assert_eq!(run(&["--nonsense=1"]).unwrap_err(), "command line: unknown variable 'nonsense=1'");
     assert_eq!(run(&["--nonsense"]).unwrap_err(), "command line: unknown option '--nonsense'");
