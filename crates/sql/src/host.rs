@@ -146,6 +146,14 @@ pub trait Host: Send + Sync {
         Box::pin(crate::run::yield_now())
     }
 
+    /// Asked by an evaluation that has computed for about a millisecond within one step of the connection's statement. `true`: the
+    /// calling thread may go on computing. `false`: the thread serves other sessions too. The caller then unwinds with
+    /// [`Blocked::Wait`](palisade_base::Blocked::Wait) on a completed event, and the server calls the step again on a thread
+    /// that serves no other session.
+    fn may_compute(&self, _connection_id: u64) -> bool {
+        true
+    }
+
     /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
     /// thousand rows of an INSERT IGNORE.
     fn note_foreign_key_failure(&self, _session: &Session, _failure: ForeignKeyFailure<'_>) {}
