@@ -4,7 +4,14 @@
 //!
 //! Second chance: a hand goes round the frames. A page accessed since it last came by is spared and marked cold; a cold
 //! clean page leaves memory; a cold dirty one is written and then leaves. The hand moves until
-//! `innodb_lru_scan_depth` frames are free.
+//! `innodb_lru_scan_depth` frames are free. A cleaner of its own does that: the one that follows the log is busy for as long
+//! as its batches take. Where it is the only cleaner, it frees frames between two batches.
+//!
+//! # Slices
+//!
+//! What the pacer wants written can be more than a disk writes in a second. The cleaner that follows the log writes for
+//! [`SLICE`] at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the pacer, whose plan
+//! has changed meanwhile. The sweep goes on where it ended.
 //!
 //! # Writing a page
 //!
@@ -55,6 +62,9 @@ const GATHERING: Duration = Duration::from_millis(500);
 /// From this part of the log's capacity on, pages are written as soon as the pacer wants it.
 const HURRIED_AGE: f64 = 0.7;
 
+/// So long the coordinator writes before it frees frames, checkpoints and plans again.
+const SLICE: Duration = Duration::from_millis(100);
+
 /// From this part of the log's capacity on, every step checkpoints.
 const EARLY_CHECKPOINT_AGE: f64 = 0.5;
 
@@ -96,6 +106,8 @@ pub(crate) struct Coordinator {
     position: usize,
     /// Until when pages gather, unless it is urgent.
     gathers_until: Duration,
+    /// The last slice ended before the plan was carried out.
+    is_cut_short: bool,
 }
 
 impl Cleaner {
@@ -279,6 +291,7 @@ impl Coordinator {
             last_checkpoint: Duration::ZERO,
             position: 0,
             gathers_until: Duration::ZERO,
+            is_cut_short: false,
         }
     }
 
@@ -292,6 +305,7 @@ impl Coordinator {
     fn flush_planned(&mut self, pool: &BufferPool) -> Result<usize, Error> {
         let core = pool.core();
         let now = core.clock.monotonic();
+        self.is_cut_short = false;
         if now < self.gathers_until && core.log.capacity_used() < HURRIED_AGE {
             return Ok(0);
         }
@@ -309,16 +323,24 @@ impl Coordinator {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
             Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,
         };
-        let written = self.write_below(pool, plan, metric)?;
-        if written < self.cleaner.batch.capacity() {
+        let written = self.write_below(pool, plan, metric, Some(now + SLICE))?;
+        if written < self.cleaner.batch.capacity() && !self.is_cut_short {
             self.gathers_until = now + GATHERING;
         }
         Ok(written)
     }
 
-    /// One sweep over the frames, from where the last one ended: writes pages changed first before `plan.below`.
-    fn write_below(&mut self, pool: &BufferPool, plan: Plan, metric: &Metric) -> Result<usize, Error> {
-        let frames = &pool.core().frames;
+    /// One sweep over the frames, from where the last one ended: writes pages changed first before `plan.below`. Begins no batch
+    /// after `until`, and frees frames between two batches where no other cleaner does.
+    fn write_below(
+        &mut self,
+        pool: &BufferPool,
+        plan: Plan,
+        metric: &Metric,
+        until: Option<Duration>,
+    ) -> Result<usize, Error> {
+        let core = pool.core();
+        let frames = &core.frames;
         let (mut chosen, mut written) = (0, 0);
         self.cleaner.candidates.clear();
         for _ in 0..frames.count() {
@@ -337,6 +359,15 @@ impl Coordinator {
             if self.cleaner.candidates.len() == self.cleaner.batch.capacity() {
                 written += self.cleaner.write_candidates(pool)?;
                 self.cleaner.candidates.clear();
+                if pool.evictors.is_empty() && core.runs_short() {
+                    self.cleaner.evict(pool)?;
+                    self.cleaner.candidates.clear();
+                }
+                if until.is_some_and(|until| core.clock.monotonic() >= until) {
+                    self.is_cut_short = chosen < plan.pages;
+                    metric.add(written as u64);
+                    return Ok(written);
+                }
             }
         }
         written += self.cleaner.write_candidates(pool)?;
@@ -424,7 +455,11 @@ impl BufferPool {
         self.publish_metrics();
         evicted?;
         flushed?;
-        Ok(if self.dirty_pages() > 0 { BUSY_PAUSE } else { QUIET_PAUSE })
+        Ok(match coordinator.is_cut_short {
+            true => Duration::ZERO,
+            false if self.dirty_pages() > 0 => BUSY_PAUSE,
+            false => QUIET_PAUSE,
+        })
     }
 
     /// An evictor thread's round; how long to pause after it.
@@ -442,7 +477,7 @@ impl BufferPool {
         }
         while self.dirty_pages() > 0 || coordinator.cleaner.has_unwritten() {
             let plan = Plan { below: Lsn(CLEAN), pages: usize::MAX, reason: Reason::Background };
-            if coordinator.write_below(self, plan, &metrics::BUFFER_FLUSH_SYNC)? == 0 {
+            if coordinator.write_below(self, plan, &metrics::BUFFER_FLUSH_SYNC, None)? == 0 {
                 // Latched, or being written by an evictor.
                 std::thread::yield_now();
             }

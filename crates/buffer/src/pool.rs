@@ -71,7 +71,7 @@ impl BufferConfig {
         BufferConfig {
             frames,
             lru_scan_depth: 1024,
-            page_cleaners: 2,
+            page_cleaners: 4,
             io_capacity: IoCapacity::default(),
             sink,
             clock: Arc::new(SystemClock::default()),
@@ -146,10 +146,15 @@ impl Core {
         if taken.is_err() {
             metrics::BUFFER_POOL_WAIT_FREE.increment();
         }
-        if self.frames.free_count() < self.free_target() / 2 + 1 {
+        if self.runs_short() {
             self.call_cleaners();
         }
         taken
+    }
+
+    /// Fewer frames are free than half of what the cleaners keep.
+    pub(crate) fn runs_short(&self) -> bool {
+        self.frames.free_count() < self.free_target() / 2 + 1
     }
 
     /// Frames that the cleaners keep free.

@@ -201,7 +201,7 @@ impl Default for EngineConfig {
             doublewrite: true,
             flush_method: FlushMethod::default(),
             io_threads: 4,
-            page_cleaners: 1,
+            page_cleaners: 4,
             lru_scan_depth: 1024,
             io_capacity: IoCapacity::default(),
             purge_threads: 1,

@@ -7,6 +7,7 @@
 mod crash;
 mod full_disk;
 mod model;
+mod slices;
 mod threads;
 
 use std::path::Path;
