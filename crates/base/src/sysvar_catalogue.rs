@@ -287,7 +287,7 @@ system_variables! {
     INNODB_OLD_BLOCKS_TIME = "innodb_old_blocks_time", Global, dynamic, uint(1000, 0, 4294967295, Plain), COMPATIBLE;
     INNODB_ONLINE_ALTER_LOG_MAX_SIZE = "innodb_online_alter_log_max_size", Global, dynamic, uint(134217728, 65536, u64::MAX, Bytes), COMPATIBLE;
     INNODB_OPEN_FILES = "innodb_open_files", Global, fixed, uint(4000, 0, 2147483647, Plain), COMPATIBLE;
-    INNODB_PAGE_CLEANERS = "innodb_page_cleaners", Global, fixed, uint(1, 1, 64, Plain), "Threads that write pages back.";
+    INNODB_PAGE_CLEANERS = "innodb_page_cleaners", Global, fixed, uint(4, 1, 64, Plain), "Threads that write pages back: one follows the log, the others keep frames free.";
     INNODB_PAGE_SIZE = "innodb_page_size", Global, fixed, uint(16384, 16384, 16384, Bytes), "Size of a page.";
     INNODB_PARALLEL_READ_THREADS = "innodb_parallel_read_threads", Both, dynamic, uint(4, 1, 256, Plain), COMPATIBLE;
     INNODB_PRINT_ALL_DEADLOCKS = "innodb_print_all_deadlocks", Global, dynamic, bool(false), "Whether every deadlock is written to the log.";
@@ -384,6 +384,7 @@ system_variables! {
     OPTIMIZER_SEARCH_DEPTH = "optimizer_search_depth", Both, dynamic, uint(62, 0, 62, Plain), COMPATIBLE;
     OPTIMIZER_SWITCH = "optimizer_switch", Both, dynamic, text(OPTIMIZER_SWITCHES), "No effect.";
     OPTIMIZER_TRACE = "optimizer_trace", Both, dynamic, text("enabled=off,one_line=off"), "No effect.";
+    PALISADE_DURABLE_READS = "palisade_durable_reads", Both, dynamic, bool(false), "Whether a statement is answered only when all that it can have read is durable: the answer waits for the log, its locks do not. OFF: what another session has committed can be read while it is being made durable, and a crash may take it back, as with InnoDB.";
     PARTIAL_REVOKES = "partial_revokes", Global, dynamic, bool(false), COMPATIBLE;
     PERFORMANCE_SCHEMA = "performance_schema", Global, fixed, bool(true), COMPATIBLE;
     PID_FILE = "pid_file", Global, fixed, text(""), "File that the server writes its process id to.";

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use palisade_engine::Engine;
 use palisade_protocol::compression::Compressor;
 use palisade_protocol::{Input, Output};
 use rustls::{ServerConfig, ServerConnection};
@@ -44,6 +45,8 @@ pub struct Transport {
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
+    /// `palisade_durable_reads` is ON: the engine whose log an answer waits for.
+    pub durable_reads: Option<Arc<Engine>>,
 }
 
 /// What packets are wrapped in.
@@ -84,7 +87,14 @@ impl Detached {
         Ok(Channel {
             input,
             output,
-            transport: Transport { stream, wrapping, is_broken: false, connection, write_timeout },
+            transport: Transport {
+                stream,
+                wrapping,
+                is_broken: false,
+                connection,
+                write_timeout,
+                durable_reads: None,
+            },
         })
     }
 }
@@ -107,7 +117,7 @@ impl Channel {
     /// and the connection is lost.
     pub fn detach(self) -> io::Result<Detached> {
         let Channel { input, output, transport } = self;
-        let Transport { stream, wrapping, is_broken: _, connection, write_timeout } = transport;
+        let Transport { stream, wrapping, connection, write_timeout, .. } = transport;
         let stream = Arc::into_inner(stream).ok_or_else(|| io::Error::other("its socket is in use"))?;
         Ok(Detached { socket: stream.unwatch()?, input, output, wrapping, connection, write_timeout })
     }
@@ -231,10 +241,19 @@ impl Transport {
         }
     }
 
-    /// Sends all of `output`. After a failure nothing is sent any more.
+    /// Sends all of `output`. After a failure nothing is sent any more. With `palisade_durable_reads` the answer leaves only
+    /// when the log is durable up to all that the statement can have read: its rows, or the row that an error tells of.
     pub async fn send(&mut self, output: &mut Output) -> Result<(), Disconnected> {
         if self.is_broken {
             return Err(Disconnected);
+        }
+        if let Some(engine) = &self.durable_reads {
+            // Boxed: every session has room for this future, and few wait here.
+            let durable = Box::pin(engine.wait_reads_durable());
+            match unless_killed(&self.connection, pin!(durable)).await {
+                Some(Ok(())) => {}
+                _ => return Err(Disconnected),
+            }
         }
         self.is_broken = true;
         if self.wrapping.tls.is_none() && self.wrapping.compressor.is_none() {

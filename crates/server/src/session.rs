@@ -244,6 +244,7 @@ impl Conversation {
                 (settings.uint(sysvar::WAIT_TIMEOUT), settings.uint(sysvar::NET_READ_TIMEOUT));
             let limit = self.session.variables.max_allowed_packet as usize;
             transport.write_timeout = Duration::from_secs(settings.uint(sysvar::NET_WRITE_TIMEOUT));
+            self.follow_durable_reads(transport);
             let packet = loop {
                 match input.packet(limit) {
                     Ok(Some(packet)) => break packet,
@@ -476,6 +477,16 @@ impl Conversation {
             if self.connection.is_killed() {
                 return Err(Disconnected);
             }
+            // The statement before may have set the variable.
+            self.follow_durable_reads(transport);
+        }
+    }
+
+    /// Has answers wait for the log from now on, or no longer, as `palisade_durable_reads` says.
+    fn follow_durable_reads(&self, transport: &mut Transport) {
+        if self.session.settings.bool(sysvar::PALISADE_DURABLE_READS) != transport.durable_reads.is_some() {
+            let engine = &self.server.host.engine;
+            transport.durable_reads = transport.durable_reads.is_none().then(|| engine.clone());
         }
     }
 

@@ -123,6 +123,7 @@ impl<'a> Session<'a> {
                 "USE histories".to_owned(),
                 format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", self.promise.isolation),
                 format!("SET innodb_snapshot_isolation = {switch}"),
+                "SET palisade_durable_reads = ON".to_owned(),
                 "SET innodb_lock_wait_timeout = 2".to_owned(),
             ];
             if greeting.iter().all(|statement| client.query(statement).is_ok()) {
