@@ -88,8 +88,7 @@ fn a_cleaner_alone_frees_frames_between_two_batches() {
     // A session reads a page that is not in memory while another is written: more of them than frames are kept free.
     let mut next = PAGES - 1;
     *disk.overlay().0.lock() = Some(Box::new(move || {
-        let waits =
-            matches!(reader.shared(PageNo(next)), Err(Blocked::Wait(event)) if !event.is_complete());
+        let waits = matches!(reader.shared(PageNo(next)), Err(Blocked::Wait(event)) if !event.is_complete());
         count.fetch_add(u64::from(waits), Ordering::Relaxed);
         next -= 2;
     }));
