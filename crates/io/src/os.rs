@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +18,13 @@ const LOCK_FILE: &str = "palisade.lock";
 /// [`FileSystem`] on the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OsFileSystem;
+
+/// Permissions of files that are created, less what the umask takes: the owner's and, to read, the group's.
+const FILE_MODE: u32 = 0o640;
+/// The same of directories.
+const DIRECTORY_MODE: u32 = 0o750;
+/// What users have who are neither the owner nor of the group.
+const OTHERS: u32 = 0o007;
 
 impl OsFileSystem {
     /// The file system.
@@ -35,7 +42,8 @@ impl FileSystem for OsFileSystem {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         let missing: Vec<&Path> =
             path.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists()).collect();
-        fs::create_dir_all(path).map_err(|error| about("create directory", path, &error))?;
+        let made = fs::DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(path);
+        made.map_err(|error| about("create directory", path, &error))?;
         for dir in missing {
             self.sync_dir(parent(dir))?;
         }
@@ -78,10 +86,12 @@ impl FileSystem for OsFileSystem {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(FILE_MODE)
             .open(&path)
             .map_err(|error| about("open", &path, &error))?;
         match file.try_lock() {
             Ok(()) => {
+                close_to_others(dir);
                 file.set_len(0)?;
                 file.seek(SeekFrom::Start(0))?;
                 writeln!(file, "{}", std::process::id())?;
@@ -104,6 +114,16 @@ impl FileSystem for OsFileSystem {
     }
 }
 
+/// Takes other users' access from a directory that was made before it was locked, by hand or by an earlier version: what is in
+/// it - password hashes, rows - is the server's. Who may not change that is not the directory's owner, and answers for it.
+fn close_to_others(dir: &Path) {
+    let Ok(metadata) = fs::metadata(dir) else { return };
+    let mode = metadata.permissions().mode();
+    if mode & OTHERS != 0 {
+        let _ = fs::set_permissions(dir, fs::Permissions::from_mode(mode & !OTHERS));
+    }
+}
+
 /// The directory a file is in, as a path that can be opened.
 fn parent(path: &Path) -> &Path {
     match path.parent() {
@@ -119,7 +139,7 @@ fn about(action: &str, path: &Path, error: &io::Error) -> io::Error {
 
 fn open(path: &Path, mode: OpenMode, direct: bool) -> io::Result<OsFile> {
     let mut options = fs::OpenOptions::new();
-    options.read(true).write(true);
+    options.read(true).write(true).mode(FILE_MODE);
     match mode.creation() {
         Creation::Existing => {}
         Creation::Create => {
@@ -248,6 +268,32 @@ mod tests {
 
     fn temporary() -> tempfile::TempDir {
         tempfile::tempdir().unwrap()
+    }
+
+    fn permissions(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn other_users_of_the_machine_read_nothing() {
+        let dir = temporary();
+        let data = dir.path().join("made/data");
+        OsFileSystem.create_dir_all(&data.join("spaces")).unwrap();
+        let _lock = OsFileSystem.lock_dir(&data).unwrap();
+        let file = data.join("spaces/1");
+        drop(OsFileSystem.open(&file, OpenMode::CREATE_NEW).unwrap());
+        for directory in [&data, &data.join("spaces")] {
+            assert_eq!(permissions(directory) & !DIRECTORY_MODE, 0, "{}", directory.display());
+        }
+        for file in [file, data.join(LOCK_FILE)] {
+            assert_eq!(permissions(&file) & !FILE_MODE, 0, "{}", file.display());
+        }
+        // One that was there before is closed to others; what its group may do stays.
+        let old = dir.path().join("old");
+        fs::create_dir(&old).unwrap();
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o775)).unwrap();
+        let _lock = OsFileSystem.lock_dir(&old).unwrap();
+        assert_eq!(permissions(&old), 0o770);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use palisade_sql::Awaited;
 use palisade_sql::session::{KillFlag, Killed};
 use parking_lot::Mutex;
 
+use crate::accounts::AccountName;
 use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
 
@@ -82,6 +83,8 @@ impl Drop for Visit {
 pub struct Activity {
     /// User; empty until the client has logged in.
     pub user: String,
+    /// The account that the client has logged in to, as `CURRENT_USER()` gives it.
+    pub account: String,
     /// The current database.
     pub database: Option<String>,
     /// Name of the command, `Sleep` between commands.
@@ -153,6 +156,7 @@ impl Connections {
             timed_out: AtomicBool::new(false),
             activity: Mutex::new(Activity {
                 user: "unauthenticated user".to_owned(),
+                account: String::new(),
                 database: None,
                 command: CONNECT,
                 since_seconds: self.now_seconds(),
@@ -350,6 +354,7 @@ impl Connection {
         let activity = self.activity.lock();
         Activity {
             user: activity.user.clone(),
+            account: activity.account.clone(),
             database: activity.database.clone(),
             text: activity.text[..activity.text.len().min(text)].to_vec(),
             ..*activity
@@ -365,16 +370,22 @@ impl Connection {
         }
     }
 
-    /// Who the client is, and its current database.
-    pub fn identify(&self, user: &str, database: Option<&str>) {
+    /// Who the client is, its account as `CURRENT_USER()` gives it, and its current database.
+    pub fn identify(&self, user: &str, account: &str, database: Option<&str>) {
         let mut activity = self.activity.lock();
         activity.user = user.to_owned();
+        activity.account = account.to_owned();
         activity.database = database.map(str::to_owned);
     }
 
     /// Who the client is.
     pub fn user(&self) -> String {
         self.activity.lock().user.clone()
+    }
+
+    /// The account that the client has logged in to.
+    pub fn account(&self) -> AccountName {
+        AccountName::of_session(&self.activity.lock().account)
     }
 
     /// The current database has changed.
@@ -430,7 +441,7 @@ mod tests {
     fn the_process_list_shows_who_does_what() {
         let connections = Arc::new(Connections::default());
         let connection = entered(connections.enter("127.0.0.1".into(), Some(5000), 10));
-        connection.identify("root", Some("test"));
+        connection.identify("root", "root@localhost", Some("test"));
         connection.begin("Query", b"SELECT 1", 0);
         let processes = connections.processes();
         assert_eq!(processes[0].host, "127.0.0.1:5000");

@@ -122,6 +122,15 @@ impl ServerHost {
         }
     }
 
+    /// What `question` answers about the session's account, of one that may read and change everything as well.
+    pub fn always_check(
+        &self,
+        session: &Session,
+        question: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        question(&Asker::new(session, &self.accounts.load()))
+    }
+
     /// Seconds since the server started, and since FLUSH STATUS or that.
     pub fn uptime_seconds(&self) -> (u64, u64) {
         let uptime = self.started.elapsed().as_secs();
@@ -221,7 +230,9 @@ impl Host for ServerHost {
             .connections
             .get(connection_id)
             .ok_or_else(|| mysql_error!(ER_NO_SUCH_THREAD, connection_id))?;
-        self.check(session, |asker| asker.check_kill(connection_id, &connection.user()))?;
+        let accounts = self.accounts.load();
+        let target = connection.account();
+        Asker::new(session, &accounts).check_kill(connection_id, &connection.user(), &accounts, &target)?;
         if only_statement {
             connection.kill_statement();
         } else {
@@ -252,6 +263,18 @@ impl Host for ServerHost {
 
     fn may_see(&self, session: &Session, schema: &str, table: Option<&str>) -> bool {
         self.asked(session, |asker| asker.sees(schema, table))
+    }
+
+    fn may_enter(&self, session: &Session, schema: &str) -> bool {
+        self.asked(session, |asker| asker.enters(schema))
+    }
+
+    fn column_privileges(&self, session: &Session, schema: &str, table: &str) -> Option<String> {
+        if !session.restricted {
+            return None;
+        }
+        let granted = Asker::new(session, &self.accounts.load()).column_privileges(schema, table);
+        Some(granted.names().join(",").to_ascii_lowercase())
     }
 
     fn count_prepared(&self) -> SqlResult<Counted> {

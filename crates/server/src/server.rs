@@ -1,5 +1,7 @@
 //! The server's life: start, serve, shut down.
 
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -188,7 +190,9 @@ fn write_pid_file(settings: &Settings) -> Result<Option<PathBuf>, String> {
         return Ok(None);
     }
     let path = Path::new(path);
-    std::fs::write(path, format!("{}\n", std::process::id()))
+    let written = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o640).open(path);
+    written
+        .and_then(|mut file| writeln!(file, "{}", std::process::id()))
         .map_err(|error| format!("pid file {}: {error}", path.display()))?;
     Ok(Some(path.to_owned()))
 }

@@ -215,8 +215,8 @@ impl Conversation {
             Some(name) => self.server.sql.use_database(&mut self.session, name),
             None => Ok(()),
         };
-        let user = self.session.user.clone();
-        self.connection.identify(&user, self.session.database.as_deref());
+        let Session { user, account, database, .. } = &self.session;
+        self.connection.identify(user, account, database.as_deref());
         match used {
             Ok(()) => {
                 self.connection.end(self.server.host.connections.now_seconds());

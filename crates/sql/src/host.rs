@@ -30,6 +30,10 @@ pub enum Access {
     Insert,
     Update,
     Delete,
+    /// Both [`Insert`](Self::Insert) and [`Delete`](Self::Delete).
+    Replace,
+    /// FOR UPDATE.
+    Lock,
 }
 
 /// What a session waits for.
@@ -185,6 +189,17 @@ pub trait Host: Send + Sync {
     /// Whether the session's account may know of a schema, or of a table in it.
     fn may_see(&self, _session: &Session, _schema: &str, _table: Option<&str>) -> bool {
         true
+    }
+
+    /// Whether a schema may become the session's default one.
+    fn may_enter(&self, _session: &Session, _schema: &str) -> bool {
+        true
+    }
+
+    /// What the session's account may do to a table's columns, as information_schema.COLUMNS lists it; empty if it may not know
+    /// of them. `None` if it may do everything.
+    fn column_privileges(&self, _session: &Session, _schema: &str, _table: &str) -> Option<String> {
+        None
     }
 
     /// A session prepares a statement: 1461 if there are too many already.

@@ -181,7 +181,7 @@ impl Sql {
 
     /// Makes `name` the default database (COM_INIT_DB, USE): 1049 if there is none.
     pub fn use_database(&self, session: &mut Session, name: &str) -> SqlResult<()> {
-        if session.restricted && !self.host.may_see(session, name, None) {
+        if session.restricted && !self.host.may_enter(session, name) {
             return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, session.user, session.client_host, name));
         }
         let known = self.engine.dictionary().schema(name).is_some();

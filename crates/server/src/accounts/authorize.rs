@@ -10,8 +10,8 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
-    AlterAction, EngineInfo, ExplainTarget, LoadDuplicates, MaintenanceKind, ObjectName, ShowWhat, Statement,
-    TableConstraint, Xa,
+    AlterAction, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind, ObjectName,
+    ShowWhat, Statement, TableConstraint, Xa,
 };
 use palisade_sql::{Access, Session, SqlError, SqlResult};
 
@@ -21,8 +21,18 @@ use super::table::{Account, AccountName, AccountTable};
 const INFORMATION_SCHEMA: &str = "information_schema";
 const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
-/// Tables that tell what others do, and keys of rows.
-const PROCESS_TABLES: &[&str] = &["INNODB_TRX", "INNODB_METRICS", "data_locks", "data_lock_waits"];
+/// Tables of performance_schema that every account may read; the others need SELECT on them. What MySQL 9.7 answers.
+const READABLE_BY_ALL: &[&str] = &[
+    "processlist",
+    "global_variables",
+    "session_variables",
+    "global_status",
+    "session_status",
+    "session_account_connect_attrs",
+];
+
+/// The privilege that protects accounts from those without it.
+const SYSTEM_USER: &str = "SYSTEM_USER";
 
 /// A session and what its account may do.
 pub struct Asker<'a> {
@@ -61,6 +71,29 @@ impl<'a> Asker<'a> {
             true => Ok(()),
             false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("SUPER or {name}"))),
         }
+    }
+
+    /// Whether it is a system account: SUPER does not stand for that.
+    fn is_system_user(&self) -> bool {
+        self.account.is_some_and(Account::is_system_user)
+    }
+
+    /// 1227 if one of these accounts is a system account and the asker's is none.
+    pub fn require_power_over<'n>(
+        &self,
+        accounts: &AccountTable,
+        names: impl IntoIterator<Item = &'n AccountName>,
+    ) -> SqlResult<()> {
+        let is_system = |name: &AccountName| accounts.get(name).is_some_and(Account::is_system_user);
+        if self.is_system_user() || !names.into_iter().any(is_system) {
+            return Ok(());
+        }
+        Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER))
+    }
+
+    /// 1044 unless it may change the rows of mysql.*: what SET PASSWORD for another account needs.
+    pub fn require_change_of_accounts(&self) -> SqlResult<()> {
+        self.on_database("mysql", Privileges::UPDATE)
     }
 
     /// 1044: about a database.
@@ -104,37 +137,76 @@ impl<'a> Asker<'a> {
         })
     }
 
+    /// Whether it may make a database its session's default one: SHOW DATABASES is not enough for that.
+    pub fn enters(&self, database: &str) -> bool {
+        is_public(database) || self.account.is_some_and(|account| account.uses_database(database))
+    }
+
+    /// What it may do to each column of a table, as information_schema lists it; none if it does not see columns.
+    pub fn column_privileges(&self, database: &str, table: &str) -> Privileges {
+        if is_public(database) {
+            return Privileges::SELECT;
+        }
+        self.account
+            .map_or(Privileges::NONE, |account| account.on_table(database, table) & Privileges::OF_COLUMNS)
+    }
+
     /// Whether it may read or change a table's rows: 1142 if not.
     pub fn check_table(&self, database: &str, table: &str, access: Access) -> SqlResult<()> {
-        if is_public(database) && PROCESS_TABLES.iter().any(|name| name.eq_ignore_ascii_case(table)) {
-            return self.require(Privileges::PROCESS);
+        if database.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+            // What the storage engine does, keys of rows among it.
+            let tells_all = table.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("INNODB_"));
+            return if tells_all { self.require(Privileges::PROCESS) } else { Ok(()) };
         }
-        if is_public(database) {
+        let is_readable = || READABLE_BY_ALL.iter().any(|name| name.eq_ignore_ascii_case(table));
+        if database.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) && is_readable() {
             return Ok(());
         }
         let name = ObjectName { schema: Some(database.to_owned()), name: table.to_owned() };
-        self.on_table(
-            &name,
-            match access {
-                Access::Read => Privileges::SELECT,
-                Access::Insert => Privileges::INSERT,
-                Access::Update => Privileges::UPDATE,
-                Access::Delete => Privileges::DELETE,
-            },
-        )
+        let needed = match access {
+            Access::Read => Privileges::SELECT,
+            Access::Insert => Privileges::INSERT,
+            Access::Update => Privileges::UPDATE,
+            Access::Delete => Privileges::DELETE,
+            Access::Replace => Privileges::INSERT | Privileges::DELETE,
+            Access::Lock => return self.check_locks(&name),
+        };
+        self.on_table(&name, needed)
     }
 
-    /// Whether it may end a connection of `user`: 1095 if not.
-    pub fn check_kill(&self, connection_id: u64, user: &str) -> SqlResult<()> {
-        if self.session.user == user || self.has_dynamic("CONNECTION_ADMIN") {
-            return Ok(());
+    /// Whether it may lock a table's rows against others, which SELECT alone does not give: 1142 if not.
+    fn check_locks(&self, name: &ObjectName) -> SqlResult<()> {
+        let any = Privileges::UPDATE | Privileges::DELETE | Privileges::LOCK_TABLES;
+        let database = self.database_of(name.schema.as_deref())?;
+        match self.account {
+            Some(account) if account.on_table(database, &name.name).has_any(any) => Ok(()),
+            _ => Err(self.denied_table("SELECT with locking clause", &name.name)),
         }
-        Err(mysql_error!(ER_KILL_DENIED_ERROR, connection_id))
+    }
+
+    /// Whether it may end a connection of `user`, which is of the account `target`: 1095 if not.
+    pub fn check_kill(
+        &self,
+        connection_id: u64,
+        user: &str,
+        accounts: &AccountTable,
+        target: &AccountName,
+    ) -> SqlResult<()> {
+        let has_power = self.has_dynamic("CONNECTION_ADMIN")
+            && self.require_power_over(accounts, std::iter::once(target)).is_ok();
+        match self.session.user == user || has_power {
+            true => Ok(()),
+            false => Err(mysql_error!(ER_KILL_DENIED_ERROR, connection_id)),
+        }
     }
 
     /// Whether it may execute a statement, as far as that does not depend on the tables whose rows it reads or changes.
     pub fn check_statement(&self, statement: &Statement) -> SqlResult<()> {
         match statement {
+            Statement::CreateTable(create) if create.temporary => {
+                let database = self.database_of(create.name.schema.as_deref())?;
+                self.on_database(database, Privileges::CREATE_TEMPORARY_TABLES)
+            }
             Statement::CreateTable(create) => {
                 self.on_table(&create.name, Privileges::CREATE)?;
                 if create.query.is_some() {
@@ -170,26 +242,22 @@ impl<'a> Asker<'a> {
             Statement::DropView(drop) => {
                 drop.views.iter().try_for_each(|view| self.on_table(view, Privileges::DROP))
             }
-            Statement::LockTables(locks) => locks.iter().try_for_each(|lock| {
-                let database = self.database_of(lock.table.schema.as_deref())?;
-                self.on_database(database, Privileges::LOCK_TABLES)?;
-                self.on_table(&lock.table, Privileges::SELECT)
-            }),
+            Statement::LockTables(locks) => locks.iter().try_for_each(|lock| self.locks_table(&lock.table)),
             Statement::TableMaintenance(maintenance) => {
-                let reads_only =
-                    matches!(maintenance.kind, MaintenanceKind::Check | MaintenanceKind::Checksum);
-                maintenance.tables.iter().try_for_each(|table| {
-                    self.on_table(table, Privileges::SELECT)?;
-                    if reads_only { Ok(()) } else { self.on_table(table, Privileges::INSERT) }
+                maintenance.tables.iter().try_for_each(|table| match maintenance.kind {
+                    MaintenanceKind::Check => self.looks_into(table),
+                    MaintenanceKind::Checksum => self.on_table(table, Privileges::SELECT),
+                    _ => self.on_table(table, Privileges::SELECT | Privileges::INSERT),
                 })
             }
-            Statement::Describe(describe) => self.sees_table(&describe.table, "SELECT"),
+            Statement::Describe(describe) => self.looks_into(&describe.table),
             Statement::Show(show) => self.check_show(&show.what),
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement(statement) => self.check_statement(statement),
                 ExplainTarget::Connection(_) => self.require(Privileges::PROCESS),
             },
-            Statement::Flush(_) | Statement::Reset(_) => self.require(Privileges::RELOAD),
+            Statement::Flush(flush) => flush.what.iter().try_for_each(|what| self.check_flush(what)),
+            Statement::Reset(_) => self.require(Privileges::RELOAD),
             Statement::Xa(Xa::Recover { .. }) => match self.has_dynamic("XA_RECOVER_ADMIN") {
                 true => Ok(()),
                 false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "XA_RECOVER_ADMIN")),
@@ -226,6 +294,37 @@ impl<'a> Asker<'a> {
         }
     }
 
+    /// RELOAD, or the privilege of that name for a part of it; tables that are locked have to be ones it may lock and read.
+    fn check_flush(&self, what: &FlushTarget) -> SqlResult<()> {
+        let part = match what {
+            FlushTarget::Tables { .. } => Some("FLUSH_TABLES"),
+            FlushTarget::Privileges => Some("FLUSH_PRIVILEGES"),
+            FlushTarget::Status => Some("FLUSH_STATUS"),
+            FlushTarget::UserResources => Some("FLUSH_USER_RESOURCES"),
+            FlushTarget::OptimizerCosts => Some("FLUSH_OPTIMIZER_COSTS"),
+            FlushTarget::Logs(_) | FlushTarget::RelayLogs(_) => None,
+        };
+        match part {
+            _ if self.has(Privileges::RELOAD) => {}
+            Some(part) if self.account.is_some_and(|account| account.dynamic.contains_key(part)) => {}
+            Some(part) => {
+                return Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("RELOAD or {part}")));
+            }
+            None => return self.require(Privileges::RELOAD),
+        }
+        match what {
+            FlushTarget::Tables { tables, with_read_lock, for_export } if *with_read_lock || *for_export => {
+                tables.iter().try_for_each(|table| self.locks_table(table))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn locks_table(&self, table: &ObjectName) -> SqlResult<()> {
+        self.on_database(self.database_of(table.schema.as_deref())?, Privileges::LOCK_TABLES)?;
+        self.on_table(table, Privileges::SELECT)
+    }
+
     /// Whether it may make a constraint of the table `child`: 1142 about the table that a foreign key refers to if not.
     fn refers(&self, child: &ObjectName, constraint: &TableConstraint) -> SqlResult<()> {
         let TableConstraint::ForeignKey(key) = constraint else { return Ok(()) };
@@ -241,6 +340,17 @@ impl<'a> Asker<'a> {
         self.on_table(old, Privileges::DROP)?;
         self.on_table(new, Privileges::CREATE)?;
         self.on_table(new, Privileges::INSERT)
+    }
+
+    /// Whether it may know how a table is made: by SELECT on its schema, or by any privilege on the table itself.
+    fn looks_into(&self, name: &ObjectName) -> SqlResult<()> {
+        let database = self.database_of(name.schema.as_deref())?;
+        let may = is_public(database)
+            || self.account.is_some_and(|account| {
+                account.on_database(database).has(Privileges::SELECT)
+                    || account.has_on_table_itself(database, &name.name)
+            });
+        if may { Ok(()) } else { Err(self.denied_table("SELECT", &name.name)) }
     }
 
     fn sees_table(&self, name: &ObjectName, command: &str) -> SqlResult<()> {
@@ -259,22 +369,25 @@ impl<'a> Asker<'a> {
             | ShowWhat::Triggers { database, .. }
             | ShowWhat::Events { database } => {
                 let database = self.database_of(database.as_deref())?;
-                if self.sees(database, None) { Ok(()) } else { Err(self.denied_database(database)) }
+                if self.enters(database) { Ok(()) } else { Err(self.denied_database(database)) }
             }
-            ShowWhat::CreateDatabase { name, .. } if !self.sees(name, None) => {
-                Err(self.denied_database(name))
-            }
-            ShowWhat::Columns { table, .. } | ShowWhat::Index { table, .. } => {
-                self.sees_table(table, "SELECT")
-            }
+            ShowWhat::CreateDatabase { name, .. } if !self.enters(name) => Err(self.denied_database(name)),
+            ShowWhat::Columns { table, .. } | ShowWhat::Index { table, .. } => self.looks_into(table),
             ShowWhat::CreateTable(table) | ShowWhat::CreateView(table) => self.sees_table(table, "SHOW"),
             ShowWhat::Engine { what: EngineInfo::Status | EngineInfo::Mutex | EngineInfo::Logs, .. } => {
                 self.require(Privileges::PROCESS)
             }
-            ShowWhat::BinaryLogs
-            | ShowWhat::BinaryLogStatus
-            | ShowWhat::Replicas
-            | ShowWhat::ReplicaStatus { .. } => self.require(Privileges::REPLICATION_CLIENT),
+            ShowWhat::Replicas => self.require(Privileges::REPLICATION_SLAVE),
+            ShowWhat::BinaryLogs | ShowWhat::BinaryLogStatus | ShowWhat::ReplicaStatus { .. } => {
+                match self.account {
+                    Some(account)
+                        if account.global.has_any(Privileges::SUPER | Privileges::REPLICATION_CLIENT) =>
+                    {
+                        Ok(())
+                    }
+                    _ => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "SUPER, REPLICATION CLIENT")),
+                }
+            }
             _ => Ok(()),
         }
     }

@@ -129,6 +129,10 @@ impl Privileges {
         all & !Privileges::GRANT_OPTION
     }
 
+    /// Those that can be granted on a column.
+    pub const OF_COLUMNS: Privileges =
+        Privileges(Self::SELECT.0 | Self::INSERT.0 | Self::UPDATE.0 | Self::REFERENCES.0);
+
     /// The privilege of that name (`CREATE USER`).
     pub fn named(name: &str) -> Option<Privileges> {
         DECLARED.iter().find(|declared| declared.name == name).map(|declared| declared.privilege)

@@ -6,8 +6,9 @@
 use palisade_base::error_catalogue::{
     ER_ACCESS_DENIED_ERROR, ER_CANNOT_USER, ER_CANT_CREATE_USER_WITH_GRANT, ER_ILLEGAL_GRANT_FOR_TABLE,
     ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONEXISTING_GRANT, ER_NONEXISTING_TABLE_GRANT, ER_PASSWORD_FORMAT,
-    ER_PASSWORD_NO_MATCH, ER_PLUGIN_IS_NOT_LOADED, ER_SYNTAX_ERROR, ER_TABLEACCESS_DENIED_ERROR,
-    ER_USER_ALREADY_EXISTS, ER_USER_DOES_NOT_EXIST, ER_WRONG_STRING_LENGTH, ER_WRONG_USAGE,
+    ER_PASSWORD_NO_MATCH, ER_PLUGIN_IS_NOT_LOADED, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_SYNTAX_ERROR,
+    ER_TABLEACCESS_DENIED_ERROR, ER_USER_ALREADY_EXISTS, ER_USER_DOES_NOT_EXIST, ER_WRONG_STRING_LENGTH,
+    ER_WRONG_USAGE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::ValueRef;
@@ -16,7 +17,7 @@ use palisade_parser::ast::{
     PrivilegeTarget, Require, Revoked, Secret, ShowWhat, Statement,
 };
 use palisade_sql::bind::not_supported;
-use palisade_sql::{Completion, ResultSink, Session, SqlError, SqlResult};
+use palisade_sql::{Access, Completion, ResultSink, Session, SqlError, SqlResult};
 
 use super::authorize::Asker;
 use super::password::Plugin;
@@ -134,6 +135,28 @@ async fn change<T>(
     let sql = host.sql();
     sql.commit(session).await?;
     host.accounts.change(&sql, change).await
+}
+
+/// [`change`] of accounts that exist: 1227 if one of `names` is a system account and the session's is none.
+async fn change_existing<T>(
+    host: &ServerHost,
+    session: &mut Session,
+    names: &[AccountName],
+    apply: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
+) -> SqlResult<T> {
+    let accounts = host.accounts.load();
+    Asker::new(session, &accounts).require_power_over(&accounts, names)?;
+    let account = session.account.clone();
+    change(host, session, |accounts| {
+        // Another session may have made one of them a system account meanwhile.
+        let own = AccountName::of_session(&account);
+        let is_system = |name: &AccountName| accounts.get(name).is_some_and(Account::is_system_user);
+        if !is_system(&own) && names.iter().any(is_system) {
+            return Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "SYSTEM_USER"));
+        }
+        apply(accounts)
+    })
+    .await
 }
 
 /// What CREATE USER and ALTER USER say of an account.
@@ -276,7 +299,8 @@ async fn alter_user(
         let default = host.accounts.load().get(&name).map_or(Plugin::CachingSha2, |account| account.plugin);
         wanted.push((name, Changes::of(spec, &alter.options, default)?));
     }
-    let missing = change(host, session, |accounts| {
+    let names: Vec<AccountName> = wanted.iter().map(|(name, _)| name.clone()).collect();
+    let missing = change_existing(host, session, &names, |accounts| {
         let (found, missing): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
         let missing: Vec<AccountName> = missing.into_iter().map(|(name, _)| name).collect();
@@ -298,7 +322,7 @@ async fn alter_user(
 async fn drop_user(host: &ServerHost, session: &mut Session, drop: &ast::DropUser) -> SqlResult<Completion> {
     host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
     let names = names_of(session, &drop.accounts)?;
-    let missing = change(host, session, |accounts| {
+    let missing = change_existing(host, session, &names, |accounts| {
         let missing: Vec<AccountName> =
             names.iter().filter(|name| accounts.remove(name).is_none()).cloned().collect();
         if !drop.if_exists && !missing.is_empty() {
@@ -323,7 +347,8 @@ async fn rename_user(
     for (old, new) in renames {
         wanted.push((name_of(session, old)?, name_of(session, new)?));
     }
-    change(host, session, |accounts| {
+    let names: Vec<AccountName> = wanted.iter().map(|(old, _)| old.clone()).collect();
+    change_existing(host, session, &names, |accounts| {
         for (old, new) in wanted {
             if accounts.get(&new).is_some() {
                 return Err(failed("RENAME USER", &[old]));
@@ -349,11 +374,12 @@ async fn set_password(
     let own = AccountName::of_session(&session.account);
     let name = set.user.as_ref().map_or(Ok(own.clone()), |user| name_of(session, user))?;
     if name != own {
-        host.check(session, |asker| asker.require(Privileges::CREATE_USER))?;
+        host.check(session, |asker| asker.require_change_of_accounts())?;
     }
     let random = set.password.is_none().then(random_password);
     let password = set.password.as_deref().or(random.as_deref().map(str::as_bytes)).unwrap_or_default();
-    change(host, session, |accounts| {
+    let names = std::slice::from_ref(&name);
+    change_existing(host, session, names, |accounts| {
         let Some(account) = accounts.get_mut(&name) else { return Err(mysql_error!(ER_PASSWORD_NO_MATCH)) };
         account.kept = account.plugin.hash(password, unguessable());
         Ok(())
@@ -436,7 +462,7 @@ fn target_of(session: &Session, target: &PrivilegeTarget) -> SqlResult<Target> {
 
 /// Whether the session may give or take these privileges there.
 fn check_grantable(host: &ServerHost, session: &Session, named: &Named, target: &Target) -> SqlResult<()> {
-    host.check(session, |asker| {
+    host.always_check(session, |asker| {
         let needed = named.privileges | Privileges::GRANT_OPTION;
         if asker.grantable(target).has(needed)
             && named.dynamic.iter().all(|name| asker.may_grant_dynamic(name))
@@ -445,6 +471,9 @@ fn check_grantable(host: &ServerHost, session: &Session, named: &Named, target: 
         }
         let Session { user, client_host, .. } = session;
         Err(match target {
+            Target::Global if named.privileges.is_empty() => {
+                mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION")
+            }
             Target::Global => mysql_error!(ER_ACCESS_DENIED_ERROR, user, client_host, "YES"),
             Target::Database(name) => asker.denied_database(name),
             Target::Table(_, table) => {
@@ -477,7 +506,7 @@ async fn grant_privileges(
         return Err(mysql_error!(ER_NO_SUCH_TABLE, schema, table));
     }
     let names = names_of(session, users)?;
-    change(host, session, |accounts| {
+    change_existing(host, session, &names, |accounts| {
         for name in &names {
             let Some(account) = accounts.get_mut(name) else {
                 return Err(mysql_error!(ER_CANT_CREATE_USER_WITH_GRANT));
@@ -531,12 +560,17 @@ async fn revoke_privileges(
         Some((list, target)) => {
             let target = target_of(session, target)?;
             let named = named(list, &target)?;
+            if named.privileges.is_empty() {
+                let accounts = host.accounts.load();
+                let names = names_of(session, &revoke.users)?;
+                Asker::new(session, &accounts).require_power_over(&accounts, &names)?;
+            }
             check_grantable(host, session, &named, &target)?;
             Some((named, target))
         }
     };
     let names = names_of(session, &revoke.users)?;
-    let ignored = change(host, session, |accounts| {
+    let ignored = change_existing(host, session, &names, |accounts| {
         let mut ignored = Vec::new();
         for name in &names {
             let no_grant = || mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
@@ -608,12 +642,17 @@ fn take(account: &mut Account, target: &Target, named: &Named) -> SqlResult<()> 
     Ok(())
 }
 
-/// The account a SHOW is about; looking at another's needs to read the accounts.
-fn shown(host: &ServerHost, session: &Session, user: Option<&ast::Account>) -> SqlResult<Account> {
+/// The account a SHOW is about; looking at another's needs what `check` asks for.
+fn shown(
+    host: &ServerHost,
+    session: &Session,
+    user: Option<&ast::Account>,
+    check: impl FnOnce(&Asker<'_>) -> SqlResult<()>,
+) -> SqlResult<Account> {
     let own = AccountName::of_session(&session.account);
     let name = user.map_or(Ok(own.clone()), |user| name_of(session, user))?;
     if name != own {
-        host.check(session, |asker| asker.check_reads_accounts())?;
+        host.check(session, check)?;
     }
     let accounts = host.accounts.load();
     accounts.get(&name).cloned().ok_or_else(|| mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host))
@@ -633,7 +672,7 @@ fn show_grants(
     user: Option<&ast::Account>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Completion> {
-    let account = shown(host, session, user)?;
+    let account = shown(host, session, user, |asker| asker.check_table("mysql", "user", Access::Read))?;
     let title = format!("Grants for {}@{}", account.name.user, account.name.host);
     one_column(sink, &title, &grants(&account))
 }
@@ -677,7 +716,7 @@ fn show_create_user(
     user: &ast::Account,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Completion> {
-    let account = match shown(host, session, Some(user)) {
+    let account = match shown(host, session, Some(user), |asker| asker.check_reads_accounts()) {
         Err(error) if error.number() == ER_NONEXISTING_GRANT.number => {
             return Err(failed("SHOW CREATE USER", &[name_of(session, user)?]));
         }

@@ -104,12 +104,26 @@ impl Account {
         own.map_or(Privileges::NONE, |(_, privileges)| *privileges) | self.on_database(database)
     }
 
-    /// Whether it may do anything at all in a database: then it may see it.
+    /// Whether something is granted on the table itself, not on its database or everything.
+    pub fn has_on_table_itself(&self, database: &str, table: &str) -> bool {
+        self.tables.keys().any(|(schema, name)| schema == database && name == table)
+    }
+
+    /// Whether it may do anything at all in a database, or see all of them by SHOW DATABASES.
     pub fn sees_database(&self, database: &str) -> bool {
+        self.uses_database(database) || self.global.has(Privileges::SHOW_DATABASES)
+    }
+
+    /// Whether it may do anything at all in a database: then it can be the default one of its sessions.
+    pub fn uses_database(&self, database: &str) -> bool {
         let plain = !Privileges::GRANT_OPTION;
         !(self.on_database(database) & Privileges::all(Level::Database) & plain).is_empty()
-            || self.global.has(Privileges::SHOW_DATABASES)
             || self.tables.keys().any(|(schema, _)| schema == database)
+    }
+
+    /// Whether accounts without SYSTEM_USER may not touch it.
+    pub fn is_system_user(&self) -> bool {
+        self.dynamic.contains_key("SYSTEM_USER")
     }
 
     /// Whether it may do anything at all to a table.

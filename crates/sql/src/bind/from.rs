@@ -325,6 +325,9 @@ impl Binder<'_> {
         let table = self.stored_table(&schema, &factor.name.name, &alias)?;
         let mode = self.locking.mode_of(&schema, &alias)?.unwrap_or(self.read_mode);
         let locks_rows = matches!(mode, ReadMode::Locked(LockMode::Exclusive, _));
+        if locks_rows && !self.blind {
+            self.accesses(&schema, &factor.name.name, crate::Access::Lock)?;
+        }
         self.locks_rows |= locks_rows;
         self.check_locks(&table, &alias, locks_rows)?;
         let hints = factor.index_hints.clone();

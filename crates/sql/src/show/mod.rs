@@ -118,11 +118,11 @@ impl Shower<'_> {
         let made = information_schema::table(&source, name, with_rows).or_else(|| {
             self.host.virtual_table(self.session, "information_schema", &name.to_ascii_uppercase(), with_rows)
         });
-        made.map(|table| if self.session.restricted { self.visible(table) } else { table })
+        made.map(|table| if self.session.restricted { self.visible(name, table) } else { table })
     }
 
     /// The rows about what the session's account may know of.
-    fn visible(&self, mut table: VirtualTable) -> VirtualTable {
+    fn visible(&self, of: &str, mut table: VirtualTable) -> VirtualTable {
         let place = |names: &[&str]| table.columns.iter().position(|(name, _)| names.contains(name));
         let Some(schema) = place(&["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA"]) else { return table };
         let name = place(&["TABLE_NAME"]);
@@ -130,9 +130,22 @@ impl Shower<'_> {
             Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
             _ => String::new(),
         };
-        table.rows.retain(|row| {
+        let granted = place(&["PRIVILEGES"]);
+        let tells_of_columns =
+            ["COLUMNS", "KEY_COLUMN_USAGE"].iter().any(|known| known.eq_ignore_ascii_case(of));
+        table.rows.retain_mut(|row| {
             let name = name.map(|place| text(&row[place]));
-            self.host.may_see(self.session, &text(&row[schema]), name.as_deref())
+            let database = text(&row[schema]);
+            if !self.host.may_see(self.session, &database, name.as_deref()) {
+                return false;
+            }
+            let Some(name) = name.filter(|_| tells_of_columns) else { return true };
+            let Some(own) = self.host.column_privileges(self.session, &database, &name) else { return true };
+            let sees = !own.is_empty();
+            if let Some(place) = granted {
+                row[place] = Value::bytes(own);
+            }
+            sees
         });
         table
     }
@@ -377,7 +390,11 @@ impl Shower<'_> {
                 [text(information_schema::column_extra(column)), text(&column.comment)],
             )
         };
-        let rows = information_schema::shown_columns(&table).map(row).collect();
+        let own = self.host.column_privileges(self.session, &table.schema, &table.name);
+        let rows = match own {
+            Some(own) if own.is_empty() => Vec::new(),
+            _ => information_schema::shown_columns(&table).map(row).collect(),
+        };
         Ok(listing_of(column_titles(full), rows))
     }
 

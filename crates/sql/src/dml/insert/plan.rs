@@ -22,10 +22,8 @@ impl Binder<'_> {
             return Err(not_supported("PARTITION selection"));
         }
         let schema = self.schema_of(&insert.table)?;
-        self.accesses(&schema, &insert.table.name, Access::Insert)?;
-        if insert.replace {
-            self.accesses(&schema, &insert.table.name, Access::Delete)?;
-        }
+        let access = if insert.replace { Access::Replace } else { Access::Insert };
+        self.accesses(&schema, &insert.table.name, access)?;
         if !insert.on_duplicate.is_empty() {
             self.accesses(&schema, &insert.table.name, Access::Update)?;
         }
