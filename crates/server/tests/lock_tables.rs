@@ -142,6 +142,6 @@ fn a_prepared_transaction_is_nobodys_and_only_those_with_the_privilege_see_locks
     assert_eq!(joe.login("joe", b"", CAPABILITIES)[0], 0);
     for table in ["data_locks", "data_lock_waits"] {
         let answer = joe.query(&format!("SELECT * FROM performance_schema.{table}"));
-        assert!(matches!(answer, Answer::Error(1227, _)), "{answer:?}");
+        assert!(matches!(answer, Answer::Error(1142, _)), "{answer:?}");
     }
 }
