@@ -171,7 +171,7 @@ system_variables! {
     COLLATION_SERVER = "collation_server", Both, dynamic, text("utf8mb4_0900_ai_ci"), "Collation of new schemas that name none.";
     COMPLETION_TYPE = "completion_type", Both, dynamic, one_of(&["NO_CHAIN", "CHAIN", "RELEASE"], 0), "What COMMIT and ROLLBACK without AND CHAIN or RELEASE do.";
     CONCURRENT_INSERT = "concurrent_insert", Global, dynamic, one_of(&["NEVER", "AUTO", "ALWAYS"], 1), "No effect.";
-    CONNECT_TIMEOUT = "connect_timeout", Global, dynamic, uint(10, 2, 31536000, Seconds), "Time a client has to log in.";
+    CONNECT_TIMEOUT = "connect_timeout", Global, dynamic, uint(10, 2, 31536000, Seconds), "How long each wait for a client may last while it logs in; the whole login may take ten times as long.";
     CORE_FILE = "core_file", Global, fixed, bool(false), COMPATIBLE;
     CTE_MAX_RECURSION_DEPTH = "cte_max_recursion_depth", Both, dynamic, uint(1000, 0, 4294967295, Plain), "Rounds of a recursive common table expression (3636).";
     DATADIR = "datadir", Global, fixed, text("./data"), "Directory of all data.";

@@ -45,6 +45,8 @@ pub struct Transport {
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
+    /// How long each wait for the client may last while it logs in (`connect_timeout`); after that the reaper sees to it.
+    pub patience: Option<Duration>,
     /// `palisade_durable_reads` is ON: the engine whose log an answer waits for.
     pub durable_reads: Option<Arc<Engine>>,
 }
@@ -93,6 +95,7 @@ impl Detached {
                 is_broken: false,
                 connection,
                 write_timeout,
+                patience: None,
                 durable_reads: None,
             },
         })
@@ -195,7 +198,8 @@ impl Transport {
     pub async fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<(), Disconnected> {
         if self.wrapping.tls.is_none() && self.wrapping.compressor.is_none() {
             let room = if buffer.is_empty() { FIRST_ROOM } else { MORE_ROOM };
-            return receive(&self.stream, &self.connection, buffer, room).await;
+            let received = receive(&self.stream, &self.connection, buffer, room);
+            return within(self.patience, received).await;
         }
         let before = buffer.len();
         while buffer.len() == before {
@@ -212,7 +216,8 @@ impl Transport {
     }
 
     async fn receive_raw(&mut self) -> Result<(), Disconnected> {
-        receive(&self.stream, &self.connection, &mut self.wrapping.raw, FIRST_ROOM).await
+        let received = receive(&self.stream, &self.connection, &mut self.wrapping.raw, FIRST_ROOM);
+        within(self.patience, received).await
     }
 
     /// Decrypts what was received; inflates it where frames are compressed.
@@ -338,6 +343,21 @@ async fn receive(
             }
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(_) => return Err(Disconnected),
+        }
+    }
+}
+
+/// What is received, unless it takes longer than the client has.
+async fn within(
+    patience: Option<Duration>,
+    received: impl Future<Output = Result<(), Disconnected>>,
+) -> Result<(), Disconnected> {
+    match patience {
+        None => received.await,
+        // Boxed: every session has room for this future, and only logins wait here.
+        Some(patience) => {
+            let timed = Box::pin(tokio::time::timeout(patience, received));
+            timed.await.unwrap_or(Err(Disconnected))
         }
     }
 }

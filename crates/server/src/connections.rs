@@ -1,5 +1,9 @@
 //! Every connection: who it is and what it does, for the process list, KILL, timeouts and shutdown.
 //!
+//! `max_connections` counts the clients that have logged in. Those that have not are bounded apart, by [`MOST_PENDING`], and when
+//! there are so many the one that came first is ended: a login takes well below a second, so connections on which nothing is
+//! said make room for each other and take no place from clients that have something to say.
+//!
 //! A session is interrupted by two words: its kill flag says what is asked, and its task's waker makes it look. It
 //! looks whenever it is polled, so waiting for the next command costs nothing but the read it waits for. Time is
 //! looked at by the *reaper* once a second, not by a timer per session: a session only writes down by when its client
@@ -18,19 +22,32 @@ use crate::accounts::AccountName;
 use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
 
+/// The most connections whose clients have not logged in.
+pub const MOST_PENDING: usize = 1024;
+
 /// All connections of the server.
 #[derive(Default)]
 pub struct Connections {
-    all: Mutex<BTreeMap<u64, Arc<Connection>>>,
+    all: Mutex<Listed>,
     last_id: AtomicU64,
     /// The reaper's clock, seconds since the server started.
     now_seconds: AtomicU64,
+}
+
+/// The connections by number.
+#[derive(Default)]
+struct Listed {
+    by_id: BTreeMap<u64, Arc<Connection>>,
+    /// How many of them have logged in.
+    admitted: usize,
 }
 
 /// One connection.
 pub struct Connection {
     /// `CONNECTION_ID()`.
     pub id: u64,
+    /// Its client has logged in. Changes with the list locked.
+    is_admitted: AtomicBool,
     /// Where the client is: `localhost`, or an address.
     pub host: String,
     /// The same with the port, for the process list.
@@ -74,7 +91,9 @@ impl std::ops::Deref for Visit {
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.connections.all.lock().remove(&self.connection.id);
+        let mut all = self.connections.all.lock();
+        all.by_id.remove(&self.connection.id);
+        all.admitted -= usize::from(self.connection.is_admitted.load(Ordering::Relaxed));
     }
 }
 
@@ -110,27 +129,43 @@ pub struct Process {
 
 /// What becomes of a new connection.
 pub enum Entry {
-    /// It is entered.
+    /// Its client may log in.
     Entered(Visit),
-    /// It is entered beyond `max_connections`: an administrator's.
-    Extra(Visit),
-    /// There are too many already; it is not one of them.
+    /// More clients than `max_connections` have logged in already; it is not one of the connections.
     Refused(Arc<Connection>),
 }
 
 impl Connections {
-    /// Enters a new connection, unless there are more than `most`. It leaves when the [`Visit`] is dropped.
+    /// Enters a new connection, unless more clients than `most` have logged in. It leaves when the [`Visit`] is dropped.
     pub fn enter(self: &Arc<Self>, host: String, port: Option<u16>, most: usize) -> Entry {
         let connection = self.new_connection(host, port);
         let mut all = self.all.lock();
-        let before = all.len();
-        if before > most {
+        if all.admitted > most {
             return Entry::Refused(connection);
         }
-        all.insert(connection.id, connection.clone());
+        if all.by_id.len() - all.admitted >= MOST_PENDING {
+            let is_pending = |connection: &&Arc<Connection>| !connection.is_admitted.load(Ordering::Relaxed);
+            // It may be on its way out already, and the next one is then ended by the next client.
+            if let Some(first) = all.by_id.values().find(is_pending) {
+                first.kill_connection();
+            }
+        }
+        all.by_id.insert(connection.id, connection.clone());
+        Entry::Entered(Visit { connection, connections: self.clone() })
+    }
+
+    /// The client of a connection has logged in: gives it one of `most` places, or the one beyond them if it is an administrator.
+    /// False if there is none for it.
+    pub fn admit(&self, connection: &Connection, most: usize, is_administrator: bool) -> bool {
+        let mut all = self.all.lock();
+        let before = all.admitted;
+        if before >= most + usize::from(is_administrator) {
+            return false;
+        }
+        connection.is_admitted.store(true, Ordering::Relaxed);
+        all.admitted += 1;
         status::MAX_USED_CONNECTIONS.raise_to(before as u64 + 1);
-        let visit = Visit { connection, connections: self.clone() };
-        if before < most { Entry::Entered(visit) } else { Entry::Extra(visit) }
+        true
     }
 
     fn new_connection(&self, host: String, port: Option<u16>) -> Arc<Connection> {
@@ -141,6 +176,7 @@ impl Connections {
         };
         Arc::new(Connection {
             id,
+            is_admitted: AtomicBool::new(false),
             host,
             host_and_port,
             kill: KillFlag::default(),
@@ -167,7 +203,7 @@ impl Connections {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.all.lock().len()
+        self.all.lock().by_id.len()
     }
 
     /// How many there ever were.
@@ -177,19 +213,19 @@ impl Connections {
 
     /// The connection of that number.
     pub fn get(&self, id: u64) -> Option<Arc<Connection>> {
-        self.all.lock().get(&id).cloned()
+        self.all.lock().by_id.get(&id).cloned()
     }
 
     /// Asks every connection to end.
     pub fn kill_all(&self) {
-        for connection in self.all.lock().values() {
+        for connection in self.all.lock().by_id.values() {
             connection.kill_connection();
         }
     }
 
     /// The process list, by number.
     pub fn processes(&self) -> Vec<Process> {
-        let all: Vec<_> = self.all.lock().values().cloned().collect();
+        let all: Vec<_> = self.all.lock().by_id.values().cloned().collect();
         let line = |connection: &Arc<Connection>| Process {
             id: connection.id,
             host: connection.host_and_port.clone(),
@@ -202,21 +238,21 @@ impl Connections {
     /// Every session counts from 0 with its next command, and the most connections are those of now.
     pub fn start_counting_over(&self) {
         let all = self.all.lock();
-        all.values().for_each(|connection| connection.counts_over.store(true, Ordering::Relaxed));
-        status::MAX_USED_CONNECTIONS.set(all.len() as u64);
+        all.by_id.values().for_each(|connection| connection.counts_over.store(true, Ordering::Relaxed));
+        status::MAX_USED_CONNECTIONS.set(all.admitted as u64);
     }
 
     /// How many connections execute a command; logging in is none.
     pub fn running(&self) -> usize {
         let is_running =
             |connection: &Connection| ![SLEEP, CONNECT].contains(&connection.activity.lock().command);
-        self.all.lock().values().filter(|connection| is_running(connection)).count()
+        self.all.lock().by_id.values().filter(|connection| is_running(connection)).count()
     }
 
     /// The reaper's step: it is now `now_seconds` after the start; ends every connection whose deadline has passed.
     pub fn reap(&self, now_seconds: u64) {
         self.now_seconds.store(now_seconds, Ordering::Relaxed);
-        for connection in self.all.lock().values() {
+        for connection in self.all.lock().by_id.values() {
             let deadline = connection.deadline_seconds.load(Ordering::Relaxed);
             if deadline != 0 && deadline <= now_seconds {
                 connection.timed_out.store(true, Ordering::Relaxed);
@@ -401,22 +437,38 @@ mod tests {
     fn entered(entry: Entry) -> Visit {
         match entry {
             Entry::Entered(visit) => visit,
-            Entry::Extra(_) | Entry::Refused(_) => panic!("there are not too many"),
+            Entry::Refused(_) => panic!("there are not too many"),
         }
     }
 
     #[test]
-    fn who_is_refused_takes_no_place() {
+    fn clients_that_have_not_logged_in_take_no_place() {
         let connections = Arc::new(Connections::default());
         let enter = || connections.enter("localhost".into(), None, 1);
-        let first = entered(enter());
+        let silent: Vec<Visit> = (0..5).map(|_| entered(enter())).collect();
+        let [first, second, extra] = [(); 3].map(|()| entered(enter()));
+        assert!(connections.admit(&first, 1, false));
+        assert!(!connections.admit(&second, 1, false) && connections.admit(&extra, 1, true));
+        assert!(!connections.admit(&second, 1, true), "there is one such place");
         let refused: Vec<Entry> = (0..3).map(|_| enter()).collect();
-        let Entry::Extra(ref extra) = refused[0] else { panic!("one place is an administrator's") };
-        assert!(refused[1..].iter().all(|entry| matches!(entry, Entry::Refused(_))));
-        assert_eq!((connections.count(), connections.ever()), (2, 4));
-        assert!(connections.get(first.id).is_some() && connections.get(extra.id).is_some());
-        drop(first);
-        assert!(matches!(enter(), Entry::Extra(_)), "though two are still being told that they are too many");
+        assert!(refused.iter().all(|entry| matches!(entry, Entry::Refused(_))));
+        assert_eq!((connections.count(), connections.ever()), (8, 11));
+        drop((first, extra));
+        assert!(connections.admit(&second, 1, false));
+        assert!(!silent[0].is_killed());
+    }
+
+    #[test]
+    fn the_oldest_that_says_nothing_makes_room() {
+        let connections = Arc::new(Connections::default());
+        let enter = || entered(connections.enter("localhost".into(), None, 10));
+        let inside = enter();
+        assert!(connections.admit(&inside, 10, false));
+        let silent: Vec<Visit> = (0..MOST_PENDING).map(|_| enter()).collect();
+        assert!(silent.iter().all(|connection| !connection.is_killed()));
+        let next = enter();
+        assert!(silent[0].is_killed() && !silent[1].is_killed());
+        assert!(!inside.is_killed() && !next.is_killed());
     }
 
     #[test]

@@ -278,13 +278,12 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
     let entry = host.connections.enter(peer.host(), address.map(|address| address.port()), most);
     let server = server.clone();
     workers.spawn(move |share| async move {
-        let (visit, is_extra) = match entry {
-            Entry::Entered(visit) => (visit, false),
-            Entry::Extra(visit) => (visit, true),
+        let visit = match entry {
+            Entry::Entered(visit) => visit,
             Entry::Refused(connection) => return refuse(socket, connection).await,
         };
         match Channel::new(socket, visit.clone()) {
-            Ok(channel) => session::serve(server, channel, peer, visit, share, is_extra).await,
+            Ok(channel) => session::serve(server, channel, peer, visit, share).await,
             Err(error) => session::lost(&error),
         }
     });

@@ -39,28 +39,28 @@ use crate::status::{self, Own, StatementKind};
 use crate::worker::Share;
 use crate::{administration, session_variables, variables};
 
-/// Serves a client until it leaves or is made to. The one that `is_extra`, beyond max_connections, must be an
-/// administrator: one of them always gets in.
-pub async fn serve(
-    server: Arc<Server>,
-    mut channel: Channel,
-    peer: Peer,
-    visit: Visit,
-    share: Share,
-    is_extra: bool,
-) {
+/// A login may take so many times `connect_timeout`, which bounds each wait for the client.
+const LONGEST_LOGIN: u32 = 10;
+
+/// Serves a client until it leaves or is made to. The one beyond max_connections must be an administrator: one of them always
+/// gets in.
+pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit: Visit, share: Share) {
     // It leaves the list before the socket is closed: a client that has seen the one counts on the other.
     let visit = visit;
     let connection: &Arc<Connection> = &visit;
     settle(connection).await;
     let host = &server.host;
     let limit = Duration::from_secs(host.globals.uint(sysvar::CONNECT_TIMEOUT));
+    channel.transport.patience = Some(limit);
     let login = login::login(&mut channel, host, peer);
-    let login = match tokio::time::timeout(limit, login).await {
+    let login = match tokio::time::timeout(limit * LONGEST_LOGIN, login).await {
         Ok(Ok(login)) => login,
         Ok(Err(Disconnected)) | Err(_) => return status::ABORTED_CONNECTS.increment(),
     };
-    if is_extra && !login.account.has_dynamic("CONNECTION_ADMIN") {
+    channel.transport.patience = None;
+    let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
+    let is_administrator = login.account.has_dynamic("CONNECTION_ADMIN");
+    if !host.connections.admit(connection, most, is_administrator) {
         status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
         answer_error(&mut channel.output, &mysql_error!(ER_CON_COUNT_ERROR));
         // the connection ends in any case

@@ -162,6 +162,30 @@ fn one_client_too_many_is_told_1040() {
 }
 
 #[test]
+fn connections_that_say_nothing_take_no_place() {
+    let server = TestServer::start(&[("max_connections", "2")]);
+    let mut silent: Vec<Client> = (0..40).map(|_| server.connect_raw()).collect();
+    silent.iter_mut().for_each(|client| assert_eq!(client.read().unwrap()[0], 10));
+    let (mut first, mut second) = (server.connect(), server.connect());
+    assert_eq!((first.value("SELECT 1"), second.value("SELECT 1")), ("1".to_owned(), "1".to_owned()));
+}
+
+#[test]
+fn each_wait_of_a_login_has_its_own_time() {
+    let server = TestServer::start(&[("connect_timeout", "2")]);
+    let mut slow = server.connect_raw();
+    assert_eq!(slow.read().unwrap()[0], 10);
+    // A client that is short of processor time: longer than connect_timeout in all, and never so long at a time.
+    std::thread::sleep(Duration::from_millis(1300));
+    let asks_for_another_plugin = "mysql_clear_password";
+    slow.respond("root", &[7; 4], asks_for_another_plugin, CAPABILITIES);
+    assert_eq!(slow.read().unwrap()[0], 0xfe, "it is asked for a proof by another plugin");
+    std::thread::sleep(Duration::from_millis(1300));
+    slow.write(b"");
+    assert_eq!(slow.read().unwrap()[0], 0);
+}
+
+#[test]
 fn another_connection_can_be_killed() {
     let server = TestServer::start(&[]);
     let mut victim = server.connect();
