@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ids`] | [`Lsn`], [`SpaceId`], [`PageNo`], [`PageId`], [`TrxId`] |
 //! | [`event`] | [`Event`], the one-shot future everything waits on, and [`Blocked`], "release everything and wait for this" |
+//! | [`turn`] | [`Turn`](turn::Turn), the word by which many threads call something that one at a time serves |
 //! | [`codec`] | little-endian and variable-length integers in byte slices; reading never panics |
 //! | [`checksum`] | CRC-32C |
 //! | [`clock`], [`prng`] | the seams through which time and randomness enter, so that a simulation can replay a seed |
@@ -28,6 +29,7 @@ pub mod monitor;
 pub mod prng;
 pub mod sysvar;
 pub mod sysvar_catalogue;
+pub mod turn;
 
 pub use error_code::{ErrorCode, MysqlError};
 pub use event::{Attempt, Blocked, Event};

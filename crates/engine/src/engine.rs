@@ -223,10 +223,15 @@ impl Engine {
         Transaction::new(self.clone(), isolation, access)
     }
 
-    /// Makes the calling thread a worker: commits that wait for durability on it are completed by the inbox's
-    /// [pump](WorkerInbox::pump), which must run as a task of the worker for as long as it lives.
+    /// Makes the calling thread a worker: [`Engine::worker_inbox`], [entered](WorkerInbox::enter) by it.
     pub fn register_worker(&self) -> WorkerInbox {
         self.log.register_worker()
+    }
+
+    /// An inbox for a worker: commits that wait for durability on the threads that [enter](WorkerInbox::enter) it are completed by
+    /// its [pump](WorkerInbox::pump), which must run as a task of the worker for as long as it lives.
+    pub fn worker_inbox(&self) -> WorkerInbox {
+        self.log.worker_inbox()
     }
 
     /// `innodb_flush_log_at_trx_commit`.

@@ -134,7 +134,7 @@ impl Durability {
 }
 
 thread_local! {
-    /// The inbox of the worker that runs on this thread, and the address of its log.
+    /// The inbox of the worker whose thread this is, and the address of its log.
     static OWN_INBOX: RefCell<Option<(usize, Arc<Inbox>)>> = const { RefCell::new(None) };
 }
 
@@ -163,13 +163,19 @@ impl Log {
         self.ask(self.durability.wanted());
     }
 
-    /// Makes the calling thread a worker: waits for durability on it are completed by the inbox's
-    /// [pump](WorkerInbox::pump), which must run. Dropping the inbox ends that.
+    /// Makes the calling thread a worker: [`Log::worker_inbox`], [entered](WorkerInbox::enter) by it.
     pub fn register_worker(self: &Arc<Self>) -> WorkerInbox {
+        let inbox = self.worker_inbox();
+        inbox.enter();
+        inbox
+    }
+
+    /// An inbox for a worker: waits for durability on the threads that [enter](WorkerInbox::enter) it are completed by its
+    /// [pump](WorkerInbox::pump), which must run. Dropping the inbox ends that.
+    pub fn worker_inbox(self: &Arc<Self>) -> WorkerInbox {
         let inbox = Arc::new(Inbox::new());
         inbox.has_pump.store(true, Ordering::SeqCst);
         self.durability.inboxes.write().push(inbox.clone());
-        OWN_INBOX.set(Some((self.address(), inbox.clone())));
         WorkerInbox { log: self.clone(), inbox }
     }
 
@@ -559,6 +565,11 @@ pub struct WorkerInbox {
 }
 
 impl WorkerInbox {
+    /// The calling thread is the worker's from now on. Several may be, one after the other or at once.
+    pub fn enter(&self) {
+        OWN_INBOX.set(Some((self.log.address(), self.inbox.clone())));
+    }
+
     /// Runs for as long as the worker does, as one task of it: completes waits that a flush has covered, and sees to
     /// it that a flush happens while someone waits. `yield_now` lets the worker's other tasks run, as
     /// [`yield_once`] does; if the executor has a way that also looks for new input, that is better.

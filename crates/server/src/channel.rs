@@ -23,6 +23,8 @@ use palisade_protocol::{Input, Output};
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::connections::Connection;
+use crate::event_loop::EventLoop;
+use crate::reactor::timeout;
 use crate::status::Own;
 use crate::stream::{Socket, Stream};
 
@@ -81,10 +83,10 @@ pub struct Detached {
 }
 
 impl Detached {
-    /// Goes on in the calling event loop. The error is the operating system's, and the connection is lost.
-    pub fn attach(self) -> io::Result<Channel> {
+    /// Goes on in `event_loop`. The error is the operating system's, and the connection is lost.
+    pub fn attach(self, event_loop: &Arc<EventLoop>) -> io::Result<Channel> {
         let Detached { socket, input, output, wrapping, connection, write_timeout } = self;
-        let stream = Arc::new(Stream::watch(socket)?);
+        let stream = Arc::new(Stream::watch(event_loop, socket)?);
         connection.set_stream(&stream);
         Ok(Channel {
             input,
@@ -103,8 +105,12 @@ impl Detached {
 }
 
 impl Channel {
-    /// A channel over a fresh connection, in the calling event loop.
-    pub fn new(socket: Socket, connection: Arc<Connection>) -> io::Result<Channel> {
+    /// A channel over a fresh connection, in `event_loop`.
+    pub fn new(
+        event_loop: &Arc<EventLoop>,
+        socket: Socket,
+        connection: Arc<Connection>,
+    ) -> io::Result<Channel> {
         let fresh = Detached {
             socket,
             input: Input::default(),
@@ -113,7 +119,7 @@ impl Channel {
             connection,
             write_timeout: Duration::from_secs(60),
         };
-        fresh.attach()
+        fresh.attach(event_loop)
     }
 
     /// Takes the channel from its event loop; between two commands, when nobody waits for it. The error is the operating system's,
@@ -145,7 +151,7 @@ impl Transport {
 
     /// Whether nobody on the way can read what is sent: TLS, or the Unix socket.
     pub fn is_private(&self) -> bool {
-        self.wrapping.tls.is_some() || matches!(*self.stream, Stream::Unix(_))
+        self.wrapping.tls.is_some() || self.stream.is_local()
     }
 
     /// The cipher and version of TLS.
@@ -199,7 +205,7 @@ impl Transport {
         if self.wrapping.tls.is_none() && self.wrapping.compressor.is_none() {
             let room = if buffer.is_empty() { FIRST_ROOM } else { MORE_ROOM };
             let received = receive(&self.stream, &self.connection, buffer, room);
-            return within(self.patience, received).await;
+            return within(self.stream.event_loop(), self.patience, received).await;
         }
         let before = buffer.len();
         while buffer.len() == before {
@@ -217,7 +223,7 @@ impl Transport {
 
     async fn receive_raw(&mut self) -> Result<(), Disconnected> {
         let received = receive(&self.stream, &self.connection, &mut self.wrapping.raw, FIRST_ROOM);
-        within(self.patience, received).await
+        within(self.stream.event_loop(), self.patience, received).await
     }
 
     /// Decrypts what was received; inflates it where frames are compressed.
@@ -304,7 +310,9 @@ impl Transport {
             match self.stream.try_write(&bytes[sent..]) {
                 Ok(0) => return Err(Disconnected),
                 Ok(count) => sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable().await?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    sent += self.send_later(&bytes[sent..]).await?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return Err(Disconnected),
             }
@@ -313,11 +321,12 @@ impl Transport {
         Ok(())
     }
 
-    /// Waits until the client has made room; this is the only place where a session has a timer of its own.
-    async fn writable(&self) -> Result<(), Disconnected> {
-        let ready = pin!(tokio::time::timeout(self.write_timeout, self.stream.writable()));
-        match unless_killed(&self.connection, ready).await {
-            Some(Ok(Ok(()))) => Ok(()),
+    /// Waits until the client has made room, and sends what there is room for; how much that is.
+    async fn send_later(&self, bytes: &[u8]) -> Result<usize, Disconnected> {
+        let sending = poll_fn(|context| self.stream.poll_write(context, bytes));
+        let sending = pin!(timeout(self.stream.event_loop(), self.write_timeout, sending));
+        match unless_killed(&self.connection, sending).await {
+            Some(Some(Ok(count))) if count > 0 => Ok(count),
             _ => Err(Disconnected),
         }
     }
@@ -330,25 +339,19 @@ async fn receive(
     room: usize,
 ) -> Result<(), Disconnected> {
     buffer.reserve(room);
-    loop {
-        match unless_killed(connection, pin!(stream.readable())).await {
-            Some(Ok(())) => {}
-            _ => return Err(Disconnected),
+    let reading = pin!(poll_fn(|context| stream.poll_read(context, buffer)));
+    match unless_killed(connection, reading).await {
+        Some(Ok(count)) if count > 0 => {
+            connection.counters.add(Own::BytesReceived, count as u64);
+            Ok(())
         }
-        match stream.try_read(buffer) {
-            Ok(0) => return Err(Disconnected),
-            Ok(count) => {
-                connection.counters.add(Own::BytesReceived, count as u64);
-                return Ok(());
-            }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-            Err(_) => return Err(Disconnected),
-        }
+        _ => Err(Disconnected),
     }
 }
 
 /// What is received, unless it takes longer than the client has.
 async fn within(
+    event_loop: &Arc<EventLoop>,
     patience: Option<Duration>,
     received: impl Future<Output = Result<(), Disconnected>>,
 ) -> Result<(), Disconnected> {
@@ -356,7 +359,7 @@ async fn within(
         None => received.await,
         // Boxed: every session has room for this future, and only logins wait here.
         Some(patience) => {
-            let timed = Box::pin(tokio::time::timeout(patience, received));
+            let timed = Box::pin(timeout(event_loop, patience, received));
             timed.await.unwrap_or(Err(Disconnected))
         }
     }

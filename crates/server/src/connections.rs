@@ -12,7 +12,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Context, Waker};
 
 use palisade_sql::Awaited;
 use palisade_sql::session::{KillFlag, Killed};
@@ -21,6 +20,7 @@ use parking_lot::Mutex;
 use crate::accounts::AccountName;
 use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
+use crate::task::Task;
 
 /// The most connections whose clients have not logged in.
 pub const MOST_PENDING: usize = 1024;
@@ -66,7 +66,8 @@ pub struct Connection {
     waiting: AtomicU8,
     /// What the client told of itself: `_client_name`, `program_name`, ...
     pub attributes: Mutex<Vec<(String, String)>>,
-    waker: Mutex<Option<Waker>>,
+    /// What serves it.
+    task: Mutex<Weak<Task>>,
     stream: Mutex<Weak<Stream>>,
     /// When the reaper ends the connection, on its clock; 0 for never.
     deadline_seconds: AtomicU64,
@@ -186,7 +187,7 @@ impl Connections {
             is_compressed: AtomicBool::new(false),
             waiting: AtomicU8::new(AT_WORK),
             attributes: Mutex::default(),
-            waker: Mutex::new(None),
+            task: Mutex::default(),
             stream: Mutex::default(),
             deadline_seconds: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
@@ -277,9 +278,9 @@ const WAITING: [&str; 4] = ["waiting", "Waiting for table metadata lock", "User 
 const AT_WORK: u8 = u8::MAX;
 
 impl Connection {
-    /// The connection's task is the one being polled: interruptions wake it.
-    pub fn attach(&self, context: &Context<'_>) {
-        *self.waker.lock() = Some(context.waker().clone());
+    /// The connection is served by `task`: interruptions wake it.
+    pub fn attach(&self, task: &Arc<Task>) {
+        *self.task.lock() = Arc::downgrade(task);
     }
 
     /// The client is at the other end of `stream`.
@@ -287,16 +288,9 @@ impl Connection {
         *self.stream.lock() = Arc::downgrade(stream);
     }
 
-    fn stream(&self) -> Option<Arc<Stream>> {
+    /// What its client is at the other end of.
+    pub fn stream(&self) -> Option<Arc<Stream>> {
         self.stream.lock().upgrade()
-    }
-
-    /// Waits until the client has gone.
-    pub async fn hung_up(&self) {
-        match self.stream() {
-            Some(stream) => stream.hung_up().await,
-            None => std::future::pending().await,
-        }
     }
 
     /// Whether the client has gone, as far as the reactor knows.
@@ -305,8 +299,9 @@ impl Connection {
     }
 
     fn wake(&self) {
-        if let Some(waker) = &*self.waker.lock() {
-            waker.wake_by_ref();
+        let task = self.task.lock().upgrade();
+        if let Some(task) = task {
+            task.recall();
         }
     }
 

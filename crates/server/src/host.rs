@@ -30,9 +30,10 @@ use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::connections::Connections;
 use crate::innodb_status::{self, Latest};
+use crate::reactor::Sleep;
 use crate::tls::Secrets;
 use crate::variables::{self, Globals, Placements};
-use crate::{administration, status, virtual_tables};
+use crate::{administration, status, task, virtual_tables};
 
 /// The server as its sessions' statements see it.
 pub struct ServerHost {
@@ -295,17 +296,14 @@ impl Host for ServerHost {
         Box::pin(async move {
             let connection = self.connections.get(connection_id);
             let killed = || connection.as_ref().is_some_and(|connection| connection.kill.get() != Killed::No);
+            let stream = connection.as_ref().and_then(|connection| connection.stream());
+            let watched = stream.as_ref().filter(|_| awaited != Awaited::Machine);
             let mut event = pin!(event);
-            let mut hung_up = pin!(async {
-                match &connection {
-                    Some(connection) if awaited != Awaited::Machine => connection.hung_up().await,
-                    _ => std::future::pending().await,
-                }
-            });
             let mut time_is_up = pin!(async {
-                match limit {
-                    Some(limit) => tokio::time::sleep(limit).await,
-                    None => std::future::pending().await,
+                match (limit, &stream) {
+                    (Some(limit), Some(stream)) => Sleep::new(stream.event_loop(), limit).await,
+                    (Some(limit), None) => tokio::time::sleep(limit).await,
+                    (None, _) => std::future::pending().await,
                 }
             });
             if let Some(connection) = &connection {
@@ -319,7 +317,7 @@ impl Host for ServerHost {
                     return Poll::Ready(WaitOutcome::Killed);
                 }
                 if let Some(connection) = &connection
-                    && hung_up.as_mut().poll(context).is_ready()
+                    && watched.is_some_and(|stream| stream.poll_closed(context).is_ready())
                 {
                     status::ABORTED_CLIENTS.increment();
                     connection.kill_connection();
@@ -337,16 +335,13 @@ impl Host for ServerHost {
 
     fn pause(&self, connection_id: u64) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            // The runtime's own way, which lets the reactor look at the sockets before this goes on.
-            tokio::task::yield_now().await;
-            if let Some(connection) = self.connections.get(connection_id)
-                && connection.kill.get() != Killed::Connection
-                && connection.has_hung_up()
-            {
-                status::ABORTED_CLIENTS.increment();
-                connection.kill_connection();
-            }
+            task::yield_now().await;
+            self.end_if_gone(connection_id);
         })
+    }
+
+    fn may_compute(&self, _connection_id: u64) -> bool {
+        task::may_compute()
     }
 
     fn open_file<'a>(&'a self, path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
@@ -371,6 +366,17 @@ impl Host for ServerHost {
 }
 
 impl ServerHost {
+    /// Ends a connection whose client has gone, as far as its reactor knows.
+    pub fn end_if_gone(&self, connection_id: u64) {
+        if let Some(connection) = self.connections.get(connection_id)
+            && connection.kill.get() != Killed::Connection
+            && connection.has_hung_up()
+        {
+            status::ABORTED_CLIENTS.increment();
+            connection.kill_connection();
+        }
+    }
+
     /// What VERSION() answers.
     pub fn version(&self) -> &str {
         &self.version

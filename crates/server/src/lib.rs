@@ -1,20 +1,23 @@
 //! The server: from a socket to a statement and back.
 //!
 //! ```text
-//!  main thread                       worker 1..N (one event loop each, one thread each)
+//!  main thread                       worker 1..N (one event loop each, turned by one thread each)
 //!  ┌─────────────────────┐           ┌──────────────────────────────────────────────┐
-//!  │ signals             │  accept   │ session task ── login ── command ── answer ─┐ │
-//!  │ listeners (TCP,Unix)│ ────────▶ │      ▲                                      │ │
-//!  │ shutdown            │  to the   │      └──────────────────────────────────────┘ │
-//!  └─────────────────────┘  least    │ session task ...                             │
-//!                           loaded   │ reaper (idle sessions), log inbox            │
+//!  │ listeners (TCP,Unix)│  accept   │ session task ── login ── command ── answer ─┐ │      computing threads
+//!  │ shutdown            │ ────────▶ │      ▲                                      │ │      ┌──────────────────┐
+//!  │ reaper              │  to the   │      └──────────────────────────────────────┘ │ ◀──▶ │ a statement that │
+//!  └─────────────────────┘  least    │ session task ...                             │      │ computes         │
+//!                           loaded   │ log inbox                                    │      └──────────────────┘
 //!                                    └──────────────────────────────────────────────┘
+//!                                        ▲ a new thread if the loop's does not come back: watchdog
 //! ```
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`options`], [`option_file`] | the command line and my.cnf |
 //! | [`server`], [`listener`], [`worker`] | starting, accepting, running, shutting down |
+//! | [`event_loop`], [`reactor`], [`task`] | a worker's loop: tasks that are ready, sockets and times, a session's future |
+//! | [`compute`], `watchdog`, `post` | statements that compute, threads that do not come back |
 //! | [`locality`] | which worker serves a session best |
 //! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
 //! | [`login`], [`session`], [`prepared`] | a connection: who it is, its commands, its prepared statements |
@@ -29,7 +32,7 @@
 //!
 //! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in
 //! three places: for the client's next command, for a client that does not take its rows, and for an event of the engine; a
-//! thread never does. Between commands it holds its buffers and the session's state, nothing else.
+//! thread never does. Which thread polls it may change whenever it sleeps. Between commands it holds its buffers and the session's state, nothing else.
 //!
 //! Deliberately absent: how data is stored, what a statement means.
 
@@ -38,8 +41,10 @@
 pub mod accounts;
 pub mod administration;
 pub mod channel;
+pub mod compute;
 pub mod connections;
 pub mod cursor;
+pub mod event_loop;
 pub mod files;
 pub mod host;
 mod innodb_status;
@@ -50,14 +55,18 @@ pub mod login;
 mod numbered;
 pub mod option_file;
 pub mod options;
+mod post;
 pub mod prepared;
+pub mod reactor;
 pub mod result_set;
 pub mod server;
 pub mod session;
 pub mod session_variables;
 pub mod status;
 pub mod stream;
+pub mod task;
 pub mod tls;
 pub mod variables;
 pub mod virtual_tables;
+mod watchdog;
 pub mod worker;

@@ -52,11 +52,11 @@ impl Processors for OsProcessors {
     }
 
     fn of_packets(&self, stream: &Stream) -> Option<usize> {
-        match stream {
-            Stream::Tcp(_) => socket_incoming_cpu(stream).ok().map(|cpu| cpu as usize),
-            // The kernel does not keep it.
-            Stream::Unix(_) => None,
+        // The kernel does not keep it of a Unix socket.
+        if stream.is_local() {
+            return None;
         }
+        socket_incoming_cpu(stream).ok().map(|cpu| cpu as usize)
     }
 
     fn pace(&self) -> Pace {
@@ -125,7 +125,11 @@ pub fn taker(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::event_loop::EventLoop;
+    use crate::stream::Socket;
 
     const PACE: Pace = Pace { commands_per_look: 3, looks: 2, most_looks: 4 };
 
@@ -169,24 +173,21 @@ mod tests {
     #[test]
     fn a_socket_tells_where_its_last_packet_arrived() {
         use std::io::Write as _;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            let accepted = listener.accept().unwrap().0;
-            accepted.set_nonblocking(true).unwrap();
-            let stream = Stream::watch(crate::stream::Socket::Tcp(accepted)).unwrap();
-            client.write_all(b"packet").unwrap();
-            stream.readable().await.unwrap();
-            let processors = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap();
-            let last: usize = processors.trim().rsplit(['-', ',']).next().unwrap().parse().unwrap();
-            assert!(OsProcessors.of_packets(&stream).is_some_and(|processor| processor <= last));
-            assert!(OsProcessors.of_caller() <= last);
-            let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
-            one.set_nonblocking(true).unwrap();
-            let local = Stream::watch(crate::stream::Socket::Unix(one)).unwrap();
-            assert_eq!(OsProcessors.of_packets(&local), None);
-        });
+        let event_loop = Arc::new(EventLoop::new().unwrap());
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let accepted = listener.accept().unwrap().0;
+        client.write_all(b"packet").unwrap();
+        // it is there
+        accepted.peek(&mut [0]).unwrap();
+        let stream = Stream::watch(&event_loop, Socket::Tcp(accepted)).unwrap();
+        let processors = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap();
+        let last: usize = processors.trim().rsplit(['-', ',']).next().unwrap().parse().unwrap();
+        assert!(OsProcessors.of_packets(&stream).is_some_and(|processor| processor <= last));
+        assert!(OsProcessors.of_caller() <= last);
+        let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let local = Stream::watch(&event_loop, Socket::Unix(one)).unwrap();
+        assert_eq!(OsProcessors.of_packets(&local), None);
     }
 
     /// Sessions that are spread over the workers without regard to their clients.

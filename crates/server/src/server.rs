@@ -1,9 +1,10 @@
 //! The server's life: start, serve, shut down.
 
+use std::any::Any;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use palisade_base::Event;
@@ -11,24 +12,27 @@ use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod};
-use palisade_io::{FileSystem, OsFileSystem};
+use palisade_engine::{AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, WorkerInbox};
+use palisade_io::{FileSystem, OsFileSystem, Placement};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
+use tokio::runtime::{EnterGuard, Handle, Runtime};
 use tracing::{info, warn};
 
 use crate::channel::Channel;
 use crate::connections::{Connection, Entry};
+use crate::event_loop::EventLoop;
 use crate::host::ServerHost;
 pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
 use crate::stream::Socket;
+use crate::task::TaskFuture;
 use crate::tls::Secrets;
 use crate::variables::Placements;
-use crate::worker::Workers;
-use crate::{innodb_status, session, session_variables, status, variables};
+use crate::worker::{Surroundings, Workers};
+use crate::{innodb_status, session, session_variables, status, task, variables};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -40,6 +44,10 @@ pub struct Server {
 
 /// How long sessions have to end when the server shuts down.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// A session that is in one and the same step for so long after it was asked to end is not waited for.
+const HELD: Duration = Duration::from_millis(400);
+/// How long the last threads are waited for.
+const LAST_WAIT: Duration = Duration::from_millis(400);
 
 /// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told where to
 /// connect when that is possible. Blocks.
@@ -87,22 +95,43 @@ pub fn run_on(
         .block_on(host.accounts.open(&sql))
         .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
     let server = Arc::new(Server { host: host.clone(), sql });
-    let workers = start_workers(&host, ground.processors)?;
+    let workers = start_workers(&host, ground.processors, runtime.handle())?;
+    runtime.spawn(reap(host.clone()));
     let listeners = runtime.block_on(async { bound.listen() })?;
     ready(&listeners);
     runtime.block_on(accept(&server, &workers, &listeners, shutdown));
     info!("shutting down");
     drop(listeners);
-    runtime.block_on(farewell(&host));
-    workers.stop();
+    runtime.block_on(farewell(&host, &workers));
+    let left = workers.stop(LAST_WAIT);
     drop(server);
-    engine.shutdown().map_err(|error| format!("the storage engine did not shut down cleanly: {error}"))?;
+    match left {
+        0 => {
+            let problem = |error| format!("the storage engine did not shut down cleanly: {error}");
+            engine.shutdown().map_err(problem)?;
+        }
+        left => end_without_engine(&runtime, &engine, left),
+    }
     if let Some(path) = pid_file {
         // a pid file that stays does no harm
         let _ = std::fs::remove_file(path);
     }
+    runtime.shutdown_timeout(LAST_WAIT);
     info!("shutdown complete");
     Ok(())
+}
+
+/// Ends while `left` threads are still held by sessions. Such a thread may be anywhere, in the middle of a change of a page with its
+/// latch held as well, so the engine is not shut down: its pages are not written back, and the next start recovers. What was
+/// committed with `innodb_flush_log_at_trx_commit` = 0 or 2 is made durable, if the log is not held by such a thread too.
+fn end_without_engine(runtime: &Runtime, engine: &Engine, left: usize) {
+    warn!("{left} threads are held by sessions: ending without them; the next start recovers");
+    let flushed = runtime.block_on(async { tokio::time::timeout(LAST_WAIT, engine.flush_log()).await });
+    match flushed {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => warn!("the log could not be flushed: {error}"),
+        Err(_) => warn!("the log could not be flushed in time"),
+    }
 }
 
 /// Every client is an open file: the process may have as many as the system lets it.
@@ -203,7 +232,11 @@ fn random_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-fn start_workers(host: &Arc<ServerHost>, processors: Arc<dyn Processors>) -> Result<Workers, String> {
+fn start_workers(
+    host: &Arc<ServerHost>,
+    processors: Arc<dyn Processors>,
+    runtime: &Handle,
+) -> Result<Workers, String> {
     let count = match host.globals.uint(sysvar::WORKER_THREADS) {
         0 => match worker_cpus(host).count() {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -212,24 +245,51 @@ fn start_workers(host: &Arc<ServerHost>, processors: Arc<dyn Processors>) -> Res
         count => count as usize,
     };
     host.set_worker_count(count);
-    let placement = host.globals.placements.worker.clone();
-    let host = host.clone();
-    let background = move |number| {
-        let (host, placement) = (host.clone(), placement.clone());
-        async move {
-            // Elsewhere it works as well: only slower, or faster.
-            let _stay = placement.enter();
-            let inbox = host.engine.register_worker();
-            let reaping = async {
-                if number == 0 {
-                    reap(&host).await;
-                }
-            };
-            tokio::join!(inbox.pump(tokio::task::yield_now), reaping);
-        }
-    };
-    Workers::start(count, processors, background)
+    let surroundings = Arc::new(ServerSurroundings {
+        runtime: runtime.clone(),
+        placement: host.globals.placements.worker.clone(),
+        engine: host.engine.clone(),
+        inboxes: (0..count).map(|_| OnceLock::new()).collect(),
+    });
+    let looked_at = host.clone();
+    let looks_at_client = move |connection| looked_at.end_if_gone(connection);
+    Workers::start(count, false, processors, surroundings, looks_at_client)
         .map_err(|error| format!("cannot start the workers: {error}"))
+}
+
+/// What the threads of the workers have of the server.
+struct ServerSurroundings {
+    /// For what is done aside, by threads that may wait for the operating system.
+    runtime: Handle,
+    placement: Placement,
+    engine: Arc<Engine>,
+    /// Each worker's waits for durability. Its background owns them, and lets go of them when the worker is stopped.
+    inboxes: Vec<OnceLock<Weak<WorkerInbox>>>,
+}
+
+impl Surroundings for ServerSurroundings {
+    fn enter(&self, worker: Option<usize>) -> Box<dyn Any> {
+        // Elsewhere it works as well: only slower, or faster.
+        let stay = self.placement.enter();
+        let inbox = worker.and_then(|worker| self.inboxes.get(worker)?.get()?.upgrade());
+        if let Some(inbox) = inbox {
+            inbox.enter();
+        }
+        Box::new(stay)
+    }
+
+    fn enter_runtime(&self) -> EnterGuard<'_> {
+        self.runtime.enter()
+    }
+
+    fn background(&self, worker: usize) -> TaskFuture {
+        let inbox = Arc::new(self.engine.worker_inbox());
+        if let Some(place) = self.inboxes.get(worker) {
+            // a worker has one background
+            let _ = place.set(Arc::downgrade(&inbox));
+        }
+        Box::pin(async move { inbox.pump(task::yield_now).await })
+    }
 }
 
 /// The processors of `innodb_worker_affinity`.
@@ -240,7 +300,7 @@ fn worker_cpus(host: &ServerHost) -> palisade_io::CpuList {
 }
 
 /// Ends connections whose clients are silent for too long; looks once a second.
-async fn reap(host: &ServerHost) {
+async fn reap(host: Arc<ServerHost>) {
     let begun = Instant::now();
     let mut every_second = tokio::time::interval(Duration::from_secs(1));
     loop {
@@ -277,12 +337,16 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
     let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
     let entry = host.connections.enter(peer.host(), address.map(|address| address.port()), most);
     let server = server.clone();
-    workers.spawn(move |share| async move {
+    let connection = match &entry {
+        Entry::Entered(visit) => Arc::clone(visit),
+        Entry::Refused(connection) => connection.clone(),
+    };
+    workers.spawn(&connection, move |share| async move {
         let visit = match entry {
             Entry::Entered(visit) => visit,
-            Entry::Refused(connection) => return refuse(socket, connection).await,
+            Entry::Refused(connection) => return refuse(share.event_loop(), socket, connection).await,
         };
-        match Channel::new(socket, visit.clone()) {
+        match Channel::new(share.event_loop(), socket, visit.clone()) {
             Ok(channel) => session::serve(server, channel, peer, visit, share).await,
             Err(error) => session::lost(&error),
         }
@@ -290,9 +354,9 @@ fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
 }
 
 /// Tells a client that there are too many.
-async fn refuse(socket: Socket, connection: Arc<Connection>) {
+async fn refuse(event_loop: &Arc<EventLoop>, socket: Socket, connection: Arc<Connection>) {
     status::CONNECTION_ERRORS_MAX_CONNECTIONS.increment();
-    match Channel::new(socket, connection) {
+    match Channel::new(event_loop, socket, connection) {
         Ok(mut channel) => {
             channel.output.packet(|out| encode_early_error(out, &mysql_error!(ER_CON_COUNT_ERROR)));
             // the connection ends in any case
@@ -302,12 +366,20 @@ async fn refuse(socket: Socket, connection: Arc<Connection>) {
     }
 }
 
-/// Asks every session to end and waits until they have, for a while.
-async fn farewell(host: &ServerHost) {
+/// Asks every session to end and waits until they have, for a while: as long as they come back to roll back what is open, and not for
+/// those that hold their threads.
+async fn farewell(host: &ServerHost, workers: &Workers) {
     let begun = Instant::now();
+    let (mut beats, mut looked) = (Vec::new(), Instant::now());
     while host.connections.count() > 0 && begun.elapsed() < FAREWELL {
         host.connections.kill_all();
         tokio::time::sleep(Duration::from_millis(10)).await;
+        if looked.elapsed() > HELD {
+            looked = Instant::now();
+            if workers.held_threads(&mut beats) >= host.connections.count() {
+                break;
+            }
+        }
     }
     let left = host.connections.count();
     if left > 0 {

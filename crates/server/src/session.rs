@@ -33,11 +33,12 @@ use crate::connections::{Connection, Visit};
 use crate::login::{self, Login, Peer};
 use crate::numbered::Numbered;
 use crate::prepared::Statement;
+use crate::reactor::timeout;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
 use crate::status::{self, Own, StatementKind};
 use crate::worker::Share;
-use crate::{administration, session_variables, variables};
+use crate::{administration, session_variables, task, variables};
 
 /// A login may take so many times `connect_timeout`, which bounds each wait for the client.
 const LONGEST_LOGIN: u32 = 10;
@@ -48,14 +49,13 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
     // It leaves the list before the socket is closed: a client that has seen the one counts on the other.
     let visit = visit;
     let connection: &Arc<Connection> = &visit;
-    settle(connection).await;
     let host = &server.host;
     let limit = Duration::from_secs(host.globals.uint(sysvar::CONNECT_TIMEOUT));
     channel.transport.patience = Some(limit);
     let login = login::login(&mut channel, host, peer);
-    let login = match tokio::time::timeout(limit * LONGEST_LOGIN, login).await {
-        Ok(Ok(login)) => login,
-        Ok(Err(Disconnected)) | Err(_) => return status::ABORTED_CONNECTS.increment(),
+    let login = match timeout(share.event_loop(), limit * LONGEST_LOGIN, login).await {
+        Some(Ok(login)) => login,
+        Some(Err(Disconnected)) | None => return status::ABORTED_CONNECTS.increment(),
     };
     channel.transport.patience = None;
     let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
@@ -78,15 +78,6 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         connection.is_compressed.store(true, Ordering::Relaxed);
     }
     Resident { visit, channel, conversation }.stay(share).await;
-}
-
-/// The calling task is the one that serves the connection.
-async fn settle(connection: &Connection) {
-    std::future::poll_fn(|context| {
-        connection.attach(context);
-        std::task::Poll::Ready(())
-    })
-    .await;
 }
 
 /// A connection has come to its end by an error of the operating system.
@@ -117,8 +108,9 @@ impl Resident {
         let Resident { visit, conversation, .. } = self;
         match moved {
             Ok((worker, channel)) => {
+                let connection = Arc::clone(&visit);
                 let resident = Resident { visit, channel, conversation };
-                share.move_to(worker, |share| resident.arrive(share));
+                share.move_to(worker, &connection, |share| resident.arrive(share));
             }
             Err(error) => {
                 lost(&error);
@@ -133,8 +125,7 @@ impl Resident<Detached> {
     fn arrive(self, share: Share) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let Resident { visit, channel, mut conversation } = self;
-            settle(&visit).await;
-            match channel.attach() {
+            match channel.attach(share.event_loop()) {
                 Ok(channel) => {
                     conversation.adopt(share.plans());
                     Resident { visit, channel, conversation }.stay(share).await;
@@ -280,6 +271,10 @@ impl Conversation {
                     if next == Next::End || self.connection.is_killed() {
                         return Ok(Leave::End);
                     }
+                    task::settle_down().await;
+                    if transport.stream().is_incessant() {
+                        task::yield_now().await;
+                    }
                     if let Some(worker) = share.better_worker(transport.stream()) {
                         return Ok(Leave::To(worker));
                     }
@@ -414,10 +409,11 @@ impl Conversation {
         let limit = Duration::from_secs(self.server.host.globals.uint(sysvar::CONNECT_TIMEOUT));
         let host = self.server.host.clone();
         channel.input.expect_sequence(1);
+        let event_loop = channel.transport.stream().event_loop().clone();
         let login = login::change_user(channel, &host, self.peer, body, self.capabilities, self.scramble);
-        let login = match tokio::time::timeout(limit, login).await {
-            Ok(Ok(login)) => login,
-            Ok(Err(Disconnected)) | Err(_) => {
+        let login = match timeout(&event_loop, limit, login).await {
+            Some(Ok(login)) => login,
+            Some(Err(Disconnected)) | None => {
                 status::ABORTED_CONNECTS.increment();
                 return Ok(Next::End);
             }

@@ -1,32 +1,36 @@
 //! A client's socket: read by its session, and watched while the session waits for others.
 //!
 //! A session that waits for a lock does not read, so it would not notice that its client has gone, and others would wait
-//! for locks that nobody needs any more. The socket tells: the client's end is closed. What the client has sent before that
-//! (the next command, a farewell) does not hide it, but makes the socket ready at once, and for as long as nobody reads
-//! it; then it is looked at from time to time. A statement that computes asks what the reactor has last heard, which takes no
-//! system call, whenever it lets others run.
+//! for locks that are of no use any more. The reactor hears it: the client's end is closed, whether or not the client has sent
+//! something before that (the next command, a farewell). A statement that computes asks what the reactor has last heard, which
+//! takes no system call, whenever it lets others run.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Poll};
 
-use tokio::io::Interest;
-use tokio::net::{TcpStream, UnixStream};
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 
-/// How long until a socket with something to read is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+use crate::event_loop::EventLoop;
+use crate::reactor::{Readiness, Watch};
 
-/// A client's socket, watched by the event loop that it was made in.
-pub enum Stream {
-    /// TCP.
-    Tcp(TcpStream),
-    /// Unix.
-    Unix(UnixStream),
+/// Commands that a client may have executed without the session having waited for it once, before others have their turn.
+const MOST_IN_A_ROW: u32 = 64;
+
+/// A client's socket, watched by an event loop.
+pub struct Stream {
+    // dropped before the socket, whose number may be another one's at once
+    watch: Watch,
+    socket: Socket,
+    /// Commands since the session last waited for the client.
+    in_a_row: AtomicU32,
 }
 
-/// A client's socket outside of every event loop.
+/// A client's socket outside of every event loop. It does not block.
 pub enum Socket {
     /// TCP.
     Tcp(std::net::TcpStream),
@@ -34,95 +38,117 @@ pub enum Socket {
     Unix(std::os::unix::net::UnixStream),
 }
 
-impl AsFd for Stream {
+impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Stream::Tcp(stream) => stream.as_fd(),
-            Stream::Unix(stream) => stream.as_fd(),
+            Socket::Tcp(stream) => stream.as_fd(),
+            Socket::Unix(stream) => stream.as_fd(),
         }
     }
 }
 
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
 impl Stream {
-    /// Lets the calling event loop watch a socket.
-    pub fn watch(socket: Socket) -> io::Result<Stream> {
-        Ok(match socket {
-            Socket::Tcp(stream) => Stream::Tcp(TcpStream::from_std(stream)?),
-            Socket::Unix(stream) => Stream::Unix(UnixStream::from_std(stream)?),
-        })
+    /// Lets an event loop watch a socket.
+    pub fn watch(event_loop: &Arc<EventLoop>, socket: Socket) -> io::Result<Stream> {
+        Ok(Stream { watch: Watch::new(event_loop, &socket)?, socket, in_a_row: AtomicU32::new(0) })
     }
 
     /// Takes the socket from its event loop. What has been received stays in it.
     pub fn unwatch(self) -> io::Result<Socket> {
-        Ok(match self {
-            Stream::Tcp(stream) => Socket::Tcp(stream.into_std()?),
-            Stream::Unix(stream) => Socket::Unix(stream.into_std()?),
-        })
+        let Stream { watch, socket, .. } = self;
+        watch.forget(&socket)?;
+        Ok(socket)
     }
 
-    /// Waits until there is something to read, or the end.
-    pub async fn readable(&self) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.readable().await,
-            Stream::Unix(stream) => stream.readable().await,
-        }
+    /// What watches it.
+    pub fn event_loop(&self) -> &Arc<EventLoop> {
+        self.watch.event_loop()
     }
 
-    /// Waits until there is room to write.
-    pub async fn writable(&self) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.writable().await,
-            Stream::Unix(stream) => stream.writable().await,
-        }
+    /// Its place in the reactor.
+    #[cfg(test)]
+    pub(crate) fn watch_of(&self) -> &Watch {
+        &self.watch
     }
 
-    /// Appends what is there to `buffer`, as much as it has room for. `WouldBlock` if there is nothing.
-    pub fn try_read(&self, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        let room = buffer.capacity() - buffer.len();
-        let count = match self {
-            Stream::Tcp(stream) => stream.try_read_buf(buffer),
-            Stream::Unix(stream) => stream.try_read_buf(buffer),
-        }?;
-        if (1..room).contains(&count) {
-            // That was all: the next read waits, and need not ask the operating system first. Whatever comes from now on makes
-            // the socket ready again.
-            let nothing_more = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
-            let forgotten = match self {
-                Stream::Tcp(stream) => stream.try_io(Interest::READABLE, nothing_more),
-                Stream::Unix(stream) => stream.try_io(Interest::READABLE, nothing_more),
+    /// Whether it is a Unix socket.
+    pub fn is_local(&self) -> bool {
+        matches!(self.socket, Socket::Unix(_))
+    }
+
+    /// Appends what is there to `buffer`, as much as it has room for; waits until there is something, or the end.
+    pub fn poll_read(&self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<usize>> {
+        loop {
+            let Poll::Ready(seen) = self.watch.poll(Readiness::Readable, context) else {
+                self.in_a_row.store(0, Ordering::Relaxed);
+                return Poll::Pending;
             };
-            debug_assert!(forgotten.is_err());
+            let room = buffer.capacity() - buffer.len();
+            match rustix::io::read(&self.socket, spare_capacity(buffer)) {
+                Ok(count) => {
+                    if (1..room).contains(&count) {
+                        // That was all: the next read waits, and need not ask the operating system first.
+                        self.watch.clear(Readiness::Readable, seen);
+                    }
+                    return Poll::Ready(Ok(count));
+                }
+                Err(Errno::WOULDBLOCK) => {
+                    if self.watch.is_closed() {
+                        // There is nothing more to come, and epoll will say nothing more either.
+                        return Poll::Ready(Ok(0));
+                    }
+                    self.watch.clear(Readiness::Readable, seen);
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
         }
-        Ok(count)
     }
 
     /// Writes what there is room for. `WouldBlock` if there is none.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.try_write(bytes),
-            Stream::Unix(stream) => stream.try_write(bytes),
+        let seen = self.watch.seen();
+        let sent = send(&self.socket, bytes, SendFlags::NOSIGNAL);
+        if sent == Err(Errno::WOULDBLOCK) {
+            self.watch.clear(Readiness::Writable, seen);
         }
+        Ok(sent?)
+    }
+
+    /// Waits until there is room worth writing to, and writes what there is. A client that makes a few bytes of room does not take what
+    /// it is sent.
+    pub fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        while self.watch.poll(Readiness::Writable, context).is_ready() {
+            match self.try_write(bytes) {
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                done => return Poll::Ready(done),
+            }
+        }
+        Poll::Pending
     }
 
     /// Waits until the client's end is closed.
-    pub async fn hung_up(&self) {
-        while !self.is_closed_when_ready().await {
-            tokio::time::sleep(LOOK_AGAIN).await;
-        }
+    pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.watch.poll(Readiness::Closed, context).map(|_| ())
     }
 
     /// Whether the client's end is closed, as far as the reactor knows.
     pub fn has_hung_up(&self) -> bool {
-        let mut context = Context::from_waker(Waker::noop());
-        matches!(pin!(self.is_closed_when_ready()).poll(&mut context), Poll::Ready(true))
+        self.watch.is_closed()
     }
 
-    /// Waits until there is something to read, or the end; whether it is the end.
-    async fn is_closed_when_ready(&self) -> bool {
-        let ready = match self {
-            Stream::Tcp(stream) => stream.ready(Interest::READABLE).await,
-            Stream::Unix(stream) => stream.ready(Interest::READABLE).await,
-        };
-        ready.map_or(true, |ready| ready.is_read_closed())
+    /// The session has executed a command: whether it is time for others, because the client has always sent the next one before.
+    pub fn is_incessant(&self) -> bool {
+        let in_a_row = self.in_a_row.load(Ordering::Relaxed) + 1;
+        let is_incessant = in_a_row >= MOST_IN_A_ROW;
+        self.in_a_row.store(if is_incessant { 0 } else { in_a_row }, Ordering::Relaxed);
+        is_incessant
     }
 }
