@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::join::charge;
 use super::keys::{KeyIndex, Numbered};
+use super::merge::{self, MergeSort};
 use super::sort::compare_keys;
 use super::{State, append_hash_key};
 use crate::expr::bits;
@@ -76,7 +77,17 @@ pub struct AggregateState {
     bytes: usize,
     pending: bool,
     complete: bool,
+    order: Order,
     next: usize,
+}
+
+/// Whether the groups are in the order of ROLLUP.
+#[derive(Debug, Default)]
+enum Order {
+    #[default]
+    Open,
+    Sorting(MergeSort<usize>),
+    Done,
 }
 
 impl AggregateState {
@@ -91,6 +102,7 @@ impl AggregateState {
             bytes: 0,
             pending: false,
             complete: false,
+            order: Order::Open,
             next: 0,
         }
     }
@@ -101,6 +113,7 @@ impl AggregateState {
         self.index.clear();
         self.groups.clear();
         (self.bytes, self.pending, self.complete, self.next) = (0, false, false, 0);
+        self.order = Order::Open;
     }
 
     /// The next group.
@@ -115,10 +128,10 @@ impl AggregateState {
                 }
                 self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0);
             }
-            if plan.rollup {
-                self.groups.sort_by(|left, right| rollup_order(left, right, plan.group));
-            }
             self.complete = true;
+        }
+        if plan.rollup {
+            self.put_in_order(cx, plan)?;
         }
         let Some(group) = self.groups.get_mut(self.next) else { return Ok(false) };
         self.next += 1;
@@ -146,6 +159,7 @@ impl AggregateState {
             }
             if self.add_at_hand(cx, plan) {
                 self.pending = false;
+                cx.take_turns(1)?;
                 continue;
             }
             // Everything that may wait comes before anything is counted.
@@ -177,7 +191,32 @@ impl AggregateState {
                     rest = after;
                 }
             }
+            cx.take_turns(1 + plan.aggregates.len() as u32)?;
         }
+    }
+
+    /// Puts the groups in the order of ROLLUP, in parts.
+    fn put_in_order(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>) -> SqlAttempt<()> {
+        let groups = &mut self.groups;
+        let sort = match &mut self.order {
+            Order::Done => return Ok(()),
+            Order::Open => {
+                let all = (0..groups.len()).collect();
+                self.order = Order::Sorting(MergeSort::new(all, merge::RUN));
+                return self.put_in_order(cx, plan);
+            }
+            Order::Sorting(sort) => sort,
+        };
+        let mut compare =
+            |left: &usize, right: &usize| rollup_order(&groups[*left], &groups[*right], plan.group);
+        while !sort.step(&mut compare) {
+            cx.take_turns(merge::RUN as u32 / 2)?;
+        }
+        let Order::Sorting(sort) = std::mem::replace(&mut self.order, Order::Done) else { return Ok(()) };
+        let order = sort.into_items();
+        let mut taken: Vec<Option<Group>> = std::mem::take(groups).into_iter().map(Some).collect();
+        groups.extend(order.into_iter().filter_map(|number| taken[number].take()));
+        Ok(())
     }
 
     /// Adds the current row to the only group, if its values are at hand and are added as they are; if not, adds nothing.

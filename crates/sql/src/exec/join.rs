@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use palisade_base::error_catalogue::ER_OUTOFMEMORY;
-use palisade_base::{Blocked, mysql_error};
+use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
 use super::{State, append_hash_key};
@@ -62,7 +62,7 @@ impl NestedLoopState {
                 }
                 self.right.reset();
                 (self.has_left, self.matched, self.pending) = (true, false, false);
-                take_turns(cx)?;
+                cx.take_turns(1)?;
             }
             if !self.pending {
                 if !self.right.next(right, cx)? {
@@ -78,7 +78,7 @@ impl NestedLoopState {
                     continue;
                 }
                 self.pending = true;
-                take_turns(cx)?;
+                cx.take_turns(1)?;
             }
             let holds = match condition {
                 Some(condition) => cx.step(|cx| condition.test(cx))? == Some(true),
@@ -99,12 +99,6 @@ impl NestedLoopState {
             }
         }
     }
-}
-
-/// Counts a row that was joined: lets others run now and then, and fails if the statement was killed. What
-/// is below may be in memory, where nothing else does.
-fn take_turns(cx: &mut Context<'_>) -> SqlAttempt<()> {
-    if cx.spend()? { Err(Blocked::yielding()) } else { Ok(()) }
 }
 
 /// Makes every slot below `plan` NULL.
@@ -218,7 +212,7 @@ impl HashJoinState {
                 }
                 self.next_match += 1;
                 self.testing = true;
-                take_turns(cx)?;
+                cx.take_turns(1)?;
             }
             let holds = match plan.condition {
                 Some(condition) => cx.step(|cx| condition.test(cx))? == Some(true),
@@ -260,6 +254,7 @@ impl HashJoinState {
                 charge(self.bytes)?;
                 self.table.entry(key).or_default().push(row);
             }
+            cx.take_turns(2)?;
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Rows set aside: an operator that needs its whole input keeps what the slots hold of each row here. The bytes of stored
-//! rows lie one behind the other in one allocation, and their table is held once, not once a row: a reference count that
+//! rows lie one behind the other in chunks, and their table is held once, not once a row: a reference count that
 //! all workers share is dearer than the row.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct KeptRows {
     /// The table of each slot whose rows are kept as bytes.
     tables: Vec<Option<Arc<Table>>>,
     cells: Vec<Cell>,
-    bytes: Vec<u8>,
+    bytes: Chunks,
     /// What is not a stored row.
     others: Vec<Slot>,
     /// About how many bytes those hold.
@@ -28,8 +28,60 @@ pub struct KeptRows {
 
 #[derive(Debug, Clone, Copy)]
 enum Cell {
-    Stored { start: usize, len: usize, stamp: RowStamp },
+    Stored { place: Place, len: u32, stamp: RowStamp },
     Other(usize),
+}
+
+/// Bytes in chunks: what is put in is never copied again, as it would be when one allocation grows.
+#[derive(Debug, Default)]
+struct Chunks {
+    chunks: Vec<Vec<u8>>,
+    /// Bytes in all of them.
+    len: usize,
+}
+
+/// Where bytes begin: which chunk, and where in it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    chunk: u32,
+    start: u32,
+}
+
+/// Bytes of a chunk, unless what is put in is longer.
+const CHUNK: usize = 1 << 20;
+
+impl Chunks {
+    /// Makes room for so many bytes in the first chunk.
+    fn reserve(&mut self, bytes: usize) {
+        if self.chunks.is_empty() {
+            self.chunks.push(Vec::with_capacity(bytes));
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Place {
+        // The first one grows, so that few rows take little; the others are allocated at once.
+        let fits = self.chunks.last().is_some_and(|last| last.len() + bytes.len() <= CHUNK);
+        if !fits {
+            let capacity = if self.chunks.is_empty() { 0 } else { CHUNK };
+            self.chunks.push(Vec::with_capacity(capacity.max(bytes.len())));
+        }
+        let chunk = self.chunks.len() - 1;
+        let last = &mut self.chunks[chunk];
+        let start = last.len() as u32;
+        last.extend_from_slice(bytes);
+        self.len += bytes.len();
+        Place { chunk: chunk as u32, start }
+    }
+
+    fn get(&self, place: Place, len: u32) -> &[u8] {
+        let start = place.start as usize;
+        &self.chunks[place.chunk as usize][start..start + len as usize]
+    }
+
+    fn clear(&mut self) {
+        self.chunks.clear();
+        self.len = 0;
+    }
 }
 
 /// Rows that there is room for at first: growing step by step would copy most of a short range several times.
@@ -54,9 +106,7 @@ impl KeptRows {
                         self.cells.reserve(FIRST_ROWS * slots.len());
                         self.bytes.reserve((row.len() * FIRST_ROWS).min(FIRST_BYTES));
                     }
-                    let start = self.bytes.len();
-                    self.bytes.extend_from_slice(row);
-                    Cell::Stored { start, len: row.len(), stamp }
+                    Cell::Stored { place: self.bytes.push(row), len: row.len() as u32, stamp }
                 }
                 _ => {
                     let kept = slot.keep();
@@ -73,9 +123,9 @@ impl KeptRows {
     pub fn value(&self, row: usize, number: usize, column: usize) -> SqlResult<ValueRef<'_>> {
         match &self.cells[row * self.width + number] {
             Cell::Other(other) => self.others[*other].value(column),
-            Cell::Stored { start, len, .. } => {
+            Cell::Stored { place, len, .. } => {
                 let table = self.tables[number].as_ref().expect("a stored row has a table");
-                Ok(view(table, &self.bytes[*start..*start + *len])?.column(column))
+                Ok(view(table, self.bytes.get(*place, *len))?.column(column))
             }
         }
     }
@@ -88,36 +138,35 @@ impl KeptRows {
             let slot = &mut frame.slots[*slot];
             match cell {
                 Cell::Other(other) => *slot = std::mem::take(&mut self.others[*other]),
-                Cell::Stored { start, len, stamp } => {
+                Cell::Stored { place, len, stamp } => {
                     let table = table.as_ref().expect("a stored row has a table");
-                    slot.set_row(table, &self.bytes[*start..*start + *len], *stamp);
+                    slot.set_row(table, self.bytes.get(*place, *len), *stamp);
                 }
             }
         }
     }
 
-    /// Keeps only these rows, renumbered in this order.
-    pub fn select(&mut self, rows: impl Iterator<Item = usize>) {
-        let mut selected =
-            KeptRows { width: self.width, tables: std::mem::take(&mut self.tables), ..Self::default() };
-        for row in rows {
-            for cell in &self.cells[row * self.width..(row + 1) * self.width] {
-                selected.cells.push(match cell {
-                    Cell::Stored { start, len, stamp } => {
-                        let moved = selected.bytes.len();
-                        selected.bytes.extend_from_slice(&self.bytes[*start..*start + *len]);
-                        Cell::Stored { start: moved, len: *len, stamp: *stamp }
-                    }
-                    Cell::Other(other) => {
-                        let kept = std::mem::take(&mut self.others[*other]);
-                        selected.others_size += kept.size();
-                        selected.others.push(kept);
-                        Cell::Other(selected.others.len() - 1)
-                    }
-                });
-            }
+    /// Room for rows of the same slots, without any.
+    pub fn like(&self) -> KeptRows {
+        KeptRows { width: self.width, tables: self.tables.clone(), ..Self::default() }
+    }
+
+    /// Moves a row to the end of `target`, which has the same slots.
+    pub fn move_to(&mut self, row: usize, target: &mut KeptRows) {
+        for cell in &self.cells[row * self.width..(row + 1) * self.width] {
+            target.cells.push(match cell {
+                Cell::Stored { place, len, stamp } => {
+                    let place = target.bytes.push(self.bytes.get(*place, *len));
+                    Cell::Stored { place, len: *len, stamp: *stamp }
+                }
+                Cell::Other(other) => {
+                    let kept = std::mem::take(&mut self.others[*other]);
+                    target.others_size += kept.size();
+                    target.others.push(kept);
+                    Cell::Other(target.others.len() - 1)
+                }
+            });
         }
-        *self = selected;
     }
 
     /// Forgets all rows.
@@ -131,6 +180,6 @@ impl KeptRows {
 
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
-        self.bytes.len() + self.others_size + self.cells.len() * size_of::<Cell>()
+        self.bytes.len + self.others_size + self.cells.len() * size_of::<Cell>()
     }
 }

@@ -40,6 +40,12 @@ impl KeyIndex {
         Numbered::New(number)
     }
 
+    /// Whether a key has been taken in.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        let hash = self.hasher.hash_one(key);
+        self.table.find(hash, |&number| key_at(&self.bytes, &self.ends, number) == key).is_some()
+    }
+
     /// Takes a key in; whether it came for the first time.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         matches!(self.number(key), Numbered::New(_))

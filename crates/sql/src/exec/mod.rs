@@ -12,6 +12,8 @@
 //! | [`aggregate`] | grouping |
 //! | [`keys`] | numbering keys: duplicates and groups |
 //! | [`kept`] | rows set aside |
+//! | [`merge`] | sorting in steps |
+//! | [`membership`] | IN by hash |
 //! | [`sort`] | sorting, limits, removing duplicates |
 //! | [`set`] | UNION and its kin, derived tables |
 //! | [`window`] | window functions |
@@ -22,6 +24,8 @@ pub mod aggregate;
 pub mod join;
 pub mod kept;
 pub mod keys;
+pub mod membership;
+pub mod merge;
 pub mod recursive;
 pub mod scan;
 pub mod set;
@@ -32,7 +36,7 @@ pub mod window;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
-use palisade_base::{Blocked, mysql_error};
+use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
 use crate::expr::{Context, Expr, Slot};
@@ -271,9 +275,7 @@ fn next_passing(
         if passes {
             return Ok(true);
         }
-        if cx.spend()? {
-            return Err(Blocked::yielding());
-        }
+        cx.take_turns(1)?;
     }
     Ok(false)
 }

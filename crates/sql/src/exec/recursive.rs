@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_CTE_MAX_RECURSION_DEPTH, ER_DATA_TOO_LONG};
-use palisade_base::{Blocked, mysql_error};
+use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
 use super::join::charge;
@@ -111,7 +111,7 @@ impl RecursiveState {
         charge(self.bytes)?;
         self.rows.push(row);
         self.complete = self.rows.len() >= wanted;
-        if cx.spend()? { Err(Blocked::yielding()) } else { Ok(()) }
+        cx.take_turns(1)
     }
 
     /// What the last round gave becomes the working table of the next.

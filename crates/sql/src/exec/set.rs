@@ -20,6 +20,8 @@ pub struct UnionState {
     /// Rows computed, where streaming is not possible.
     rows: Option<Vec<KeptRow>>,
     collected: Vec<KeptRow>,
+    /// The rows computed and the next ones, while they are combined.
+    combining: Option<Combining>,
     next: usize,
     bytes: usize,
 }
@@ -27,13 +29,22 @@ pub struct UnionState {
 impl UnionState {
     /// Before the first row.
     pub fn new(inputs: Vec<State>) -> Self {
-        UnionState { inputs, current: 0, rows: None, collected: Vec::new(), next: 0, bytes: 0 }
+        UnionState {
+            inputs,
+            current: 0,
+            rows: None,
+            collected: Vec::new(),
+            combining: None,
+            next: 0,
+            bytes: 0,
+        }
     }
 
     /// Before the first row.
     pub fn reset(&mut self) {
         self.inputs.iter_mut().for_each(State::reset);
         (self.current, self.rows, self.next, self.bytes) = (0, None, 0, 0);
+        self.combining = None;
         self.collected.clear();
     }
 
@@ -55,19 +66,27 @@ impl UnionState {
             }
             return Ok(false);
         }
-        while let Some(plan) = inputs.get(self.current) {
+        loop {
+            if let Some(combining) = &mut self.combining {
+                combining.advance(cx, types)?;
+                self.rows = self.combining.take().map(|combined| combined.kept);
+            }
+            let Some(plan) = inputs.get(self.current) else { break };
             while self.inputs[self.current].next(plan, cx)? {
                 if let Slot::Values(values) = &cx.frame.slots[slot] {
                     self.bytes += cx.frame.slots[slot].size();
                     self.collected.push(values.clone());
                 }
                 charge(self.bytes)?;
+                cx.take_turns(1)?;
             }
-            let right = std::mem::take(&mut self.collected);
-            self.rows = Some(match self.rows.take() {
-                None => right,
-                Some(left) => combine(left, right, steps[self.current - 1], types),
-            });
+            match self.rows.take() {
+                None => self.rows = Some(std::mem::take(&mut self.collected)),
+                Some(left) => {
+                    let right = std::mem::take(&mut self.collected);
+                    self.combining = Some(Combining::new(left, right, steps[self.current - 1]));
+                }
+            }
             self.current += 1;
         }
         let rows = self.rows.get_or_insert_with(Vec::new);
@@ -78,57 +97,99 @@ impl UnionState {
     }
 }
 
-fn combine(left: Vec<KeptRow>, right: Vec<KeptRow>, step: SetStep, types: &[SqlType]) -> Vec<KeptRow> {
-    let key = |row: &KeptRow| {
-        let mut key = Vec::new();
-        append_row_key(&Slot::Values(row.clone()), types, &mut key);
-        key
-    };
-    let distinct = |rows: Vec<KeptRow>| {
-        let mut seen = KeyIndex::default();
-        rows.into_iter().filter(|row| seen.insert(&key(row))).collect::<Vec<_>>()
-    };
-    let counted = |rows: &[KeptRow]| {
-        let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-        for row in rows {
-            *counts.entry(key(row)).or_default() += 1;
+/// Rows that are combined between two looks at whose turn it is.
+const PART: usize = 256;
+
+/// Two lists of rows that are combined, in parts.
+#[derive(Debug)]
+struct Combining {
+    step: SetStep,
+    /// The rows that may be kept.
+    candidates: Vec<KeptRow>,
+    /// Those before this one have been looked at.
+    next: usize,
+    /// The rows that decide on them: those before `next_counted` have been counted.
+    others: Vec<KeptRow>,
+    next_counted: usize,
+    counts: HashMap<Vec<u8>, usize>,
+    seen: KeyIndex,
+    kept: Vec<KeptRow>,
+}
+
+impl Combining {
+    fn new(mut left: Vec<KeptRow>, right: Vec<KeptRow>, step: SetStep) -> Combining {
+        let others = match step {
+            SetStep::UnionAll | SetStep::Union => {
+                left.extend(right);
+                Vec::new()
+            }
+            SetStep::Except { .. } | SetStep::Intersect { .. } => right,
+        };
+        Combining {
+            step,
+            candidates: left,
+            next: 0,
+            others,
+            next_counted: 0,
+            counts: HashMap::new(),
+            seen: KeyIndex::default(),
+            kept: Vec::new(),
         }
-        counts
-    };
-    match step {
-        SetStep::UnionAll => left.into_iter().chain(right).collect(),
-        SetStep::Union => distinct(left.into_iter().chain(right).collect()),
-        SetStep::Except { all } => {
-            let mut counts = counted(&right);
-            let kept: Vec<_> = left
-                .into_iter()
-                .filter(|row| match counts.get_mut(&key(row)) {
-                    Some(count) if all && *count > 0 => {
-                        *count -= 1;
-                        false
+    }
+
+    /// Goes on until all candidates have been looked at.
+    fn advance(&mut self, cx: &mut Context<'_>, types: &[SqlType]) -> SqlAttempt<()> {
+        let key = |row: &KeptRow| {
+            let mut key = Vec::new();
+            append_row_key(&Slot::Values(row.clone()), types, &mut key);
+            key
+        };
+        while self.next_counted < self.others.len() {
+            let end = self.others.len().min(self.next_counted + PART);
+            for row in &self.others[self.next_counted..end] {
+                *self.counts.entry(key(row)).or_default() += 1;
+            }
+            self.next_counted = end;
+            cx.take_turns(PART as u32)?;
+        }
+        while self.next < self.candidates.len() {
+            let end = self.candidates.len().min(self.next + PART);
+            for row in &self.candidates[self.next..end] {
+                let is_kept = match self.step {
+                    SetStep::UnionAll => true,
+                    SetStep::Union => self.seen.insert(&key(row)),
+                    SetStep::Except { all } => {
+                        let key = key(row);
+                        let is_left = match self.counts.get_mut(&key) {
+                            Some(count) if all && *count > 0 => {
+                                *count -= 1;
+                                false
+                            }
+                            Some(_) => all,
+                            None => true,
+                        };
+                        is_left && (all || self.seen.insert(&key))
                     }
-                    Some(_) => all,
-                    None => true,
-                })
-                .collect();
-            if all { kept } else { distinct(kept) }
-        }
-        SetStep::Intersect { all } => {
-            let mut counts = counted(&right);
-            let kept: Vec<_> = left
-                .into_iter()
-                .filter(|row| match counts.get_mut(&key(row)) {
-                    Some(count) if *count > 0 => {
-                        if all {
-                            *count -= 1;
-                        }
-                        true
+                    SetStep::Intersect { all } => {
+                        let key = key(row);
+                        let is_in_both = match self.counts.get_mut(&key) {
+                            Some(count) if *count > 0 => {
+                                *count -= usize::from(all);
+                                true
+                            }
+                            _ => false,
+                        };
+                        is_in_both && (all || self.seen.insert(&key))
                     }
-                    _ => false,
-                })
-                .collect();
-            if all { kept } else { distinct(kept) }
+                };
+                if is_kept {
+                    self.kept.push(row.clone());
+                }
+            }
+            self.next = end;
+            cx.take_turns(PART as u32)?;
         }
+        Ok(())
     }
 }
 
@@ -192,6 +253,7 @@ impl DerivedState {
             self.bytes += Slot::Values(row.clone()).size();
             charge(self.bytes)?;
             self.rows.push(row);
+            cx.take_turns(1)?;
         }
         next_passing(cx, &self.rows, &mut self.next, slot, filter)
     }

@@ -3,6 +3,9 @@
 //! A sort sets its rows aside ([`KeptRows`]) and orders pairs of a number and a row: the number is
 //! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
 //! row that is kept anyway, when two beginnings are alike.
+//!
+//! Nothing here takes long in one go: the rows are put in order by a [`MergeSort`], duplicates are left out and rows that a limit
+//! does not want are dropped in parts, and between two parts other sessions of the worker have their turn.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,6 +15,7 @@ use palisade_catalog::{SqlType, Value, ValueRef};
 use super::join::charge;
 use super::kept::KeptRows;
 use super::keys::KeyIndex;
+use super::merge::MergeSort;
 use super::{State, append_hash_key, limit_values};
 use crate::expr::compare::compare_typed;
 use crate::expr::context::values_size;
@@ -104,15 +108,10 @@ impl Keys {
         }
     }
 
-    /// Keeps only the keys of these rows, in this order.
-    fn select(&mut self, rows: impl Iterator<Item = usize>) {
-        let mut selected = Vec::with_capacity(self.computed.len());
-        for row in rows {
-            let keys = &mut self.computed[row * self.width..(row + 1) * self.width];
-            selected.extend(keys.iter_mut().map(std::mem::take));
-        }
-        self.bytes = values_size(&selected);
-        self.computed = selected;
+    /// Moves the keys of a row to the end of `target`.
+    fn move_to(&mut self, row: usize, target: &mut Vec<Value>) {
+        let keys = &mut self.computed[row * self.width..(row + 1) * self.width];
+        target.extend(keys.iter_mut().map(std::mem::take));
     }
 }
 
@@ -145,15 +144,37 @@ pub struct SortState {
     ranked: Vec<Ranked>,
     /// Some row has no prefix.
     without_prefixes: bool,
+    /// Bytes of the first keys that are texts: what comparing them costs.
+    text_bytes: usize,
     /// How many rows are wanted; asked once.
     wanted: Option<usize>,
     pending: bool,
-    complete: bool,
+    phase: Phase,
     next: usize,
 }
 
+/// What a sort does.
+#[derive(Debug)]
+enum Phase {
+    /// Rows are read.
+    Collecting,
+    /// Those that are held are put in order; all of them, if the input has `ended`.
+    Sorting { sort: MergeSort<Ranked>, ended: bool },
+    /// They are in order, and rows like the one before are left out: `kept` are left of those before `next`.
+    Distinguishing { next: usize, kept: usize, ended: bool },
+    /// Rows beyond the limit are dropped: those before `next` have been moved.
+    Dropping { rows: KeptRows, keys: Vec<Value>, next: usize },
+    /// All are in order.
+    Complete,
+}
+
+/// Rows that are handled between two looks at whose turn it is, where handling one is a comparison or a copy.
+const PART: usize = 512;
+/// Items of a run where comparing two takes nanoseconds.
+const LONGEST_RUN: usize = 8192;
+
 impl SortState {
-    /// Before the first row.
+    /// A sort of `input` before its first row.
     pub fn new(input: State) -> Self {
         SortState {
             input,
@@ -161,14 +182,15 @@ impl SortState {
             keys: None,
             ranked: Vec::new(),
             without_prefixes: false,
+            text_bytes: 0,
             wanted: None,
             pending: false,
-            complete: false,
+            phase: Phase::Collecting,
             next: 0,
         }
     }
 
-    /// Before the first row.
+    /// Goes back before the first row and forgets all rows: the input may depend on outer ones.
     pub fn reset(&mut self) {
         let input = std::mem::replace(&mut self.input, State::Nothing);
         *self = SortState::new(input);
@@ -178,9 +200,9 @@ impl SortState {
     /// The next row in order, if the rows are in order and there is one more.
     #[inline]
     pub fn step(&mut self, cx: &mut Context<'_>, slots: &[usize]) -> bool {
-        let ranked = match self.complete {
-            true => self.ranked.get(self.next),
-            false => None,
+        let ranked = match self.phase {
+            Phase::Complete => self.ranked.get(self.next),
+            _ => None,
         };
         let Some(Ranked { row, .. }) = ranked else { return false };
         self.next += 1;
@@ -190,45 +212,56 @@ impl SortState {
 
     /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
     pub fn next(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<bool> {
-        if !self.complete {
-            self.consume(cx, plan)?;
-            self.complete = true;
+        while !matches!(self.phase, Phase::Complete) {
+            self.advance(cx, plan)?;
         }
         Ok(self.step(cx, plan.slots))
     }
 
-    fn consume(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
+    /// Goes on to the next phase.
+    fn advance(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let wanted = match self.wanted {
             Some(wanted) => wanted,
             None => wanted_rows(plan.limit, cx)?.end,
         };
         self.wanted = Some(wanted);
+        match &mut self.phase {
+            Phase::Collecting => self.collect(cx, plan, wanted),
+            Phase::Sorting { .. } => self.put_in_order(cx, plan, wanted),
+            Phase::Distinguishing { .. } => self.distinguish(cx, plan, wanted),
+            Phase::Dropping { .. } => self.drop_unwanted(cx),
+            Phase::Complete => Ok(()),
+        }
+    }
+
+    /// Reads rows until there are no more, or enough to drop those that are not wanted.
+    fn collect(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
         let bound = wanted.saturating_mul(2).max(64);
-        loop {
+        let ended = loop {
+            if self.ranked.len() >= bound {
+                break false;
+            }
             if !self.pending {
                 if !self.input.next(plan.input, cx)? {
-                    break;
+                    break true;
                 }
                 self.pending = true;
             }
             self.keep(cx, plan)?;
             self.pending = false;
-            if self.ranked.len() >= bound {
-                self.put_in_order(plan, wanted)?;
-                self.rows.select(self.ranked.iter().map(|ranked| ranked.row));
-                if let Some(keys) = &mut self.keys {
-                    keys.select(self.ranked.iter().map(|ranked| ranked.row));
-                }
-                for (row, ranked) in self.ranked.iter_mut().enumerate() {
-                    ranked.row = row;
-                }
-            }
             let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
-            charge(self.rows.size() + keys + self.ranked.len() * size_of::<Ranked>())?;
+            // The items are held twice while they are merged.
+            charge(self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>())?;
+            cx.take_turns(1)?;
+        };
+        if self.without_prefixes {
+            self.ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
         }
-        self.put_in_order(plan, wanted)?;
-        cx.session.work.add(Work::SortScan, 1);
-        cx.session.work.add(Work::SortRows, self.ranked.len() as u64);
+        let computed = self.keys.as_ref().map_or(0, |keys| keys.bytes);
+        let average = (self.text_bytes + computed) / self.ranked.len().max(1);
+        let run = (LONGEST_RUN / (1 + average / 2)).max(2);
+        let sort = MergeSort::new(std::mem::take(&mut self.ranked), run);
+        self.phase = Phase::Sorting { sort, ended };
         Ok(())
     }
 
@@ -239,6 +272,9 @@ impl SortState {
         let row = self.ranked.len();
         self.rows.push(&cx.frame, plan.slots);
         let first = keys.get(&self.rows, row, 0)?;
+        if let ValueRef::Bytes(text) = first {
+            self.text_bytes += text.len();
+        }
         let prefix = prefix(first, &plan.keys[0].expr.ty);
         self.without_prefixes |= prefix.is_none();
         let prefix = prefix.unwrap_or_default();
@@ -246,30 +282,105 @@ impl SortState {
         Ok(())
     }
 
-    /// Leaves the first `wanted` rows, in order; of equal ones, which stay in the order in which they came, the first if
-    /// there are to be no duplicates. Numbers are sorted first, and then what they leave undecided.
-    fn put_in_order(&mut self, plan: &Sorting<'_>, wanted: usize) -> SqlResult<()> {
-        let (rows, Some(keys)) = (&self.rows, &self.keys) else { return Ok(()) };
-        if self.without_prefixes {
-            self.ranked.iter_mut().for_each(|ranked| ranked.prefix = 0);
-        }
-        self.ranked.sort_unstable_by_key(|ranked| (ranked.prefix, ranked.row));
+    /// Puts the rows in order; equal ones stay in the order in which they came. Numbers decide first, and the keys where these
+    /// leave it open.
+    fn put_in_order(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
+        let (Phase::Sorting { sort, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
+            // There is no row.
+            self.phase = Phase::Complete;
+            return Ok(());
+        };
         let mut failed = None;
         let mut compare = |left: &Ranked, right: &Ranked| {
-            compare_kept(rows, keys, plan.keys, (left.row, right.row)).unwrap_or_else(|error| {
-                failed = Some(error);
-                Ordering::Equal
+            left.prefix.cmp(&right.prefix).then_with(|| {
+                compare_kept(&self.rows, keys, plan.keys, (left.row, right.row)).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    Ordering::Equal
+                })
             })
         };
-        for alike in self.ranked.chunk_by_mut(|left, right| left.prefix == right.prefix) {
-            alike.sort_by(&mut compare);
+        while !sort.step(&mut compare) {
+            cx.take_turns(PART as u32)?;
         }
-        if plan.distinct {
-            self.ranked
-                .dedup_by(|next, kept| kept.prefix == next.prefix && compare(kept, next) == Ordering::Equal);
+        if let Some(error) = failed {
+            return Err(error.into());
         }
+        let ended = *ended;
+        let Phase::Sorting { sort, .. } = std::mem::replace(&mut self.phase, Phase::Complete) else {
+            return Ok(());
+        };
+        self.ranked = sort.into_items();
+        match plan.distinct {
+            true => self.phase = Phase::Distinguishing { next: 0, kept: 0, ended },
+            false => self.end_order(cx, wanted, ended),
+        }
+        Ok(())
+    }
+
+    /// Leaves out rows that are like the one before: of equal ones the first stays.
+    fn distinguish(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
+        let (Phase::Distinguishing { next, kept, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
+            return Ok(());
+        };
+        while *next < self.ranked.len() {
+            for _ in 0..PART.min(self.ranked.len() - *next) {
+                let row = self.ranked[*next];
+                *next += 1;
+                let is_new = match kept.checked_sub(1).map(|last| self.ranked[last]) {
+                    Some(last) if last.prefix == row.prefix => {
+                        let rows = (last.row, row.row);
+                        compare_kept(&self.rows, keys, plan.keys, rows)? != Ordering::Equal
+                    }
+                    _ => true,
+                };
+                if is_new {
+                    self.ranked[*kept] = row;
+                    *kept += 1;
+                }
+            }
+            cx.take_turns(PART as u32 / 4)?;
+        }
+        let (kept, ended) = (*kept, *ended);
+        self.ranked.truncate(kept);
+        self.end_order(cx, wanted, ended);
+        Ok(())
+    }
+
+    /// The rows held are in order.
+    fn end_order(&mut self, cx: &mut Context<'_>, wanted: usize, ended: bool) {
         self.ranked.truncate(wanted);
-        failed.map_or(Ok(()), Err)
+        if ended {
+            cx.session.work.add(Work::SortScan, 1);
+            cx.session.work.add(Work::SortRows, self.ranked.len() as u64);
+            self.phase = Phase::Complete;
+        } else {
+            self.phase = Phase::Dropping { rows: self.rows.like(), keys: Vec::new(), next: 0 };
+        }
+    }
+
+    /// Keeps only the rows that are still held, renumbered in their order.
+    fn drop_unwanted(&mut self, cx: &mut Context<'_>) -> SqlAttempt<()> {
+        let Phase::Dropping { rows, keys, next } = &mut self.phase else { return Ok(()) };
+        while *next < self.ranked.len() {
+            for _ in 0..PART.min(self.ranked.len() - *next) {
+                let row = std::mem::replace(&mut self.ranked[*next].row, *next);
+                self.rows.move_to(row, rows);
+                if let Some(known) = &mut self.keys {
+                    known.move_to(row, keys);
+                }
+                *next += 1;
+            }
+            cx.take_turns(PART as u32 / 4)?;
+        }
+        let Phase::Dropping { rows, keys, .. } = std::mem::replace(&mut self.phase, Phase::Collecting) else {
+            return Ok(());
+        };
+        self.rows = rows;
+        if let Some(known) = &mut self.keys {
+            known.bytes = values_size(&keys);
+            known.computed = keys;
+        }
+        Ok(())
     }
 }
 
@@ -352,6 +463,7 @@ impl DistinctState {
             if is_new {
                 return Ok(true);
             }
+            cx.take_turns(1)?;
         }
         Ok(false)
     }

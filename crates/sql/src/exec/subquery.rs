@@ -5,11 +5,15 @@ use palisade_base::mysql_error;
 use palisade_catalog::Value;
 
 use super::join::charge;
+use super::membership::{Among, RowKeys, has_keys};
 use super::{KeptRow, State};
 use crate::SqlAttempt;
 use crate::expr::eval::truth_value;
 use crate::expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
 use crate::plan::Query;
+
+/// Rows that are compared between two looks at whose turn it is.
+const PART: usize = 256;
 
 /// What one execution knows of a subquery.
 #[derive(Debug, Default)]
@@ -20,6 +24,10 @@ pub struct SubqueryState {
     /// For EXISTS and scalar use of such a one.
     value: Option<Value>,
     collected: Vec<KeptRow>,
+    /// The rows as keys, where they are looked up.
+    keys: Option<RowKeys>,
+    /// Of the rows that are compared one by one: how many have been, and whether one left it unknown.
+    compared: (usize, bool),
     running: bool,
     /// A row of the query is in place, not computed yet.
     pending: bool,
@@ -60,15 +68,30 @@ impl SubqueryState {
             }
             SubqueryUse::Quantified { left, comparison, domains, all, negated } => {
                 if self.rows.is_none() {
-                    self.collect(cx, plan, usize::MAX)?;
+                    let is_membership = matches!(
+                        (comparison, all),
+                        (Comparison::Equal, false) | (Comparison::NotEqual, true)
+                    );
+                    if is_membership && !subquery.correlated && domains.iter().all(|own| has_keys(*own)) {
+                        self.keys.get_or_insert_default();
+                    }
+                    self.collect_for(cx, plan, usize::MAX, domains)?;
                     self.rows = Some(std::mem::take(&mut self.collected));
                 }
                 let mut values = Vec::with_capacity(left.len());
                 for expr in left {
                     values.push(expr.eval(cx)?);
                 }
-                let rows = self.rows.as_ref().expect("they were just collected");
-                let holds = quantified(cx, &values, rows, *comparison, domains, *all)?;
+                let found = match &self.keys {
+                    Some(keys) => keys.find(cx, &values, left, domains)?,
+                    None => Among::Undecided,
+                };
+                let holds = match found {
+                    Among::Equal => Some(*comparison == Comparison::Equal),
+                    Among::Unknown => None,
+                    Among::NotEqual => self.compare_each(cx, &values, *comparison, domains, *all, true)?,
+                    Among::Undecided => self.compare_each(cx, &values, *comparison, domains, *all, false)?,
+                };
                 if subquery.correlated {
                     self.rows = None;
                 }
@@ -77,8 +100,54 @@ impl SubqueryState {
         }
     }
 
-    /// Runs the subquery from its beginning until it ends or has given `limit` rows; goes on where it waited.
+    /// `values <comparison> ANY/ALL (rows)`, three-valued, by comparing with one row after the other: with all of them, or, where
+    /// it is known that none is equal, with those that have a NULL. May ask to wait in the middle, and goes on there.
+    fn compare_each(
+        &mut self,
+        cx: &mut Context<'_>,
+        values: &[Value],
+        comparison: Comparison,
+        domains: &[Domain],
+        all: bool,
+        only_null: bool,
+    ) -> SqlAttempt<Option<bool>> {
+        let rows = self.rows.as_deref().unwrap_or_default();
+        let with_null = self.keys.as_ref().map_or(&[][..], RowKeys::with_null);
+        let count = if only_null { with_null.len() } else { rows.len() };
+        let (mut next, mut unknown) = std::mem::take(&mut self.compared);
+        while next < count {
+            let row = &rows[if only_null { with_null[next] } else { next }];
+            next += 1;
+            match compare_rows(cx, values, row, comparison, domains)? {
+                Some(holds) if holds != all => return Ok(Some(holds)),
+                Some(_) => {}
+                // No row can make up for it.
+                None if only_null => return Ok(None),
+                None => unknown = true,
+            }
+            if next.is_multiple_of(PART)
+                && let Err(blocked) = cx.take_turns(PART as u32)
+            {
+                self.compared = (next, unknown);
+                return Err(blocked);
+            }
+        }
+        Ok(if unknown { None } else { Some(all) })
+    }
+
+    /// Collects rows for EXISTS and scalar use.
     fn collect(&mut self, cx: &mut Context<'_>, plan: &Query, limit: usize) -> SqlAttempt<()> {
+        self.collect_for(cx, plan, limit, &[])
+    }
+
+    /// Runs the subquery from its beginning until it ends or has given `limit` rows; goes on where it waited.
+    fn collect_for(
+        &mut self,
+        cx: &mut Context<'_>,
+        plan: &Query,
+        limit: usize,
+        domains: &[Domain],
+    ) -> SqlAttempt<()> {
         if !self.running {
             self.collected.clear();
             self.bytes = 0;
@@ -99,32 +168,19 @@ impl SubqueryState {
             let row: KeptRow = super::settled_all(&plan.output, cx)?.into();
             self.pending = false;
             self.bytes += Slot::Values(row.clone()).size();
-            charge(self.bytes)?;
+            let mut keys_size = 0;
+            if let Some(keys) = &mut self.keys {
+                let types = plan.output.iter().map(|output| output.ty.clone());
+                keys.add(cx, &row, types, domains)?;
+                keys_size = keys.size();
+            }
+            charge(self.bytes + keys_size)?;
             self.collected.push(row);
+            cx.take_turns(1)?;
         }
         self.running = false;
         Ok(())
     }
-}
-
-/// `values <comparison> ANY/ALL (rows)`, three-valued.
-fn quantified(
-    cx: &mut Context<'_>,
-    values: &[Value],
-    rows: &[KeptRow],
-    comparison: Comparison,
-    domains: &[Domain],
-    all: bool,
-) -> SqlAttempt<Option<bool>> {
-    let mut unknown = false;
-    for row in rows {
-        match compare_rows(cx, values, row, comparison, domains)? {
-            Some(holds) if holds != all => return Ok(Some(holds)),
-            Some(_) => {}
-            None => unknown = true,
-        }
-    }
-    Ok(if unknown { None } else { Some(all) })
 }
 
 fn compare_rows(

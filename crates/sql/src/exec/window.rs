@@ -8,12 +8,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
-use palisade_base::{Blocked, mysql_error};
+use palisade_base::mysql_error;
 use palisade_catalog::Value;
 
 use super::State;
-use super::aggregate::Accumulator;
+use super::aggregate::{Accumulator, AggregateSpec};
 use super::join::charge;
+use super::merge::{self, MergeSort};
 use super::sort::compare_keys;
 use crate::expr::context::values_size;
 use crate::expr::{Context, Domain, Expr, Slot};
@@ -21,7 +22,7 @@ use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 use crate::plan::{Operator, SortKey};
 use crate::{SqlAttempt, SqlResult};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Row {
     partition: Vec<Value>,
     order: Vec<Value>,
@@ -49,9 +50,11 @@ pub struct WindowState {
     rows: Vec<Row>,
     bytes: usize,
     pending: bool,
-    collected: bool,
+    phase: Phase,
     /// The partition that is being computed: which call, which row, and the aggregate over the row before.
     partition: Range<usize>,
+    /// Where the partition ends has been found.
+    is_bounded: bool,
     call: usize,
     at: usize,
     running: Option<Running>,
@@ -59,6 +62,22 @@ pub struct WindowState {
     computed: usize,
     next: usize,
 }
+
+/// What a window operator does.
+#[derive(Debug)]
+enum Phase {
+    /// Rows are read.
+    Collecting,
+    /// Their numbers are put in order.
+    Sorting(MergeSort<usize>),
+    /// The rows are moved into that order: those before `next` have been.
+    Arranging { order: Vec<usize>, rows: Vec<Row>, next: usize },
+    /// They are in order.
+    Ready,
+}
+
+/// Rows that are handled between two looks at whose turn it is.
+const PART: usize = 256;
 
 /// An aggregate over the frame of the row before.
 #[derive(Debug)]
@@ -79,8 +98,9 @@ impl WindowState {
             rows: Vec::new(),
             bytes: 0,
             pending: false,
-            collected: false,
+            phase: Phase::Collecting,
             partition: 0..0,
+            is_bounded: false,
             call: 0,
             at: 0,
             running: None,
@@ -94,23 +114,16 @@ impl WindowState {
         self.input.reset();
         self.rows.clear();
         self.constants.clear();
-        (self.bytes, self.pending, self.collected) = (0, false, false);
+        (self.bytes, self.pending, self.phase) = (0, false, Phase::Collecting);
+        self.is_bounded = false;
         (self.partition, self.call, self.at, self.running) = (0..0, 0, 0, None);
         (self.computed, self.next) = (0, 0);
     }
 
     /// The next row, in order of partition and key.
     pub fn next(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<bool> {
-        if !self.collected {
-            self.collect(cx, input, plan)?;
-            let order = |left: &Row, right: &Row| {
-                let by_partition = compare_keys(&left.partition, &right.partition, &plan.partition);
-                by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order))
-            };
-            if !plan.partition.is_empty() || !plan.order.is_empty() {
-                self.rows.sort_by(order);
-            }
-            self.collected = true;
+        while !matches!(self.phase, Phase::Ready) {
+            self.advance(cx, input, plan)?;
         }
         if self.next >= self.computed && self.next < self.rows.len() {
             self.compute_partition(cx, plan)?;
@@ -122,6 +135,52 @@ impl WindowState {
         }
         cx.frame.slots[plan.slot] = Slot::Values(std::mem::take(&mut row.results).into());
         Ok(true)
+    }
+
+    /// Goes on to the next phase.
+    fn advance(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<()> {
+        match &mut self.phase {
+            Phase::Collecting => {
+                self.collect(cx, input, plan)?;
+                let is_ordered = plan.partition.is_empty() && plan.order.is_empty();
+                let keys =
+                    self.rows.first().map_or(0, |row| values_size(&row.partition) + values_size(&row.order));
+                // Comparing takes the longer the longer the keys are.
+                let run = (merge::RUN / (1 + keys / 256)).max(2);
+                self.phase = match is_ordered {
+                    true => Phase::Ready,
+                    false => Phase::Sorting(MergeSort::new((0..self.rows.len()).collect(), run)),
+                };
+            }
+            Phase::Sorting(sort) => {
+                let rows = &self.rows;
+                let mut order = |left: &usize, right: &usize| {
+                    let (left, right) = (&rows[*left], &rows[*right]);
+                    let by_partition = compare_keys(&left.partition, &right.partition, &plan.partition);
+                    by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order))
+                };
+                while !sort.step(&mut order) {
+                    cx.take_turns(PART as u32)?;
+                }
+                let Phase::Sorting(sort) = std::mem::replace(&mut self.phase, Phase::Ready) else {
+                    return Ok(());
+                };
+                let rows = Vec::with_capacity(self.rows.len());
+                self.phase = Phase::Arranging { order: sort.into_items(), rows, next: 0 };
+            }
+            Phase::Arranging { order, rows, next } => {
+                while *next < order.len() {
+                    let end = order.len().min(*next + PART);
+                    rows.extend(order[*next..end].iter().map(|row| std::mem::take(&mut self.rows[*row])));
+                    *next = end;
+                    cx.take_turns(PART as u32 / 4)?;
+                }
+                self.rows = std::mem::take(rows);
+                self.phase = Phase::Ready;
+            }
+            Phase::Ready => {}
+        }
+        Ok(())
     }
 
     fn collect(&mut self, cx: &mut Context<'_>, input: &Operator, plan: &WindowPlan) -> SqlAttempt<()> {
@@ -155,26 +214,35 @@ impl WindowState {
             self.bytes += values.map(|values| values_size(values)).sum::<usize>();
             charge(self.bytes)?;
             self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
+            cx.take_turns(2)?;
         }
     }
 
     /// Computes the partition that begins at the next row, or goes on with it.
     fn compute_partition(&mut self, cx: &mut Context<'_>, plan: &WindowPlan) -> SqlAttempt<()> {
         if self.partition.start != self.next || self.partition.is_empty() {
-            let first = &self.rows[self.next].partition;
-            let same = |row: &&Row| compare_keys(&row.partition, first, &plan.partition) == Ordering::Equal;
-            let length = self.rows[self.next..].iter().take_while(same).count();
-            self.partition = self.next..self.next + length;
+            self.partition = self.next..self.next + 1;
+            self.is_bounded = false;
             (self.call, self.at, self.running) = (0, self.next, None);
+        }
+        while !self.is_bounded {
+            let (first, end) = (&self.rows[self.next].partition, self.partition.end);
+            let same = |row: &&Row| compare_keys(&row.partition, first, &plan.partition) == Ordering::Equal;
+            let count = self.rows[end..].iter().take(PART).take_while(same).count();
+            self.partition.end += count;
+            self.is_bounded = count < PART;
+            cx.take_turns(count as u32 / 4)?;
         }
         while let Some(call) = plan.calls.get(self.call) {
             while self.at < self.partition.end {
-                if cx.spend()? {
-                    return Err(Blocked::yielding());
-                }
+                cx.take_turns(1)?;
                 let part = Part { rows: &self.rows[self.partition.clone()], plan, call, number: self.call };
                 let at = self.at - self.partition.start;
-                let value = part.value(cx, at, self.constants[self.call], &mut self.running)?;
+                let constants = self.constants[self.call];
+                if let WindowFunction::Aggregate(spec) = &call.function {
+                    part.aggregate(cx, spec, at, constants, &mut self.running)?;
+                }
+                let value = part.value(cx, at, constants, &mut self.running)?;
                 self.rows[self.at].results.push(value);
                 self.at += 1;
             }
@@ -285,24 +353,39 @@ impl Part<'_> {
                     usize::try_from(position - 1).ok().and_then(|offset| frame.start.checked_add(offset));
                 row.filter(|row| *row < frame.end).map_or(Value::Null, argument)
             }
-            WindowFunction::Aggregate(spec) => {
-                let frame = self.frame(cx, at, constants)?;
-                // A frame that has only grown is added to.
-                let mut current = match running.take() {
-                    Some(before) if before.frame.start == frame.start && before.frame.end <= frame.end => {
-                        before
-                    }
-                    _ => Running { accumulator: Accumulator::new(spec), frame: frame.start..frame.start },
-                };
-                for row in current.frame.end..frame.end {
-                    current.accumulator.add(cx, spec, &self.rows[row].inputs[self.number].0, &[])?;
-                }
-                current.frame = frame;
-                let value = current.accumulator.clone().finish(cx, spec)?;
-                *running = Some(current);
-                value
-            }
+            WindowFunction::Aggregate(spec) => match running {
+                Some(Running { accumulator, .. }) => accumulator.clone().finish(cx, spec)?,
+                None => Value::Null,
+            },
         })
+    }
+
+    /// Adds the rows of the frame that are not in the aggregate yet; a frame that has only grown is added to. May ask to wait
+    /// in the middle, and goes on there.
+    fn aggregate(
+        &self,
+        cx: &mut Context<'_>,
+        spec: &AggregateSpec,
+        at: usize,
+        constants: Constants,
+        running: &mut Option<Running>,
+    ) -> SqlAttempt<()> {
+        let frame = self.frame(cx, at, constants)?;
+        let current = match running.take() {
+            Some(before) if before.frame.start == frame.start && before.frame.end <= frame.end => before,
+            _ => Running { accumulator: Accumulator::new(spec), frame: frame.start..frame.start },
+        };
+        let Running { accumulator, frame: added } = running.insert(current);
+        while added.end < frame.end {
+            let end = frame.end.min(added.end + PART);
+            for row in added.end..end {
+                accumulator.add(cx, spec, &self.rows[row].inputs[self.number].0, &[])?;
+            }
+            let count = end - added.end;
+            added.end = end;
+            cx.take_turns(count as u32 / 4)?;
+        }
+        Ok(())
     }
 
     /// The rows with the same key.

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
-use palisade_base::mysql_error;
+use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::row::RowError;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{DateTime, RowView, Timestamp, Value, ValueRef, Zone};
@@ -20,7 +20,7 @@ use crate::mode::SqlMode;
 use crate::named_locks::Wait;
 use crate::plan::Plan;
 use crate::session::Killed;
-use crate::{Awaited, Host, Session, SqlError, SqlResult};
+use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult};
 
 /// The current row of one table.
 #[derive(Debug, Clone, Default)]
@@ -197,6 +197,8 @@ pub struct Context<'a> {
     pub subqueries: Vec<SubqueryState>,
     /// Working tables of recursive queries, by number: the rows of the last round.
     pub working: Vec<Arc<[crate::exec::KeptRow]>>,
+    /// IN lists that have been made to keys.
+    pub(crate) lists: crate::exec::membership::Lists,
     /// Conversion problems are errors: a strict statement changes data.
     pub strict: bool,
     /// Rows may still be handled before the statement yields to other sessions.
@@ -216,8 +218,8 @@ pub struct Context<'a> {
     now: OnceCell<DateTime>,
 }
 
-/// Rows handled between yields.
-pub const BUDGET: u32 = 4096;
+/// Rows handled between yields: about a millisecond's worth.
+pub const BUDGET: u32 = 1024;
 
 impl<'a> Context<'a> {
     /// The context of a statement that begins now.
@@ -240,6 +242,7 @@ impl<'a> Context<'a> {
             frame: Frame { slots: vec![Slot::Null; slots] },
             subqueries: (0..subqueries).map(|_| SubqueryState::default()).collect(),
             working: Vec::new(),
+            lists: crate::exec::membership::Lists::default(),
             strict: false,
             budget: BUDGET,
             sleep: None,
@@ -323,15 +326,27 @@ impl<'a> Context<'a> {
 
     /// One more row was handled: fails if the statement was killed. True if it should yield.
     pub fn spend(&mut self) -> SqlResult<bool> {
-        self.budget = self.budget.saturating_sub(1);
-        if self.budget == 0 {
-            self.budget = BUDGET;
-            if self.session.kill.get() != Killed::No {
-                return Err(mysql_error!(ER_QUERY_INTERRUPTED));
-            }
-            self.check_deadline()?;
-            return Ok(true);
+        self.spend_many(1)
+    }
+
+    /// Work was done that takes as long as handling so many rows: fails if the statement was killed. True if it should yield.
+    #[inline]
+    pub fn spend_many(&mut self, rows: u32) -> SqlResult<bool> {
+        if self.budget > rows {
+            self.budget -= rows;
+            return Ok(false);
         }
-        Ok(false)
+        self.budget = BUDGET;
+        if self.session.kill.get() != Killed::No {
+            return Err(mysql_error!(ER_QUERY_INTERRUPTED));
+        }
+        self.check_deadline()?;
+        Ok(true)
+    }
+
+    /// The same for operators, which yield by asking to wait: they are called again, and go on where they were.
+    #[inline]
+    pub fn take_turns(&mut self, rows: u32) -> SqlAttempt<()> {
+        if self.spend_many(rows)? { Err(Blocked::yielding()) } else { Ok(()) }
     }
 }

@@ -9,6 +9,7 @@ use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::convert::text_of;
 use super::{Comparison, Context, Domain, Expr, Node, Truth};
+use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::session::UserVariable;
 use crate::{SqlAttempt, SqlResult};
@@ -28,6 +29,11 @@ impl Expr {
             Node::Literal(_) | Node::Parameter(_) => true,
             _ => self.as_plain_column().is_some(),
         }
+    }
+
+    /// Whether its value is the same for all rows of a statement and costs nothing to find: a literal or a parameter.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.node, Node::Literal(_) | Node::Parameter(_))
     }
 
     /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to be converted.
@@ -224,6 +230,9 @@ impl Expr {
                 let value = operand.eval(cx)?;
                 if value.is_null() {
                     return Ok(None);
+                }
+                if let Found::Answer(found) = cx.find_in_list(list, &value, &operand.ty)? {
+                    return Ok(found.map(|found| found != *negated));
                 }
                 let mut unknown = false;
                 for (domain, item) in list {

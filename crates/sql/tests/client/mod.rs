@@ -2,8 +2,8 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,16 @@ use palisade_parser::ast::Statement;
 use palisade_sql::expr::convert::display_text;
 use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::prepared_count::{Counted, PreparedCount};
+use palisade_sql::session::KillFlag;
 use palisade_sql::sink::Collected;
 use palisade_sql::*;
 
-/// What the queries run on. It counts how often statements have let others run.
+/// What the queries run on. It counts how often statements have let others run, and can kill a statement when it does so.
 #[derive(Default)]
 pub struct Bench {
     pub pauses: AtomicUsize,
+    /// The statement of which session is killed, and at which pause from now on.
+    pub killed: Mutex<Option<(KillFlag, usize)>>,
     pub named_locks: Arc<NamedLocks>,
     pub prepared_statements: PreparedCount,
 }
@@ -29,6 +32,12 @@ pub struct Bench {
 impl Host for Bench {
     fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
         self.pauses.fetch_add(1, Ordering::Relaxed);
+        if let Some((flag, left)) = &mut *self.killed.lock().unwrap() {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                flag.kill_statement();
+            }
+        }
         Box::pin(palisade_sql::run::yield_now())
     }
     fn variable(&self, _: &Session, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {
