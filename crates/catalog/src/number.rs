@@ -142,12 +142,13 @@ fn put_digits(negative: bool, digits: &[u8], point: i32, out: &mut Vec<u8>) {
 /// Takes Rust's `-1.25e-7` apart and appends it as MySQL does.
 fn put_scientific(text: &str, out: &mut Vec<u8>) {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (mantissa, exponent) = text.split_once('e').expect("scientific notation has an exponent");
+    // What is infinite or not a number has no exponent and no digits: it is written as 0.
+    let (mantissa, exponent) = text.split_once('e').unwrap_or(("0", "0"));
     let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
     while digits.len() > 1 && digits.last() == Some(&b'0') {
         digits.pop();
     }
-    let exponent: i32 = exponent.parse().expect("the exponent is a number");
+    let exponent: i32 = exponent.parse().unwrap_or(0);
     put_digits(negative, &digits, exponent + 1, out);
 }
 

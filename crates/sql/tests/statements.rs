@@ -8,8 +8,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use client::{Bench, Client, processor};
+use client::{Bench, Client, block_on, processor};
 use palisade_base::prng::{Prng, test_seed};
+use palisade_catalog::descriptor::{Column, Index, IndexPart, TableDef};
+use palisade_catalog::{CollationId, SqlType};
+use palisade_engine::{ExclusiveLock, TableName};
 
 fn in_database() -> Client {
     in_database_on(Arc::default())
@@ -376,4 +379,32 @@ fn a_statement_that_changes_many_rows_lets_others_run() {
         assert!(pauses >= least, "{statement}: {pauses} pauses");
     }
     check(&mut client, "SELECT COUNT(*) FROM child", "0");
+}
+
+/// No statement makes such a table any more; an older server may have left one in the dictionary.
+#[test]
+fn a_table_kept_by_an_invisible_index_is_read_and_mended() {
+    let mut client = in_database();
+    let mut key = Index::new("k", vec![IndexPart::of(0)]);
+    key.unique = true;
+    key.invisible = true;
+    let def = TableDef {
+        schema: "d".to_owned(),
+        name: "v".to_owned(),
+        collation: CollationId::default(),
+        columns: vec![Column::new("a", SqlType::INT, 0).not_null(), Column::new("b", SqlType::INT, 1)],
+        indexes: vec![key],
+        ..TableDef::default()
+    };
+    let engine = client.sql.engine().clone();
+    let mut lock = ExclusiveLock::new(&engine, [TableName::new("d", "v")]);
+    block_on(palisade_base::event::retry(|| lock.acquire())).unwrap();
+    block_on(engine.create_table(&lock, def)).unwrap();
+    drop(lock);
+    check(&mut client, "INSERT INTO v VALUES (1,1),(2,2)", "2 affected");
+    check(&mut client, "SELECT b FROM v WHERE b=2", "2");
+    check(&mut client, "UPDATE v SET b=3 WHERE a=2", "1 affected");
+    client.run("EXPLAIN SELECT b FROM v WHERE b=2");
+    client.run("ALTER TABLE v ALTER INDEX k VISIBLE");
+    check(&mut client, "SELECT a FROM v WHERE b=3", "2");
 }

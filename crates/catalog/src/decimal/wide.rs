@@ -1,6 +1,9 @@
 //! 512-bit unsigned integers: room for every intermediate result of [`Decimal`](super::Decimal) arithmetic
 //! (a product of two 65-digit numbers has 130 digits; 2^512 has 155). Only the slow path comes here; what fits
 //! 128 bits is computed there.
+//!
+//! No operation fails: what does not fit is [`Wide::MAX`], which is beyond every DECIMAL and is refused as such
+//! where a coefficient becomes a number again.
 
 use std::cmp::Ordering;
 
@@ -32,6 +35,8 @@ pub(super) const POW10_128: [u128; 39] = {
 
 impl Wide {
     pub(super) const ZERO: Wide = Wide([0; 8]);
+    /// What stands for everything beyond 512 bits.
+    pub(super) const MAX: Wide = Wide([u64::MAX; 8]);
 
     pub(super) fn from_u128(value: u128) -> Wide {
         let mut limbs = [0; 8];
@@ -44,7 +49,7 @@ impl Wide {
         self.0.iter().all(|&limb| limb == 0)
     }
 
-    /// `self * factor + addend`; must not exceed 512 bits.
+    /// `self * factor + addend`.
     pub(super) fn mul_add_small(&mut self, factor: u64, addend: u64) {
         let mut carry = addend;
         for limb in &mut self.0 {
@@ -52,7 +57,9 @@ impl Wide {
             *limb = wide as u64;
             carry = (wide >> 64) as u64;
         }
-        assert_eq!(carry, 0, "decimal intermediates fit 512 bits");
+        if carry != 0 {
+            *self = Wide::MAX;
+        }
     }
 
     /// Divides in place; gives the remainder.
@@ -99,11 +106,10 @@ impl Wide {
             *limb = sum;
             carry = first | second;
         }
-        assert!(!carry, "decimal intermediates fit 512 bits");
-        out
+        if carry { Wide::MAX } else { out }
     }
 
-    /// `self - other`, which must not be larger.
+    /// `self - other`; 0 if that is less.
     pub(super) fn subtract(&self, other: &Wide) -> Wide {
         let mut out = *self;
         let mut borrow = false;
@@ -113,18 +119,19 @@ impl Wide {
             *limb = difference;
             borrow = first | second;
         }
-        assert!(!borrow, "the subtrahend is not larger");
-        out
+        if borrow { Wide::ZERO } else { out }
     }
 
-    /// Product; must not exceed 512 bits.
+    /// Product.
     pub(super) fn multiply(&self, other: &Wide) -> Wide {
         let mut out = [0u64; 8];
         for (i, &left) in self.0.iter().enumerate().filter(|(_, limb)| **limb != 0) {
             let mut carry = 0u64;
             for (j, &right) in other.0.iter().enumerate() {
                 if i + j >= 8 {
-                    assert!(right == 0 && carry == 0, "decimal intermediates fit 512 bits");
+                    if right != 0 || carry != 0 {
+                        return Wide::MAX;
+                    }
                     break;
                 }
                 let wide = u128::from(left) * u128::from(right) + u128::from(out[i + j]) + u128::from(carry);
@@ -139,10 +146,12 @@ impl Wide {
         self.0.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)
     }
 
-    /// Quotient and remainder (Knuth, volume 2, algorithm D). The divisor is not 0 and has at most 7 limbs.
+    /// Quotient and remainder (Knuth, volume 2, algorithm D). The quotient by 0 is beyond every number.
     pub(super) fn divide(&self, divisor: &Wide) -> (Wide, Wide) {
         let n = divisor.used();
-        assert!((1..=7).contains(&n), "the divisor is neither 0 nor wider than a decimal's intermediate");
+        if n == 0 {
+            return (Wide::MAX, Wide::ZERO);
+        }
         if n == 1 {
             let mut quotient = *self;
             let rest = quotient.divide_small(divisor.0[0]);
@@ -242,7 +251,7 @@ mod tests {
     fn quotient_times_divisor_plus_remainder_is_the_dividend() {
         let mut prng = Prng::new(test_seed(1));
         for _ in 0..20_000 {
-            let limbs = 1 + prng.below(7) as usize;
+            let limbs = 1 + prng.below(8) as usize;
             let divisor = random(&mut prng, limbs);
             if divisor.is_zero() {
                 continue;
@@ -253,5 +262,17 @@ mod tests {
             assert!(rest < divisor);
             assert_eq!(quotient.multiply(&divisor).add(&rest), dividend);
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_beyond_every_number() {
+        let (one, mut large) = (Wide::from_u128(1), Wide::MAX);
+        assert_eq!(Wide::MAX.add(&one), Wide::MAX);
+        assert_eq!(Wide::MAX.multiply(&Wide::MAX), Wide::MAX);
+        assert_eq!(one.subtract(&Wide::MAX), Wide::ZERO);
+        assert_eq!(one.divide(&Wide::ZERO), (Wide::MAX, Wide::ZERO));
+        assert_eq!(Wide::MAX.divide(&Wide::MAX), (one, Wide::ZERO));
+        large.scale_up(100);
+        assert_eq!(large, Wide::MAX);
     }
 }

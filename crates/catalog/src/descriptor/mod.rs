@@ -328,22 +328,28 @@ impl TableDef {
     /// Brings the clustered index to the front: the primary key, else the first unique index over whole NOT NULL
     /// columns, else a generated index over a hidden row id column, which is added.
     pub fn choose_clustered_index(&mut self) {
-        let usable = |index: &Index| {
-            index.unique
-                && index
-                    .parts
-                    .iter()
-                    .all(|part| part.prefix.is_none() && !self.columns[usize::from(part.column)].nullable)
-        };
-        let chosen = self
-            .indexes
-            .iter()
-            .position(|index| index.primary)
-            .or_else(|| self.indexes.iter().position(usable));
+        let chosen = self.clustering_position();
         match chosen {
             Some(position) => self.indexes[..=position].rotate_right(1),
             None => self.add_row_id(),
         }
+    }
+
+    /// The declared index whose order the rows are kept in, once the clustered index is chosen; `None` if they are kept by a
+    /// hidden row id.
+    pub fn clustering_index(&self) -> Option<&Index> {
+        self.clustering_position().and_then(|position| self.indexes.get(position))
+    }
+
+    /// The primary key, or the first unique index over whole columns that are NOT NULL.
+    fn clustering_position(&self) -> Option<usize> {
+        let not_null = |part: &IndexPart| {
+            let column = self.columns.get(usize::from(part.column));
+            part.prefix.is_none() && column.is_some_and(|column| !column.nullable)
+        };
+        let usable = |index: &Index| index.unique && !index.hidden && index.parts.iter().all(not_null);
+        let primary = self.indexes.iter().position(|index| index.primary);
+        primary.or_else(|| self.indexes.iter().position(usable))
     }
 
     /// Adds the hidden row id column (last) and the generated clustered index over it (first).

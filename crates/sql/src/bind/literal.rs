@@ -1,6 +1,6 @@
 //! Constants as they were written, with the types MySQL gives them.
 
-use palisade_base::error_catalogue::{ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
+use palisade_base::error_catalogue::{ER_ILLEGAL_VALUE_FOR_TYPE, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
 use palisade_base::mysql_error;
 use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
 use palisade_parser::ast::{Literal, TemporalKind};
@@ -28,6 +28,9 @@ impl Binder<'_> {
                 let scale = decimal.scale();
                 let precision = (decimal.integer_digits() + scale).max(1);
                 Expr::literal(Value::Decimal(decimal), SqlType::Decimal { precision, scale, unsigned: false })
+            }
+            Literal::Double(value, text) if !value.is_finite() => {
+                return Err(mysql_error!(ER_ILLEGAL_VALUE_FOR_TYPE, "double", text));
             }
             Literal::Double(value, _) => Expr::literal(Value::Double(*value), SqlType::DOUBLE),
             Literal::String(string) => {

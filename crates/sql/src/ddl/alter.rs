@@ -7,8 +7,9 @@
 use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_CHECK_CONSTRAINT_NOT_FOUND,
     ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_COLUMN_CANNOT_DROP,
-    ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PRIMARY_CANT_HAVE_NULL, ER_UNKNOWN_ALTER_ALGORITHM,
-    ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, WARN_DATA_TRUNCATED,
+    ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_PRIMARY_CANT_HAVE_NULL,
+    ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR,
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, WARN_DATA_TRUNCATED,
 };
 use palisade_base::{Blocked, MysqlError, mysql_error};
 use palisade_catalog::descriptor::{
@@ -105,6 +106,12 @@ impl Draft {
             dropped_indexes: Vec::new(),
             renamed_columns: Vec::new(),
         };
+        let hides = |action: &AlterAction, index: &Index| matches!(action, AlterAction::SetIndexVisible(name, false) if name.eq_ignore_ascii_case(&index.name));
+        if let Some(index) = old.clustering_index()
+            && statement.actions.iter().any(|action| hides(action, index))
+        {
+            return Err(mysql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE));
+        }
         // what is dropped makes room for what is added under the same name
         let drops = |action: &&AlterAction| {
             matches!(
@@ -130,6 +137,7 @@ impl Draft {
         draft.copies |= had_primary && !draft.def.indexes.iter().any(|index| index.primary);
         draft.read_expressions(definer)?;
         table::check_auto_increment(&draft.def)?;
+        table::check_visibility(&draft.def)?;
         draft.choose();
         Ok(draft)
     }

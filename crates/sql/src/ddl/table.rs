@@ -2,12 +2,13 @@
 
 use palisade_base::error_catalogue::{
     ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXITS,
-    ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_LONG_KEY,
+    ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_PRIMARY_CANT_HAVE_NULL,
+    ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_LONG_KEY,
     ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_KEYS, ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER,
     ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{Column, Index, IndexPart, TableDef};
+use palisade_catalog::descriptor::{Column, Index, IndexPart, TableDef, Visibility};
 use palisade_catalog::{CollationId, SqlType};
 use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
@@ -101,6 +102,7 @@ pub fn define(
     }
     order_indexes(&mut def);
     check_auto_increment(&def)?;
+    check_visibility(&def)?;
     Ok(def)
 }
 
@@ -343,6 +345,18 @@ pub fn order_indexes(def: &mut TableDef) {
             _ => 4,
         }
     });
+}
+
+/// 4028 for a table whose columns are all invisible; 3522 for an invisible index by which the rows are kept, be it
+/// the primary key or the unique index that is taken for want of one.
+pub fn check_visibility(def: &TableDef) -> SqlResult<()> {
+    if !def.columns.iter().any(|column| column.visibility == Visibility::Visible) {
+        return Err(mysql_error!(ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN));
+    }
+    match def.clustering_index() {
+        Some(index) if index.invisible => Err(mysql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE)),
+        _ => Ok(()),
+    }
 }
 
 /// There is at most one AUTO_INCREMENT column, and an index begins with it.

@@ -49,9 +49,11 @@ fn in_units(value: f64, units: &[(f64, &str)]) -> Option<String> {
     if amount.abs() < 100_000.0 {
         return Some(format!("{amount:.2} {name}"));
     }
-    let scientific = format!("{amount:.2e}");
-    let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
-    Some(format!("{mantissa}e+{exponent:0>2} {name}"))
+    // A sum may be infinite: that is written without digits, in four characters.
+    Some(match format!("{amount:.2e}").split_once('e') {
+        Some((mantissa, exponent)) => format!("{mantissa}e+{exponent:0>2} {name}"),
+        None => format!("{amount:>4} {name}"),
+    })
 }
 
 #[cfg(test)]
@@ -65,6 +67,9 @@ mod tests {
         assert_eq!(bytes(-5000.0).as_deref(), Some("-4.88 KiB"));
         assert_eq!(bytes(1_048_575.0).as_deref(), Some("1024.00 KiB"));
         assert_eq!(bytes(1e25).as_deref(), Some("8.67e+06 EiB"));
+        assert_eq!(bytes(f64::INFINITY).as_deref(), Some(" inf EiB"));
+        assert_eq!(bytes(f64::NEG_INFINITY).as_deref(), Some("-inf EiB"));
+        assert_eq!(bytes(f64::NAN), None);
         let time = |value| in_units(value, &PICOSECONDS);
         assert_eq!(time(188_732_396_662_000.0).as_deref(), Some("3.15 min"));
         assert_eq!(time(1e30).as_deref(), Some("1.16e+13 d"));

@@ -75,6 +75,9 @@ impl Binder<'_> {
                     bound.push(row?);
                 }
                 let width = bound.first().map_or(0, Vec::len);
+                if width == 0 {
+                    return Err(mysql_error!(ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS));
+                }
                 if let Some(row) = bound.iter().position(|row| row.len() != width) {
                     return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, row + 1));
                 }

@@ -63,6 +63,8 @@ impl Plans {
                     i64::try_from(value).map_or(Value::UInt(value), Value::Int)
                 }
                 ParameterValue::Decimal(text) => Value::Decimal(Decimal::parse(text.as_bytes()).0),
+                // One that is too great is an error (1367), which quotes the text.
+                ParameterValue::Double(value) if !value.is_finite() => return None,
                 ParameterValue::Double(value) => Value::Double(value),
                 ParameterValue::String(bytes, None) => Value::bytes(bytes),
                 _ => return None,

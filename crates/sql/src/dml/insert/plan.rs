@@ -42,8 +42,8 @@ impl Binder<'_> {
         let mut rows = Vec::new();
         let mut query = None;
         let mut buffered = false;
-        match &insert.source {
-            InsertSource::Values(values) => {
+        match written_rows(&insert.source) {
+            WrittenRows::Values(values) => {
                 let all_defaults = insert.columns.is_empty() && values.iter().all(Vec::is_empty);
                 for (number, value) in values.iter().enumerate() {
                     if value.len() != columns.len() && !all_defaults {
@@ -58,7 +58,7 @@ impl Binder<'_> {
                     columns.clear();
                 }
             }
-            InsertSource::Query(source) => {
+            WrittenRows::Query(source) => {
                 let own = self.scopes.pop().expect("it was pushed above");
                 self.keeps_sources = !insert.on_duplicate.is_empty() && is_block(&source.body);
                 let planned = self.query(source)?;
@@ -189,6 +189,23 @@ impl Binder<'_> {
             });
         }
         Ok(cells)
+    }
+}
+
+/// Where the rows come from.
+enum WrittenRows<'a> {
+    Values(&'a [Vec<ast::Expr>]),
+    Query(&'a ast::Query),
+}
+
+/// VALUES ROW() is a query, but here it may have no columns: the rows then consist of defaults, as with VALUES ().
+fn written_rows(source: &InsertSource) -> WrittenRows<'_> {
+    match source {
+        InsertSource::Values(rows) => WrittenRows::Values(rows),
+        InsertSource::Query(query) => match &query.body {
+            QueryBody::Values(rows) if rows.iter().all(Vec::is_empty) => WrittenRows::Values(rows),
+            _ => WrittenRows::Query(query),
+        },
     }
 }
 
