@@ -138,6 +138,8 @@ const OPTIMIZER_SWITCHES: &str = "index_merge=on,\
     hash_set_operations=on";
 
 system_variables! {
+    ADMIN_ADDRESS = "admin_address", Global, fixed, text(""), "Address at which administrators are served beyond `max_connections`, by a worker of their own; empty for none.";
+    ADMIN_PORT = "admin_port", Global, fixed, uint(33062, 0, 65535, Plain), "TCP port of `admin_address`; 0 for any free one.";
     AUTHENTICATION_POLICY = "authentication_policy", Global, dynamic, text("*,,"), COMPATIBLE;
     AUTO_GENERATE_CERTS = "auto_generate_certs", Global, fixed, bool(true), "Whether certificates are made in the data directory if none are there.";
     AUTO_INCREMENT_INCREMENT = "auto_increment_increment", Both, dynamic, uint(1, 1, 65535, Plain), "Distance between generated AUTO_INCREMENT values.";

@@ -38,8 +38,24 @@ pub struct Connections {
 #[derive(Default)]
 struct Listed {
     by_id: BTreeMap<u64, Arc<Connection>>,
-    /// How many of them have logged in.
+    /// How many of them have logged in, other than administrators' at an address of their own.
     admitted: usize,
+    /// How many came to that address.
+    administrative: usize,
+}
+
+impl Listed {
+    /// Ends the connection that came first of those that have not logged in. It may be on its way out already; the next one is
+    /// then ended by the next client.
+    fn end_first_pending(&self, is_administrative: bool) {
+        let is_pending = |connection: &&Arc<Connection>| {
+            connection.is_administrative == is_administrative
+                && !connection.is_admitted.load(Ordering::Relaxed)
+        };
+        if let Some(first) = self.by_id.values().find(is_pending) {
+            first.kill_connection();
+        }
+    }
 }
 
 /// One connection.
@@ -48,6 +64,8 @@ pub struct Connection {
     pub id: u64,
     /// Its client has logged in. Changes with the list locked.
     is_admitted: AtomicBool,
+    /// It came to `admin_address`, and takes no place of others.
+    pub is_administrative: bool,
     /// Where the client is: `localhost`, or an address.
     pub host: String,
     /// The same with the port, for the process list.
@@ -94,7 +112,10 @@ impl Drop for Visit {
     fn drop(&mut self) {
         let mut all = self.connections.all.lock();
         all.by_id.remove(&self.connection.id);
-        all.admitted -= usize::from(self.connection.is_admitted.load(Ordering::Relaxed));
+        match self.connection.is_administrative {
+            true => all.administrative -= 1,
+            false => all.admitted -= usize::from(self.connection.is_admitted.load(Ordering::Relaxed)),
+        }
     }
 }
 
@@ -139,26 +160,38 @@ pub enum Entry {
 impl Connections {
     /// Enters a new connection, unless more clients than `most` have logged in. It leaves when the [`Visit`] is dropped.
     pub fn enter(self: &Arc<Self>, host: String, port: Option<u16>, most: usize) -> Entry {
-        let connection = self.new_connection(host, port);
+        let connection = self.new_connection(host, port, false);
         let mut all = self.all.lock();
         if all.admitted > most {
             return Entry::Refused(connection);
         }
-        if all.by_id.len() - all.admitted >= MOST_PENDING {
-            let is_pending = |connection: &&Arc<Connection>| !connection.is_admitted.load(Ordering::Relaxed);
-            // It may be on its way out already, and the next one is then ended by the next client.
-            if let Some(first) = all.by_id.values().find(is_pending) {
-                first.kill_connection();
-            }
+        if all.by_id.len() - all.admitted - all.administrative >= MOST_PENDING {
+            all.end_first_pending(false);
         }
         all.by_id.insert(connection.id, connection.clone());
         Entry::Entered(Visit { connection, connections: self.clone() })
     }
 
+    /// Enters a new connection to `admin_address`: there is always a place for one.
+    pub fn enter_administrator(self: &Arc<Self>, host: String, port: Option<u16>) -> Visit {
+        let connection = self.new_connection(host, port, true);
+        let mut all = self.all.lock();
+        if all.administrative >= MOST_PENDING {
+            all.end_first_pending(true);
+        }
+        all.administrative += 1;
+        all.by_id.insert(connection.id, connection.clone());
+        Visit { connection, connections: self.clone() }
+    }
+
     /// The client of a connection has logged in: gives it one of `most` places, or the one beyond them if it is an administrator.
-    /// False if there is none for it.
+    /// False if there is none for it. One at `admin_address` has its place already.
     pub fn admit(&self, connection: &Connection, most: usize, is_administrator: bool) -> bool {
         let mut all = self.all.lock();
+        if connection.is_administrative {
+            connection.is_admitted.store(true, Ordering::Relaxed);
+            return true;
+        }
         let before = all.admitted;
         if before >= most + usize::from(is_administrator) {
             return false;
@@ -169,7 +202,7 @@ impl Connections {
         true
     }
 
-    fn new_connection(&self, host: String, port: Option<u16>) -> Arc<Connection> {
+    fn new_connection(&self, host: String, port: Option<u16>, is_administrative: bool) -> Arc<Connection> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let host_and_port = match port {
             Some(port) => format!("{host}:{port}"),
@@ -178,6 +211,7 @@ impl Connections {
         Arc::new(Connection {
             id,
             is_admitted: AtomicBool::new(false),
+            is_administrative,
             host,
             host_and_port,
             kill: KillFlag::default(),
@@ -504,5 +538,29 @@ mod tests {
         drop(connection);
         assert_eq!(connections.count(), 0);
         assert!(connections.get(id).is_none());
+    }
+
+    #[test]
+    fn administrators_take_no_place_and_are_given_one_always() {
+        let connections = Arc::new(Connections::default());
+        let Entry::Entered(first) = connections.enter("localhost".into(), None, 1) else {
+            panic!("there is one")
+        };
+        assert!(connections.admit(&first, 1, false));
+        let administrators: Vec<_> =
+            (0..5).map(|_| connections.enter_administrator("localhost".into(), None)).collect();
+        assert!(administrators.iter().all(|visit| connections.admit(visit, 1, false)));
+        let Entry::Entered(beyond) = connections.enter("localhost".into(), None, 1) else {
+            panic!("may log in")
+        };
+        assert!(connections.admit(&beyond, 1, true), "the place beyond is still there");
+        drop(administrators);
+        assert_eq!(connections.count(), 2);
+        let silent: Vec<_> =
+            (0..=MOST_PENDING).map(|_| connections.enter_administrator("localhost".into(), None)).collect();
+        assert!(
+            silent[0].is_killed() && !silent[1].is_killed(),
+            "those that say nothing make room for each other"
+        );
     }
 }

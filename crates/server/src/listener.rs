@@ -8,6 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
@@ -21,6 +22,8 @@ const BACKLOG: u32 = 4096;
 /// Addresses that are taken and not listened on yet.
 pub struct Bound {
     tcp: Vec<(TcpSocket, SocketAddr)>,
+    /// Those of `admin_address`.
+    administrative: Vec<(TcpSocket, SocketAddr)>,
     socket: Option<PathBuf>,
 }
 
@@ -30,18 +33,21 @@ pub struct Incoming {
     pub socket: Socket,
     /// Where it comes from, unless by the Unix socket.
     pub address: Option<SocketAddr>,
+    /// It came to `admin_address`.
+    pub is_administrative: bool,
 }
 
 /// Open doors.
 pub struct Listeners {
     tcp: Vec<TcpListener>,
+    administrative: Vec<TcpListener>,
     unix: Option<UnixListener>,
     socket: Option<PathBuf>,
 }
 
 /// Takes the addresses that the settings name. Must be called in an event loop.
 pub fn bind(settings: &Settings) -> Result<Bound, String> {
-    let mut bound = Bound { tcp: Vec::new(), socket: None };
+    let mut bound = Bound { tcp: Vec::new(), administrative: Vec::new(), socket: None };
     let port = settings.uint(sysvar::PORT) as u16;
     if !settings.bool(sysvar::SKIP_NETWORKING) {
         let list = settings.text(sysvar::BIND_ADDRESS).unwrap_or("*");
@@ -55,11 +61,30 @@ pub fn bind(settings: &Settings) -> Result<Bound, String> {
             }
         }
     }
+    if let Some(name) = administrative_address(settings)? {
+        for address in addresses(name, settings.uint(sysvar::ADMIN_PORT) as u16)? {
+            let socket = bind_tcp(address).map_err(|error| problem(address, &error))?;
+            bound.administrative.push((socket, address));
+        }
+    }
     let path = settings.text(sysvar::SOCKET).unwrap_or_default();
     if !path.is_empty() {
         bound.socket = Some(PathBuf::from(path));
     }
     Ok(bound)
+}
+
+/// `admin_address`, if there is one. Like MySQL's it is one address: who administers comes from somewhere.
+pub fn administrative_address(settings: &Settings) -> Result<Option<&str>, String> {
+    let name = settings.text(sysvar::ADMIN_ADDRESS).unwrap_or_default().trim();
+    if name.is_empty() || settings.bool(sysvar::SKIP_NETWORKING) {
+        return Ok(None);
+    }
+    let is_unspecified = name.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified());
+    match name.contains([',', '*']) || is_unspecified {
+        true => Err(format!("admin_address '{name}': it is one address, and not a wildcard")),
+        false => Ok(Some(name)),
+    }
 }
 
 fn problem(address: SocketAddr, error: &io::Error) -> String {
@@ -84,7 +109,7 @@ fn bind_everywhere(port: u16) -> Result<(TcpSocket, SocketAddr), String> {
 }
 
 fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
-    let found = (name, port).to_socket_addrs().map_err(|error| format!("bind_address '{name}': {error}"))?;
+    let found = (name, port).to_socket_addrs().map_err(|error| format!("address '{name}': {error}"))?;
     Ok(found.collect())
 }
 
@@ -101,22 +126,30 @@ fn bind_tcp(address: SocketAddr) -> io::Result<TcpSocket> {
 impl Bound {
     /// Opens the doors.
     pub fn listen(self) -> Result<Listeners, String> {
-        let mut listeners = Listeners { tcp: Vec::new(), unix: None, socket: None };
-        for (socket, address) in self.tcp {
-            let listening = socket.listen(BACKLOG).map_err(|error| match error.kind() {
-                io::ErrorKind::AddrInUse => {
-                    format!("cannot listen on {address}: the port is in use; is another server running?")
-                }
-                _ => format!("cannot listen on {address}: {error}"),
-            })?;
-            listeners.tcp.push(listening);
-        }
+        let mut listeners = Listeners {
+            tcp: listen_tcp(self.tcp)?,
+            administrative: listen_tcp(self.administrative)?,
+            unix: None,
+            socket: None,
+        };
         if let Some(path) = self.socket {
             listeners.unix = Some(listen_unix(&path)?);
             listeners.socket = Some(path);
         }
         Ok(listeners)
     }
+}
+
+fn listen_tcp(bound: Vec<(TcpSocket, SocketAddr)>) -> Result<Vec<TcpListener>, String> {
+    let listen = |(socket, address): (TcpSocket, SocketAddr)| {
+        socket.listen(BACKLOG).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                format!("cannot listen on {address}: the port is in use; is another server running?")
+            }
+            _ => format!("cannot listen on {address}: {error}"),
+        })
+    };
+    bound.into_iter().map(listen).collect()
 }
 
 /// Opens a Unix socket; one that a crashed server left behind is replaced, one in use is not.
@@ -145,6 +178,11 @@ impl Listeners {
                 let _ = write!(out, "{}{address}", if out.is_empty() { "" } else { ", " });
             }
         }
+        for listener in &self.administrative {
+            if let Ok(address) = listener.local_addr() {
+                let _ = write!(out, "{}{address} for administrators", if out.is_empty() { "" } else { ", " });
+            }
+        }
         if let Some(path) = &self.socket {
             let _ = write!(out, "{}socket {}", if out.is_empty() { "" } else { ", " }, path.display());
         }
@@ -156,32 +194,41 @@ impl Listeners {
         self.tcp.first()?.local_addr().ok()
     }
 
+    /// The first address for administrators.
+    pub fn administrative_address(&self) -> Option<SocketAddr> {
+        self.administrative.first()?.local_addr().ok()
+    }
+
     /// Waits for the next client. Errors are those of a single client or of exhausted resources: go on after a while.
     pub async fn accept(&self) -> io::Result<Incoming> {
         std::future::poll_fn(|context| {
-            for listener in &self.tcp {
-                if let std::task::Poll::Ready(result) = listener.poll_accept(context) {
-                    return std::task::Poll::Ready(result.and_then(|(stream, address)| tcp(stream, address)));
+            let administrative = self.administrative.iter().map(|listener| (listener, true));
+            for (listener, is_administrative) in administrative.chain(self.tcp.iter().map(|tcp| (tcp, false)))
+            {
+                if let Poll::Ready(result) = listener.poll_accept(context) {
+                    let incoming =
+                        result.and_then(|(stream, address)| tcp(stream, address, is_administrative));
+                    return Poll::Ready(incoming);
                 }
             }
             if let Some(listener) = &self.unix
-                && let std::task::Poll::Ready(result) = listener.poll_accept(context)
+                && let Poll::Ready(result) = listener.poll_accept(context)
             {
-                return std::task::Poll::Ready(result.and_then(|(stream, _)| unix(stream)));
+                return Poll::Ready(result.and_then(|(stream, _)| unix(stream)));
             }
-            std::task::Poll::Pending
+            Poll::Pending
         })
         .await
     }
 }
 
-fn tcp(stream: TcpStream, address: SocketAddr) -> io::Result<Incoming> {
+fn tcp(stream: TcpStream, address: SocketAddr, is_administrative: bool) -> io::Result<Incoming> {
     stream.set_nodelay(true)?;
-    Ok(Incoming { socket: Socket::Tcp(stream.into_std()?), address: Some(address) })
+    Ok(Incoming { socket: Socket::Tcp(stream.into_std()?), address: Some(address), is_administrative })
 }
 
 fn unix(stream: UnixStream) -> io::Result<Incoming> {
-    Ok(Incoming { socket: Socket::Unix(stream.into_std()?), address: None })
+    Ok(Incoming { socket: Socket::Unix(stream.into_std()?), address: None, is_administrative: false })
 }
 
 impl Drop for Listeners {
@@ -189,6 +236,27 @@ impl Drop for Listeners {
         if let Some(path) = &self.socket {
             // nobody is the worse for a socket file that stays
             let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_base::sysvar::Setting;
+
+    use super::*;
+
+    #[test]
+    fn the_address_for_administrators_is_a_single_one() {
+        let address = |text: &str| {
+            let mut settings = Settings::default();
+            settings.set(sysvar::ADMIN_ADDRESS, Setting::Text(text.into()));
+            administrative_address(&settings).map(|name| name.map(str::to_owned))
+        };
+        assert_eq!(address(""), Ok(None));
+        assert_eq!(address("127.0.0.1"), Ok(Some("127.0.0.1".to_owned())));
+        for wildcard in ["*", "0.0.0.0", "::", "127.0.0.1,::1"] {
+            assert!(address(wildcard).is_err(), "{wildcard}");
         }
     }
 }

@@ -253,7 +253,8 @@ fn start_workers(
     });
     let looked_at = host.clone();
     let looks_at_client = move |connection| looked_at.end_if_gone(connection);
-    Workers::start(count, false, processors, surroundings, looks_at_client)
+    let for_administrators = listener::administrative_address(&host.globals.load())?.is_some();
+    Workers::start(count, for_administrators, processors, surroundings, looks_at_client)
         .map_err(|error| format!("cannot start the workers: {error}"))
 }
 
@@ -332,15 +333,20 @@ async fn accept(server: &Arc<Server>, workers: &Workers, listeners: &Listeners, 
 
 fn welcome(server: &Arc<Server>, workers: &Workers, incoming: Incoming) {
     let host = &server.host;
-    let Incoming { socket, address } = incoming;
+    let Incoming { socket, address, is_administrative } = incoming;
     let peer = address.map_or(Peer::Local, |address| Peer::Remote(address.ip()));
-    let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
-    let entry = host.connections.enter(peer.host(), address.map(|address| address.port()), most);
-    let server = server.clone();
+    let port = address.map(|address| address.port());
+    let entry = match is_administrative {
+        true => Entry::Entered(host.connections.enter_administrator(peer.host(), port)),
+        false => {
+            host.connections.enter(peer.host(), port, host.globals.uint(sysvar::MAX_CONNECTIONS) as usize)
+        }
+    };
     let connection = match &entry {
         Entry::Entered(visit) => Arc::clone(visit),
         Entry::Refused(connection) => connection.clone(),
     };
+    let server = server.clone();
     workers.spawn(&connection, move |share| async move {
         let visit = match entry {
             Entry::Entered(visit) => visit,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
     ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
-    ER_NET_PACKETS_OUT_OF_ORDER, ER_UNKNOWN_COM_ERROR,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
@@ -43,6 +43,9 @@ use crate::{administration, session_variables, task, variables};
 /// A login may take so many times `connect_timeout`, which bounds each wait for the client.
 const LONGEST_LOGIN: u32 = 10;
 
+/// The privilege that `admin_address` asks for.
+const AT_ADMIN_ADDRESS: &str = "SERVICE_CONNECTION_ADMIN";
+
 /// Serves a client until it leaves or is made to. The one beyond max_connections must be an administrator: one of them always
 /// gets in.
 pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit: Visit, share: Share) {
@@ -58,6 +61,13 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         Some(Err(Disconnected)) | None => return status::ABORTED_CONNECTS.increment(),
     };
     channel.transport.patience = None;
+    if connection.is_administrative && !login.account.has_dynamic(AT_ADMIN_ADDRESS) {
+        let error = mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, AT_ADMIN_ADDRESS);
+        answer_error(&mut channel.output, &error);
+        // the connection ends in any case
+        let _ = channel.flush().await;
+        return;
+    }
     let most = host.globals.uint(sysvar::MAX_CONNECTIONS) as usize;
     let is_administrator = login.account.has_dynamic("CONNECTION_ADMIN");
     if !host.connections.admit(connection, most, is_administrator) {

@@ -319,29 +319,20 @@ impl Workers {
         self.team.workers.len()
     }
 
-    /// Gives a session to the least loaded worker. `begin` is called on it.
+    /// Gives a session to the least loaded worker, or to the one for administrators if it is one. `begin` is called on it.
     pub fn spawn<F>(&self, connection: &Arc<Connection>, begin: impl FnOnce(Share) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let Team { workers, processors, .. } = &*self.team;
+        let Team { workers, processors, administrators, .. } = &*self.team;
+        if let Some(worker) = administrators
+            && connection.is_administrative
+        {
+            return self.team.begin(worker, connection, None, begin);
+        }
         let sessions = |worker: &&Arc<Worker>| worker.load.sessions.load(Ordering::Relaxed);
         let least = workers.iter().min_by_key(sessions).expect("there is at least one worker");
         self.team.begin(least, connection, Some(Bearings::new(processors.pace())), begin);
-    }
-
-    /// Gives a session to the worker for administrators, or the least loaded one if there is none.
-    pub fn spawn_administrator<F>(
-        &self,
-        connection: &Arc<Connection>,
-        begin: impl FnOnce(Share) -> F + Send + 'static,
-    ) where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        match &self.team.administrators {
-            Some(worker) => self.team.begin(worker, connection, None, begin),
-            None => self.spawn(connection, begin),
-        }
     }
 
     /// How many threads are in one and the same poll since `beats` was last looked at; they are noted there.

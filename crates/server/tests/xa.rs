@@ -2,11 +2,7 @@
 
 mod client;
 
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-
+use client::process::Process;
 use client::{Answer, CAPABILITIES, Client, TestServer, number, run};
 
 const TIMEOUT: u16 = 1205;
@@ -21,57 +17,11 @@ fn list(client: &mut Client, text: &str) -> Vec<String> {
     }
 }
 
-/// The server as a process of its own, which can be killed.
-struct Process {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Process {
-    fn start(datadir: &Path) -> Process {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
-            .arg("--no-defaults")
-            .arg(format!("--datadir={}", datadir.display()))
-            .args(["--port=0", "--socket=", "--innodb-buffer-pool-size=16M", "--innodb-lock-wait-timeout=1"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let address = address_of(&mut child);
-        Process { child, address }
-    }
-
-    fn connect(&self) -> Client {
-        let mut client = Client::connect(self.address);
-        assert_eq!(client.login("root", b"", CAPABILITIES)[0], 0);
-        client
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-/// Waits for the line that says where to connect; what follows is read by nobody, and must not stop the server.
-fn address_of(child: &mut Child) -> SocketAddr {
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let address = loop {
-        let line = lines.next().expect("the server says that it is ready").unwrap();
-        if let Some((_, listeners)) = line.split_once("ready for connections: ") {
-            let words = listeners.split(|c: char| c.is_whitespace() || c == ',');
-            break words.filter_map(|word| word.parse().ok()).next().expect("an address in the line");
-        }
-    };
-    std::thread::spawn(move || lines.for_each(drop));
-    address
-}
-
 #[test]
 fn a_killed_server_keeps_what_was_prepared_with_its_locks() {
     let dir = tempfile::tempdir().unwrap();
     let datadir = dir.path().join("data");
-    let mut server = Process::start(&datadir);
+    let mut server = Process::start(&datadir, &["--innodb-lock-wait-timeout=1"]);
     let mut client = server.connect();
     run(
         &mut client,
@@ -97,7 +47,7 @@ fn a_killed_server_keeps_what_was_prepared_with_its_locks() {
     // Twice: recovery itself changes nothing about it.
     for _ in 0..2 {
         server.kill();
-        server = Process::start(&datadir);
+        server = Process::start(&datadir, &["--innodb-lock-wait-timeout=1"]);
     }
     let mut client = server.connect();
     assert_eq!(list(&mut client, "XA RECOVER"), ["1 4 0 kept", "3 6 6 undonebranch"]);
@@ -118,7 +68,7 @@ fn a_killed_server_keeps_what_was_prepared_with_its_locks() {
     assert_eq!(list(&mut client, "SELECT * FROM test.t ORDER BY id"), expected);
     // What was answered about the end of both is durable.
     server.kill();
-    let server = Process::start(&datadir);
+    let server = Process::start(&datadir, &["--innodb-lock-wait-timeout=1"]);
     let mut client = server.connect();
     assert!(list(&mut client, "XA RECOVER").is_empty());
     assert_eq!(list(&mut client, "SELECT id, n FROM test.t FORCE INDEX (n) ORDER BY id"), expected);

@@ -272,9 +272,9 @@ fn stopping_does_not_wait_for_a_thread_that_does_not_come_back() {
 #[test]
 fn an_administrator_is_served_by_a_thread_of_its_own() {
     let fixture = fixture(1);
-    let visit = fixture.connection();
+    let visit = fixture.connections.enter_administrator("localhost".into(), None);
     let (told, name) = channel();
-    fixture.workers.spawn_administrator(&visit, move |_| async move { told.send(thread_name()).unwrap() });
+    fixture.workers.spawn(&visit, move |_| async move { told.send(thread_name()).unwrap() });
     assert_eq!(name.recv_timeout(PATIENCE).unwrap(), "administrators");
     assert_eq!(fixture.workers.stop(PATIENCE), 0);
 }

@@ -3,6 +3,8 @@
 // each test program uses a part of it
 #![allow(dead_code)]
 
+pub mod process;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -42,6 +44,8 @@ impl Processors for Restless {
 /// A server in this process, with fresh data.
 pub struct TestServer {
     pub address: SocketAddr,
+    /// Of `admin_address`, if it is set.
+    pub administrative: Option<SocketAddr>,
     pub dir: tempfile::TempDir,
     shutdown: Event,
     thread: Option<JoinHandle<Result<(), String>>>,
@@ -87,12 +91,14 @@ impl TestServer {
             let shutdown = shutdown.clone();
             move || {
                 palisade_server::server::run_on(ground, settings, shutdown, |listeners| {
-                    sender.send(listeners.tcp_address().unwrap()).unwrap();
+                    sender
+                        .send((listeners.tcp_address().unwrap(), listeners.administrative_address()))
+                        .unwrap();
                 })
             }
         });
-        let address = receiver.recv().expect("the server starts");
-        TestServer { address, dir, shutdown, thread: Some(thread) }
+        let (address, administrative) = receiver.recv().expect("the server starts");
+        TestServer { address, administrative, dir, shutdown, thread: Some(thread) }
     }
 
     /// A connection, logged in as root.
@@ -106,6 +112,11 @@ impl TestServer {
     /// A connection on which nothing has been said yet.
     pub fn connect_raw(&self) -> Client {
         Client::connect(self.address)
+    }
+
+    /// Waits until it has been shut down by a client.
+    pub fn wait(mut self) -> Result<(), String> {
+        self.thread.take().unwrap().join().unwrap()
     }
 
     /// Shuts it down and waits until it has.

@@ -1,0 +1,71 @@
+//! The server as a process of its own, which can be killed.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use super::{CAPABILITIES, Client};
+
+/// See the module.
+pub struct Process {
+    child: Child,
+    address: SocketAddr,
+    /// What it prints after it is ready.
+    lines: Receiver<String>,
+}
+
+impl Process {
+    /// Starts it over `datadir` with these options.
+    pub fn start(datadir: &Path, options: &[&str]) -> Process {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
+            .arg("--no-defaults")
+            .arg(format!("--datadir={}", datadir.display()))
+            .args(["--port=0", "--socket=", "--innodb-buffer-pool-size=16M"])
+            .args(options)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut printed = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = loop {
+            let line = printed.next().expect("the server says that it is ready").unwrap();
+            if let Some((_, listeners)) = line.split_once("ready for connections: ") {
+                let words = listeners.split(|c: char| c.is_whitespace() || c == ',');
+                break words.filter_map(|word| word.parse().ok()).next().expect("an address in the line");
+            }
+        };
+        let (sender, lines) = channel();
+        // Also where no test reads it: a full pipe must not stop the server.
+        std::thread::spawn(move || printed.map_while(Result::ok).for_each(|line| drop(sender.send(line))));
+        Process { child, address, lines }
+    }
+
+    /// A connection, logged in as root.
+    pub fn connect(&self) -> Client {
+        let mut client = Client::connect(self.address);
+        assert_eq!(client.login("root", b"", CAPABILITIES)[0], 0);
+        client
+    }
+
+    /// kill -9.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM; how it ended, and what it printed.
+    pub fn terminate(mut self) -> (ExitStatus, Vec<String>) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let status = self.child.wait().unwrap();
+        (status, self.lines.iter().collect())
+    }
+
+    /// Waits until it ends by itself; how, and what it printed.
+    pub fn wait(mut self) -> (ExitStatus, Vec<String>) {
+        let status = self.child.wait().unwrap();
+        (status, self.lines.iter().collect())
+    }
+}
