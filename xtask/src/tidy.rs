@@ -5,6 +5,7 @@
 //! - no source file is longer than [`LONGEST`] lines;
 //! - `unsafe` lives in `io`, `log` and `buffer`; every other crate forbids it;
 //! - below `server`, time and randomness come through seams, and nothing prints (to standard error a fatal failure may);
+//! - binding and planning do not compare expressions by how they print: their identity is structural;
 //! - no loose ends: nothing left to do in a macro or a comment, no test ignored without a reason;
 //! - text files end with a newline and hold no tabs in Rust sources.
 
@@ -49,6 +50,10 @@ const SEAMS: &[&str] = &["crates/base/src/clock.rs", "crates/base/src/prng.rs"];
 /// What must not stand in a crate that is not [`OUTSIDE`], with what to use instead.
 const FORBIDDEN: &[(&str, &str)] =
     &[("SystemTime::now", "take a palisade_base::clock::Clock"), ("println!", "return it, or count it")];
+
+/// Rooms in which two expressions are the same by their structure, and what compares them by their text.
+const STRUCTURAL: &[&str] = &["crates/sql/src/bind/", "crates/sql/src/plan/"];
+const BY_TEXT: &[&str] = &["Expr::to_string", ".to_string() ==", "== *text", "spec_text"];
 
 /// Runs all checks and prints every offence.
 pub fn run() -> Outcome {
@@ -139,6 +144,12 @@ fn source(path: &Path, text: &str, offences: &mut Vec<String>) {
     let inside =
         in_source && HOUSE.contains(&floor) && !OUTSIDE.contains(&floor) && !SEAMS.contains(&shown.as_str());
     let code_end = text.find("#[cfg(test)]").unwrap_or(text.len());
+    if STRUCTURAL.iter().any(|room| shown.starts_with(room)) && !in_tests {
+        for comparison in BY_TEXT.iter().filter(|comparison| text[..code_end].contains(**comparison)) {
+            offences
+                .push(format!("{shown}: {comparison}: compare expressions by structure (expr/identity.rs)"));
+        }
+    }
     for (number, line) in text.lines().enumerate() {
         let here = || format!("{shown}:{}", number + 1);
         if line.contains('\t') {

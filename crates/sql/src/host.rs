@@ -14,7 +14,7 @@ use crate::prepared_count::Counted;
 use crate::{BoxFuture, Completion, ResultSink, Session, SqlResult};
 
 /// Which value of a system variable or status counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The connection's own.
     Session,

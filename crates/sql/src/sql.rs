@@ -277,7 +277,7 @@ impl Sql {
     /// The plan of a query or of a change of rows: one kept with the statement, or made now. Other statements have none.
     fn plan(
         &self,
-        session: &Session,
+        session: &mut Session,
         statement: &Statement,
         parameters: &[Value],
         prepared: Option<&Arc<Prepared>>,
@@ -296,7 +296,14 @@ impl Sql {
         let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
         let planned = Arc::new(match statement {
             Statement::Query(query) => {
-                let bound = binder.query(query)?;
+                let bound = match binder.query(query) {
+                    Ok(bound) => bound,
+                    Err(error) => {
+                        let warnings = binder.warnings;
+                        warnings.into_iter().for_each(|warning| session.warnings.warn(warning));
+                        return Err(error);
+                    }
+                };
                 let max_execution_time = query.max_execution_time();
                 let plan = Plan { max_execution_time, ..binder.finish(Some(bound)) };
                 CachedStatement::Query(Arc::new(plan), query.into.clone())
@@ -307,6 +314,7 @@ impl Sql {
             _ => return Ok(None),
         });
         PLANS_MADE.increment();
+        planned.plan().warnings.iter().for_each(|warning| session.warnings.warn(warning.clone()));
         if let Some(prepared) = prepared
             && planned.plan().cacheable
         {

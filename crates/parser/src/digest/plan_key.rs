@@ -3,8 +3,10 @@
 //! Which constants may go is decided by where they stand, token by token:
 //!
 //! * Only SELECT, INSERT, REPLACE, UPDATE, DELETE and WITH have keys.
-//! * In WHERE, ON, HAVING, VALUES, SET, ON DUPLICATE KEY UPDATE and LIMIT constants become parameters. In select lists
+//! * In WHERE, ON, VALUES, SET, ON DUPLICATE KEY UPDATE and LIMIT constants become parameters. In select lists
 //!   they stay, in subqueries too and with the space around them: they name columns and give them their types. In GROUP BY and ORDER BY they are positions.
+//! * In HAVING they stay as well: whether an expression there is one of GROUP BY, or an aggregate the same as one of the
+//!   select list, depends on their values, and two parameters are never the same expression.
 //! * A constant that is a condition by itself, or is compared with another constant (`WHERE 1=0`), stays: the plan
 //!   depends on it.
 //! * What the grammar or the meaning of the call needs to see stays: types' lengths, ESCAPE, aliases, JSON paths,
@@ -534,12 +536,13 @@ impl<'k, 't> Reader<'k, 't> {
             Keyword::BETWEEN => frame.between = true,
             Keyword::AND => self.between_and = std::mem::take(&mut frame.between),
             _ if !frame.clauses => {}
-            Keyword::WHERE | Keyword::ON | Keyword::HAVING | Keyword::LIMIT | Keyword::SET => {
+            Keyword::WHERE | Keyword::ON | Keyword::LIMIT | Keyword::SET => {
                 (frame.open, frame.names) = (true, false)
             }
             // Elsewhere they are a column or a function.
             Keyword::VALUES | Keyword::VALUE if self.inserting => frame.open = true,
             Keyword::FROM
+            | Keyword::HAVING
             | Keyword::JOIN
             | Keyword::INTO
             | Keyword::UNION

@@ -1,5 +1,7 @@
 //! Aggregates: bound where they stand, computed by the block's grouping.
 
+use std::sync::Arc;
+
 use palisade_base::error_catalogue::{
     ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE, ER_INVALID_GROUP_FUNC_USE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
@@ -9,17 +11,16 @@ use palisade_catalog::types::LobSize;
 use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
+use super::scope::{OuterColumn, Scope};
 use super::types::{json_as_number, text_type, transcode_to};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::decimal_shape;
 use crate::expr::bits;
 use crate::expr::compare::aggregate_collations;
-use crate::expr::{Coercibility, Expr, Node};
+use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::plan::SortKey;
-
-/// Columns from here on of the groups' slot are aggregates, until the number of group expressions is known.
-pub const AGGREGATES: usize = 1 << 20;
+use crate::plan::conditions::expr_slots;
 
 /// Bytes that an operand of BIT_AND and its like has at most.
 const LONGEST_BIT_STRING: u32 = 511;
@@ -30,33 +31,75 @@ impl Binder<'_> {
         if let Some(over) = &aggregate.over {
             return self.window_aggregate(aggregate, over);
         }
-        let Some(scope) = self.scopes.last() else { return Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE)) };
-        if !scope.aggregates_allowed || scope.in_aggregate {
+        let Some(home) = self.scopes.len().checked_sub(1) else {
             return Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE));
-        }
-        if scope.group_slot.is_none() {
-            let slot = self.new_slot();
-            self.scope().group_slot = Some(slot);
-        }
-        self.scope().in_aggregate = true;
+        };
+        // What the arguments read of enclosing blocks is read by the block that computes the aggregate.
+        let reads: Vec<_> = self
+            .scopes
+            .iter()
+            .map(|scope| (scope.outer_slots.clone(), scope.outer_columns.clone()))
+            .collect();
+        let was_in_aggregate = std::mem::replace(&mut self.scope().in_aggregate, true);
         let bound = self.aggregate_parts(aggregate);
-        self.scope().in_aggregate = false;
+        self.scope().in_aggregate = was_in_aggregate;
         let (arguments, order_by) = bound?;
+        let level = self.computing_block(&arguments, &order_by)?;
+        for (scope, (slots, columns)) in self.scopes.iter_mut().zip(reads).skip(level + 1) {
+            (scope.outer_slots, scope.outer_columns) = (slots, columns);
+        }
         let (spec, nullable) = self.aggregate_spec(aggregate, arguments, order_by)?;
         let ty = spec.ty.clone();
-        let name = spec_text(&spec);
-        let scope = self.scope();
-        let slot = scope.group_slot.expect("it was made above");
-        let position = match scope.aggregates.iter().position(|known| spec_text(known) == name) {
-            Some(position) => position,
-            None => {
-                scope.aggregates.push(spec);
-                scope.aggregates.len() - 1
+        let name: Arc<str> = format!("{spec}").into();
+        let slot = match self.scopes[level].group_slot {
+            Some(slot) => slot,
+            None => self.new_slot(),
+        };
+        let scope = &mut self.scopes[level];
+        scope.group_slot = Some(slot);
+        let column = scope.group_width + scope.aggregate_of(spec);
+        if level < home {
+            let read = [OuterColumn { slot, column, name: name.clone() }];
+            self.scopes[level + 1..].iter_mut().for_each(|inner| inner.read_outside(&read));
+        }
+        let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
+        Ok(Expr { node: Node::Column { slot, column, name }, ty, nullable, coercibility })
+    }
+
+    /// The block that computes an aggregate: the innermost one whose columns the arguments read, be it an enclosing one. Of
+    /// arguments that read no column it is the block where the aggregate stands, if aggregates may stand there, else
+    /// the nearest enclosing one where they may. 1111 if there is none, and for an aggregate of aggregates.
+    fn computing_block(&self, arguments: &[Expr], order_by: &[SortKey]) -> SqlResult<usize> {
+        let invalid = || mysql_error!(ER_INVALID_GROUP_FUNC_USE);
+        let home = self.scopes.len() - 1;
+        let mut slots = Vec::new();
+        for expr in arguments.iter().chain(order_by.iter().map(|key| &key.expr)) {
+            expr_slots(self, expr, &mut slots);
+        }
+        let block_of = |slot: &usize| {
+            self.scopes.iter().rposition(|scope| {
+                scope.group_slot == Some(*slot) || scope.sources.iter().any(|source| source.slot == *slot)
+            })
+        };
+        let read = slots.iter().filter_map(block_of).max();
+        let allows = |block: usize| {
+            let scope: &Scope = &self.scopes[block];
+            scope.aggregates_allowed && !scope.in_aggregate
+        };
+        let block = match read {
+            Some(read) if allows(read) => read,
+            Some(read) if read == home || self.scopes[read].in_aggregate => return Err(invalid()),
+            None if allows(home) => home,
+            read => {
+                let enclosing = (read.map_or(0, |read| read + 1)..home).rev().find(|block| allows(*block));
+                enclosing.or(allows(home).then_some(home)).ok_or_else(invalid)?
             }
         };
-        let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
-        let node = Node::Column { slot, column: AGGREGATES + position, name: name.into() };
-        Ok(Expr { node, ty, nullable, coercibility })
+        // Aggregates of a block are finished before what is computed of them is there.
+        let nested = self.scopes.iter().enumerate().any(|(depth, scope)| {
+            depth >= block && scope.group_slot.is_some_and(|groups| slots.contains(&groups))
+        });
+        if nested { Err(invalid()) } else { Ok(block) }
     }
 
     /// What an aggregate of bound arguments computes, and whether it can be NULL.
@@ -72,7 +115,7 @@ impl Binder<'_> {
             arguments = arguments.into_iter().map(json_as_number).collect();
         }
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
-        let number = arguments.first().map(|argument| argument.numeric_type()).unwrap_or(&SqlType::Null);
+        let number = arguments.first().map_or(SqlType::Null, |argument| argument.numeric_type().clone());
         let exact = matches!(
             number,
             SqlType::Int { .. }
@@ -81,14 +124,18 @@ impl Binder<'_> {
                 | SqlType::Bit { .. }
                 | SqlType::Null
         ) || number.is_temporal();
+        if aggregate.distinct && matches!(aggregate.kind, Sum | Avg) && !exact {
+            // What is summed up are numbers, so it is numbers that are distinct.
+            arguments = arguments.into_iter().map(as_double).collect();
+        }
         let (ty, nullable) = match aggregate.kind {
             AggregateKind::Count => (SqlType::BIGINT, false),
             AggregateKind::Sum if exact => {
-                let (precision, scale) = decimal_shape(number);
+                let (precision, scale) = decimal_shape(&number);
                 (SqlType::Decimal { precision: (precision + 22).min(65), scale, unsigned: false }, true)
             }
             AggregateKind::Avg if exact => {
-                let (precision, scale) = decimal_shape(number);
+                let (precision, scale) = decimal_shape(&number);
                 let increment = self.session.variables.div_precision_increment;
                 let scale_now = scale.saturating_add(increment).min(30);
                 let precision = (precision + increment).min(65);
@@ -172,21 +219,15 @@ impl Binder<'_> {
     }
 }
 
-/// An aggregate as text; equal for equal aggregates.
-fn spec_text(spec: &AggregateSpec) -> String {
-    let name = spec.kind.name();
-    let arguments: Vec<String> = spec.arguments.iter().map(Expr::to_string).collect();
-    let arguments = if arguments.is_empty() { "0".to_owned() } else { arguments.join(",") };
-    let distinct = if spec.distinct { "distinct " } else { "" };
-    let order: Vec<String> = spec
-        .order_by
-        .iter()
-        .map(|key| format!(" order by {}{}", key.expr, if key.descending { " desc" } else { "" }))
-        .collect();
-    let separator = if spec.kind == AggregateKind::GroupConcat {
-        format!(" separator '{}'", String::from_utf8_lossy(&spec.separator))
-    } else {
-        String::new()
-    };
-    format!("{name}({distinct}{arguments}{}{separator})", order.join(","))
+/// Text as the number that an aggregate adds up.
+fn as_double(expr: Expr) -> Expr {
+    if !expr.ty.is_string() {
+        return expr;
+    }
+    let nullable = expr.nullable;
+    Expr::computed(
+        Node::Cast { operand: Box::new(expr), target: CastTarget::Double },
+        SqlType::DOUBLE,
+        nullable,
+    )
 }

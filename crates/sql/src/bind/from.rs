@@ -183,28 +183,15 @@ impl Binder<'_> {
                 *self.scope() = visible;
                 let bound = self.expr(condition);
                 let inner = std::mem::replace(self.scope(), whole);
-                for slot in inner.outer_slots {
-                    if !self.scope().outer_slots.contains(&slot) {
-                        self.scope().outer_slots.push(slot);
-                    }
-                }
+                self.scope().read_slots_outside(&inner.outer_slots);
+                self.scope().read_outside(&inner.outer_columns);
                 bound?.conjuncts(&mut on);
             }
             JoinCondition::Using(names) => {
                 self.merge_columns(names, first, middle, join.kind, &mut on)?;
             }
             JoinCondition::Natural => {
-                let mut names = Vec::new();
-                let scope = self.scopes.last().expect("FROM is bound within a scope");
-                for (source, column) in &scope.star[first.star..middle.star] {
-                    let name = &scope.sources[*source].columns[*column].name;
-                    let shared = scope.star[middle.star..].iter().any(|(source, column)| {
-                        same_name(&scope.sources[*source].columns[*column].name, name)
-                    });
-                    if shared {
-                        names.push(name.clone());
-                    }
-                }
+                let names = self.common_names(first, middle);
                 self.merge_columns(&names, first, middle, join.kind, &mut on)?;
             }
         }
@@ -225,36 +212,55 @@ impl Binder<'_> {
         kind: AstJoinKind,
         on: &mut Vec<Expr>,
     ) -> SqlResult<()> {
-        let mut front = Vec::with_capacity(names.len());
-        for name in names {
-            let scope = self.scope();
-            let find = |scope: &Scope, range: std::ops::Range<usize>| {
-                range
-                    .filter_map(|source| scope.sources[source].column(name).map(|column| (source, column)))
-                    .find(|at| !scope.merged.contains(at))
-            };
-            let unknown = || mysql_error!(ER_BAD_FIELD_ERROR, name, "from clause");
-            let left = find(scope, first.source..middle.source).ok_or_else(unknown)?;
-            let right = find(scope, middle.source..scope.sources.len()).ok_or_else(unknown)?;
-            let equal = compare(
-                Comparison::Equal,
-                scope.sources[left.0].expr(left.1),
-                scope.sources[right.0].expr(right.1),
-            )?;
-            on.push(equal);
-            let (shown, hidden) = if kind == AstJoinKind::Right { (right, left) } else { (left, right) };
-            scope.merged.push(hidden);
-            front.push((shown, hidden));
-        }
-        let scope = self.scope();
-        let mut order: Vec<(usize, usize)> = front.iter().map(|(shown, _)| *shown).collect();
-        let merged = |at: &(usize, usize)| front.iter().any(|(shown, hidden)| shown == at || hidden == at);
+        let scope = self.scopes.last_mut().expect("FROM is bound within a scope");
         let (left, right) = scope.star[first.star..].split_at(middle.star - first.star);
-        let sides = if kind == AstJoinKind::Right { [right, left] } else { [left, right] };
-        order.extend(sides.into_iter().flatten().filter(|at| !merged(at)).copied());
+        let mut pairs = Vec::with_capacity(names.len());
+        for name in names {
+            // What was merged before is seen once; what two tables of an operand have without that is ambiguous.
+            let find = |range: std::ops::Range<usize>| {
+                let mut found = range
+                    .filter_map(|source| scope.sources[source].column(name).map(|column| (source, column)))
+                    .filter(|at| !scope.merged.contains(at));
+                match (found.next(), found.next()) {
+                    (Some(at), None) => Ok(at),
+                    (Some(_), Some(_)) => Err(mysql_error!(ER_NON_UNIQ_ERROR, name, "from clause")),
+                    (None, _) => Err(mysql_error!(ER_BAD_FIELD_ERROR, name, "from clause")),
+                }
+            };
+            let left = find(first.source..middle.source)?;
+            let right = find(middle.source..scope.sources.len())?;
+            let [left_expr, right_expr] =
+                [left, right].map(|(source, column)| scope.sources[source].expr(column));
+            on.push(compare(Comparison::Equal, left_expr, right_expr)?);
+            pairs.push(if kind == AstJoinKind::Right { (right, left) } else { (left, right) });
+        }
+        // The columns in common come first, in the order of the operand whose values they show; then what only that
+        // operand has, then what only the other has.
+        let [shown, other] = if kind == AstJoinKind::Right { [right, left] } else { [left, right] };
+        let is_shown = |at: &&(usize, usize)| pairs.iter().any(|(shown, _)| shown == *at);
+        let is_hidden = |at: &&(usize, usize)| pairs.iter().any(|(_, hidden)| hidden == *at);
+        let mut order: Vec<(usize, usize)> = shown.iter().filter(is_shown).copied().collect();
+        order.extend(shown.iter().filter(|at| !is_shown(at)));
+        order.extend(other.iter().filter(|at| !is_hidden(at)));
+        scope.merged.extend(pairs.iter().map(|(_, hidden)| *hidden));
         scope.star.truncate(first.star);
         scope.star.extend(order);
         Ok(())
+    }
+
+    /// The names that both operands of a NATURAL JOIN have.
+    fn common_names(&self, first: Place, middle: Place) -> Vec<String> {
+        let scope = self.scopes.last().expect("FROM is bound within a scope");
+        let name = |at: &(usize, usize)| &scope.sources[at.0].columns[at.1].name;
+        let (left, right) = scope.star[first.star..].split_at(middle.star - first.star);
+        let mut names: Vec<String> = Vec::new();
+        for candidate in left.iter().map(name) {
+            let is_known = names.iter().any(|known| same_name(known, candidate));
+            if !is_known && right.iter().any(|at| same_name(name(at), candidate)) {
+                names.push(candidate.clone());
+            }
+        }
+        names
     }
 
     fn factor(&mut self, factor: &ast::TableFactor) -> SqlResult<JoinTree> {
@@ -414,11 +420,7 @@ impl Binder<'_> {
         let bound = self.nested(|binder| binder.recursion(common, first, seeds, terms));
         self.scopes.push(own);
         let (recursion, columns) = bound?;
-        for slot in &recursion.outer_slots {
-            if !self.scope().outer_slots.contains(slot) {
-                self.scope().outer_slots.push(*slot);
-            }
-        }
+        self.scope().read_slots_outside(&recursion.outer_slots);
         let slot = self.new_slot();
         self.add_source(Source {
             slot,
@@ -503,19 +505,21 @@ impl Binder<'_> {
     fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
         let own = self.scopes.pop().expect("FROM is bound within a scope");
+        self.derived_depth += 1;
         let planned = self.nested(|binder| binder.query(query));
+        self.derived_depth -= 1;
+        let derived = self.last_derived.take();
         self.scopes.push(own);
         let planned = planned?;
         if !names.is_empty() && names.len() != planned.output.len() {
             return Err(mysql_error!(ER_VIEW_WRONG_LIST));
         }
-        for slot in &planned.outer_slots {
-            if !self.scope().outer_slots.contains(slot) {
-                let slot = *slot;
-                self.scope().outer_slots.push(slot);
-            }
-        }
+        self.scope().read_slots_outside(&planned.outer_slots);
+        self.scope().read_outside(&planned.outer_columns);
         let slot = self.new_slot();
+        if let Some(derived) = derived {
+            self.scope().derived.push((slot, derived));
+        }
         let columns = derived_columns(&planned, alias, names)?;
         self.add_source(Source {
             slot,

@@ -26,6 +26,7 @@ pub mod from;
 pub mod json;
 pub mod literal;
 pub mod locking;
+mod names;
 mod predicate;
 pub mod scope;
 pub mod types;
@@ -39,6 +40,7 @@ use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Dictionary, Engine, Table};
 use palisade_parser::ast;
 
+use crate::plan::dependence::Derived;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;
 use crate::{Host, Session, SqlError};
@@ -127,6 +129,12 @@ pub struct Binder<'a> {
     pub locking: locking::Locking,
     /// Depth of nested queries.
     pub depth: usize,
+    /// Depth of derived tables.
+    pub derived_depth: usize,
+    /// What is known of the columns of the block that was bound last, if it is a part of a derived table.
+    pub last_derived: Option<Arc<Derived>>,
+    /// Warnings that binding has to give.
+    pub warnings: Vec<SqlError>,
     /// Expressions and columns of tables bound so far: what a plan weighs grows with them.
     pub bound: usize,
 }
@@ -163,8 +171,17 @@ impl<'a> Binder<'a> {
             read_mode: palisade_engine::ReadMode::Snapshot,
             locking: locking::Locking::default(),
             depth: 0,
+            derived_depth: 0,
+            last_derived: None,
+            warnings: Vec::new(),
             bound: 0,
         }
+    }
+
+    /// Gives a warning. A plan that was made with one is made anew each time, so that each execution gives it.
+    pub fn warn(&mut self, warning: SqlError) {
+        self.cacheable = false;
+        self.warnings.push(warning);
     }
 
     /// A new slot of the frame.
@@ -222,6 +239,7 @@ impl<'a> Binder<'a> {
             locks_rows: self.locks_rows,
             has_effects: self.has_effects,
             max_execution_time: None,
+            warnings: self.warnings,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
         }
     }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE};
+use palisade_base::error_catalogue::ER_BAD_FIELD_ERROR;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
 use palisade_catalog::types::flags;
 use palisade_engine::Table;
 use palisade_parser::ast::ColumnName;
 
-use super::Binder;
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::{Coercibility, Expr, Node};
+use crate::plan::dependence::Derived;
 use crate::sink::ColumnMeta;
 
 /// A part of a query, as error messages name it.
@@ -74,6 +74,17 @@ pub struct Source {
     pub outer: bool,
 }
 
+/// A column of an enclosing block that a block reads.
+#[derive(Debug, Clone)]
+pub struct OuterColumn {
+    /// Its table's slot.
+    pub slot: usize,
+    /// Its position.
+    pub column: usize,
+    /// Its name as it prints.
+    pub name: Arc<str>,
+}
+
 /// A query block while it is bound.
 #[derive(Debug, Default)]
 pub struct Scope {
@@ -89,6 +100,10 @@ pub struct Scope {
     pub clause: Clause,
     /// GROUP BY, once bound.
     pub group: Vec<Expr>,
+    /// The aliases of those of its expressions that are select items.
+    pub group_aliases: Vec<Option<String>>,
+    /// How many expressions GROUP BY has: as many columns of the groups' slot come before the aggregates.
+    pub group_width: usize,
     /// Aggregates met so far.
     pub aggregates: Vec<AggregateSpec>,
     /// The slot of groups, once there is one.
@@ -105,8 +120,14 @@ pub struct Scope {
     pub named_windows: Vec<(String, palisade_parser::ast::WindowSpec)>,
     /// Windows whose functions were met so far.
     pub windows: Vec<crate::plan::window::WindowPlan>,
+    /// Their names.
+    pub window_names: Vec<String>,
     /// Slots of enclosing blocks that were read.
     pub outer_slots: Vec<usize>,
+    /// Columns of enclosing blocks that were read.
+    pub outer_columns: Vec<OuterColumn>,
+    /// What is known of the tables that are blocks themselves, by slot.
+    pub derived: Vec<(usize, Arc<Derived>)>,
     /// Row of INSERT ... ON DUPLICATE KEY UPDATE that VALUES(column) means.
     pub inserted: Option<usize>,
 }
@@ -229,26 +250,37 @@ pub fn written(name: &ColumnName) -> String {
 }
 
 impl Scope {
-    /// Looks a column up among the tables: `None` if it is not there, 1052 if it is there twice.
-    fn find(&self, name: &ColumnName) -> SqlResult<Option<(usize, usize)>> {
-        let mut found: Option<(usize, usize)> = None;
-        for (position, source) in self.sources.iter().enumerate() {
-            if let Some(table) = &name.table {
-                let schema_differs = name.schema.as_ref().is_some_and(|schema| *schema != source.schema);
-                if *table != source.alias && !source.alias.eq_ignore_ascii_case(table) || schema_differs {
-                    continue;
-                }
+    /// Notes that slots of enclosing blocks are read.
+    pub fn read_slots_outside(&mut self, slots: &[usize]) {
+        for slot in slots {
+            if !self.outer_slots.contains(slot) {
+                self.outer_slots.push(*slot);
             }
-            let Some(column) = source.column(&name.column) else { continue };
-            if name.table.is_none() && self.merged.contains(&(position, column)) {
-                continue;
-            }
-            if found.is_some() {
-                return Err(mysql_error!(ER_NON_UNIQ_ERROR, written(name), self.clause.name()));
-            }
-            found = Some((position, column));
         }
-        Ok(found)
+    }
+
+    /// Notes that columns of enclosing blocks are read.
+    pub fn read_outside(&mut self, columns: &[OuterColumn]) {
+        for read in columns {
+            if !self.outer_slots.contains(&read.slot) {
+                self.outer_slots.push(read.slot);
+            }
+            let known = |known: &OuterColumn| (known.slot, known.column) == (read.slot, read.column);
+            if !self.outer_columns.iter().any(known) {
+                self.outer_columns.push(read.clone());
+            }
+        }
+    }
+
+    /// The number of an aggregate among the block's: that of an equal one, unless each evaluation of its arguments may give
+    /// another value.
+    pub fn aggregate_of(&mut self, spec: AggregateSpec) -> usize {
+        let is_impure = spec.arguments.iter().any(Expr::is_impure);
+        let known = self.aggregates.iter().position(|known| !is_impure && *known == spec);
+        known.unwrap_or_else(|| {
+            self.aggregates.push(spec);
+            self.aggregates.len() - 1
+        })
     }
 
     /// A column of the table that rows are inserted into, the first one.
@@ -259,68 +291,5 @@ impl Scope {
             Some(column) => Ok(table.expr(column)),
             None => Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), self.clause.name())),
         }
-    }
-
-    /// The select item that a name means, as an alias or a column's name.
-    fn item(&self, name: &ColumnName) -> Option<&Expr> {
-        if name.table.is_some() {
-            return None;
-        }
-        self.items.iter().find(|(alias, _)| same_name(alias, &name.column)).map(|(_, expr)| expr)
-    }
-}
-
-impl Binder<'_> {
-    /// The innermost query block.
-    pub fn scope(&mut self) -> &mut Scope {
-        self.scopes.last_mut().expect("an expression is bound within a scope")
-    }
-
-    /// Resolves a column: in the innermost block, then outward. 1054 if it is nowhere.
-    pub fn resolve(&mut self, name: &ColumnName) -> SqlResult<Expr> {
-        let innermost = self.scopes.len().saturating_sub(1);
-        for depth in (0..self.scopes.len()).rev() {
-            let scope = &self.scopes[depth];
-            let at_home = depth == innermost;
-            let aliases_first =
-                at_home && !scope.in_aggregate && matches!(scope.clause, Clause::Having | Clause::Order);
-            if aliases_first && let Some(item) = scope.item(name) {
-                return Ok(item.clone());
-            }
-            if let Some((source, column)) = scope.find(name)? {
-                let found = scope.sources[source].expr(column);
-                let grouped_only = at_home && scope.clause == Clause::Having && !scope.in_aggregate;
-                if grouped_only {
-                    let text = found.to_string();
-                    let known = scope.group.iter().chain(scope.items.iter().map(|(_, item)| item));
-                    if !known.into_iter().any(|expr| expr.to_string() == text) {
-                        return Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), Clause::Having.name()));
-                    }
-                }
-                if !at_home {
-                    let slot = scope.sources[source].slot;
-                    for inner in &mut self.scopes[depth + 1..] {
-                        if !inner.outer_slots.contains(&slot) {
-                            inner.outer_slots.push(slot);
-                        }
-                    }
-                }
-                return Ok(found);
-            }
-            if at_home
-                && scope.clause == Clause::Group
-                && let Some(item) = scope.item(name)
-            {
-                return Ok(item.clone());
-            }
-        }
-        let clause = self.scopes.last().map_or(Clause::Fields, |scope| scope.clause);
-        if let Some(table) = &name.table
-            && clause == Clause::Fields
-            && name.column == "*"
-        {
-            return Err(mysql_error!(ER_UNKNOWN_TABLE, table));
-        }
-        Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), clause.name()))
     }
 }

@@ -75,7 +75,7 @@ impl Binder<'_> {
                 (WindowFunction::Nth(number), ty, true)
             }
         };
-        let written = ast::Expr::WindowFunction(Box::new(function.clone())).to_string();
+        let written = format!("{}", ast::Expr::WindowFunction(Box::new(function.clone())));
         self.window_call(kind, arguments, ty, nullable, &function.over, written)
     }
 
@@ -95,7 +95,7 @@ impl Binder<'_> {
         let arguments = self.window_arguments(&aggregate.arguments)?;
         let (spec, nullable) = self.aggregate_spec(aggregate, arguments, Vec::new())?;
         let (ty, arguments) = (spec.ty.clone(), spec.arguments.clone());
-        let written = ast::Expr::Aggregate(Box::new(aggregate.clone())).to_string();
+        let written = format!("{}", ast::Expr::Aggregate(Box::new(aggregate.clone())));
         let function = WindowFunction::Aggregate(Box::new(spec));
         self.window_call(function, arguments, ty, nullable, over, written)
     }
@@ -139,15 +139,18 @@ impl Binder<'_> {
             order.push(SortKey { expr, descending: item.descending });
         }
         let frame = self.frame(spec.frame.as_ref(), &order, &name)?;
-        let keys = key_text(&partition, &order);
-        let known =
-            self.scope().windows.iter().position(|known| key_text(&known.partition, &known.order) == keys);
+        let known = self
+            .scope()
+            .windows
+            .iter()
+            .position(|known| known.partition == partition && known.order == order);
         let window = match known {
             Some(window) => window,
             None => {
                 let slot = self.new_slot();
                 let scope = self.scope();
                 scope.windows.push(WindowPlan { slot, partition, order, calls: Vec::new() });
+                scope.window_names.push(name);
                 scope.windows.len() - 1
             }
         };
@@ -314,13 +317,6 @@ impl Binder<'_> {
         let domain = domain_of(&key.expr, &bound, "<=")?;
         Ok(Edge::Value { bound, domain })
     }
-}
-
-/// Keys as text: equal for windows that one operator can compute.
-fn key_text(partition: &[SortKey], order: &[SortKey]) -> String {
-    let key = |key: &SortKey| format!("{}{}", key.expr, if key.descending { " desc" } else { "" });
-    let list = |keys: &[SortKey]| keys.iter().map(key).collect::<Vec<_>>().join(",");
-    format!("{} order by {}", list(partition), list(order))
 }
 
 /// An argument that is the same for all rows; 1210 if it is another.

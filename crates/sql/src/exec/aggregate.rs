@@ -27,7 +27,7 @@ use crate::plan::{Operator, SortKey};
 use crate::{SqlAttempt, SqlResult};
 
 /// One aggregate of a query.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AggregateSpec {
     /// Which.
     pub kind: AggregateKind,

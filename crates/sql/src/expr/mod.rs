@@ -14,6 +14,7 @@
 //! | [`cast`] | CAST and CONVERT |
 //! | [`eval`] | the evaluator |
 //! | [`effects`] | what an evaluation does, done once however often it is repeated |
+//! | `identity` | when two expressions are the same one |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
 pub mod arithmetic;
@@ -24,6 +25,7 @@ pub mod context;
 pub mod convert;
 pub mod effects;
 pub mod eval;
+mod identity;
 pub mod print;
 
 use std::sync::Arc;
@@ -106,7 +108,7 @@ pub enum Truth {
 }
 
 /// How a subquery is used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubqueryUse {
     /// Its one value.
     Scalar,
@@ -131,7 +133,7 @@ pub enum SubqueryUse {
 }
 
 /// A subquery in an expression.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subquery {
     /// Its number in the statement; its plan and state are found by it.
     pub number: usize,
@@ -316,59 +318,7 @@ impl Expr {
 
     /// Calls `visit` on each direct operand.
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
-        match &self.node {
-            Node::Literal(_)
-            | Node::Column { .. }
-            | Node::Parameter(_)
-            | Node::UserVariable(_)
-            | Node::SystemVariable { .. } => {}
-            Node::AssignUserVariable(_, operand)
-            | Node::Negate(operand)
-            | Node::BitNot(operand)
-            | Node::Not(operand)
-            | Node::Is { operand, .. }
-            | Node::Cast { operand, .. }
-            | Node::Transcode { operand, .. } => visit(operand),
-            Node::Arithmetic { left, right, .. }
-            | Node::Bits { left, right, .. }
-            | Node::Compare { left, right, .. }
-            | Node::Xor(left, right) => {
-                visit(left);
-                visit(right);
-            }
-            Node::And(parts) | Node::Or(parts) => parts.iter().for_each(visit),
-            Node::In { operand, list, .. } => {
-                visit(operand);
-                list.iter().for_each(|(_, item)| visit(item));
-            }
-            Node::Between { operand, low, high, .. } => {
-                visit(operand);
-                visit(low);
-                visit(high);
-            }
-            Node::Like { operand, pattern, escape, .. } => {
-                visit(operand);
-                visit(pattern);
-                if let Some(escape) = escape {
-                    visit(escape);
-                }
-            }
-            Node::Case { branches, otherwise } => {
-                for (condition, result) in branches {
-                    visit(condition);
-                    visit(result);
-                }
-                if let Some(otherwise) = otherwise {
-                    visit(otherwise);
-                }
-            }
-            Node::Call { arguments, .. } => arguments.iter().for_each(visit),
-            Node::Subquery(subquery) => {
-                if let SubqueryUse::Quantified { left, .. } = &subquery.usage {
-                    left.iter().for_each(visit);
-                }
-            }
-        }
+        self.node.children(visit);
     }
 
     /// Calls `change` on each direct operand.
@@ -423,6 +373,65 @@ impl Expr {
             Node::Subquery(subquery) => {
                 if let SubqueryUse::Quantified { left, .. } = &mut subquery.usage {
                     left.iter_mut().for_each(change);
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Calls `visit` on each direct operand.
+    pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Node::Literal(_)
+            | Node::Column { .. }
+            | Node::Parameter(_)
+            | Node::UserVariable(_)
+            | Node::SystemVariable { .. } => {}
+            Node::AssignUserVariable(_, operand)
+            | Node::Negate(operand)
+            | Node::BitNot(operand)
+            | Node::Not(operand)
+            | Node::Is { operand, .. }
+            | Node::Cast { operand, .. }
+            | Node::Transcode { operand, .. } => visit(operand),
+            Node::Arithmetic { left, right, .. }
+            | Node::Bits { left, right, .. }
+            | Node::Compare { left, right, .. }
+            | Node::Xor(left, right) => {
+                visit(left);
+                visit(right);
+            }
+            Node::And(parts) | Node::Or(parts) => parts.iter().for_each(visit),
+            Node::In { operand, list, .. } => {
+                visit(operand);
+                list.iter().for_each(|(_, item)| visit(item));
+            }
+            Node::Between { operand, low, high, .. } => {
+                visit(operand);
+                visit(low);
+                visit(high);
+            }
+            Node::Like { operand, pattern, escape, .. } => {
+                visit(operand);
+                visit(pattern);
+                if let Some(escape) = escape {
+                    visit(escape);
+                }
+            }
+            Node::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    visit(condition);
+                    visit(result);
+                }
+                if let Some(otherwise) = otherwise {
+                    visit(otherwise);
+                }
+            }
+            Node::Call { arguments, .. } => arguments.iter().for_each(visit),
+            Node::Subquery(subquery) => {
+                if let SubqueryUse::Quantified { left, .. } = &subquery.usage {
+                    left.iter().for_each(visit);
                 }
             }
         }

@@ -6,6 +6,7 @@ use palisade_catalog::Value;
 
 use super::convert::display_text;
 use super::{ArithmeticOp, BitOp, CastTarget, Expr, Node, SubqueryUse, Truth};
+use crate::exec::aggregate::{AggregateKind, AggregateSpec};
 
 impl ArithmeticOp {
     /// As SQL writes it.
@@ -154,5 +155,23 @@ impl Display for Expr {
                 }
             },
         }
+    }
+}
+
+impl Display for AggregateSpec {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({}", self.kind.name(), if self.distinct { "distinct " } else { "" })?;
+        if self.arguments.is_empty() {
+            f.write_str("0")?;
+        }
+        list(f, &self.arguments, ",")?;
+        for (position, key) in self.order_by.iter().enumerate() {
+            f.write_str(if position > 0 { "," } else { " order by " })?;
+            write!(f, "{}{}", key.expr, if key.descending { " desc" } else { "" })?;
+        }
+        if self.kind == AggregateKind::GroupConcat {
+            write!(f, " separator '{}'", String::from_utf8_lossy(&self.separator))?;
+        }
+        f.write_str(")")
     }
 }

@@ -79,6 +79,8 @@ impl Binder<'_> {
         }
         let mut outer_slots: Vec<usize> = parts.iter().flat_map(|part| part.outer_slots.clone()).collect();
         outer_slots.dedup();
+        let outer_columns = parts.iter().flat_map(|part| part.outer_columns.clone()).collect();
+        self.last_derived = None;
         let rows = parts.iter().map(|part| part.rows).sum();
         let inputs = parts
             .into_iter()
@@ -89,7 +91,7 @@ impl Binder<'_> {
             })
             .collect();
         let root = Operator::Union { inputs, slot, steps, types };
-        let query = Query { root, output, columns, rows, outer_slots, counted_limit: None };
+        let query = Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit: None };
         if order_by.is_empty() && limit.is_none() {
             Ok(query)
         } else {

@@ -7,13 +7,13 @@ use palisade_catalog::{SqlType, Value};
 
 use super::SortKey;
 use super::conditions::expr_slots;
+use super::dependence::{Dependence, Undetermined, in_message};
 use super::window::WindowPlan;
 use crate::SqlResult;
-use crate::bind::Binder;
-use crate::bind::aggregate::AGGREGATES;
 use crate::bind::scope::Scope;
+use crate::bind::{Binder, not_supported};
 use crate::expr::{Expr, Node};
-use crate::func::control::{ANY_VALUE, GROUPING};
+use crate::func::control::GROUPING;
 use crate::mode::SqlMode;
 
 impl Binder<'_> {
@@ -21,46 +21,82 @@ impl Binder<'_> {
     /// other columns are kept from one row of each group, if they may be.
     pub(super) fn regroup(
         &self,
-        scope: &Scope,
+        above: Above<'_>,
         output: &mut [Expr],
         finish: &mut Finish,
-        local: &[usize],
-        rollup: bool,
     ) -> SqlResult<()> {
         let Finish { having, keys, group, slot, keep, windows } = finish;
-        let mut regroup = Regroup {
-            binder: self,
-            scope,
-            slot: slot.expect("a grouped query has a slot for its groups"),
-            group,
-            texts: group.iter().map(Expr::to_string).collect(),
-            local,
-            is_checked: self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY),
-            keep: Vec::new(),
-            level: rollup.then_some(AGGREGATES + scope.aggregates.len()),
+        let is_checked = self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
+        let determined = match above.rollup {
+            // Rows that sum up have values of their own in what they are grouped by, and in nothing else.
+            true => Dependence::default().closure(group),
+            false => above.dependence.closure(group),
         };
-        for (position, expr) in output.iter_mut().enumerate() {
-            regroup.expr(expr, "SELECT list", position + 1)?;
+        let is_determined = |slot: usize, column: usize| determined.has(slot, column);
+        let undetermined =
+            Undetermined { binder: self, local: above.local, is_determined: &is_determined, windows };
+        let check = |expr: &Expr, number: usize, clause: &str| {
+            if !is_checked || group.contains(expr) {
+                return Ok(());
+            }
+            let Some(name) = undetermined.find(expr) else { return Ok(()) };
+            let error = match group.is_empty() {
+                true => &ER_MIX_OF_GROUP_FUNC_AND_FIELDS,
+                false => &ER_WRONG_FIELD_WITH_GROUP,
+            };
+            Err(mysql_error!(error, number, clause, in_message(&name)))
+        };
+        for (position, expr) in output.iter().enumerate() {
+            check(expr, position + 1, "SELECT list")?;
         }
         if let Some(having) = having {
-            regroup.expr(having, "HAVING clause", 1)?;
+            check(having, 1, "HAVING clause")?;
         }
-        for (position, key) in keys.iter_mut().enumerate() {
-            regroup.expr(&mut key.expr, "ORDER BY clause", position + 1)?;
+        for (position, key) in keys.iter().enumerate() {
+            check(&key.expr, position + 1, "ORDER BY clause")?;
         }
-        let mut checked = Ok(());
-        for expr in windows {
-            expr.exprs_mut(&mut |expr| {
-                let known = regroup.expr(expr, "SELECT list", 1);
-                if checked.is_ok() {
-                    checked = known;
+        for (window, name) in windows.iter().zip(&above.scope.window_names) {
+            let clause = format!("PARTITION BY or ORDER BY clause of window '{name}'");
+            for key_list in [&window.partition, &window.order] {
+                for (position, key) in key_list.iter().enumerate() {
+                    check(&key.expr, position + 1, &clause)?;
+                }
+            }
+        }
+        let mut regroup = Regroup {
+            binder: self,
+            slot: slot.expect("a grouped query has a slot for its groups"),
+            group,
+            local: above.local,
+            keep: Vec::new(),
+            rollup: above.rollup,
+            level: above.rollup.then_some(group.len() + above.scope.aggregates.len()),
+        };
+        let keys = keys.iter_mut().map(|key| &mut key.expr);
+        for expr in output.iter_mut().chain(having).chain(keys) {
+            regroup.expr(expr)?;
+        }
+        let mut replaced = Ok(());
+        for window in windows {
+            window.exprs_mut(&mut |expr| {
+                if replaced.is_ok() {
+                    replaced = regroup.expr(expr);
                 }
             });
         }
-        checked?;
         *keep = regroup.keep;
-        Ok(())
+        replaced
     }
+}
+
+/// What a grouping needs to know of its block.
+pub(super) struct Above<'a> {
+    pub(super) scope: &'a Scope,
+    pub(super) dependence: &'a Dependence,
+    /// Slots of the block's tables.
+    pub(super) local: &'a [usize],
+    /// WITH ROLLUP.
+    pub(super) rollup: bool,
 }
 
 /// What comes after FROM and WHERE.
@@ -76,26 +112,25 @@ pub(super) struct Finish {
 /// Puts what stands above a grouping into terms of its groups.
 struct Regroup<'r> {
     binder: &'r Binder<'r>,
-    scope: &'r Scope,
     /// Of the groups.
     slot: usize,
     group: &'r [Expr],
-    /// The group's expressions, written.
-    texts: Vec<String>,
     /// Slots of the tables below.
     local: &'r [usize],
-    /// Columns that may have several values in a group are refused.
-    is_checked: bool,
     /// Slots of which a row of each group is kept.
     keep: Vec<usize>,
+    /// WITH ROLLUP: constants, too, are NULL where they are summed up.
+    rollup: bool,
     /// The column of the groups' slot that says how many of a group's values are its own, with ROLLUP: after the aggregates.
     level: Option<usize>,
 }
 
 impl Regroup<'_> {
-    /// Rewrites the expression that is the `number`th of a clause.
-    fn expr(&mut self, expr: &mut Expr, clause: &str, number: usize) -> SqlResult<()> {
+    fn expr(&mut self, expr: &mut Expr) -> SqlResult<()> {
         self.groupings(expr)?;
+        if self.rollup && self.subquery_reads_group(expr) {
+            return Err(not_supported("a subquery that reads a column of GROUP BY ... WITH ROLLUP"));
+        }
         self.replace(expr);
         let mut slots = Vec::new();
         expr_slots(self.binder, expr, &mut slots);
@@ -104,19 +139,23 @@ impl Regroup<'_> {
                 self.keep.push(slot);
             }
         }
-        if !self.is_checked {
-            return Ok(());
-        }
-        let is_free = |slot: usize, column: usize| {
-            self.local.contains(&slot) && !determined(self.scope, self.group, slot, column)
-        };
-        let Some(name) = free_column(expr, &is_free) else { return Ok(()) };
-        let column = name.trim_matches('`').replace("`.`", ".");
-        Err(if self.group.is_empty() {
-            mysql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS, number, clause, column)
-        } else {
-            mysql_error!(ER_WRONG_FIELD_WITH_GROUP, number, clause, column)
-        })
+        Ok(())
+    }
+
+    /// Whether a subquery reads a column that is grouped by: it would see its value in some row where it is to be NULL.
+    fn subquery_reads_group(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        expr.walk(&mut |part| {
+            let Node::Subquery(subquery) = &part.node else { return };
+            let query = self.binder.subqueries.get(subquery.number).and_then(Option::as_ref);
+            for read in query.iter().flat_map(|query| &query.outer_columns) {
+                found |= self.group.iter().any(|expr| {
+                    matches!(&expr.node, Node::Column { slot, column, .. }
+                        if (*slot, *column) == (read.slot, read.column))
+                });
+            }
+        });
+        found
     }
 
     /// GROUPING(expressions) is computed of the group's level and of the expressions' places among those of GROUP BY.
@@ -130,10 +169,12 @@ impl Regroup<'_> {
                 Expr::computed(node, SqlType::BIGINT, false)
             }));
             for (number, argument) in arguments.iter().enumerate() {
-                let text = argument.to_string();
-                let place = self.texts.iter().position(|known| *known == text);
-                let place =
-                    place.ok_or_else(|| mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1))?;
+                let place = self.group.iter().position(|known| known == argument);
+                let is_constant = matches!(argument.node, Node::Literal(_));
+                let place = place.ok_or_else(|| match is_constant {
+                    true => mysql_error!(ER_WRONG_ARGUMENTS, "GROUPING function"),
+                    false => mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1),
+                })?;
                 places.push(Expr::int(place as i64));
             }
             match self.level {
@@ -153,67 +194,25 @@ impl Regroup<'_> {
 
     /// Group expressions and aggregates become columns of the groups' slot.
     fn replace(&self, expr: &mut Expr) {
-        if let Node::Column { slot, column, .. } = &mut expr.node
-            && *slot == self.slot
-        {
-            if *column >= AGGREGATES {
-                *column = *column - AGGREGATES + self.group.len();
-            }
+        if matches!(expr.node, Node::Column { slot, .. } if slot == self.slot) {
             return;
         }
-        if !self.group.is_empty() && !matches!(expr.node, Node::Literal(_)) {
-            let text = expr.to_string();
-            if let Some(position) = self.texts.iter().position(|known| *known == text) {
-                let name: std::sync::Arc<str> = text.into();
-                expr.node = Node::Column { slot: self.slot, column: position, name };
-                expr.nullable = true;
-                return;
-            }
+        if (self.rollup || !matches!(expr.node, Node::Literal(_)))
+            && let Some(position) = self.group.iter().position(|known| known == expr)
+        {
+            let name: std::sync::Arc<str> = format!("{expr}").into();
+            expr.node = Node::Column { slot: self.slot, column: position, name };
+            expr.nullable = true;
+            return;
         }
         expr.children_mut(&mut |child| self.replace(child));
     }
 }
 
-/// The name of a column that is read though it may have several values in a group, which ANY_VALUE allows.
-fn free_column<'e>(expr: &'e Expr, is_free: &dyn Fn(usize, usize) -> bool) -> Option<&'e str> {
-    match &expr.node {
-        Node::Column { slot, column, name } => is_free(*slot, *column).then_some(&**name),
-        Node::Call { function, .. } if function.name == ANY_VALUE => None,
-        _ => {
-            let mut found = None;
-            expr.children(&mut |child| found = found.or_else(|| free_column(child, is_free)));
-            found
-        }
-    }
-}
-
-/// Whether a column has one value in each group: a unique key of its table is among the group's columns, or equal to
-/// them.
-fn determined(scope: &Scope, group: &[Expr], slot: usize, column: usize) -> bool {
-    let grouped = |column: usize| {
-        group
-            .iter()
-            .any(|expr| matches!(&expr.node, Node::Column { slot: s, column: c, .. } if *s == slot && *c == column))
-    };
-    if grouped(column) {
-        return true;
-    }
-    let Some(source) = scope.sources.iter().find(|source| source.slot == slot) else { return false };
-    let Some(table) = &source.table else { return false };
-    table.indexes.iter().any(|index| {
-        index.unique
-            && !index.hidden
-            && index.parts.iter().all(|part| {
-                let column = usize::from(part.column);
-                part.prefix.is_none() && grouped(column) && !table.columns[column].nullable
-            })
-    })
-}
-
 pub(super) fn reads_aggregate(expr: &Expr, group_slot: Option<usize>) -> bool {
     let mut found = false;
     expr.walk(&mut |expr| {
-        found |= matches!(&expr.node, Node::Column { slot, column, .. } if Some(*slot) == group_slot && *column >= AGGREGATES);
+        found |= matches!(&expr.node, Node::Column { slot, .. } if Some(*slot) == group_slot);
     });
     found
 }

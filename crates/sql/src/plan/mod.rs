@@ -3,7 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`access`] | which index, which ranges: the access path of one table |
+//! | `arrange` | DISTINCT and ORDER BY, the last operators of a block |
 //! | [`conditions`] | what conditions tell the planner |
+//! | [`dependence`] | functional dependence: which columns a GROUP BY determines |
 //! | [`grouping`] | what stands above GROUP BY |
 //! | [`join`] | the order of joins, and how each is done |
 //! | `combination` | UNION and its kin |
@@ -16,8 +18,10 @@
 //! opens.
 
 pub mod access;
+mod arrange;
 mod combination;
 pub mod conditions;
+pub mod dependence;
 pub mod explain;
 pub mod grouping;
 pub mod join;
@@ -31,6 +35,7 @@ use std::time::Duration;
 use palisade_engine::{ReadMode, Table};
 use smallvec::{SmallVec, smallvec};
 
+use crate::bind::scope::OuterColumn;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::{Domain, Expr};
 use crate::sink::ColumnMeta;
@@ -65,6 +70,8 @@ pub struct Plan {
     pub max_execution_time: Option<Duration>,
     /// How an execution reads its tables, as it is counted.
     pub(crate) reads: SmallVec<[(Work, u64); 1]>,
+    /// Warnings that making it gave; a plan with any is not kept.
+    pub warnings: Vec<crate::SqlError>,
     /// About how many bytes it takes.
     pub weight: usize,
 }
@@ -90,6 +97,8 @@ pub struct Query {
     pub rows: f64,
     /// Slots of enclosing queries that it reads.
     pub outer_slots: Vec<usize>,
+    /// Columns of enclosing queries that it reads.
+    pub outer_columns: Vec<OuterColumn>,
     /// LIMIT under SQL_CALC_FOUND_ROWS: applied only when rows are sent.
     pub counted_limit: Option<Limit>,
 }
@@ -107,7 +116,7 @@ pub enum JoinKind {
 }
 
 /// An order: by what, and whether descending.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SortKey {
     /// By what.
     pub expr: Expr,

@@ -1,14 +1,16 @@
 //! From a query's parse tree to its operators: FROM and WHERE become joins, then grouping, HAVING, DISTINCT, order and
 //! limit are stacked on top.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
 use palisade_parser::ast::{self, QueryBody, SelectItem};
 
-use super::grouping::{Finish, reads_aggregate};
+use super::arrange::Arrangement;
+use super::dependence::{Dependence, Derived, Undetermined, in_message};
+use super::grouping::{Above, Finish, reads_aggregate};
 use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
 use crate::SqlResult;
@@ -16,6 +18,7 @@ use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::types::merged;
 use crate::bind::{Binder, CommonTable};
 use crate::expr::{Coercibility, Expr, Node};
+use crate::mode::SqlMode;
 use crate::sink::ColumnMeta;
 
 /// Bytes of the name of a column that was given none, at most.
@@ -67,6 +70,7 @@ impl Binder<'_> {
                 self.over(inner, order_by, limit)
             }
             QueryBody::Values(rows) => {
+                self.last_derived = None;
                 let mut bound = Vec::with_capacity(rows.len());
                 for row in rows {
                     self.scopes.push(Scope::default());
@@ -106,6 +110,7 @@ impl Binder<'_> {
                     columns,
                     rows,
                     outer_slots: Vec::new(),
+                    outer_columns: Vec::new(),
                     counted_limit: None,
                 };
                 if order_by.is_empty() && limit.is_none() {
@@ -133,26 +138,12 @@ impl Binder<'_> {
     pub fn order_keys(&mut self, order_by: &[ast::OrderItem]) -> SqlResult<Vec<SortKey>> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
-            let expr = match self.position(&item.expr)? {
-                Some(expr) => expr,
-                None => self.expr(&item.expr)?,
-            };
+            let expr = self.order_item(&item.expr)?;
             if !matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
                 keys.push(SortKey { expr, descending: item.descending });
             }
         }
         Ok(keys)
-    }
-
-    /// The select item that a number stands for.
-    fn position(&mut self, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
-        let ast::Expr::Literal(ast::Literal::Integer(position)) = expr else { return Ok(None) };
-        let scope = self.scope();
-        let at = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1));
-        match at.and_then(|at| scope.items.get(at)) {
-            Some((_, item)) => Ok(Some(item.clone())),
-            None => Err(mysql_error!(ER_BAD_FIELD_ERROR, position, scope.clause.name())),
-        }
     }
 
     fn select(
@@ -180,6 +171,7 @@ impl Binder<'_> {
         }
         let keeps_sources = std::mem::take(&mut self.keeps_sources);
         self.scope().named_windows.clone_from(&select.windows);
+        self.scope().group_width = select.group_by.len();
         let tree = self.from(&select.from)?;
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
@@ -191,20 +183,7 @@ impl Binder<'_> {
         self.scope().is_grouped = !select.group_by.is_empty();
         let columns = self.items(&select.items)?;
 
-        self.scope().clause = Clause::Group;
-        self.scope().aggregates_allowed = false;
-        let mut group = Vec::with_capacity(select.group_by.len());
-        for item in &select.group_by {
-            let expr = match self.position(&item.expr)? {
-                Some(expr) => expr,
-                None => self.expr(&item.expr)?,
-            };
-            if reads_aggregate(&expr, self.scope().group_slot) {
-                return Err(mysql_error!(ER_WRONG_GROUP_FIELD, expr));
-            }
-            group.push(expr);
-        }
-        self.scope().group.clone_from(&group);
+        let group = self.group_by(&select.group_by)?;
         self.scope().aggregates_allowed = true;
         let having = match &select.having {
             Some(having) => {
@@ -214,7 +193,7 @@ impl Binder<'_> {
             None => None,
         };
         self.scope().clause = Clause::Order;
-        let keys = self.order_keys(order_by)?;
+        let keys = self.block_keys(order_by, group.is_empty())?;
         let limit = self.limit(limit)?;
 
         let mut scope = std::mem::take(self.scope());
@@ -223,6 +202,10 @@ impl Binder<'_> {
         let grouped = !group.is_empty() || !scope.aggregates.is_empty();
         let windows = std::mem::take(&mut scope.windows);
         let mut finish = Finish { having, keys, group, slot: scope.group_slot, keep: Vec::new(), windows };
+        if grouped && finish.group.is_empty() {
+            // One row has no order.
+            finish.keys.clear();
+        }
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         // What is read of each table decides whether an index alone has it; so it is looked up before grouping
         // replaces expressions.
@@ -231,10 +214,26 @@ impl Binder<'_> {
             used.iter_mut().for_each(|(_, columns)| *columns = None);
             self.kept_sources.clone_from(&scope.sources);
         }
+        let is_derived = self.derived_depth > 0;
+        let mut dependence = match grouped || is_derived {
+            true => Dependence::of(&scope, tree.as_ref(), &conditions),
+            false => Dependence::default(),
+        };
+        let original = finish.keys.clone();
+        let shown = output.clone();
         if grouped {
-            finish.slot = Some(scope.group_slot.unwrap_or_else(|| self.new_slot()));
-            self.regroup(&scope, &mut output, &mut finish, &local, select.rollup)?;
+            let slot = scope.group_slot.unwrap_or_else(|| self.new_slot());
+            finish.slot = Some(slot);
+            let above =
+                Above { scope: &scope, dependence: &dependence, local: &local, rollup: select.rollup };
+            self.regroup(above, &mut output, &mut finish)?;
+            dependence.add_groups(slot, &finish.group);
         }
+        if select.distinct {
+            self.check_distinct(&local, &shown, &original)?;
+        }
+        let is_known = is_derived && !select.rollup;
+        self.last_derived = is_known.then(|| Arc::new(Derived::new(dependence, output.clone())));
 
         let wanted = self.wanted_order(&finish, grouped, select, limit.as_ref(), &local);
         let (mut root, mut rows, ordered) = match &tree {
@@ -277,60 +276,11 @@ impl Binder<'_> {
         for window in finish.windows {
             root = Operator::Window { input: Box::new(root), window };
         }
-        let mut keys = finish.keys;
-        // Rows that are sorted by all that they show have their duplicates side by side.
-        let distinct_by_sorting = select.distinct && sorts_by_all(&keys, &output);
-        if select.distinct && !distinct_by_sorting {
-            let slot = self.new_slot();
-            let texts: Vec<String> = output.iter().map(Expr::to_string).collect();
-            let mut projected = Vec::with_capacity(output.len());
-            for (position, (expr, meta)) in output.iter().zip(&columns).enumerate() {
-                projected.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
-            }
-            for (number, key) in keys.iter_mut().enumerate() {
-                let text = key.expr.to_string();
-                match texts.iter().position(|known| *known == text) {
-                    Some(position) => key.expr = projected[position].clone(),
-                    None => {
-                        return Err(mysql_error!(
-                            ER_FIELD_IN_ORDER_NOT_SELECT,
-                            number + 1,
-                            text.trim_matches('`').replace("`.`", "."),
-                            "DISTINCT"
-                        ));
-                    }
-                }
-            }
-            let types = output.iter().map(|expr| expr.ty.clone()).collect();
-            root = Operator::Project { input: Box::new(root), output, slot };
-            root = Operator::Distinct { input: Box::new(root), slot, types };
-            output = projected;
-        }
-        if !select.distinct && keys.iter().any(|key| key.expr.is_impure()) {
-            // What is sorted by is what is shown, and is done once.
-            let slot = self.new_slot();
-            let texts: Vec<String> = output.iter().map(Expr::to_string).collect();
-            let mut projected = Vec::with_capacity(output.len());
-            for (position, (expr, meta)) in output.iter().zip(&columns).enumerate() {
-                projected.push(slot_column(slot, position, &meta.name, expr.ty.clone(), expr.nullable));
-            }
-            for key in &mut keys {
-                let text = key.expr.to_string();
-                if let Some(position) = texts.iter().position(|known| *known == text) {
-                    key.expr = projected[position].clone();
-                }
-            }
-            root = Operator::Project { input: Box::new(root), output, slot };
-            output = projected;
-        }
         let counted = select.options.calc_found_rows;
-        if !keys.is_empty() && (!ordered || grouped || windowed || select.distinct) {
-            let mut slots = Vec::new();
-            root.slots(&mut slots);
-            let limit = if counted { None } else { limit.clone() };
-            root =
-                Operator::Sort { input: Box::new(root), keys, slots, limit, distinct: distinct_by_sorting };
-        }
+        let arrangement = Arrangement { root, output, columns: &columns, keys: finish.keys };
+        let is_ordered = ordered && !grouped && !windowed;
+        let sorted_limit = if counted { None } else { limit.clone() };
+        let (mut root, output) = arrangement.finish(self, select.distinct, is_ordered, sorted_limit);
         let mut counted_limit = None;
         if let Some(limit) = limit {
             if counted {
@@ -340,8 +290,69 @@ impl Binder<'_> {
             }
         }
         let outer_slots = std::mem::take(&mut scope.outer_slots);
+        let outer_columns = std::mem::take(&mut scope.outer_columns);
         *self.scope() = scope;
-        Ok(Query { root, output, columns, rows, outer_slots, counted_limit })
+        Ok(Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit })
+    }
+
+    /// Binds GROUP BY.
+    fn group_by(&mut self, items: &[ast::OrderItem]) -> SqlResult<Vec<Expr>> {
+        self.scope().clause = Clause::Group;
+        self.scope().aggregates_allowed = false;
+        let mut group = Vec::with_capacity(items.len());
+        let mut aliases = Vec::with_capacity(items.len());
+        for item in items {
+            let (expr, alias) = self.group_item(&item.expr)?;
+            if reads_aggregate(&expr, self.scope().group_slot) {
+                let name = alias.unwrap_or_else(|| format!("{expr}"));
+                return Err(mysql_error!(ER_WRONG_GROUP_FIELD, name));
+            }
+            group.push(expr);
+            aliases.push(alias);
+        }
+        self.scope().group.clone_from(&group);
+        self.scope().group_aliases = aliases;
+        Ok(group)
+    }
+
+    /// Binds a block's ORDER BY. An aggregate there makes no grouping of a block that is none: 3029.
+    fn block_keys(&mut self, order_by: &[ast::OrderItem], no_group: bool) -> SqlResult<Vec<SortKey>> {
+        let is_grouped = !no_group || !self.scope().aggregates.is_empty();
+        let mut keys = Vec::with_capacity(order_by.len());
+        for (number, item) in order_by.iter().enumerate() {
+            keys.extend(self.order_keys(std::slice::from_ref(item))?);
+            if !is_grouped && !self.scope().aggregates.is_empty() {
+                return Err(mysql_error!(ER_AGGREGATE_ORDER_NON_AGG_QUERY, number + 1));
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Under ONLY_FULL_GROUP_BY rows without duplicates are ordered only by what they show (3065).
+    fn check_distinct(&self, local: &[usize], shown: &[Expr], keys: &[SortKey]) -> SqlResult<()> {
+        if !self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
+            return Ok(());
+        }
+        let is_shown = |slot: usize, column: usize| {
+            shown.iter().any(
+                |expr| matches!(&expr.node, Node::Column { slot: s, column: c, .. } if (*s, *c) == (slot, column)),
+            )
+        };
+        let undetermined = Undetermined { binder: self, local, is_determined: &is_shown, windows: &[] };
+        for (number, key) in keys.iter().enumerate() {
+            if shown.contains(&key.expr) {
+                continue;
+            }
+            if let Some(name) = undetermined.find(&key.expr) {
+                return Err(mysql_error!(
+                    ER_FIELD_IN_ORDER_NOT_SELECT,
+                    number + 1,
+                    in_message(&name),
+                    "DISTINCT"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Binds the select list; gives what the client is told of each column.
@@ -539,13 +550,6 @@ fn on_conditions(tree: &crate::bind::from::JoinTree, visit: &mut dyn FnMut(&Expr
             on_conditions(right, visit);
         }
     }
-}
-
-/// Whether the output is columns only, and they are the keys.
-fn sorts_by_all(keys: &[SortKey], output: &[Expr]) -> bool {
-    let texts = |exprs: &mut dyn Iterator<Item = &Expr>| exprs.map(Expr::to_string).collect::<BTreeSet<_>>();
-    output.iter().all(|expr| matches!(expr.node, Node::Column { .. }))
-        && texts(&mut output.iter()) == texts(&mut keys.iter().map(|key| &key.expr))
 }
 
 /// A column of a slot of values.

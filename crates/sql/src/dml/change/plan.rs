@@ -261,6 +261,7 @@ impl Binder<'_> {
             columns: Vec::new(),
             rows: planned.rows,
             outer_slots: Vec::new(),
+            outer_columns: Vec::new(),
             counted_limit: None,
         };
         let plan = Arc::new(self.finish(Some(query)));
