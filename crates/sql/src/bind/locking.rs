@@ -63,6 +63,11 @@ impl Locking {
         Locking(clauses.iter().map(clause).collect())
     }
 
+    /// Whether there is a clause at all.
+    pub fn is_some(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// How the rows of a table are read, if a clause is about it.
     pub fn mode_of(&self, schema: &str, alias: &str) -> SqlResult<Option<ReadMode>> {
         let mut found = None;

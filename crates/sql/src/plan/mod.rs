@@ -6,6 +6,7 @@
 //! | `arrange` | DISTINCT and ORDER BY, the last operators of a block |
 //! | [`conditions`] | what conditions tell the planner |
 //! | [`dependence`] | functional dependence: which columns a GROUP BY determines |
+//! | `extremes` | MIN and MAX at an index's end |
 //! | [`grouping`] | what stands above GROUP BY |
 //! | [`join`] | the order of joins, and how each is done |
 //! | `combination` | UNION and its kin |
@@ -23,6 +24,7 @@ mod combination;
 pub mod conditions;
 pub mod dependence;
 pub mod explain;
+mod extremes;
 pub mod grouping;
 pub mod join;
 pub mod point;

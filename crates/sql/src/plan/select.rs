@@ -10,6 +10,7 @@ use palisade_parser::ast::{self, QueryBody, SelectItem};
 
 use super::arrange::Arrangement;
 use super::dependence::{Dependence, Derived, Undetermined, in_message};
+use super::extremes::{Extreme, first_row};
 use super::grouping::{Above, Finish, reads_aggregate};
 use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
@@ -164,6 +165,9 @@ impl Binder<'_> {
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
     ) -> SqlResult<Query> {
+        if let Some(split) = self.split_extremes(select) {
+            return self.select(&split, order_by, limit);
+        }
         for (position, (name, _)) in select.windows.iter().enumerate() {
             if select.windows[..position].iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
                 return Err(mysql_error!(ER_WINDOW_DUPLICATE_NAME, name));
@@ -235,7 +239,12 @@ impl Binder<'_> {
         let is_known = is_derived && !select.rollup;
         self.last_derived = is_known.then(|| Arc::new(Derived::new(dependence, output.clone())));
 
-        let wanted = self.wanted_order(&finish, grouped, select, limit.as_ref(), &local);
+        let extreme = Extreme::of(&scope, &finish);
+        let wanted = match &extreme {
+            Some(extreme) => Some(extreme.order.clone()),
+            None => self.wanted_order(&finish, grouped, select, limit.as_ref(), &local),
+        };
+        conditions.extend(extreme.as_ref().and_then(|extreme| extreme.is_not_null.clone()));
         let (mut root, mut rows, ordered) = match &tree {
             None => {
                 let root = match Expr::all_of(conditions) {
@@ -257,6 +266,9 @@ impl Binder<'_> {
                 (planned.operator, planned.rows, planned.ordered && wanted.is_some())
             }
         };
+        if extreme.is_some() && ordered {
+            root = first_row(root);
+        }
         if grouped {
             let slot = finish.slot.expect("a grouped query has a slot for its groups");
             rows = if finish.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
