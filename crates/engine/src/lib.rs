@@ -77,5 +77,12 @@ pub use xa::{XaBranch, XaEnd, Xid};
 /// The result of an operation that may ask to be called again after an event.
 pub type Attempt<T> = palisade_base::Attempt<T, Error>;
 
+/// Panics, as a mistake in the engine does: for tests of what comes of it.
+#[cfg(debug_assertions)]
+#[inline(never)]
+pub fn fail_on_demand() {
+    panic!("a failure on demand");
+}
+
 #[cfg(test)]
 mod tests;

@@ -160,6 +160,8 @@ impl Input {
 #[derive(Debug, Default)]
 pub struct Output {
     buffer: Vec<u8>,
+    /// Where the packets in it end that are complete.
+    complete: usize,
     sequence: u8,
     /// Bytes handed to the network since the connection began.
     sent: u64,
@@ -191,6 +193,7 @@ impl Output {
         } else {
             self.split(start, length);
         }
+        self.complete = self.buffer.len();
         Ok(())
     }
 
@@ -231,7 +234,13 @@ impl Output {
     pub fn rewind(&mut self, mark: (usize, u8)) {
         assert!(mark.0 <= self.buffer.len(), "what was sent cannot be taken back");
         self.buffer.truncate(mark.0);
+        self.complete = mark.0;
         self.sequence = mark.1;
+    }
+
+    /// Takes back what there is of a packet whose building has panicked.
+    pub fn end_unfinished_packet(&mut self) {
+        self.buffer.truncate(self.complete);
     }
 
     /// The bytes to send.
@@ -243,6 +252,7 @@ impl Output {
     pub fn clear(&mut self) {
         self.sent += self.buffer.len() as u64;
         self.buffer.clear();
+        self.complete = 0;
         if self.buffer.capacity() > 2 * KEEP {
             self.buffer.shrink_to(KEEP);
         }

@@ -18,6 +18,7 @@
 //! | [`server`], [`listener`], [`worker`] | starting, accepting, running, shutting down |
 //! | [`event_loop`], [`reactor`], [`task`] | a worker's loop: tasks that are ready, sockets and times, a session's future |
 //! | [`compute`], `watchdog`, `post` | statements that compute, threads that do not come back |
+//! | [`fault`] | which panics end a statement, and which the process |
 //! | [`locality`] | which worker serves a session best |
 //! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
 //! | [`login`], [`session`], [`prepared`] | a connection: who it is, its commands, its prepared statements |
@@ -45,6 +46,7 @@ pub mod compute;
 pub mod connections;
 pub mod cursor;
 pub mod event_loop;
+pub mod fault;
 pub mod files;
 pub mod host;
 mod innodb_status;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use palisade_base::Event;
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_server::fault;
 use palisade_server::options::{self, Action, Options};
 use palisade_server::server;
 use tokio::signal::unix::{SignalKind, signal};
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
 
 fn run(options: Options) -> ExitCode {
     log_to_stderr(&options.settings);
+    fault::install();
     for warning in &options.warnings {
         warn!("{warning}");
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
     ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
-    ER_NET_PACKETS_OUT_OF_ORDER, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
@@ -30,6 +30,7 @@ use tracing::warn;
 use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
+use crate::fault::{self, Panicked};
 use crate::login::{self, Login, Peer};
 use crate::numbered::Numbered;
 use crate::prepared::Statement;
@@ -106,7 +107,9 @@ struct Resident<C = Channel> {
 impl Resident {
     /// Serves it on this worker until it ends or goes on with another.
     async fn stay(mut self, mut share: Share) {
-        let ran = self.conversation.run(&mut self.channel, &mut share).await;
+        let ran = fault::survive_all(self.conversation.run(&mut self.channel, &mut share)).await;
+        // A panic between two statements leaves no step to go on with.
+        let ran = ran.unwrap_or(Ok(Leave::End));
         if ran.is_err() && self.visit.is_lost() {
             status::ABORTED_CLIENTS.increment();
         }
@@ -275,7 +278,7 @@ impl Conversation {
                     self.connection.end(host.connections.now_seconds());
                 }
                 Ok(command) => {
-                    let next = self.execute(command, output, transport).await?;
+                    let next = self.execute_safely(command, output, transport).await?;
                     transport.send(output).await?;
                     self.connection.end(host.connections.now_seconds());
                     if next == Next::End || self.connection.is_killed() {
@@ -307,6 +310,29 @@ impl Conversation {
         }
     }
 
+    /// [`Self::execute`]; if that panics the client is told, what is open is rolled back, and the session goes on.
+    async fn execute_safely(
+        &mut self,
+        command: Command<'_>,
+        output: &mut Output,
+        transport: &mut Transport,
+    ) -> Result<Next, Disconnected> {
+        // A statement that is executed on behalf of another one is unrestricted meanwhile.
+        let restricted = self.session.restricted;
+        match fault::survive_all(self.execute(command, output, transport)).await {
+            Ok(done) => done,
+            Err(Panicked) => {
+                self.session.restricted = restricted;
+                self.server.sql.recover(&mut self.session).await;
+                output.end_unfinished_packet();
+                let message =
+                    "Internal error: the statement was ended, its transaction is rolled back".to_owned();
+                answer_error(output, &MysqlError { code: &ER_UNKNOWN_ERROR, message, own_sql_state: None });
+                Ok(Next::Command)
+            }
+        }
+    }
+
     /// Executes a command and adds its answer.
     async fn execute(
         &mut self,
@@ -320,6 +346,8 @@ impl Conversation {
             Command::Query(text) => {
                 self.begin_command(command.name(), text);
                 self.count(Own::Questions);
+                #[cfg(debug_assertions)]
+                fault::fail_on_demand(text);
                 self.query(text, output, transport).await?;
             }
             Command::StmtExecute { statement, cursor, parameters } => {

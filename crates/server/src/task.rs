@@ -11,11 +11,11 @@
 //! [`may_compute`]; on the worker's thread the answer is no, the task is marked as heavy, the evaluation lets go, and the
 //! task is polled by the [computing threads](crate::compute) until the statement has ended ([`settle_down`]).
 //!
-//! A panic inside of a task ends the task and nothing else; sessions look after their statements' themselves.
+//! A panic inside of a task, of the kind that the process [survives](crate::fault), ends the task and nothing else; sessions look after
+//! their statements' themselves.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +27,7 @@ use tracing::error;
 
 use crate::compute::Compute;
 use crate::event_loop::EventLoop;
+use crate::fault::survive;
 use crate::post::Post;
 
 /// What a task runs.
@@ -85,7 +86,7 @@ impl Task {
         let mut body = self.body.lock();
         let Some(Body { future, waker }) = &mut *body else { return self.turn.finish() };
         let mut context = Context::from_waker(waker);
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
+        let polled = survive(|| future.as_mut().poll(&mut context));
         if let Ok(Poll::Pending) = polled {
             drop(body);
             if self.turn.end() {
@@ -98,7 +99,7 @@ impl Task {
         self.turn.finish();
         self.event_loop.leave(self.number);
         // Its session goes now, if the future did not let it go: by a panic.
-        if catch_unwind(AssertUnwindSafe(|| drop(ended))).is_err() || polled.is_err() {
+        if survive(|| drop(ended)).is_err() || polled.is_err() {
             error!("a task of connection {} has ended by a panic", self.connection);
         }
     }

@@ -153,3 +153,24 @@ fn a_failed_packet_leaves_nothing_behind() {
     output.rewind(mark);
     assert_eq!((output.pending(), output.next_sequence()), (&before[..], 1));
 }
+
+#[test]
+fn a_packet_whose_building_panics_is_taken_back() {
+    let mut output = Output::default();
+    output.begin_answer(1);
+    output.packet(|out| out.extend_from_slice(b"row"));
+    let before = output.pending().to_vec();
+    for sent in [false, true] {
+        let building = std::panic::AssertUnwindSafe(|| {
+            output.packet(|out| {
+                out.extend_from_slice(b"half a r");
+                panic!("expected by the test");
+            });
+        });
+        assert!(std::panic::catch_unwind(building).is_err());
+        output.end_unfinished_packet();
+        assert_eq!(output.pending(), if sent { &[][..] } else { &before });
+        assert_eq!(output.next_sequence(), 2);
+        output.clear();
+    }
+}

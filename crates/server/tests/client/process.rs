@@ -19,11 +19,17 @@ pub struct Process {
 impl Process {
     /// Starts it over `datadir` with these options.
     pub fn start(datadir: &Path, options: &[&str]) -> Process {
+        Process::start_in(datadir, options, &[])
+    }
+
+    /// The same, with variables of its environment.
+    pub fn start_in(datadir: &Path, options: &[&str], environment: &[(&str, &str)]) -> Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
             .arg("--no-defaults")
             .arg(format!("--datadir={}", datadir.display()))
             .args(["--port=0", "--socket=", "--innodb-buffer-pool-size=16M"])
             .args(options)
+            .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
