@@ -40,6 +40,9 @@ pub struct ObjectName {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant is named after the statement it holds")]
 pub enum Statement {
+    /// Nothing but comments.
+    Comment,
+
     // Queries and changes of rows.
     Query(Box<Query>),
     Insert(Box<Insert>),

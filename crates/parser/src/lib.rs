@@ -29,10 +29,12 @@ use parser::Parser;
 /// The first statement of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct First {
-    /// The statement; `None` if there is nothing but space and comments.
+    /// The statement; `None` if there is nothing but space.
     pub statement: Option<ast::Statement>,
     /// Where the next one begins: just after the semicolon that ended this one, `None` at the end of the text.
     pub next: Option<usize>,
+    /// What `next` points to is only a comment: a client that may send several statements gets an answer to it.
+    pub next_is_comment: bool,
     /// What it uses that is deprecated, in order.
     pub deprecated: Vec<Deprecated>,
 }
@@ -52,7 +54,8 @@ pub struct Only {
 pub fn parse_one(text: &[u8], options: ParseOptions) -> Result<First, ParseError> {
     let mut parser = Parser::new(text, options);
     let (statement, next) = parser.first_statement().map_err(|rejected| parser.error(rejected))?;
-    Ok(First { statement, next, deprecated: parser.deprecated })
+    let next_is_comment = next.is_some() && statement.is_some() && parser.is_at_end();
+    Ok(First { statement, next, next_is_comment, deprecated: parser.deprecated })
 }
 
 /// Parses a text that must be one statement; a trailing semicolon is allowed.

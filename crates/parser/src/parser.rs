@@ -94,10 +94,8 @@ impl<'a> Parser<'a> {
     /// The first statement and where the next one begins.
     pub(crate) fn first_statement(&mut self) -> Parsed<(Option<Statement>, Option<usize>)> {
         if self.is_kind(TokenKind::End) {
-            return Ok((None, None));
-        }
-        if self.is_symbol(b';') {
-            return Ok((None, Some(self.token.end)));
+            let is_comment = self.has_comment_since(0);
+            return Ok((is_comment.then_some(Statement::Comment), None));
         }
         let statement = self.statement()?;
         match self.token.kind {
@@ -105,16 +103,32 @@ impl<'a> Parser<'a> {
             TokenKind::Symbol(b';') => {
                 let next = self.token.end;
                 self.advance();
-                Ok((Some(statement), (!self.is_kind(TokenKind::End)).then_some(next)))
+                let more = !self.is_kind(TokenKind::End) || self.has_comment_since(next);
+                Ok((Some(statement), more.then_some(next)))
             }
             _ => self.fail(),
         }
+    }
+
+    /// Whether nothing but space and comments is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.is_kind(TokenKind::End)
+    }
+
+    /// Whether there are comments between `start`, which is the end of a token, and the current token.
+    fn has_comment_since(&self, start: usize) -> bool {
+        self.lexer.text()[start..self.token.start].iter().any(|byte| !is_space(*byte))
     }
 
     /// The one statement there is.
     pub(crate) fn only_statement(mut self) -> Result<Only, ParseError> {
         match self.first_statement().map_err(|rejected| self.error(rejected))? {
             (Some(statement), None) => {
+                let placeholders = self.placeholders as usize;
+                Ok(Only { statement, placeholders, deprecated: self.deprecated })
+            }
+            // A comment behind the semicolon is no second statement.
+            (Some(statement), Some(_)) if self.is_at_end() => {
                 let placeholders = self.placeholders as usize;
                 Ok(Only { statement, placeholders, deprecated: self.deprecated })
             }

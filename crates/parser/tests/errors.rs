@@ -3,6 +3,7 @@
 mod common;
 
 use common::near;
+use palisade_parser::ast::Statement;
 use palisade_parser::{ParseError, ParseOptions, parse};
 
 #[test]
@@ -75,8 +76,11 @@ fn placeholders_are_for_prepared_statements() {
 
 #[test]
 fn nothing_is_error_1065_and_two_statements_are_one_too_many() {
-    for text in ["", "  ", "-- x", "/* x */", "\0"] {
+    for text in ["", "  ", ";", " ; ; ", "\0"] {
         assert_eq!(parse(text.as_bytes(), ParseOptions::default()), Err(ParseError::Empty), "{text}");
+    }
+    for text in ["-- x", "# x", " /* x */ ", "/*! */", "/*!999999 x */", "/* a */ -- b\n;"] {
+        assert_eq!(parse(text.as_bytes(), ParseOptions::default()), Ok(Statement::Comment), "{text}");
     }
     let error = parse(b"SELECT 1; SELECT 2", ParseOptions::default()).unwrap_err().to_string();
     assert!(error.ends_with("near 'SELECT 2' at line 1"), "{error}");

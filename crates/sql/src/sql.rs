@@ -94,7 +94,10 @@ impl Sql {
         }
         let parsed = palisade_parser::parse_one(text, parse_options(session));
         let (statement, next, deprecated) = match parsed {
-            Ok(First { statement: Some(statement), next, deprecated }) => (statement, next, deprecated),
+            Ok(First { statement: Some(statement), next, next_is_comment, deprecated }) => {
+                let next = next.filter(|_| session.multi_statements || !next_is_comment);
+                (statement, next, deprecated)
+            }
             Ok(_) => return Err(self.fail(session, mysql_error!(ER_EMPTY_QUERY))),
             Err(error) => return Err(self.fail(session, parse_error(error))),
         };
@@ -135,7 +138,8 @@ impl Sql {
         deprecated::warn(session, &prepared.deprecated);
         let columns = match &*prepared.statement {
             Statement::Query(query) if query.into.is_some() => Vec::new(),
-            Statement::Prepare(_)
+            Statement::Comment
+            | Statement::Prepare(_)
             | Statement::Execute(_)
             | Statement::Deallocate(_)
             | Statement::LoadData(_)

@@ -38,6 +38,7 @@ impl Sql {
             allowed?;
         }
         match statement {
+            Statement::Comment => Ok(Completion::default()),
             Statement::StartTransaction(start) => self.start_transaction(session, start).await,
             Statement::Commit(completion) => {
                 let characteristics = self.characteristics(session);
@@ -163,6 +164,17 @@ impl Sql {
             let dictionary = self.engine().dictionary();
             let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
             let bound = binder.query(query)?;
+            let default =
+                dictionary.schema(&schema).map_or(CollationId::default(), |schema| schema.collation);
+            let default = crate::ddl::table::table_collation(&create.options, default)?;
+            let names_collation = |meta: &crate::ColumnMeta| {
+                let table = dictionary.table(&meta.schema, &meta.org_table).ok();
+                let column = table.and_then(|table| {
+                    let place = table.column_index(&meta.org_name)?;
+                    table.columns.get(place)
+                });
+                column.is_some_and(|column| column.names_collation)
+            };
             let declared: Vec<String> = bound
                 .columns
                 .iter()
@@ -170,7 +182,10 @@ impl Sql {
                 .filter(|(meta, _)| {
                     !plain.columns.iter().any(|known| known.name.eq_ignore_ascii_case(&meta.name))
                 })
-                .map(|(meta, expr)| column_text(meta, expr))
+                .map(|(meta, expr)| {
+                    let says_collation = expr.ty.collation() != default || names_collation(meta);
+                    column_text(meta, expr, says_collation)
+                })
                 .collect();
             if !declared.is_empty() {
                 let text = format!("CREATE TABLE t ({})", declared.join(", "));
@@ -606,7 +621,7 @@ impl Sql {
 }
 
 /// A column of CREATE TABLE ... SELECT as CREATE TABLE declares it.
-fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
+fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr, says_collation: bool) -> String {
     let ty = match &expr.ty {
         SqlType::Null => SqlType::Binary { length: 0 },
         // a short constant is an INT, as in MySQL
@@ -614,7 +629,7 @@ fn column_text(meta: &crate::ColumnMeta, expr: &crate::expr::Expr) -> String {
         other => other.clone(),
     };
     let mut text = format!("`{}` {}", meta.name.replace('`', "``"), ty.declaration());
-    if ty.is_text() {
+    if ty.is_text() && says_collation {
         let collation = ty.collation().get();
         text.push_str(&format!(" CHARACTER SET {} COLLATE {}", collation.charset.name(), collation.name));
     }

@@ -1,8 +1,10 @@
 //! The versioned binary form of descriptors.
 //!
 //! A version byte, then the fields in order; lists and texts are preceded by their length. Numbers are varints.
-//! A later version appends fields at the end of a record and raises [`FORMAT_VERSION`]; a reader of that version
-//! fills them in when it reads an earlier one. Whatever the bytes are, reading gives an error, not a panic, and what
+//! A later version appends fields at the end of a record, or gives a flag a neighbour in its byte, and raises
+//! [`FORMAT_VERSION`]; a reader of that version fills them in when it reads an earlier one. Version 2 brought
+//! [`Index::implicit`] and [`Column::names_collation`]: a byte of flags of version 1 is 0 or 1, which says no to both.
+//! Whatever the bytes are, reading gives an error, not a panic, and what
 //! is read is a definition, not yet a table: `Table::new` checks it.
 
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
 /// Version written now.
-pub const FORMAT_VERSION: u8 = 1;
+pub const FORMAT_VERSION: u8 = 2;
 
 /// Why bytes are not a descriptor, or a definition not a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -190,6 +192,38 @@ macro_rules! binary_struct {
     };
 }
 
+/// Implements [`Binary`] for a struct that keeps some of its flags in one byte.
+macro_rules! binary_struct_with_flags {
+    ($type:ident { $($before:ident),* $(,)? } flags { $($flag:ident),* } { $($after:ident),* $(,)? }) => {
+        impl Binary for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                $(self.$before.put(out);)*
+                put_flags([$(self.$flag),*], out);
+                $(self.$after.put(out);)*
+            }
+            fn get(from: &mut Reader<'_>) -> Result<Self> {
+                $(let $before = Binary::get(from)?;)*
+                let [$($flag),*] = get_flags(from)?;
+                $(let $after = Binary::get(from)?;)*
+                Ok($type { $($before,)* $($flag,)* $($after,)* })
+            }
+        }
+    };
+}
+
+/// A byte of flags, the first in its lowest bit.
+fn put_flags<const COUNT: usize>(flags: [bool; COUNT], out: &mut Vec<u8>) {
+    out.push(flags.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag)));
+}
+
+fn get_flags<const COUNT: usize>(from: &mut Reader<'_>) -> Result<[bool; COUNT]> {
+    let byte = from.u8()?;
+    if u32::from(byte) >> COUNT != 0 {
+        return Err(DescriptorError::Damaged("unknown flags"));
+    }
+    Ok(std::array::from_fn(|place| byte >> place & 1 != 0))
+}
+
 binary_struct!(Schema { name, collation });
 binary_struct!(Generated { expression, stored });
 binary_struct!(IndexPart { column, prefix, descending });
@@ -204,7 +238,7 @@ binary_struct!(ForeignKey {
     on_delete,
     on_update,
 });
-binary_struct!(Column {
+binary_struct_with_flags!(Column {
     name,
     sql_type,
     nullable,
@@ -213,13 +247,16 @@ binary_struct!(Column {
     auto_increment,
     generated,
     visibility,
-    zerofill,
+} flags { zerofill, names_collation } {
     display_width,
     comment,
     ordinal,
     instant_default,
 });
-binary_struct!(Index { name, id, parts, primary, unique, invisible, hidden, comment, root });
+binary_struct_with_flags!(Index { name, id, parts, primary, unique, invisible } flags { hidden, implicit } {
+    comment,
+    root,
+});
 binary_struct!(TableDef {
     id,
     schema,
@@ -469,7 +506,7 @@ fn encode(record: &impl Binary) -> Vec<u8> {
 fn decode<T: Binary>(bytes: &[u8]) -> Result<T> {
     let mut from = Reader::new(bytes);
     match from.u8()? {
-        FORMAT_VERSION => {}
+        1..=FORMAT_VERSION => {}
         0 => return Err(DescriptorError::Damaged("there is no version 0")),
         later => return Err(DescriptorError::UnknownVersion(later)),
     }

@@ -90,6 +90,8 @@ pub struct Column {
     pub visibility: Visibility,
     /// ZEROFILL (the type is unsigned then).
     pub zerofill: bool,
+    /// Its declaration has a COLLATE, which SHOW CREATE TABLE repeats even where it says nothing new.
+    pub names_collation: bool,
     /// Display width, if declared: INT(11).
     pub display_width: Option<u8>,
     /// COMMENT.
@@ -113,6 +115,7 @@ impl Column {
             generated: None,
             visibility: Visibility::Visible,
             zerofill: false,
+            names_collation: false,
             display_width: None,
             comment: String::new(),
             ordinal: Some(ordinal),
@@ -181,6 +184,8 @@ pub struct Index {
     pub invisible: bool,
     /// Not shown to SQL at all (GEN_CLUST_INDEX).
     pub hidden: bool,
+    /// Made because a foreign key needs an index and there was none: it goes when one comes that begins with its columns.
+    pub implicit: bool,
     /// COMMENT.
     pub comment: String,
     /// Root page of its tree.
@@ -198,6 +203,7 @@ impl Index {
             unique: false,
             invisible: false,
             hidden: false,
+            implicit: false,
             comment: String::new(),
             root: PageNo::NONE,
         }

@@ -51,6 +51,23 @@ fn descriptors_round_trip() {
 }
 
 #[test]
+fn flags_of_version_2_are_off_in_what_version_1_wrote() {
+    let mut prng = Prng::new(test_seed(62));
+    let mut def = random_def(&mut prng);
+    def.indexes.push(Index { implicit: true, ..Index::new("f", vec![IndexPart::of(0)]) });
+    def.columns[0].names_collation = true;
+    assert_eq!(TableDef::from_bytes(&def.to_bytes()).as_ref(), Ok(&def));
+
+    def.columns[0].names_collation = false;
+    def.indexes.last_mut().unwrap().implicit = false;
+    let mut bytes = def.to_bytes();
+    assert_eq!(bytes[0], FORMAT_VERSION);
+    // Version 1 had a byte for each flag: 0 or 1, as the others of its byte are off.
+    bytes[0] = 1;
+    assert_eq!(TableDef::from_bytes(&bytes), Ok(def));
+}
+
+#[test]
 fn garbage_is_an_error_and_never_a_panic() {
     let mut prng = Prng::new(test_seed(61));
     for _ in 0..4000 {

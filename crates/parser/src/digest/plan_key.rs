@@ -306,7 +306,11 @@ impl<'k, 't> Reader<'k, 't> {
                 TokenKind::Invalid | TokenKind::Placeholder => return false,
                 TokenKind::Symbol(b';') => {
                     let mut rest = self.lexer;
-                    if rest.next_token().kind != TokenKind::End {
+                    let behind = rest.next_token();
+                    // A comment is a statement of its own, which has an answer.
+                    let is_comment =
+                        || !self.lexer.text()[token.end..behind.start].iter().all(|byte| is_space(*byte));
+                    if behind.kind != TokenKind::End || is_comment() {
                         self.key.next_statement = Some(token.end);
                     }
                     return self.depth == 0 && self.overflow == 0;

@@ -11,11 +11,11 @@ use palisade_base::error_catalogue::{
     ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR,
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, WARN_DATA_TRUNCATED,
 };
-use palisade_base::{Blocked, MysqlError, mysql_error};
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::descriptor::{
     Column, DefaultValue, ForeignKey, Generated, Index, IndexPart, TableDef, Visibility,
 };
-use palisade_catalog::store::{StoreError, StoreErrorKind, coerce, implicit_default};
+use palisade_catalog::store::{StoreError, StoreErrorKind, coerce};
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
 use palisade_parser::ast::{
@@ -23,11 +23,10 @@ use palisade_parser::ast::{
     IndexKey, IndexKind, ObjectName, OrderItem, TableConstraint, TableOption,
 };
 
+use super::rows::{RowCompleter, Source, new_value};
 use super::{Definer, column, conversion, expression, foreign, table, types, unsupported};
-use crate::dml::store::RowRules;
-use crate::expr::{Context, Slot};
 use crate::show::create::{quoted, value_literal};
-use crate::{SqlAttempt, SqlError, SqlResult};
+use crate::{SqlError, SqlResult};
 
 /// What the engine is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +64,8 @@ pub struct Draft {
     generated: Vec<(String, Expr, bool)>,
     /// New checks, each with the column behind which it was written.
     checks: Vec<(CheckConstraint, Option<String>)>,
-    /// New foreign keys.
-    foreign_keys: Vec<palisade_parser::ast::ForeignKey>,
+    /// New foreign keys, each with the number of indexes there were before it: where its own will stand.
+    foreign_keys: Vec<(palisade_parser::ast::ForeignKey, usize)>,
     /// Names of the new foreign keys: rows that are there must have parents.
     pub new_foreign_keys: Vec<String>,
     /// Indexes that go.
@@ -138,6 +137,7 @@ impl Draft {
         draft.read_expressions(definer)?;
         table::check_auto_increment(&draft.def)?;
         table::check_visibility(&draft.def)?;
+        table::warn_of_duplicates(definer, &draft.def, |index| draft.changed.added.contains(&index.name));
         draft.choose();
         Ok(draft)
     }
@@ -160,11 +160,13 @@ impl Draft {
             self.copies |= check.enforced;
             self.changed.definition |= !check.enforced;
         }
-        for key in std::mem::take(&mut self.foreign_keys) {
-            let indexes = self.def.indexes.len();
-            foreign::add(&mut self.def, &key)?;
-            if self.def.indexes.len() > indexes {
-                self.changed.added.push(self.def.indexes[indexes].name.clone());
+        for (key, place) in std::mem::take(&mut self.foreign_keys) {
+            if let foreign::NeededIndex::Made(replaced) = foreign::add(&mut self.def, &key)? {
+                self.give_way(replaced);
+                if let Some(index) = self.def.indexes.pop() {
+                    self.changed.added.push(index.name.clone());
+                    self.def.indexes.insert(place.min(self.def.indexes.len()), index);
+                }
             }
             let name = self.def.foreign_keys.last().map(|key| key.name.clone());
             self.new_foreign_keys.extend(name);
@@ -215,7 +217,7 @@ impl Draft {
             AlterAction::AddColumn { column, position } => self.add_column(definer, column, position),
             AlterAction::AddConstraint(TableConstraint::Index(index)) => self.add_index(index),
             AlterAction::AddConstraint(TableConstraint::ForeignKey(key)) => {
-                self.foreign_keys.push(key.clone());
+                self.foreign_keys.push((key.clone(), self.def.indexes.len()));
                 Ok(())
             }
             AlterAction::AddConstraint(TableConstraint::Check(check)) => {
@@ -416,10 +418,7 @@ impl Draft {
             if wanted {
                 let key = IndexKey::Column(name.clone(), None);
                 let parts = vec![palisade_parser::ast::IndexPart { key, descending: false }];
-                table::add_index(
-                    &mut self.def,
-                    &IndexDefinition { kind, name: None, parts, options: vec![] },
-                )?;
+                self.add_index(&IndexDefinition { kind, name: None, parts, options: vec![] })?;
             }
         }
         Ok(())
@@ -546,12 +545,25 @@ impl Draft {
             return Err(mysql_error!(ER_DUP_KEYNAME, to));
         }
         self.def.indexes[number].name = to.to_owned();
+        // Who gives it a name wants to keep it.
+        self.def.indexes[number].implicit = false;
         self.changed.definition = true;
         Ok(())
     }
 
+    /// Implicit indexes of foreign keys have been taken out of the definition.
+    fn give_way(&mut self, replaced: Vec<Index>) {
+        for index in replaced {
+            match self.changed.added.iter().position(|added| *added == index.name) {
+                Some(place) => drop(self.changed.added.remove(place)),
+                None => self.changed.dropped.push(index.name),
+            }
+        }
+    }
+
     fn add_index(&mut self, definition: &IndexDefinition) -> SqlResult<()> {
-        table::add_index(&mut self.def, definition)?;
+        let replaced = table::add_index(&mut self.def, definition)?;
+        self.give_way(replaced);
         let index = self.def.indexes.last().expect("one was just added");
         let clusters =
             index.primary || index.unique && self.def.indexes[0].hidden && self.covers_not_null(index);
@@ -714,67 +726,6 @@ impl Draft {
 
 fn is_virtual(column: &Column) -> bool {
     column.generated.as_ref().is_some_and(|generated| !generated.stored)
-}
-
-/// Computes what of a row is an expression, and checks the row.
-pub struct RowCompleter<'a> {
-    /// Where expressions are evaluated.
-    pub cx: Context<'a>,
-    /// The new definition's.
-    pub rules: RowRules,
-    /// Where they see the row.
-    pub slot: usize,
-}
-
-impl RowCompleter<'_> {
-    fn default(&mut self, place: usize, column: &Column, values: &[Value], row: u64) -> SqlResult<Value> {
-        self.cx.frame.slots[self.slot] = Slot::Values(values.into());
-        at_once(self.cx.default_value(&self.rules.defaults[place], column, row))
-    }
-
-    fn complete(&mut self, def: &TableDef, values: &mut [Value], row: u64) -> SqlResult<()> {
-        if self.rules.generates() {
-            at_once(self.cx.generate(&self.rules, def, self.slot, values, row))?;
-        }
-        at_once(self.cx.check_row(&self.rules, self.slot, values))
-    }
-}
-
-/// Expressions of a definition hold no queries, so there is nothing they could wait for.
-fn at_once<T>(attempt: SqlAttempt<T>) -> SqlResult<T> {
-    attempt.map_err(|blocked| match blocked {
-        Blocked::Error(error) => error,
-        Blocked::Wait(_) => unreachable!("an expression of a definition reads its row only"),
-    })
-}
-
-/// Where the values of a new column come from.
-enum Source {
-    Old(usize),
-    Value(Value),
-    RowNumber,
-    /// The column's default, an expression.
-    Expression,
-}
-
-/// The value of an added column in rows that are there already.
-fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Source> {
-    if column.visibility == Visibility::System || column.auto_increment {
-        return Ok(Source::RowNumber);
-    }
-    let now_type = SqlType::DateTime { fsp: 6 };
-    let context = definer.store_context(&now_type);
-    let stored = |value: Value| {
-        let stored = coerce(value.as_ref(), column, &context, &mut |_| {});
-        stored.map(Source::Value).map_err(|error| error.to_mysql(&column.name, 1))
-    };
-    match &column.default {
-        DefaultValue::Literal(value) => Ok(Source::Value(value.clone())),
-        DefaultValue::CurrentTimestamp => stored(Value::DateTime(definer.now)),
-        DefaultValue::Expression(_) => Ok(Source::Expression),
-        DefaultValue::None if column.nullable => Ok(Source::Value(Value::Null)),
-        DefaultValue::None => Ok(Source::Value(implicit_default(column))),
-    }
 }
 
 /// CREATE INDEX as the ALTER TABLE it is.

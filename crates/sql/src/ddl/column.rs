@@ -64,6 +64,7 @@ pub fn define(
     let declared = types::declared(name, &data_type, inherited)?;
     let mut column = Column::new(name.clone(), declared.sql_type, 0);
     column.zerofill = declared.zerofill;
+    column.names_collation = data_type.charset.is_some() || data_type.collation.is_some();
     column.display_width = declared.display_width;
     let mut defined =
         DefinedColumn { column, primary: false, unique: false, explicitly_null: false, checks: Vec::new() };

@@ -15,8 +15,17 @@ use super::{column, expression, table, unsupported};
 use crate::show::create::quoted;
 use crate::{SqlError, SqlResult};
 
+/// The index that a new foreign key needs.
+#[derive(Debug)]
+pub enum NeededIndex {
+    /// There was one.
+    Found,
+    /// It was made, the last one of the definition; these implicit ones gave way to it.
+    Made(Vec<Index>),
+}
+
 /// Adds a foreign key to `def`, whose columns are complete, and the index it needs.
-pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<()> {
+pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<NeededIndex> {
     let name = match &foreign.name {
         Some(name) => {
             column::check_name(name)?;
@@ -48,17 +57,24 @@ pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<()> {
         on_delete: action_name(references.on_delete).to_owned(),
         on_update: action_name(references.on_update).to_owned(),
     };
-    if !def.indexes.iter().any(|index| begins_with(index, &key.columns)) {
+    let parts: Vec<IndexPart> = key.columns.iter().copied().map(IndexPart::of).collect();
+    let mut needed = NeededIndex::Found;
+    if !def.indexes.iter().any(|index| index.parts.starts_with(&parts)) {
         let parts = foreign.columns.iter().map(|column| {
             let key = IndexKey::Column(column.clone(), None);
             ast::IndexPart { key, descending: false }
         });
         let name = foreign.name.clone().or_else(|| foreign.index_name.clone());
         let parts = parts.collect();
-        table::add_index(def, &IndexDefinition { kind: IndexKind::Plain, name, parts, options: Vec::new() })?;
+        let definition = IndexDefinition { kind: IndexKind::Plain, name, parts, options: Vec::new() };
+        let replaced = table::add_index(def, &definition)?;
+        if let Some(index) = def.indexes.last_mut() {
+            index.implicit = true;
+        }
+        needed = NeededIndex::Made(replaced);
     }
     def.foreign_keys.push(key);
-    Ok(())
+    Ok(needed)
 }
 
 fn next_name(def: &TableDef) -> String {

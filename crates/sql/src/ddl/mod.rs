@@ -9,6 +9,7 @@
 //! | [`foreign`] | foreign keys |
 //! | [`alter`] | ALTER TABLE: the new definition, and the cheapest way to it |
 //! | [`conversion`] | types that change under rows |
+//! | [`rows`] | the rows of a table whose definition changes |
 //!
 //! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under them, and asks
 //! the engine for one crash-atomic change. The caller has committed the session's transaction before.
@@ -19,6 +20,7 @@ pub mod conversion;
 pub mod expression;
 pub mod foreign;
 pub mod maintain;
+pub mod rows;
 pub mod table;
 pub mod types;
 
@@ -496,7 +498,7 @@ impl Ddl<'_> {
                 let (engine, host) = (self.engine, self.host);
                 let mut cx = Context::new(self.session, host, engine, &[], Some(Arc::new(plan)));
                 cx.strict = true;
-                let mut map = draft.mapper(&definer, alter::RowCompleter { cx, rules, slot }, &mut rows)?;
+                let mut map = draft.mapper(&definer, rows::RowCompleter { cx, rules, slot }, &mut rows)?;
                 let rebuilt = engine.rebuild_table(&lock, &name, def, &mut *map).await;
                 drop(map);
                 rebuilt.map_err(duplicate_rows)?;

@@ -1,7 +1,7 @@
 //! CREATE TABLE: from its parse tree to a [`TableDef`].
 
 use palisade_base::error_catalogue::{
-    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXITS,
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXITS,
     ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_PRIMARY_CANT_HAVE_NULL,
     ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_LONG_KEY,
     ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_KEYS, ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER,
@@ -63,12 +63,6 @@ pub fn define(
         column.ordinal = Some(def.columns.len() as u16);
         def.columns.push(column);
     }
-    for constraint in &statement.constraints {
-        match constraint {
-            TableConstraint::Index(index) => keys.push(index.clone()),
-            TableConstraint::ForeignKey(_) | TableConstraint::Check(_) => {}
-        }
-    }
     if def.columns.is_empty() {
         return Err(mysql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
     }
@@ -87,7 +81,11 @@ pub fn define(
             expression::add_check(definer, &mut def, check, None)?;
         }
     }
-    for key in &keys {
+    let listed = statement.constraints.iter().filter_map(|constraint| match constraint {
+        TableConstraint::Index(index) => Some(index),
+        TableConstraint::ForeignKey(_) | TableConstraint::Check(_) => None,
+    });
+    for key in keys.iter().chain(listed) {
         if key.kind == IndexKind::Primary {
             make_not_null(&mut def, key, &explicitly_null)?;
         }
@@ -96,14 +94,29 @@ pub fn define(
         add_index(&mut def, key)?;
     }
     for constraint in &statement.constraints {
-        if let TableConstraint::ForeignKey(key) = constraint {
-            foreign::add(&mut def, key)?;
+        match constraint {
+            TableConstraint::Index(index) => drop(add_index(&mut def, index)?),
+            TableConstraint::ForeignKey(key) => drop(foreign::add(&mut def, key)?),
+            TableConstraint::Check(_) => {}
         }
     }
+    warn_of_duplicates(definer, &def, |_| true);
     order_indexes(&mut def);
     check_auto_increment(&def)?;
     check_visibility(&def)?;
     Ok(def)
+}
+
+/// Warns of new indexes that are as another one before them.
+pub fn warn_of_duplicates(definer: &mut Definer<'_>, def: &TableDef, is_new: impl Fn(&Index) -> bool) {
+    for (place, index) in def.indexes.iter().enumerate().filter(|(_, index)| is_new(index)) {
+        let same = |other: &Index| {
+            (other.unique, other.primary, &other.parts) == (index.unique, index.primary, &index.parts)
+        };
+        if !index.implicit && def.indexes[..place].iter().any(same) {
+            definer.warnings.push(mysql_error!(ER_DUP_INDEX, index.name, def.schema, def.name));
+        }
+    }
 }
 
 /// The collation that the options name; `inherited` if they do not.
@@ -214,8 +227,9 @@ fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult
     Ok(())
 }
 
-/// Adds an index to `def`, whose columns are complete.
-pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<()> {
+/// Adds an index to `def`, whose columns are complete, as its last. Gives the implicit indexes of foreign keys that it makes
+/// superfluous: they are gone from `def`.
+pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<Vec<Index>> {
     match definition.kind {
         IndexKind::FullText => return unsupported("FULLTEXT indexes"),
         IndexKind::Spatial => return unsupported("SPATIAL indexes"),
@@ -242,6 +256,8 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
     if length > LONGEST_KEY {
         return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
     }
+    let gives_way = |index: &mut Index| index.implicit && parts.starts_with(&index.parts);
+    let replaced = def.indexes.extract_if(.., gives_way).collect();
     let mut index = if definition.kind == IndexKind::Primary {
         for part in &parts {
             def.columns[usize::from(part.column)].nullable = false;
@@ -268,7 +284,7 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         return Err(mysql_error!(ER_TOO_MANY_KEYS, MOST_INDEXES));
     }
     def.indexes.push(index);
-    Ok(())
+    Ok(replaced)
 }
 
 /// Bytes that a column takes in an index, by MySQL's count.

@@ -106,6 +106,10 @@ impl Binder<'_> {
                 DefaultValue::CurrentTimestamp => ColumnDefault::Now,
                 DefaultValue::Expression(text) => ColumnDefault::Expr(self.stored_expression(text)?),
                 DefaultValue::None if column.nullable => ColumnDefault::Value(Value::Null),
+                // An ENUM has its first member, in strict mode too.
+                DefaultValue::None if matches!(column.sql_type, SqlType::Enum { .. }) => {
+                    ColumnDefault::Value(store::implicit_default(column))
+                }
                 DefaultValue::None => ColumnDefault::Missing,
             });
         }

@@ -112,11 +112,17 @@ fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
 
 fn column_line(def: &TableDef, column: &Column) -> String {
     let mut out = format!("{} {}", quoted(&column.name), column.type_text());
-    let collation = column.sql_type.collation();
-    if column.sql_type.is_text() && collation != def.collation {
-        let collation = collation.get();
-        let charset = collation.charset.name();
-        write_to(&mut out, format_args!(" CHARACTER SET {charset} COLLATE {}", collation.name));
+    if column.sql_type.is_text() {
+        let collation = column.sql_type.collation().get();
+        let is_other = collation.id != def.collation;
+        if is_other || column.names_collation {
+            write_to(&mut out, format_args!(" CHARACTER SET {}", collation.charset.name()));
+        }
+        // A server whose utf8mb4 has another default collation must be told the usual one, too.
+        let is_ambiguous = is_other && collation.id == CollationId::UTF8MB4_0900_AI_CI;
+        if !collation.is_default || column.names_collation || is_ambiguous {
+            write_to(&mut out, format_args!(" COLLATE {}", collation.name));
+        }
     }
     if let Some(generated) = &column.generated {
         let kind = if generated.stored { "STORED" } else { "VIRTUAL" };

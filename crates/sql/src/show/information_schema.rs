@@ -28,7 +28,7 @@ pub struct Source<'a> {
 
 struct Definition {
     name: &'static str,
-    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `n` BIGINT UNSIGNED, `d` DATETIME.
+    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `n` BIGINT UNSIGNED, `d` DATETIME.
     columns: &'static str,
     rows: fn(&Source<'_>) -> Rows,
 }
@@ -88,6 +88,7 @@ static TABLES: &[Definition] = &[
         columns: "FILE_ID i,FILE_NAME t,FILE_TYPE s256,TABLESPACE_NAME s268,TABLE_CATALOG s1,TABLE_SCHEMA s1,TABLE_NAME s1,LOGFILE_GROUP_NAME s256,LOGFILE_GROUP_NUMBER i,ENGINE s64,FREE_EXTENTS i,TOTAL_EXTENTS i,EXTENT_SIZE i,INITIAL_SIZE i,MAXIMUM_SIZE i,AUTOEXTEND_SIZE i,DATA_FREE i,STATUS s256,EXTRA s256",
         rows: none,
     },
+    Definition { name: "KEYWORDS", columns: "WORD s128,RESERVED j", rows: keywords },
     Definition {
         name: "KEY_COLUMN_USAGE",
         columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,ORDINAL_POSITION n,POSITION_IN_UNIQUE_CONSTRAINT n,REFERENCED_TABLE_SCHEMA s64,REFERENCED_TABLE_NAME s64,REFERENCED_COLUMN_NAME s64",
@@ -156,6 +157,7 @@ const NAMES: CollationId = CollationId::UTF8MB3_GENERAL_CI;
 fn column_type(code: &str) -> SqlType {
     match code {
         "i" => SqlType::BIGINT,
+        "j" => SqlType::INT,
         "n" => SqlType::BIGINT_UNSIGNED,
         "d" => SqlType::DateTime { fsp: 0 },
         "t" => SqlType::Text { size: LobSize::Long, collation: NAMES },
@@ -244,6 +246,11 @@ fn collations(_: &Source<'_>) -> Rows {
         ]
     };
     Collation::all().iter().map(row).collect()
+}
+
+fn keywords(_: &Source<'_>) -> Rows {
+    let row = |(word, is_reserved): (&str, bool)| vec![text(word), Value::Int(i64::from(is_reserved))];
+    palisade_parser::lexer::Keyword::listed().into_iter().map(row).collect()
 }
 
 fn applicability(_: &Source<'_>) -> Rows {

@@ -1,0 +1,78 @@
+//! The rows of a table whose definition changes: where the values of its columns come from.
+
+use palisade_base::Blocked;
+use palisade_catalog::descriptor::{Column, DefaultValue, TableDef, Visibility};
+use palisade_catalog::store::{coerce, implicit_default};
+use palisade_catalog::{SqlType, Value};
+
+use super::Definer;
+use crate::dml::store::RowRules;
+use crate::expr::{Context, Slot};
+use crate::{SqlAttempt, SqlResult};
+
+/// Computes what of a row is an expression, and checks the row.
+pub struct RowCompleter<'a> {
+    /// Where expressions are evaluated.
+    pub cx: Context<'a>,
+    /// The new definition's.
+    pub rules: RowRules,
+    /// Where they see the row.
+    pub slot: usize,
+}
+
+impl RowCompleter<'_> {
+    pub(super) fn default(
+        &mut self,
+        place: usize,
+        column: &Column,
+        values: &[Value],
+        row: u64,
+    ) -> SqlResult<Value> {
+        self.cx.frame.slots[self.slot] = Slot::Values(values.into());
+        at_once(self.cx.default_value(&self.rules.defaults[place], column, row))
+    }
+
+    pub(super) fn complete(&mut self, def: &TableDef, values: &mut [Value], row: u64) -> SqlResult<()> {
+        if self.rules.generates() {
+            at_once(self.cx.generate(&self.rules, def, self.slot, values, row))?;
+        }
+        at_once(self.cx.check_row(&self.rules, self.slot, values))
+    }
+}
+
+/// Expressions of a definition hold no queries, so there is nothing they could wait for.
+fn at_once<T>(attempt: SqlAttempt<T>) -> SqlResult<T> {
+    attempt.map_err(|blocked| match blocked {
+        Blocked::Error(error) => error,
+        Blocked::Wait(_) => unreachable!("an expression of a definition reads its row only"),
+    })
+}
+
+/// Where the values of a new column come from.
+pub(super) enum Source {
+    Old(usize),
+    Value(Value),
+    RowNumber,
+    /// The column's default, an expression.
+    Expression,
+}
+
+/// The value of an added column in rows that are there already.
+pub(super) fn new_value(definer: &Definer<'_>, column: &Column) -> SqlResult<Source> {
+    if column.visibility == Visibility::System || column.auto_increment {
+        return Ok(Source::RowNumber);
+    }
+    let now_type = SqlType::DateTime { fsp: 6 };
+    let context = definer.store_context(&now_type);
+    let stored = |value: Value| {
+        let stored = coerce(value.as_ref(), column, &context, &mut |_| {});
+        stored.map(Source::Value).map_err(|error| error.to_mysql(&column.name, 1))
+    };
+    match &column.default {
+        DefaultValue::Literal(value) => Ok(Source::Value(value.clone())),
+        DefaultValue::CurrentTimestamp => stored(Value::DateTime(definer.now)),
+        DefaultValue::Expression(_) => Ok(Source::Expression),
+        DefaultValue::None if column.nullable => Ok(Source::Value(Value::Null)),
+        DefaultValue::None => Ok(Source::Value(implicit_default(column))),
+    }
+}
