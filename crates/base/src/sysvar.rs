@@ -19,12 +19,14 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use crate::error_catalogue::{
-    ER_GLOBAL_VARIABLE, ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_LOCAL_VARIABLE, ER_TRUNCATED_WRONG_VALUE,
-    ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+    ER_GLOBAL_VARIABLE, ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_LOCAL_VARIABLE, ER_NOT_SUPPORTED_YET,
+    ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_SYSTEM_VARIABLE, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
 };
 use crate::error_code::MysqlError;
 use crate::mysql_error;
-use crate::sysvar_catalogue::{VARIABLES, sql_mode};
+use crate::sysvar_catalogue::{
+    SESSION_NEEDS_ADMIN, SESSION_NEEDS_APPLIER, SESSION_NEEDS_SUPER, SESSION_READ_ONLY, VARIABLES, sql_mode,
+};
 
 /// A declared variable.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub struct Variable {
     pub scope: Scope,
     /// Whether SET can change it while the server runs.
     pub dynamic: bool,
+    /// Which values this server takes of those that MySQL takes.
+    pub taken: Taken,
     /// What values it takes.
     pub kind: Kind,
     /// One line for people; starts with [`NO_EFFECT`] where the variable exists for clients only.
@@ -43,6 +47,18 @@ pub struct Variable {
 
 /// How the documentation of a variable begins that is there for clients to set and read, and changes nothing.
 pub const NO_EFFECT: &str = "No effect";
+
+/// Which of MySQL's values a variable takes here. A setting that promises something which this server does not do is
+/// refused, so that no one relies on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// All of them.
+    All,
+    /// All of them as an option; SET only the one it has.
+    AllAtStart,
+    /// The default, neither an option nor SET another one.
+    DefaultOnly,
+}
 
 /// Where a variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,6 +283,40 @@ impl Variable {
             (Place::Session, Scope::Global) => Err(mysql_error!(ER_GLOBAL_VARIABLE, self.name)),
             (Place::Global, Scope::Session) => Err(mysql_error!(ER_LOCAL_VARIABLE, self.name)),
             _ => Ok(()),
+        }
+    }
+
+    /// 1235 where this server does not do what `setting` says. `current` is the value that the server started with.
+    pub fn check_taken(&self, setting: &Setting, current: &Setting) -> Result<(), MysqlError> {
+        let taken = match self.taken {
+            Taken::All => true,
+            // NULL and an empty text say the same here
+            Taken::AllAtStart => self.shown(setting) == self.shown(current),
+            Taken::DefaultOnly => self.shown(setting) == self.shown(&self.default_setting()),
+        };
+        if taken { Ok(()) } else { Err(self.not_supported(setting)) }
+    }
+
+    /// 1235: this server does not do what `setting` says.
+    pub fn not_supported(&self, setting: &Setting) -> MysqlError {
+        let (name, value) = (self.name, self.shown(setting));
+        let text = format!("This version of Palisade doesn't yet support '{name}={value}'");
+        MysqlError::with_message(&ER_NOT_SUPPORTED_YET, text)
+    }
+
+    /// Who may SET SESSION it.
+    pub fn session_rule(&self) -> SessionRule {
+        let listed = |list: &[&str]| list.binary_search(&self.name).is_ok();
+        if listed(SESSION_READ_ONLY) {
+            SessionRule::ReadOnly
+        } else if listed(SESSION_NEEDS_ADMIN) {
+            SessionRule::Admin
+        } else if listed(SESSION_NEEDS_SUPER) {
+            SessionRule::SuperOrAdmin
+        } else if listed(SESSION_NEEDS_APPLIER) {
+            SessionRule::AdminOrApplier
+        } else {
+            SessionRule::Free
         }
     }
 
@@ -601,11 +651,29 @@ impl SessionSettings {
     }
 }
 
+/// Who may SET SESSION a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionRule {
+    /// Every session.
+    Free,
+    /// SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN.
+    Admin,
+    /// Those, or SUPER, which has them all.
+    SuperOrAdmin,
+    /// Those, or REPLICATION_APPLIER.
+    AdminOrApplier,
+    /// None: the session's value is the global one of its login (1621).
+    ReadOnly,
+}
+
 /// Declares variables: a constant [`VariableId`] each, and `VARIABLES`, the list of them, which must be by name.
 ///
 /// ```text
-/// WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1..=31536000, Seconds), "Idle time before ...";
+/// WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "Idle time before ...";
 /// ```
+///
+/// The third column is `dynamic` (SET changes it), `fixed` (only an option does), `at_start` (MySQL's SET changes it, here only
+/// an option), `default_only` and `fixed_default` (the same, of which only the default is [taken](crate::sysvar::Taken)).
 #[macro_export]
 macro_rules! system_variables {
     ($($id:ident = $name:literal, $scope:ident, $changes:ident, $kind:ident($($arguments:tt)*), $doc:expr;)*) => {
@@ -620,12 +688,19 @@ macro_rules! system_variables {
             name: $name,
             scope: $crate::sysvar::Scope::$scope,
             dynamic: $crate::system_variables!(@changes $changes),
+            taken: $crate::system_variables!(@taken $changes),
             kind: $crate::system_variables!(@kind $kind $($arguments)*),
             doc: $doc,
         }),*];
     };
-    (@changes dynamic) => { true };
     (@changes fixed) => { false };
+    (@changes fixed_default) => { false };
+    (@changes $dynamic:ident) => { true };
+    (@taken dynamic) => { $crate::sysvar::Taken::All };
+    (@taken fixed) => { $crate::sysvar::Taken::All };
+    (@taken at_start) => { $crate::sysvar::Taken::AllAtStart };
+    (@taken default_only) => { $crate::sysvar::Taken::DefaultOnly };
+    (@taken fixed_default) => { $crate::sysvar::Taken::DefaultOnly };
     (@kind bool $default:literal) => { $crate::sysvar::Kind::Bool($default) };
     (@kind int $default:expr, $min:expr, $max:expr, $unit:ident) => {
         $crate::sysvar::Kind::Int { default: $default, min: $min, max: $max, unit: $crate::sysvar::Unit::$unit }

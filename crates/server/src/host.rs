@@ -10,10 +10,13 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use palisade_base::Event;
-use palisade_base::error_catalogue::{ER_NO_SUCH_THREAD, ER_QUERY_INTERRUPTED, ER_UNKNOWN_SYSTEM_VARIABLE};
+use palisade_base::error_catalogue::{
+    ER_NO_SUCH_THREAD, ER_QUERY_INTERRUPTED, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
+    ER_VARIABLE_IS_READONLY,
+};
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
-use palisade_base::sysvar::{Place, Scope as Declared, Settings, VariableId};
+use palisade_base::sysvar::{Place, Scope as Declared, SessionRule, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::Value;
 use palisade_engine::Engine;
@@ -132,6 +135,30 @@ impl ServerHost {
         question(&Asker::new(session, &self.accounts.load()))
     }
 
+    /// Whether the session may SET SESSION the variable: 1227 or 1621 if not.
+    fn check_session_rule(&self, session: &Session, variable: &Variable) -> SqlResult<()> {
+        const ADMIN: [&str; 2] = ["SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN"];
+        const APPLIER: &str = "REPLICATION_APPLIER";
+        let (applier, named) = match variable.session_rule() {
+            SessionRule::Free => return Ok(()),
+            SessionRule::ReadOnly => {
+                return Err(mysql_error!(ER_VARIABLE_IS_READONLY, "SESSION", variable.name, "GLOBAL"));
+            }
+            SessionRule::Admin => (false, "SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN"),
+            SessionRule::SuperOrAdmin => (false, "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN"),
+            SessionRule::AdminOrApplier => {
+                (true, "SUPER, SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER")
+            }
+        };
+        let may = |asker: &Asker<'_>| {
+            ADMIN.iter().any(|name| asker.has_dynamic(name)) || applier && asker.has_dynamic(APPLIER)
+        };
+        match self.asked(session, may) {
+            true => Ok(()),
+            false => Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, named)),
+        }
+    }
+
     /// Seconds since the server started, and since FLUSH STATUS or that.
     pub fn uptime_seconds(&self) -> (u64, u64) {
         let uptime = self.started.elapsed().as_secs();
@@ -177,8 +204,9 @@ impl Host for ServerHost {
         value: Option<Value>,
     ) -> SqlResult<()> {
         let id = VariableId::find(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name))?;
-        if scope == Scope::Global {
-            self.check(session, |asker| asker.require_dynamic("SYSTEM_VARIABLES_ADMIN"))?;
+        match scope {
+            Scope::Global => self.check(session, |asker| asker.require_dynamic("SYSTEM_VARIABLES_ADMIN"))?,
+            Scope::Session => self.check_session_rule(session, id.declaration())?,
         }
         variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
         if scope == Scope::Session {

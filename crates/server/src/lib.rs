@@ -27,6 +27,7 @@
 //! | [`connections`] | every connection: process list, KILL, timeouts |
 //! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
+//! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
 //! | [`files`] | files that statements read
 //! | [`virtual_tables`], [`lock_tables`], [`administration`] | tables about the server, and statements that are its business |
@@ -67,6 +68,7 @@ pub mod session_variables;
 pub mod status;
 pub mod stream;
 pub mod task;
+pub mod time_zone;
 pub mod tls;
 pub mod variables;
 pub mod virtual_tables;

@@ -18,7 +18,7 @@ use palisade_sql::Host as _;
 use palisade_sql::expr::convert::text_of;
 
 use crate::host::ServerHost;
-use crate::session_variables;
+use crate::time_zone;
 use crate::virtual_tables::{Columns, NUMBER, Rows, text};
 
 const ENGINE: &str = "INNODB";
@@ -86,9 +86,9 @@ pub fn transaction_columns() -> Columns {
 /// Rows of INNODB_TRX: transactions that have changed something, have locks or a snapshot.
 pub fn transactions(host: &ServerHost) -> Rows {
     let (locks, processes) = (host.engine.row_locks(), host.connections.processes());
-    let zone = session_variables::system_time();
+    let zone = &time_zone::system().zone;
     let line = |transaction: ActiveTransaction| {
-        let time = |micros: i64| Value::DateTime(Timestamp(micros).to_datetime(&zone));
+        let time = |micros: i64| Value::DateTime(Timestamp(micros).to_datetime(zone));
         let waiting = locks.iter().find(|lock| !lock.granted && lock.session == transaction.session);
         let state = match () {
             () if transaction.rolling_back => "ROLLING BACK",

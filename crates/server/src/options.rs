@@ -8,11 +8,11 @@
 
 use std::path::Path;
 
-use palisade_base::sysvar::{Kind, Scope, Setting, Settings, Variable, VariableId};
+use palisade_base::sysvar::{Kind, Scope, Setting, Settings, Taken, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 
 use crate::option_file::{self, Given};
-use crate::session_variables;
+use crate::{session_variables, variables};
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -45,8 +45,6 @@ const ACCEPTED: &[&str] = &[
     "early-plugin-load",
     "initialize-insecure",
     "language",
-    "log-bin",
-    "log-bin-index",
     "log-short-format",
     "mysqlx",
     "plugin-load",
@@ -217,6 +215,7 @@ impl Options {
         if accepts(name) {
             return Ok(());
         }
+        let name = alias(name);
         if let Some(id) = find(name) {
             return self.set_variable(id, value);
         }
@@ -247,7 +246,11 @@ impl Options {
         if COMPUTED.contains(&id) {
             return Err(format!("variable '{}' is read-only", variable.name));
         }
-        let assigned = variable.from_option(text)?;
+        let assigned = match id {
+            // its value is the name of the log's files
+            sysvar::LOG_BIN if variable.from_option(text).is_err() => variable.from_option("ON")?,
+            _ => variable.from_option(text)?,
+        };
         if let Some(warning) = assigned.warning {
             let used = variable.shown(&assigned.setting);
             self.warnings.push(format!("{}; using {used}", warning.message));
@@ -260,6 +263,12 @@ impl Options {
             }
             other => other,
         };
+        variables::check_taken(id, &setting, &setting).map_err(|_| {
+            let (name, shown) = (variable.name, variable.shown(&setting));
+            format!(
+                "{name}={shown} is not supported yet, and the server does not start with what it would not do"
+            )
+        })?;
         if let Some((other, follows)) =
             session_variables::coupled(id, &setting).map_err(|error| error.message)?
         {
@@ -282,6 +291,15 @@ const COMPUTED: &[VariableId] = &[
     sysvar::ERROR_COUNT,
     sysvar::WARNING_COUNT,
 ];
+
+/// The variable of an option that has another name.
+fn alias(name: &str) -> &str {
+    match name.replace('_', "-").as_str() {
+        "default-time-zone" => "time_zone",
+        "memlock" => "locked_in_memory",
+        _ => name,
+    }
+}
 
 fn accepts(name: &str) -> bool {
     ACCEPTED.contains(&name.replace('_', "-").as_str())
@@ -342,7 +360,11 @@ pub fn variables_document() -> String {
             Scope::Session => "session",
             Scope::Both => "both",
         };
-        let set = if variable.dynamic { "yes" } else { "no" };
+        let set = match (variable.dynamic, variable.taken) {
+            (true, Taken::All) => "yes",
+            (false, _) | (true, Taken::AllAtStart) => "no",
+            (true, Taken::DefaultOnly) => "default only",
+        };
         let default = variable.shown(&variable.default_setting()).replace(',', ", ");
         let default = [default.as_str(), variable.unit().name()].join(" ");
         out.push_str(&format!(

@@ -32,7 +32,7 @@ use crate::task::TaskFuture;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
-use crate::{innodb_status, session, session_variables, status, task, variables};
+use crate::{innodb_status, session, status, task, time_zone, variables};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -149,7 +149,11 @@ fn complete(settings: &mut Settings) {
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let hostname = read("/proc/sys/kernel/hostname").unwrap_or_else(|| "localhost".to_owned());
     settings.set(sysvar::HOSTNAME, Setting::Text(hostname.into()));
-    settings.set(sysvar::SYSTEM_TIME_ZONE, Setting::Text(session_variables::system_zone().into()));
+    let zone = time_zone::system();
+    if let Some(problem) = &zone.problem {
+        warn!("{problem}");
+    }
+    settings.set(sysvar::SYSTEM_TIME_ZONE, Setting::Text(zone.abbreviation.as_str().into()));
     if settings.text(sysvar::SERVER_UUID).is_none_or(str::is_empty) {
         let uuid = read("/proc/sys/kernel/random/uuid").unwrap_or_default();
         settings.set(sysvar::SERVER_UUID, Setting::Text(uuid.into()));

@@ -18,6 +18,8 @@ use palisade_sql::mode::SqlMode;
 use palisade_sql::session::CompletionType;
 use palisade_sql::{Session, SessionVariables};
 
+use crate::time_zone;
+
 /// The text of a variable whose values are names of something, as that thing is spelled; the error if there is no
 /// such thing. Other variables' texts are as good as any.
 pub fn check_text(name: &str, text: &str) -> Result<String, MysqlError> {
@@ -54,24 +56,10 @@ fn collation(name: &str) -> Result<&'static Collation, MysqlError> {
 
 /// The zone of a `time_zone` value; SYSTEM is the machine's.
 fn zone(text: &str) -> Result<Zone, MysqlError> {
-    let named = if text.eq_ignore_ascii_case("SYSTEM") { system_zone() } else { text };
-    Zone::parse(named).ok_or_else(|| mysql_error!(ER_UNKNOWN_TIME_ZONE, text))
-}
-
-/// Name of the machine's time zone: `TZ`, else UTC.
-pub fn system_zone() -> &'static str {
-    static ZONE: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
-        std::env::var("TZ")
-            .ok()
-            .filter(|name| Zone::parse(name).is_some())
-            .unwrap_or_else(|| "UTC".to_owned())
-    });
-    &ZONE
-}
-
-/// The machine's time zone.
-pub fn system_time() -> Zone {
-    Zone::parse(system_zone()).unwrap_or(Zone::UTC)
+    if text.eq_ignore_ascii_case("SYSTEM") {
+        return Ok(time_zone::system().zone.clone());
+    }
+    Zone::parse(text).ok_or_else(|| mysql_error!(ER_UNKNOWN_TIME_ZONE, text))
 }
 
 /// Gives a session variable its value, and those that follow from it theirs. `setting` has been checked to be of the

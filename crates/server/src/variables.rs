@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use palisade_base::error_catalogue::{
-    ER_NO_DEFAULT, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+    ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_NO_DEFAULT, ER_WRONG_ARGUMENTS,
+    ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
 };
 use palisade_base::monitor::{self, Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
@@ -291,10 +292,12 @@ pub fn assign(
             assigned.setting
         }
     };
-    let setting = merge_switches(id, setting, || match at {
+    let current = || match at {
         Place::Global => globals.load().get(id).clone(),
         Place::Session => session.settings.get(id).clone(),
-    });
+    };
+    check_taken(id, &setting, &current())?;
+    let setting = merge_switches(id, setting, current);
     match at {
         Place::Session => session_variables::assign(session, id, setting),
         Place::Global => {
@@ -325,6 +328,21 @@ pub fn assign(
         }
     }
 }
+
+/// 1235, or what else MySQL says, to a value that this server does not take.
+pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Result<(), MysqlError> {
+    let variable = id.declaration();
+    match (id, setting) {
+        (sysvar::EVENT_SCHEDULER, Setting::Enum(EVENTS_ON)) => Err(variable.not_supported(setting)),
+        (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
+        (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),
+        (sysvar::GTID_MODE, _) => Err(mysql_error!(ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME)),
+        _ => variable.check_taken(setting, current),
+    }
+}
+
+/// ON among the values of `event_scheduler`.
+const EVENTS_ON: usize = 1;
 
 /// The power of two at or above `bytes`; where that is another number, MySQL's warnings.
 fn power_of_two(variable: &Variable, bytes: u64, session: &mut Session) -> u64 {

@@ -8,7 +8,7 @@ use palisade_sql::{Host as _, Scope, Session, VirtualTable};
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Account, AccountName};
 use crate::host::ServerHost;
-use crate::{lock_tables, session_variables};
+use crate::{lock_tables, time_zone};
 
 pub(crate) type Columns = Vec<(&'static str, SqlType)>;
 pub(crate) type Rows = Vec<Vec<Value>>;
@@ -308,10 +308,10 @@ fn metric_columns() -> Columns {
 }
 
 fn metrics(host: &ServerHost) -> Rows {
-    let zone = session_variables::system_time();
+    let zone = &time_zone::system().zone;
     let number = |number: Option<i64>| number.map_or(Value::Null, Value::Int);
     let time = |seconds: Option<i64>| {
-        let datetime = |seconds| palisade_catalog::Timestamp(seconds * 1_000_000).to_datetime(&zone);
+        let datetime = |seconds| palisade_catalog::Timestamp(seconds * 1_000_000).to_datetime(zone);
         seconds.map_or(Value::Null, |seconds| Value::DateTime(datetime(seconds)))
     };
     let spread = |spread: Spread| {

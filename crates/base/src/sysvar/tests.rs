@@ -116,3 +116,42 @@ fn a_session_keeps_its_own_values_beside_the_global_ones() {
     session.reset(Arc::new(Settings::default()));
     assert!(session.bool(AUTOCOMMIT));
 }
+
+#[test]
+fn every_variable_of_mysql_is_known() {
+    let names = include_str!("mysql_names.txt");
+    let unknown: Vec<&str> = names.lines().filter(|name| VariableId::find(name).is_none()).collect();
+    assert_eq!(unknown, [""; 0]);
+    assert!(names.lines().count() > 620);
+}
+
+#[test]
+fn what_is_not_done_is_refused() {
+    let declared = |id: VariableId| id.declaration();
+    let (on, off) = (Setting::Bool(true), Setting::Bool(false));
+    let error = declared(PARTIAL_REVOKES).check_taken(&on, &on).unwrap_err();
+    assert_eq!((error.number(), error.message.contains("partial_revokes=ON")), (1235, true));
+    assert_eq!(declared(PARTIAL_REVOKES).check_taken(&off, &off), Ok(()));
+    let (one, two) = (Setting::Text("a.pem".into()), Setting::Text("b.pem".into()));
+    assert_eq!(declared(SSL_CERT).check_taken(&one, &one), Ok(()));
+    assert_eq!(declared(SSL_CERT).check_taken(&two, &one).unwrap_err().number(), 1235);
+    assert_eq!(declared(SSL_CRL).check_taken(&Setting::Text("".into()), &Setting::Null), Ok(()));
+    for variable in VARIABLES {
+        let default = variable.default_setting();
+        assert_eq!(variable.check_taken(&default, &default), Ok(()), "{}", variable.name);
+    }
+}
+
+#[test]
+fn lists_of_restricted_variables_are_by_name_and_of_variables() {
+    for list in [SESSION_NEEDS_ADMIN, SESSION_NEEDS_SUPER, SESSION_NEEDS_APPLIER, SESSION_READ_ONLY] {
+        assert!(list.is_sorted());
+        for name in list {
+            let variable = VariableId::named(name).unwrap().declaration();
+            assert!(
+                variable.scope != Scope::Global && variable.session_rule() != SessionRule::Free,
+                "{name}"
+            );
+        }
+    }
+}

@@ -30,7 +30,7 @@ use palisade_sql::{Host as _, Session, work};
 use parking_lot::Mutex;
 
 use crate::host::ServerHost;
-use crate::session_variables;
+use crate::time_zone;
 pub(crate) use latest::{note_foreign_key_failure, watch_deadlocks};
 
 /// What is told of the past.
@@ -76,8 +76,8 @@ pub(crate) fn text(host: &ServerHost, session: &Session) -> String {
 
 /// A time as the server's clock on the wall has it.
 fn shown_time(micros: i64) -> String {
-    let zone = session_variables::system_time();
-    let time = Value::DateTime(Timestamp(micros).to_datetime(&zone));
+    let zone = &time_zone::system().zone;
+    let time = Value::DateTime(Timestamp(micros).to_datetime(zone));
     String::from_utf8_lossy(&text_of(&time, &SqlType::DateTime { fsp: 0 })).into_owned()
 }
 

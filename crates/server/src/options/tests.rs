@@ -97,7 +97,7 @@ fn a_character_set_brings_its_collation() {
 fn files_come_before_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("my.cnf");
-    std::fs::write(&file, "[mysqld]\nmax-connections=5\nport=1\nlog_bin=mysql-bin\n[client]\nport=9\n")
+    std::fs::write(&file, "[mysqld]\nmax-connections=5\nport=1\nloose_log_bin=mysql-bin\n[client]\nport=9\n")
         .unwrap();
     let defaults = format!("--defaults-file={}", file.display());
     let options = run(&[&defaults, "--port=2"]).unwrap();
@@ -105,6 +105,45 @@ fn files_come_before_the_command_line() {
     assert_eq!(options.settings.uint(sysvar::PORT), 2);
     std::fs::write(&file, "[mysqld]\nwhat=5\n").unwrap();
     assert!(run(&[&defaults]).unwrap_err().ends_with("my.cnf:2: unknown variable 'what=5'"));
+}
+
+#[test]
+fn what_the_server_would_not_do_is_refused() {
+    for option in [
+        "--log-bin",
+        "--log-bin=mysql-bin",
+        "--partial-revokes",
+        "--default-table-encryption=ON",
+        "--event-scheduler=ON",
+        "--gtid-mode=ON",
+        "--mandatory-roles=a",
+        "--innodb-read-only",
+        "--lower-case-table-names=1",
+        "--connection-memory-limit=100M",
+    ] {
+        let problem = run(&[option]).unwrap_err();
+        assert!(problem.contains("is not supported yet"), "{option}: {problem}");
+    }
+    for option in [
+        "--log-bin=OFF",
+        "--skip-log-bin",
+        "--partial-revokes=0",
+        "--event-scheduler=DISABLED",
+        "--event-scheduler=0",
+        "--mandatory-roles=",
+        "--ssl-cert=own.pem",
+    ] {
+        assert_eq!(run(&[option]).unwrap().warnings, [""; 0], "{option}");
+    }
+    assert_eq!(run(&["--loose-log-bin=b"]).unwrap().warnings.len(), 1);
+}
+
+#[test]
+fn the_time_zone_has_an_option_of_another_name() {
+    let zone = |options: Options| options.settings.text(sysvar::TIME_ZONE).map(str::to_owned);
+    assert_eq!(run(&["--default-time-zone=+02:00"]).map(zone), Ok(Some("+02:00".to_owned())));
+    assert_eq!(run(&["--default_time_zone=Europe/Berlin"]).map(zone), Ok(Some("Europe/Berlin".to_owned())));
+    assert!(run(&["--default-time-zone=Moon/Copernicus"]).unwrap_err().contains("time zone"));
 }
 
 #[test]

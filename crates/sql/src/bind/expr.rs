@@ -260,6 +260,7 @@ impl Binder<'_> {
             Value::Bytes(text) => {
                 SqlType::VarChar { length: text.len() as u32, collation: CollationId::UTF8MB3_GENERAL_CI }
             }
+            Value::Double(_) => SqlType::Double { unsigned: false, digits: Some((23, 6)) },
             other => parameter_type(other, CollationId::UTF8MB3_GENERAL_CI),
         };
         let coercibility = if ty.is_string() { Coercibility::SystemConstant } else { Coercibility::Numeric };
