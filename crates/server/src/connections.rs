@@ -10,7 +10,7 @@
 //! must have said something.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use palisade_sql::Awaited;
@@ -29,6 +29,8 @@ pub const MOST_PENDING: usize = 1024;
 #[derive(Default)]
 pub struct Connections {
     all: Mutex<Listed>,
+    /// Logins that wait for their workers.
+    queued: AtomicUsize,
     last_id: AtomicU64,
     /// The reaper's clock, seconds since the server started.
     now_seconds: AtomicU64,
@@ -51,6 +53,7 @@ impl Listed {
         let is_pending = |connection: &&Arc<Connection>| {
             connection.is_administrative == is_administrative
                 && !connection.is_admitted.load(Ordering::Relaxed)
+                && !connection.is_queued.load(Ordering::Relaxed)
         };
         if let Some(first) = self.by_id.values().find(is_pending) {
             first.kill_connection();
@@ -64,6 +67,8 @@ pub struct Connection {
     pub id: u64,
     /// Its client has logged in. Changes with the list locked.
     is_admitted: AtomicBool,
+    /// Its login waits for the worker, not for the client.
+    is_queued: AtomicBool,
     /// It came to `admin_address`, and takes no place of others.
     pub is_administrative: bool,
     /// Where the client is: `localhost`, or an address.
@@ -110,6 +115,7 @@ impl std::ops::Deref for Visit {
 
 impl Drop for Visit {
     fn drop(&mut self) {
+        self.connections.leaves_queue(&self.connection);
         let mut all = self.connections.all.lock();
         all.by_id.remove(&self.connection.id);
         match self.connection.is_administrative {
@@ -211,6 +217,7 @@ impl Connections {
         Arc::new(Connection {
             id,
             is_admitted: AtomicBool::new(false),
+            is_queued: AtomicBool::new(false),
             is_administrative,
             host,
             host_and_port,
@@ -234,6 +241,25 @@ impl Connections {
                 text: Vec::new(),
             }),
         })
+    }
+
+    /// The login of a connection waits for its worker.
+    pub fn enters_queue(&self, connection: &Connection) {
+        if !connection.is_queued.swap(true, Ordering::Relaxed) {
+            self.queued.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// It does no longer.
+    pub fn leaves_queue(&self, connection: &Connection) {
+        if connection.is_queued.swap(false, Ordering::Relaxed) {
+            self.queued.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether so many logins wait for the workers that no more clients are to be accepted for now.
+    pub fn has_long_queue(&self) -> bool {
+        self.queued.load(Ordering::Relaxed) >= MOST_PENDING / 4
     }
 
     /// How many there are.

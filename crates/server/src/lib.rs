@@ -21,7 +21,8 @@
 //! | [`fault`] | which panics end a statement, and which the process |
 //! | [`locality`] | which worker serves a session best |
 //! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
-//! | [`login`], [`session`], [`prepared`] | a connection: who it is, its commands, its prepared statements |
+//! | [`login`], [`login_pace`] | who a client is; logins make way for sessions |
+//! | [`session`], [`prepared`] | a connection: its commands, its prepared statements |
 //! | [`result_set`], [`cursor`] | the rows it gets, at once or when it fetches them |
 //! | [`accounts`], [`tls`] | who may come in and do what; certificates and keys |
 //! | [`connections`] | every connection: process list, KILL, timeouts |
@@ -55,6 +56,7 @@ pub mod listener;
 pub mod locality;
 pub mod lock_tables;
 pub mod login;
+pub mod login_pace;
 mod numbered;
 pub mod option_file;
 pub mod options;

@@ -321,9 +321,16 @@ async fn accept(server: &Arc<Server>, workers: &Workers, listeners: &Listeners, 
         tokio::select! { () = shutdown => {}, () = asked_by_client => {} }
     });
     loop {
+        let next = async {
+            // What comes meanwhile waits in the operating system's queue.
+            while server.host.connections.has_long_queue() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            listeners.accept().await
+        };
         let accepted = tokio::select! {
             () = &mut ended => return,
-            accepted = listeners.accept() => accepted,
+            accepted = next => accepted,
         };
         match accepted {
             Ok(incoming) => welcome(server, workers, incoming),

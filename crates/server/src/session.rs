@@ -32,6 +32,7 @@ use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
 use crate::fault::{self, Panicked};
 use crate::login::{self, Login, Peer};
+use crate::login_pace::paced;
 use crate::numbered::Numbered;
 use crate::prepared::Statement;
 use crate::reactor::timeout;
@@ -57,6 +58,7 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
     let limit = Duration::from_secs(host.globals.uint(sysvar::CONNECT_TIMEOUT));
     channel.transport.patience = Some(limit);
     let login = login::login(&mut channel, host, peer);
+    let login = paced(&share, &host.connections, connection, login);
     let login = match timeout(share.event_loop(), limit * LONGEST_LOGIN, login).await {
         Some(Ok(login)) => login,
         Some(Err(Disconnected)) | None => return status::ABORTED_CONNECTS.increment(),

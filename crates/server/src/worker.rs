@@ -27,6 +27,7 @@ use crate::compute::Compute;
 use crate::connections::Connection;
 use crate::event_loop::EventLoop;
 use crate::locality::{self, Bearings, Processors};
+use crate::login_pace::LoginPace;
 use crate::post::{Crew, Post};
 use crate::reactor::Events;
 use crate::status;
@@ -76,6 +77,7 @@ pub(crate) struct Worker {
     post: Mutex<Arc<Post>>,
     load: Arc<Load>,
     plans: Arc<Plans>,
+    login_pace: LoginPace,
 }
 
 /// What a worker has to do, and where.
@@ -107,6 +109,16 @@ impl Share {
     /// The plans that the worker's sessions share.
     pub fn plans(&self) -> &Arc<Plans> {
         &self.worker.plans
+    }
+
+    /// The pace of the worker's logins.
+    pub fn login_pace(&self) -> &LoginPace {
+        &self.worker.login_pace
+    }
+
+    /// The beat of the thread that turns the worker's loop: two more with each poll.
+    pub fn beat(&self) -> u64 {
+        self.worker.post().beat()
     }
 
     /// What tells the worker's sessions of sockets and times.
@@ -189,6 +201,7 @@ impl Worker {
             post: Mutex::new(Post::new(false)),
             load: Arc::default(),
             plans: Arc::default(),
+            login_pace: LoginPace::default(),
         }))
     }
 
