@@ -6,7 +6,7 @@
 //! or not yet agrees, they hold its own answer: 3986 and some warnings of what is deprecated, which it does not send
 //! (docs/sql.md), the name of the table in the 1452 of an ALTER TABLE, the text of 1264 for CAST, which names the
 //! expression in one way only, the column that 3156 names where JSON is stored, and how often it warns of a number that
-//! is compared with dates and is none.
+//! is compared with dates and is none; that expressions which differ in a scale are not the same (1055).
 //! `@FILES@` stands for `tests/golden/files`, which the server may read.
 //! `UPDATE_EXPECT=1` writes what Palisade answers, for reading the difference with git.
 

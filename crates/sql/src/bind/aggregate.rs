@@ -115,7 +115,7 @@ impl Binder<'_> {
             arguments = arguments.into_iter().map(json_as_number).collect();
         }
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
-        let number = arguments.first().map_or(SqlType::Null, |argument| argument.numeric_type().clone());
+        let number = &arguments.first().map_or(SqlType::Null, |argument| argument.numeric_type().clone());
         let exact = matches!(
             number,
             SqlType::Int { .. }
@@ -131,11 +131,11 @@ impl Binder<'_> {
         let (ty, nullable) = match aggregate.kind {
             AggregateKind::Count => (SqlType::BIGINT, false),
             AggregateKind::Sum if exact => {
-                let (precision, scale) = decimal_shape(&number);
+                let (precision, scale) = decimal_shape(number);
                 (SqlType::Decimal { precision: (precision + 22).min(65), scale, unsigned: false }, true)
             }
             AggregateKind::Avg if exact => {
-                let (precision, scale) = decimal_shape(&number);
+                let (precision, scale) = decimal_shape(number);
                 let increment = self.session.variables.div_precision_increment;
                 let scale_now = scale.saturating_add(increment).min(30);
                 let precision = (precision + increment).min(65);

@@ -174,9 +174,10 @@ impl Binder<'_> {
             JoinCondition::On(condition) => {
                 // ON sees the two operands only.
                 let whole = std::mem::take(self.scope());
+                let merged = whole.merged.iter().filter(|(source, _)| *source >= first.source);
                 let visible = Scope {
                     sources: whole.sources[first.source..].to_vec(),
-                    merged: Vec::new(),
+                    merged: merged.map(|(source, column)| (source - first.source, *column)).collect(),
                     clause: Clause::On,
                     ..Scope::default()
                 };

@@ -136,7 +136,7 @@ impl Binder<'_> {
     pub fn resolve(&mut self, name: &ColumnName) -> SqlResult<Expr> {
         let innermost = self.scopes.len().saturating_sub(1);
         for depth in (0..self.scopes.len()).rev() {
-            let found = if depth == innermost { self.at_home(name)? } else { self.outside(name, depth)? };
+            let found = if depth == innermost { self.at_home(name)? } else { self.lent(name, depth)? };
             if let Some(found) = found {
                 return Ok(found);
             }
@@ -182,7 +182,7 @@ impl Binder<'_> {
     }
 
     /// A name that a block further in uses.
-    fn outside(&mut self, name: &ColumnName, depth: usize) -> SqlResult<Option<Expr>> {
+    fn lent(&mut self, name: &ColumnName, depth: usize) -> SqlResult<Option<Expr>> {
         let scope = &self.scopes[depth];
         let found = match scope.find(name)? {
             Some((source, column)) => scope.sources[source].expr(column),

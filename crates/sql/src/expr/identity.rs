@@ -167,3 +167,71 @@ impl Hash for Node {
         self.children(&mut |operand| operand.hash(state));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+    use std::sync::Arc;
+
+    use palisade_catalog::{CollationId, SqlType, Value};
+
+    use crate::expr::{CastTarget, Expr, Node};
+
+    fn column(column: usize, name: &str) -> Expr {
+        let node = Node::Column { slot: 1, column, name: Arc::from(name) };
+        Expr::computed(node, SqlType::BIGINT, true)
+    }
+
+    fn cast(target: CastTarget) -> Expr {
+        let ty = target.result_type(&SqlType::BIGINT);
+        Expr::computed(Node::Cast { operand: Box::new(column(0, "a")), target }, ty, true)
+    }
+
+    fn like(escape: Option<&[u8]>, collation: CollationId) -> Expr {
+        let text = |bytes: &[u8]| {
+            Box::new(Expr::literal(Value::bytes(bytes.to_vec()), SqlType::VarChar { length: 9, collation }))
+        };
+        let (operand, pattern) = (text(b"x"), text(b"y"));
+        let node = Node::Like { operand, pattern, escape: escape.map(text), collation, negated: false };
+        Expr::truth(node, false)
+    }
+
+    fn hash(expr: &Expr) -> u64 {
+        BuildHasherDefault::<DefaultHasher>::default().hash_one(expr)
+    }
+
+    #[test]
+    fn what_prints_alike_is_not_the_same() {
+        let parameter = |number| Expr::computed(Node::Parameter(number), SqlType::BIGINT, false);
+        let double = |value| Expr::literal(Value::Double(value), SqlType::DOUBLE);
+        let (bin, ci) = (CollationId::UTF8MB4_BIN, CollationId::UTF8MB4_0900_AI_CI);
+        let pairs = [
+            (parameter(0), parameter(1)),
+            (double(0.0), double(-0.0)),
+            (
+                cast(CastTarget::Decimal { precision: 10, scale: 0 }),
+                cast(CastTarget::Decimal { precision: 10, scale: 1 }),
+            ),
+            (
+                cast(CastTarget::Char { length: Some(1), collation: ci }),
+                cast(CastTarget::Char { length: Some(5), collation: ci }),
+            ),
+            (like(None, ci), like(Some(b"|"), ci)),
+            (like(Some(b"!"), ci), like(Some(b"|"), ci)),
+            (like(None, ci), like(None, bin)),
+            (column(0, "a"), column(1, "a")),
+        ];
+        for (left, right) in pairs {
+            assert_ne!(left, right);
+            assert_eq!((&left, hash(&left)), (&left.clone(), hash(&left.clone())));
+        }
+    }
+
+    #[test]
+    fn names_and_not_a_number_do_not_matter() {
+        assert_eq!(column(3, "`t`.`a`"), column(3, "x"));
+        assert_eq!(hash(&column(3, "`t`.`a`")), hash(&column(3, "x")));
+        let nan = Expr::literal(Value::Double(f64::NAN), SqlType::DOUBLE);
+        assert_eq!(nan, nan.clone());
+    }
+}

@@ -1,12 +1,14 @@
 //! Queries over queries: UNION and its kin, and what orders and limits them.
 
-use palisade_base::error_catalogue::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT;
+use palisade_base::error_catalogue::{
+    ER_AGGREGATE_ORDER_FOR_UNION, ER_INVALID_GROUP_FUNC_USE, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
 use palisade_parser::ast::{self, QueryBody, SetOperator};
 
 use super::select::slot_column;
-use super::{Operator, Query, SetStep};
+use super::{Operator, Query, SetStep, SortKey};
 use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope};
@@ -99,6 +101,20 @@ impl Binder<'_> {
         }
     }
 
+    /// ORDER BY's keys over a combination, which aggregates nothing: 3028.
+    fn combined_keys(&mut self, order_by: &[ast::OrderItem]) -> SqlResult<Vec<SortKey>> {
+        let mut keys = Vec::with_capacity(order_by.len());
+        for (number, item) in order_by.iter().enumerate() {
+            keys.extend(self.order_keys(std::slice::from_ref(item)).map_err(|error| {
+                match error.number() == ER_INVALID_GROUP_FUNC_USE.number {
+                    true => mysql_error!(ER_AGGREGATE_ORDER_FOR_UNION, number + 1),
+                    false => error,
+                }
+            })?);
+        }
+        Ok(keys)
+    }
+
     /// As [`over`](Self::over), for a query whose output is the columns of one slot already.
     fn over_slot(
         &mut self,
@@ -117,7 +133,7 @@ impl Binder<'_> {
             clause: Clause::Order,
             ..Scope::default()
         });
-        let keys = self.order_keys(order_by);
+        let keys = self.combined_keys(order_by);
         self.scopes.pop();
         let (keys, limit) = (keys?, self.limit(limit)?);
         if !keys.is_empty() {

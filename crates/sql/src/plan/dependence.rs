@@ -311,14 +311,19 @@ pub(super) struct Undetermined<'q> {
     /// Slots of the block's tables.
     pub(super) local: &'q [usize],
     pub(super) is_determined: &'q dyn Fn(usize, usize) -> bool,
+    /// Expressions that are determined as a whole wherever they stand within another one.
+    pub(super) whole: &'q [Expr],
     /// The windows of the block: arguments of their functions are part of what calls them.
     pub(super) windows: &'q [super::window::WindowPlan],
 }
 
 impl Undetermined<'_> {
-    /// Its name, as it prints; ANY_VALUE and GROUPING allow any column.
+    /// Its name, as it prints. ANY_VALUE allows any column; the arguments of GROUPING are expressions of GROUP BY.
     pub(super) fn find(&self, expr: &Expr) -> Option<String> {
         let mut found = None;
+        if self.whole.contains(expr) {
+            return None;
+        }
         match &expr.node {
             Node::Column { slot, column, name } if self.local.contains(slot) => {
                 found = (!(self.is_determined)(*slot, *column)).then(|| name.as_ref().to_owned());
@@ -328,7 +333,6 @@ impl Undetermined<'_> {
                 let arguments = call.iter().flat_map(|window| &window.calls[*column].arguments);
                 found = arguments.into_iter().find_map(|argument| self.find(argument));
             }
-            // GROUPING is checked by the places of its arguments in GROUP BY.
             Node::Call { function, .. } if [ANY_VALUE, GROUPING].contains(&function.name) => {}
             Node::Subquery(subquery) => {
                 expr.children(&mut |child| found = found.take().or_else(|| self.find(child)));

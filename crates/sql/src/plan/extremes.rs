@@ -42,9 +42,12 @@ impl Extreme {
         };
         let ([source], [argument]) = (&scope.sources[..], &aggregate.arguments[..]) else { return None };
         let (slot, column) = argument.as_plain_column()?;
+        // Columns beside the aggregate are of the first row that fulfils WHERE, as if all were read.
+        let shows_columns = !finish.keep.is_empty();
         // An ENUM's least value is its least text, not its first member.
         let has_own_order = matches!(argument.ty, SqlType::Enum { .. } | SqlType::Set { .. } | SqlType::Json);
-        if !finish.group.is_empty() || slot != source.slot || source.table.is_none() || has_own_order {
+        let is_other = shows_columns || has_own_order || !finish.group.is_empty();
+        if is_other || slot != source.slot || source.table.is_none() {
             return None;
         }
         let order = WantedOrder { slot, keys: vec![(column, descending)], limit: Some(1.0) };

@@ -33,12 +33,17 @@ impl Binder<'_> {
             false => above.dependence.closure(group),
         };
         let is_determined = |slot: usize, column: usize| determined.has(slot, column);
-        let undetermined =
-            Undetermined { binder: self, local: above.local, is_determined: &is_determined, windows };
-        let check = |expr: &Expr, number: usize, clause: &str| {
+        let check = |expr: &Expr, number: usize, clause: &str, whole: &[Expr]| {
             if !is_checked || group.contains(expr) {
                 return Ok(());
             }
+            let undetermined = Undetermined {
+                binder: self,
+                local: above.local,
+                is_determined: &is_determined,
+                whole,
+                windows,
+            };
             let Some(name) = undetermined.find(expr) else { return Ok(()) };
             let error = match group.is_empty() {
                 true => &ER_MIX_OF_GROUP_FUNC_AND_FIELDS,
@@ -47,19 +52,20 @@ impl Binder<'_> {
             Err(mysql_error!(error, number, clause, in_message(&name)))
         };
         for (position, expr) in output.iter().enumerate() {
-            check(expr, position + 1, "SELECT list")?;
+            check(expr, position + 1, "SELECT list", &[])?;
         }
+        // HAVING and ORDER BY may name a select item that is grouped by, within an expression as well.
         if let Some(having) = having {
-            check(having, 1, "HAVING clause")?;
+            check(having, 1, "HAVING clause", group)?;
         }
         for (position, key) in keys.iter().enumerate() {
-            check(&key.expr, position + 1, "ORDER BY clause")?;
+            check(&key.expr, position + 1, "ORDER BY clause", group)?;
         }
         for (window, name) in windows.iter().zip(&above.scope.window_names) {
             let clause = format!("PARTITION BY or ORDER BY clause of window '{name}'");
             for key_list in [&window.partition, &window.order] {
                 for (position, key) in key_list.iter().enumerate() {
-                    check(&key.expr, position + 1, &clause)?;
+                    check(&key.expr, position + 1, &clause, &[])?;
                 }
             }
         }
@@ -197,9 +203,8 @@ impl Regroup<'_> {
         if matches!(expr.node, Node::Column { slot, .. } if slot == self.slot) {
             return;
         }
-        if (self.rollup || !matches!(expr.node, Node::Literal(_)))
-            && let Some(position) = self.group.iter().position(|known| known == expr)
-        {
+        let may_be_grouped = self.rollup || !matches!(expr.node, Node::Literal(_));
+        if may_be_grouped && let Some(position) = self.group.iter().position(|known| known == expr) {
             let name: std::sync::Arc<str> = format!("{expr}").into();
             expr.node = Node::Column { slot: self.slot, column: position, name };
             expr.nullable = true;

@@ -188,7 +188,7 @@ impl Sql {
             return Ok(0);
         }
         let row = RowView::new(point.table.descriptor(), buffers.row.row()).map_err(|error| {
-            SqlError::with_message(&palisade_base::error_catalogue::ER_UNKNOWN_ERROR, error.to_string())
+            SqlError::with_message(&palisade_base::error_catalogue::ER_UNKNOWN_ERROR, format!("{error}"))
         })?;
         sink.stored_row(&row, &point.columns)?;
         Ok(1)

@@ -165,7 +165,9 @@ impl Binder<'_> {
         order_by: &[ast::OrderItem],
         limit: Option<&ast::Limit>,
     ) -> SqlResult<Query> {
-        if let Some(split) = self.split_extremes(select) {
+        if order_by.is_empty()
+            && let Some(split) = self.split_extremes(select)
+        {
             return self.select(&split, order_by, limit);
         }
         for (position, (name, _)) in select.windows.iter().enumerate() {
@@ -223,8 +225,11 @@ impl Binder<'_> {
             true => Dependence::of(&scope, tree.as_ref(), &conditions),
             false => Dependence::default(),
         };
-        let original = finish.keys.clone();
-        let shown = output.clone();
+        // What DISTINCT is checked by, before grouping replaces it.
+        let (shown, sorted) = match select.distinct {
+            true => (output.clone(), finish.keys.clone()),
+            false => (Vec::new(), Vec::new()),
+        };
         if grouped {
             let slot = scope.group_slot.unwrap_or_else(|| self.new_slot());
             finish.slot = Some(slot);
@@ -234,7 +239,7 @@ impl Binder<'_> {
             dependence.add_groups(slot, &finish.group);
         }
         if select.distinct {
-            self.check_distinct(&local, &shown, &original)?;
+            self.check_distinct(&local, &shown, &sorted)?;
         }
         let is_known = is_derived && !select.rollup;
         self.last_derived = is_known.then(|| Arc::new(Derived::new(dependence, output.clone())));
@@ -350,7 +355,8 @@ impl Binder<'_> {
                 |expr| matches!(&expr.node, Node::Column { slot: s, column: c, .. } if (*s, *c) == (slot, column)),
             )
         };
-        let undetermined = Undetermined { binder: self, local, is_determined: &is_shown, windows: &[] };
+        let undetermined =
+            Undetermined { binder: self, local, is_determined: &is_shown, whole: &[], windows: &[] };
         for (number, key) in keys.iter().enumerate() {
             if shown.contains(&key.expr) {
                 continue;
