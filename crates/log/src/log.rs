@@ -85,6 +85,8 @@ pub struct Log {
     dirty: DirtyBuckets,
     pub(crate) checkpoint: Mutex<CheckpointFile>,
     checkpoint_lsn: AtomicU64,
+    /// What the checkpoint record says is durable.
+    vouched: AtomicU64,
     /// Physical positions, to tell how full the files are.
     position: AtomicU64,
     oldest_position: AtomicU64,
@@ -202,6 +204,7 @@ impl Log {
             dirty: DirtyBuckets::new(2 * capacity.max(on_disk), capacity),
             checkpoint: Mutex::new(checkpoint),
             checkpoint_lsn: AtomicU64::new(record.lsn.0),
+            vouched: AtomicU64::new(record.durable.0),
             position: AtomicU64::new(record.position),
             oldest_position: AtomicU64::new(record.segment.start),
             // Until it runs, as if its files were complete.
@@ -240,6 +243,7 @@ impl Log {
         // Both slots, so that no earlier epoch can be given out again even if one of them becomes unreadable.
         let written = file.write(next).and_then(|()| file.write(next));
         written.map_err(Error::io("write the checkpoint file"))?;
+        self.vouched.store(next.durable.0, Ordering::Relaxed);
         let completed = self.writer.lock().segments.complete();
         completed.map_err(Error::io("complete the segments"))?;
         drop(file);
@@ -419,6 +423,11 @@ impl Log {
         Lsn(self.checkpoint_lsn.load(Ordering::Acquire))
     }
 
+    /// Everything below is durable, and a record outside of the log's segments says so.
+    pub(crate) fn vouched_lsn(&self) -> Lsn {
+        Lsn(self.vouched.load(Ordering::Relaxed))
+    }
+
     /// Records durably that recovery may start at `lsn`, and recycles the log before it. `lsn` is rounded down to
     /// where reading can start. Blocks.
     pub fn write_checkpoint(&self, lsn: Lsn) -> Result<(), Error> {
@@ -429,7 +438,7 @@ impl Log {
     }
 
     /// Writes the checkpoint record for `lsn`, if it says anything new: where to start, or how much is durable.
-    fn record_checkpoint(&self, lsn: Lsn) -> Result<(), Error> {
+    pub(crate) fn record_checkpoint(&self, lsn: Lsn) -> Result<(), Error> {
         let mut file = self.checkpoint.lock();
         let record = *file.current();
         let (start, segment) = {
@@ -447,6 +456,10 @@ impl Log {
             false => file.write(next),
         };
         written.map_err(|error| self.fail("write the checkpoint file", error))?;
+        self.vouched.store(durable.0, Ordering::Relaxed);
+        if start.lsn == record.lsn {
+            return Ok(());
+        }
         self.checkpoint_lsn.store(start.lsn.0, Ordering::Release);
         metrics::CHECKPOINTS.increment();
         self.recycle(start).map_err(|error| self.fail("recycle a segment", error))

@@ -100,6 +100,56 @@ fn a_bad_last_group_ends_the_log_unless_the_checkpoint_knows_better() {
     assert!(matches!(read_all(&mut reader), Err(Error::Corrupted { .. })));
 }
 
+/// The log of [`ten_commits`] once its flusher has found it idle.
+fn idle_after_ten_commits(fs: &Arc<FaultFileSystem>) -> (Arc<Log>, Vec<(LsnRange, Vec<u8>)>) {
+    let config = LogConfig { background_flush_interval_ms: 10, ..threaded(WriterThreads::Auto) };
+    let log = create(fs, config);
+    let appended: Vec<(LsnRange, Vec<u8>)> = (0..10u8)
+        .map(|number| {
+            let bytes = vec![number; 100 + usize::from(number)];
+            let range = append(&log, &bytes).unwrap();
+            log.flush_blocking(range.end).unwrap();
+            (range, bytes)
+        })
+        .collect();
+    let end = appended.last().unwrap().0.end;
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while log.vouched_lsn() < end {
+        assert!(std::time::Instant::now() < limit, "an idle log gets its witness");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    (log, appended)
+}
+
+#[test]
+fn a_flipped_bit_in_the_last_group_of_a_log_that_went_idle_is_corruption() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (log, appended) = idle_after_ten_commits(&fs);
+    log.abandon();
+    let mut random = Prng::new(test_seed(5));
+    let (position, header) = *groups(&fs).last().unwrap();
+    for _ in 0..100 {
+        let bit = position * 8 + random.below((group::HEADER as u64 + u64::from(header.len)) * 8);
+        fs.flip_bit(&segment(0), bit);
+        let (_, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        assert!(matches!(read_all(&mut reader), Err(Error::Corrupted { .. })), "bit {bit}");
+        fs.flip_bit(&segment(0), bit);
+    }
+    let (_, mut reader) = Log::open(fs, dir(), quiet()).unwrap();
+    assert_eq!(read_all(&mut reader).unwrap(), appended);
+}
+
+#[test]
+fn an_idle_log_gets_one_witness_and_is_then_left_alone() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (log, _) = idle_after_ten_commits(&fs);
+    let sequence = log.checkpoint.lock().current().sequence;
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(log.checkpoint.lock().current().sequence, sequence, "nothing has happened since");
+    assert_eq!(log.checkpoint_lsn(), Lsn(1000), "a witness is no checkpoint");
+    log.shutdown().unwrap();
+}
+
 #[test]
 fn a_flipped_bit_in_padding_changes_nothing() {
     let fs = Arc::new(FaultFileSystem::new(1));

@@ -372,7 +372,9 @@ fn after_a_failed_sync_nothing_is_promised_and_everyone_is_told() {
             let reasons = Arc::new(AtomicUsize::new(0));
             let seen = reasons.clone();
             let on_failure = Arc::new(move |reason: &str| {
-                assert!(reason.contains("the log"), "{reason}");
+                // A slow machine may have found the log idle before: then its witness fails.
+                let is_named = reason.contains("the log") || reason.contains("the checkpoint file");
+                assert!(is_named, "{reason}");
                 seen.fetch_add(1, Ordering::Relaxed);
             });
             let log = create(&fs, LogConfig { on_failure, ..roomy(mode) });
