@@ -323,7 +323,7 @@ system_variables! {
     INNODB_FLUSH_SYNC = "innodb_flush_sync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Seconds), "Time over which log_flush_avg_time, log_flush_max_time and log_flush_lsn_avg_rate look back.";
     INNODB_FORCE_LOAD_CORRUPTED = "innodb_force_load_corrupted", Global, fixed_default, bool(false), "Only the default is taken: a damaged table is not opened.";
-    INNODB_FORCE_RECOVERY = "innodb_force_recovery", Global, fixed, uint(0, 0, 6, Plain), "From 1 on the server starts though the redo log has changes for a table whose file is missing; they are lost. No other effect.";
+    INNODB_FORCE_RECOVERY = "innodb_force_recovery", Global, fixed, uint(0, 0, 6, Plain), "What of a damaged data directory is given up so that the rest can be read; docs/recovery.md says what each level does. Above 0 no row is changed, from 4 on nothing is written.";
     INNODB_FSYNC_THRESHOLD = "innodb_fsync_threshold", Global, dynamic, uint(0, 0, u64::MAX, Plain, 16384), COMPATIBLE;
     INNODB_FT_AUX_TABLE = "innodb_ft_aux_table", Global, dynamic, null(), FULLTEXT;
     INNODB_FT_CACHE_SIZE = "innodb_ft_cache_size", Global, fixed, uint(8000000, 1600000, 80000000, Bytes), FULLTEXT;

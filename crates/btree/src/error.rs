@@ -40,6 +40,14 @@ pub enum Error {
     Log(#[from] palisade_log::Error),
 }
 
+impl Error {
+    /// Whether it tells of a page that is not as it was written, or cannot be read at all.
+    pub fn is_damage(&self) -> bool {
+        use palisade_buffer::Error::{Corrupted, Io};
+        matches!(self, Error::Corrupted { .. } | Error::Buffer(Corrupted { .. } | Io { .. }))
+    }
+}
+
 impl From<palisade_buffer::Error> for Error {
     fn from(error: palisade_buffer::Error) -> Self {
         match error {

@@ -18,6 +18,7 @@ const CONSTANTS: &[(&str, u64)] = constants![
     page_type::EXTENT_MAP,
     page_type::NODE,
     page_type::OVERFLOW,
+    page_type::GIVEN_UP,
     page_type::FIRST_FOREIGN,
     node::INDEX_ID,
     node::LEVEL,

@@ -22,4 +22,7 @@ palisade_base::metrics! {
     /// Operations redone in recovery.
     pub static RECOVERY_OPERATIONS: Counter =
         "log_recovery_operations_applied", "recovery", "Number of page operations redone at recovery";
+    /// Damaged pages whose redo was given up.
+    pub static RECOVERY_PAGES_GIVEN_UP: Counter = "log_recovery_pages_given_up", "recovery",
+        "Number of damaged pages whose redo was given up with innodb_force_recovery";
 }

@@ -59,7 +59,7 @@ fn link<'a>(mtr: &mut Mtr<'a>, space: &'a Space, page: PageNo) -> Attempt<Handle
     Ok(handle)
 }
 
-fn check(page: &Page) -> Result<(), &'static str> {
+pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
     if page.page_type() != page_type::OVERFLOW {
         return Err("not a link of an overflow chain");
     }

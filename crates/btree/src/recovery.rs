@@ -19,6 +19,7 @@ use palisade_buffer::{PageRead, Space};
 use palisade_log::{LogReader, LsnRange};
 
 use crate::error::Error;
+use crate::layout::page_type;
 use crate::metrics;
 use crate::op::{PageOp, PageOps};
 
@@ -31,6 +32,15 @@ pub type OpenSpace<'a> = dyn FnMut(SpaceId) -> Result<Option<Arc<Space>>, Error>
 /// How recovery waits: returns when the event has happened, or when something was done for it to happen.
 pub type Wait<'a> = dyn Fn(&Event) -> Result<(), Error> + Sync + 'a;
 
+/// What recovery does with the redo of a page that is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDamage {
+    /// It fails.
+    Fail,
+    /// It gives the page up: one that cannot be read stays so, one that the redo does not fit can be read no more.
+    GiveUp,
+}
+
 /// What recovery has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recovered {
@@ -42,6 +52,8 @@ pub struct Recovered {
     pub skipped: u64,
     /// Operations on spaces that are gone.
     pub dropped: u64,
+    /// Pages given up; one may count for each batch.
+    pub given_up: u64,
     /// The end of the log.
     pub end: Lsn,
 }
@@ -51,12 +63,13 @@ pub fn apply(
     reader: &mut LogReader,
     threads: usize,
     open_space: &mut OpenSpace<'_>,
+    on_damage: OnDamage,
     wait: &Wait<'_>,
 ) -> Result<Recovered, Error> {
     let mut total = Recovered { end: reader.checkpoint_lsn(), ..Recovered::default() };
     let mut spaces = Spaces { open: HashMap::new(), open_space };
     loop {
-        let mut batch = Batch::default();
+        let mut batch = Batch::new(on_damage);
         while batch.arena.len() < BATCH_BYTES {
             let Some(record) = reader.next()? else { break };
             total.mtrs += 1;
@@ -66,9 +79,10 @@ pub fn apply(
         if batch.ranges.is_empty() {
             return Ok(total);
         }
-        let (applied, skipped) = batch.apply(threads.max(1), &spaces, wait)?;
-        total.applied += applied;
-        total.skipped += skipped;
+        let done = batch.apply(threads.max(1), &spaces, wait)?;
+        total.applied += done.applied;
+        total.skipped += done.skipped;
+        total.given_up += done.given_up;
     }
 }
 
@@ -89,14 +103,30 @@ impl Spaces<'_> {
     }
 }
 
+/// Operations applied and skipped, and pages given up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Done {
+    applied: u64,
+    skipped: u64,
+    given_up: u64,
+}
+
+impl std::ops::AddAssign for Done {
+    fn add_assign(&mut self, other: Done) {
+        self.applied += other.applied;
+        self.skipped += other.skipped;
+        self.given_up += other.given_up;
+    }
+}
+
 /// A stretch of the log, sorted by page.
-#[derive(Default)]
 struct Batch {
     /// The payloads, one after the other.
     arena: Vec<u8>,
     /// The range of each mini-transaction.
     ranges: Vec<LsnRange>,
     pages: HashMap<PageId, Vec<OpAt>>,
+    on_damage: OnDamage,
 }
 
 /// An operation: which mini-transaction it belongs to and where in the arena it begins.
@@ -107,6 +137,10 @@ struct OpAt {
 }
 
 impl Batch {
+    fn new(on_damage: OnDamage) -> Batch {
+        Batch { arena: Vec::new(), ranges: Vec::new(), pages: HashMap::new(), on_damage }
+    }
+
     /// Adds a mini-transaction. Gives the number of operations on spaces that are gone.
     fn add(&mut self, payload: &[u8], start: Lsn, end: Lsn, spaces: &mut Spaces<'_>) -> Result<u64, Error> {
         let base = self.arena.len();
@@ -127,7 +161,7 @@ impl Batch {
         }
     }
 
-    fn apply(&self, threads: usize, spaces: &Spaces<'_>, wait: &Wait<'_>) -> Result<(u64, u64), Error> {
+    fn apply(&self, threads: usize, spaces: &Spaces<'_>, wait: &Wait<'_>) -> Result<Done, Error> {
         let mut shares: Vec<Vec<PageId>> = vec![Vec::new(); threads];
         for page in self.pages.keys() {
             shares[(page.page.0 as usize ^ page.space.0 as usize) % threads].push(*page);
@@ -141,10 +175,9 @@ impl Batch {
                 .iter_mut()
                 .map(|share| scope.spawn(move || self.apply_pages(share, open, wait)))
                 .collect();
-            let mut sum = (0, 0);
+            let mut sum = Done::default();
             for worker in workers {
-                let (applied, skipped) = worker.join().expect("recovery does not panic")?;
-                sum = (sum.0 + applied, sum.1 + skipped);
+                sum += worker.join().expect("recovery does not panic")?;
             }
             Ok(sum)
         })
@@ -156,15 +189,21 @@ impl Batch {
         pages: &mut [PageId],
         spaces: &HashMap<SpaceId, Option<Arc<Space>>>,
         wait: &Wait<'_>,
-    ) -> Result<(u64, u64), Error> {
+    ) -> Result<Done, Error> {
         pages.sort_unstable();
-        let mut sum = (0, 0);
+        let mut sum = Done::default();
         for page in pages {
             let Some(Some(space)) = spaces.get(&page.space) else { continue };
-            let (applied, skipped) = self.apply_page(space, page.page, &self.pages[page], wait)?;
-            sum = (sum.0 + applied, sum.1 + skipped);
+            match self.apply_page(space, page.page, &self.pages[page], wait) {
+                Ok(done) => sum += done,
+                Err(error) if self.on_damage == OnDamage::GiveUp && error.is_damage() => {
+                    metrics::RECOVERY_PAGES_GIVEN_UP.increment();
+                    sum.given_up += 1;
+                }
+                Err(error) => return Err(error),
+            }
         }
-        metrics::RECOVERY_OPERATIONS.add(sum.0);
+        metrics::RECOVERY_OPERATIONS.add(sum.applied);
         Ok(sum)
     }
 
@@ -174,7 +213,7 @@ impl Batch {
         number: PageNo,
         ops: &[OpAt],
         wait: &Wait<'_>,
-    ) -> Result<(u64, u64), Error> {
+    ) -> Result<Done, Error> {
         let id = PageId { space: space.id(), page: number };
         let decode = |at: &OpAt| {
             let end = self.ranges[at.range as usize].end;
@@ -186,7 +225,7 @@ impl Batch {
         allocate(number.0.saturating_add(1))?;
         let is_formatted = match ops.first() {
             Some(first) => decode(first)?.formats(),
-            None => return Ok((0, 0)),
+            None => return Ok(Done::default()),
         };
         let latch = || match is_formatted {
             true => space.create(number),
@@ -195,7 +234,7 @@ impl Batch {
         let mut page = retry_after(|| latch().map_err(Blocked::up), wait)?;
         let page_lsn = page.page_lsn();
         let mut changed: Option<LsnRange> = None;
-        let (mut applied, mut skipped) = (0, 0);
+        let mut done = Done::default();
         let mut apply = |at: &OpAt| -> Result<(), Error> {
             let range = self.ranges[at.range as usize];
             if let PageOp::SetHighWater { pages } = decode(at)? {
@@ -203,22 +242,41 @@ impl Batch {
                 allocate(pages)?;
             }
             if range.end <= page_lsn {
-                skipped += 1;
+                done.skipped += 1;
                 return Ok(());
             }
             decode(at)?.apply(&mut page).map_err(|what| Error::Corrupted { page: id, what })?;
             changed =
                 Some(LsnRange { start: changed.map_or(range.start, |first| first.start), end: range.end });
-            applied += 1;
+            done.applied += 1;
             Ok(())
         };
-        if let Err(error) = ops.iter().try_for_each(&mut apply) {
-            page.discard();
-            return Err(error);
+        match ops.iter().try_for_each(&mut apply) {
+            Ok(()) => {}
+            Err(error) if self.on_damage == OnDamage::GiveUp && error.is_damage() => {
+                // The page as it is lacks changes, which must not look like an answer, also after the next start.
+                page.set_page_type(page_type::GIVEN_UP);
+                changed = self.whole_range(ops);
+                metrics::RECOVERY_PAGES_GIVEN_UP.increment();
+                done.given_up = 1;
+            }
+            Err(error) => {
+                page.discard();
+                return Err(error);
+            }
         }
         if let Some(range) = changed {
             page.stamp(range);
         }
-        Ok((applied, skipped))
+        Ok(done)
+    }
+
+    /// From the first of some operations to the last.
+    fn whole_range(&self, ops: &[OpAt]) -> Option<LsnRange> {
+        let (first, last) = (ops.first()?, ops.last()?);
+        Some(LsnRange {
+            start: self.ranges[first.range as usize].start,
+            end: self.ranges[last.range as usize].end,
+        })
     }
 }

@@ -54,6 +54,20 @@ pub struct TreeReport {
     pub damage: Vec<Damage>,
 }
 
+/// Whether the content of a page of one of this crate's types can be; the header's checksum is right. For
+/// [`BufferConfig::check`](palisade_buffer::BufferConfig). `None` for types of the crates above.
+pub fn check_page(page: &Page) -> Option<Result<(), &'static str>> {
+    Some(match page.page_type() {
+        page_type::NODE => NodeView::new(page).check_read(),
+        page_type::SPACE_HEADER => check_header(page),
+        page_type::OVERFLOW => crate::overflow::check(page),
+        page_type::FREE | page_type::EXTENT_MAP => Ok(()),
+        page_type::GIVEN_UP => Err("given up in an earlier start with innodb_force_recovery"),
+        page_type::FIRST_FOREIGN.. => return None,
+        _ => Err("unknown type of page"),
+    })
+}
+
 /// Checks a tree. Blocks. An error means that a page could not be read.
 pub fn verify_tree(tree: &Tree) -> Result<TreeReport, Error> {
     let mut walk = Walk { tree, report: TreeReport::default(), levels: BTreeMap::new() };

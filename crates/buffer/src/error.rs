@@ -25,6 +25,9 @@ pub enum Corruption {
     /// The bytes are all zero: allocated, never written.
     #[error("is all zeros")]
     Zeroed,
+    /// The checksum is right and the content cannot be: see [`BufferConfig::check`](crate::BufferConfig).
+    #[error("makes no sense: {0}")]
+    Content(&'static str),
     /// The page would lie beyond the end of its space: whatever named it is wrong.
     #[error("lies beyond the end of its space, which has {pages} pages")]
     BeyondEnd {

@@ -43,6 +43,6 @@ pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
 pub use pacing::IoCapacity;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
-pub use pool::{BufferConfig, BufferPool, FatalHook};
+pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
 pub use sink::{Off, PageSink, Repaired};
 pub use space::Space;

@@ -35,7 +35,7 @@ use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
 use crate::frames::Frames;
 use crate::pacing::IoCapacity;
-use crate::page::PAGE_SIZE;
+use crate::page::{PAGE_SIZE, Page};
 use crate::sink::{PageSink, Repaired, SpaceFiles};
 use crate::space::Space;
 use crate::{guard, metrics, pacing, requests};
@@ -45,6 +45,9 @@ const DISK_FULL_PAUSE: Duration = Duration::from_millis(500);
 
 /// What is done when the disk has failed in a way after which nothing more may be written. Gets the reason.
 pub type FatalHook = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// See [`BufferConfig::check`].
+pub type PageCheck = fn(&Page) -> Result<(), &'static str>;
 
 /// Settings of the pool.
 #[derive(Clone)]
@@ -57,6 +60,9 @@ pub struct BufferConfig {
     pub page_cleaners: usize,
     /// Pages to write back per second.
     pub io_capacity: IoCapacity,
+    /// Looks at every page that was read, its checksum being right: whether what is in it can be. What it lets through may be
+    /// wrong, but must be such that no operation of the floors above breaks their own invariants on it.
+    pub check: PageCheck,
     /// How pages reach disk.
     pub sink: Arc<dyn PageSink>,
     /// Time.
@@ -73,6 +79,7 @@ impl BufferConfig {
             lru_scan_depth: 1024,
             page_cleaners: 4,
             io_capacity: IoCapacity::default(),
+            check: |_| Ok(()),
             sink,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
@@ -116,6 +123,7 @@ pub(crate) struct Core {
     pub(crate) frames: Frames,
     pub(crate) log: Arc<Log>,
     pub(crate) io: Arc<IoPool>,
+    pub(crate) check: PageCheck,
     pub(crate) sink: Arc<dyn PageSink>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tuning: Tuning,
@@ -234,6 +242,7 @@ impl BufferPool {
             frames,
             log,
             io,
+            check: config.check,
             sink: config.sink,
             clock: config.clock,
             tuning,

@@ -35,7 +35,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
-use crate::page::{self, PAGE_SIZE};
+use crate::page::{self, PAGE_SIZE, Page};
 use crate::pool::Core;
 use crate::table::{Entry, LOADED, PageTable};
 use crate::{metrics, requests};
@@ -431,12 +431,13 @@ impl Space {
     fn read(&self, page: PageNo, frame: u32) {
         let id = self.page_id(page);
         // SAFETY: the frame came from the free list and is nobody else's until it is published below; optimistic readers
-        // of the page it held before only read it atomically and will find that page's version grown.
-        let bytes = unsafe {
-            std::slice::from_raw_parts_mut(self.core.frames.memory.frame(frame).as_ptr(), PAGE_SIZE)
-        };
+        // of the page it held before only read it atomically and will find that page's version grown. Frames are aligned
+        // for a `Page`, which is bytes and nothing else.
+        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
         let outcome = match self.core.sink.read(&self.file, id, bytes) {
-            Ok(()) => page::verify(id, bytes).map_err(|reason| Error::Corrupted { page: id, reason }),
+            Ok(()) => page::verify(id, bytes)
+                .and_then(|()| (self.core.check)(bytes).map_err(Corruption::Content))
+                .map_err(|reason| Error::Corrupted { page: id, reason }),
             Err(error) => Err(Error::Io { page: id, source: Arc::new(error) }),
         };
         metrics::BUFFER_PAGES_READ.increment();

@@ -56,15 +56,15 @@ impl Background {
         Background { shared: Arc::new(shared), threads: Mutex::default() }
     }
 
-    /// Starts `purgers` purge threads and the rollback thread; with 0 none at all.
-    pub(crate) fn start(&self, trx: &Arc<TrxSystem>, purgers: usize) -> Result<(), Error> {
+    /// Starts `purgers` purge threads, and the rollback thread if `rolls_back`.
+    pub(crate) fn start(&self, trx: &Arc<TrxSystem>, purgers: usize, rolls_back: bool) -> Result<(), Error> {
         let mut threads = self.threads.lock();
         for number in 0..purgers {
             let (shared, trx) = (self.shared.clone(), trx.clone());
             let thread = std::thread::Builder::new().name(format!("purge-{number}"));
             threads.push(thread.spawn(move || purge(&shared, &trx))?);
         }
-        if purgers > 0 {
+        if rolls_back {
             let shared = self.shared.clone();
             let thread = std::thread::Builder::new().name("rollback".to_owned());
             threads.push(thread.spawn(move || roll_back_abandoned(&shared))?);

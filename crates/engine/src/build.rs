@@ -212,6 +212,29 @@ impl Engine {
     }
 }
 
+/// Puts a row into a clustered tree that nobody uses yet, without undo and with no writer. Blocks.
+pub(crate) fn insert_built_row(log: &Arc<Log>, tree: &Tree, key: &[u8], row: &[u8]) -> Result<(), Error> {
+    let (mut flags, mut reference) = (0, None);
+    if is_external(key.len(), row.len()) {
+        let len = u32::try_from(row.len()).map_err(|_| Error::RowTooLarge)?;
+        let (mut first, mut last) = (PageNo::NONE, None);
+        for chunk in row.chunks(overflow::CHUNK) {
+            let page = retry_blocking(|| write_link(log, tree.space(), last, chunk))?;
+            first = if last.is_none() { page } else { first };
+            last = Some(page);
+        }
+        flags = EXTERNAL;
+        reference = Some([first.0.to_le_bytes(), len.to_le_bytes()].concat());
+    }
+    let mut value = Vec::new();
+    ClusteredHeader { writer: TrxId::NONE, roll: UndoPtr::NONE, flags }.put(&mut value);
+    value.extend_from_slice(reference.as_deref().unwrap_or(row));
+    match retry_blocking(|| insert_new(log, tree, key, &value))? {
+        true => Ok(()),
+        false => Err(Error::Inconsistent("two rows of one key".to_owned())),
+    }
+}
+
 fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
     let mut mtr = Mtr::begin(log, overflow::MAX_WRITE_BYTES).map_err(Blocked::up)?;
     let page = overflow::write_chunk(&mut mtr, space, last, chunk).map_err(Blocked::up)?;

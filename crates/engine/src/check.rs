@@ -15,6 +15,7 @@ use palisade_btree::{ScanEnd, verify};
 use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL};
 
+use crate::definition_copy;
 use crate::engine::Engine;
 use crate::info::INFO_PAGE;
 use crate::store::parse_reference;
@@ -125,6 +126,7 @@ fn account_for_space(
     damage: &mut Vec<String>,
 ) -> Result<(), Error> {
     let space = table.tree(0).space();
+    used.extend(definition_copy::pages(space)?);
     for first in chains(table)? {
         let (pages, wrong) = verify::chain_pages(space, first)?;
         damage.extend(wrong.iter().map(|damage| format!("overflow chain: {damage}")));

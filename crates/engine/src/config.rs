@@ -63,6 +63,49 @@ pub enum LogWriterThreads {
     Off,
 }
 
+/// How much of a damaged data directory is given up so that the rest can be read: `innodb_force_recovery`. Each level
+/// includes those before it. From level 1 on no row is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ForceRecovery {
+    /// 0: nothing; damage that could spoil more than one table refuses the start.
+    #[default]
+    Off,
+    /// 1: scans pass damaged pages over; redo of damaged pages and missing files is lost; a damaged dictionary is rebuilt
+    /// from the copies in the tables' files.
+    IgnoreDamage,
+    /// 2: nothing is purged.
+    NoPurge,
+    /// 3: what was in flight at a crash is not rolled back.
+    NoRollback,
+    /// 4: nothing is written to the disk, not even what recovery changes.
+    ReadOnly,
+    /// 5: undo is not looked at: what was in flight counts as committed.
+    NoUndo,
+    /// 6: damage in the redo log ends it.
+    AcceptLogDamage,
+}
+
+impl ForceRecovery {
+    /// The variable's number as a value of this type.
+    pub fn from_number(number: u64) -> Option<Self> {
+        let all = [
+            Self::Off,
+            Self::IgnoreDamage,
+            Self::NoPurge,
+            Self::NoRollback,
+            Self::ReadOnly,
+            Self::NoUndo,
+            Self::AcceptLogDamage,
+        ];
+        all.into_iter().nth(usize::try_from(number).ok()?)
+    }
+
+    /// Whether anything is given up.
+    pub fn is_on(self) -> bool {
+        self != Self::Off
+    }
+}
+
 /// How files are opened, and what is synced: `innodb_flush_method`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FlushMethod {
@@ -133,9 +176,8 @@ pub struct EngineConfig {
     pub buffer_pool_size: u64,
     /// `innodb_redo_log_capacity` to begin with, bytes; see [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
     pub redo_log_capacity: u64,
-    /// Whether to open though the redo log has changes for a table whose file is missing (`innodb_force_recovery` above 0):
-    /// they are lost.
-    pub gives_missing_up: bool,
+    /// What may be given up of a damaged directory.
+    pub force_recovery: ForceRecovery,
     /// `innodb_log_buffer_size`, bytes.
     pub log_buffer_size: u64,
     /// `innodb_log_write_ahead_size` to begin with, bytes.
@@ -190,7 +232,7 @@ impl Default for EngineConfig {
             datadir: PathBuf::from("data"),
             buffer_pool_size: 128 << 20,
             redo_log_capacity: 100 << 20,
-            gives_missing_up: false,
+            force_recovery: ForceRecovery::Off,
             log_buffer_size: 16 << 20,
             log_write_ahead_size: 4096,
             flush_log_at_timeout: Duration::from_secs(1),

@@ -241,6 +241,10 @@ impl Engine {
     /// The same, of which all rows are to be read: unless a transaction that has changed it can be neither rolled back nor
     /// waited for.
     pub(crate) fn settled_table(&self, lock: &ExclusiveLock, name: &TableName) -> Result<Arc<Table>, Error> {
+        if self.config().force_recovery.is_on() {
+            // Rows on damaged pages would be left out silently.
+            return Err(Error::ForcedRecovery);
+        }
         let table = self.usable_table(lock, name)?;
         match self.background.is_stuck_in(table.id) {
             false => Ok(table),

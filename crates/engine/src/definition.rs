@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
-use palisade_catalog::TableDef;
+use palisade_catalog::{Schema, TableDef};
 use palisade_txn::{EXTERNAL, Gaps, RowChange, RowOutcome, Stamp, Trx};
 
 use crate::dictionary::{Change, table_key};
@@ -19,7 +19,7 @@ use crate::metadata::TableName;
 use crate::open::create_tree;
 use crate::store::{ChainProgress, How, ReadProgress, RowStore, is_external, write_chain};
 use crate::table::{Runtime, Table};
-use crate::{Attempt, Error};
+use crate::{Attempt, Error, ForceRecovery, definition_copy};
 
 /// A change of a stored row.
 pub(crate) enum RowEdit {
@@ -131,6 +131,10 @@ impl Engine {
         rows: &[RowEdit],
         changes: &[Change],
     ) -> Result<(), Error> {
+        if self.refuses_definitions() {
+            return Err(Error::ForcedRecovery);
+        }
+        self.write_copies(changes)?;
         let mut change = DictionaryChange { engine: self, trx: Some(self.trx.begin()) };
         for row in rows {
             match row {
@@ -141,6 +145,54 @@ impl Engine {
         change.commit()?;
         self.dictionary.rcu(|dictionary| dictionary.with(changes));
         Ok(())
+    }
+}
+
+impl Engine {
+    /// Whether the dictionary must stay as it is: nothing is written, or it was made again in this start, and what undo says of
+    /// the old one must not be done to it.
+    fn refuses_definitions(&self) -> bool {
+        self.config.force_recovery >= ForceRecovery::ReadOnly || self.is_dictionary_rebuilt
+    }
+
+    /// Writes the copies that the files of changed tables carry of their definitions. Blocks.
+    fn write_copies(&self, changes: &[Change]) -> Result<(), Error> {
+        let dictionary = self.dictionary();
+        let next = dictionary.with(changes);
+        for change in changes {
+            let Change::PutTable(table) = change else { continue };
+            if let Some(schema) = next.schema(&table.schema) {
+                self.write_copy(schema, table)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the copy that a table's file carries of its definition, if the file can be used. Blocks.
+    fn write_copy(&self, schema: &Schema, table: &Table) -> Result<(), Error> {
+        match table.check_usable() {
+            Ok(()) => {
+                let bytes = definition_copy::encode(schema, table.def());
+                definition_copy::write(&self.log, &table.runtime().space, &bytes)
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Writes the copies that are missing or differ: of files from earlier versions, of what a crash has come between, and of
+    /// tables whose schema has changed. One that cannot be written is reported, and tried again at the next start. Blocks.
+    pub(crate) fn refresh_copies(&self) {
+        let dictionary = self.dictionary();
+        for table in dictionary.all_tables() {
+            let Some(schema) = dictionary.schema(&table.schema) else { continue };
+            if let Err(error) = self.write_copy(schema, table) {
+                tracing::warn!(
+                    "the file of `{}`.`{}` could not be given a copy of the table's definition: {error}",
+                    table.schema,
+                    table.name
+                );
+            }
+        }
     }
 }
 

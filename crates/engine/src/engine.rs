@@ -3,7 +3,7 @@
 //! Opening and recovering are in `open`, threads in `background`.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ use crate::info::Counter;
 use crate::metadata::MetadataLocks;
 use crate::open::OwnLog;
 use crate::purge_lag::PurgeLag;
+use crate::table::Table;
 use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
 use crate::xa::XaTable;
 
@@ -122,6 +123,12 @@ pub struct Engine {
     pub(crate) monitors: Monitors,
     /// A change of the dictionary has been committed and may or may not be durable: no file may be removed.
     pub(crate) is_dictionary_doubtful: AtomicBool,
+    /// The dictionary was made again when this engine was opened.
+    pub(crate) is_dictionary_rebuilt: bool,
+    /// Whether scans pass over what is damaged.
+    pub(crate) passes_damage: AtomicBool,
+    /// How often one has.
+    pub(crate) damage_passed: AtomicU64,
     /// Held as long as the engine lives.
     pub(crate) _directory: DirLock,
 }
@@ -160,6 +167,11 @@ impl Registry {
             Changed::Chain(space) => known.values().find(|(_, tree)| tree.space().id() == space),
         };
         found.map(|(table, tree)| (*table, tree.space().id()))
+    }
+
+    /// Forgets the trees of a table.
+    pub(crate) fn remove_table(&self, table: u64) {
+        self.trees.write().retain(|_, (owner, _)| *owner != table);
     }
 
     pub(crate) fn remove<'a>(&self, trees: impl IntoIterator<Item = &'a Tree>) {
@@ -221,6 +233,42 @@ impl Engine {
     /// Begins a transaction. Cheap; [`Transaction::restart`] is cheaper.
     pub fn begin(self: &Arc<Self>, isolation: IsolationLevel, access: AccessMode) -> Transaction {
         Transaction::new(self.clone(), isolation, access)
+    }
+
+    /// What a transaction may do that wants to do `access`: with [`ForceRecovery`](crate::ForceRecovery) none changes rows.
+    #[inline]
+    pub(crate) fn permitted(&self, access: AccessMode) -> AccessMode {
+        match self.config.force_recovery.is_on() {
+            false => access,
+            true => AccessMode::ReadOnly,
+        }
+    }
+
+    /// Whether scans that take no locks pass over what is damaged, as they do with
+    /// [`ForceRecovery`](crate::ForceRecovery): rows on damaged pages are then missing from their results.
+    pub fn passes_damage(&self) -> bool {
+        self.passes_damage.load(Ordering::Relaxed)
+    }
+
+    /// Has scans pass over damage, or not. For who reads what is left of a table and knows that it may not be all.
+    pub fn set_passes_damage(&self, on: bool) {
+        self.passes_damage.store(on, Ordering::Relaxed);
+    }
+
+    /// How often a scan has passed over damage since the engine was opened.
+    pub fn damage_passed(&self) -> u64 {
+        self.damage_passed.load(Ordering::Relaxed)
+    }
+
+    /// A scan of `table` passes over what `error` tells of.
+    #[cold]
+    pub(crate) fn note_damage_passed(&self, table: &Table, index: &str, error: &Error) {
+        self.damage_passed.fetch_add(1, Ordering::Relaxed);
+        tracing::error!(
+            "rows of `{}`.`{}` (index {index}) are passed over: {error}",
+            table.schema,
+            table.name
+        );
     }
 
     /// Makes the calling thread a worker: [`Engine::worker_inbox`], [entered](WorkerInbox::enter) by it.

@@ -83,6 +83,9 @@ pub enum Error {
     /// A change in a READ ONLY transaction (1792).
     #[error("the transaction is read-only")]
     ReadOnly,
+    /// A change while [`ForceRecovery`](crate::ForceRecovery) is on (1881).
+    #[error("not allowed with innodb_force_recovery")]
+    ForcedRecovery,
     /// A change of a table that the session itself has locked for reading (1099).
     #[error("table '{0}' was locked with a READ lock and can't be updated")]
     TableReadLocked(String),
@@ -122,6 +125,20 @@ pub enum Error {
     Sql(MysqlError),
 }
 
+impl Error {
+    /// Whether it tells of something on the disk that is not as it was written.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Error::Corrupted { .. }
+                | Error::Inconsistent(_)
+                | Error::Io(_)
+                | Error::Unusable(_)
+                | Error::Definition(_)
+        )
+    }
+}
+
 impl From<Error> for MysqlError {
     fn from(error: Error) -> MysqlError {
         match error {
@@ -146,6 +163,7 @@ impl From<Error> for MysqlError {
             Error::RowTooLarge => mysql_error!(catalogue::ER_TOO_BIG_ROWSIZE, 65535),
             Error::AutoIncrementExhausted => mysql_error!(catalogue::ER_AUTOINC_READ_FAILED),
             Error::ReadOnly => mysql_error!(catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION),
+            Error::ForcedRecovery => mysql_error!(catalogue::ER_INNODB_FORCED_RECOVERY),
             Error::TableReadLocked(table) => mysql_error!(catalogue::ER_TABLE_NOT_LOCKED_FOR_WRITE, table),
             Error::TableFull(table) => mysql_error!(catalogue::ER_RECORD_FILE_FULL, table),
             Error::DiskFull => {

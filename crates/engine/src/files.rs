@@ -49,12 +49,18 @@ impl Files {
         self.datadir.join("#log")
     }
 
-    fn spaces_dir(&self) -> PathBuf {
+    pub(crate) fn spaces_dir(&self) -> PathBuf {
         self.datadir.join("spaces")
     }
 
     pub(crate) fn space_path(&self, space: SpaceId) -> PathBuf {
         self.spaces_dir().join(format!("{:06}.pal", space.0))
+    }
+
+    /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and a dictionary.
+    pub(crate) fn looks_like_data(&self) -> io::Result<bool> {
+        Ok(self.fs.exists(&self.log_dir().join("checkpoint"))?
+            && self.fs.exists(&self.space_path(SpaceId(0)))?)
     }
 
     pub(crate) fn look(&self) -> io::Result<Found> {
@@ -124,6 +130,25 @@ impl Files {
                 Err(io::Error::new(error.kind(), format!("cannot open {}: {error}", path.display())))
             }
         }
+    }
+
+    /// Gives a space's file, if there is one, a name under which it is no space any more. Durably.
+    pub(crate) fn set_aside(&self, space: SpaceId) -> io::Result<()> {
+        let path = self.space_path(space);
+        if !self.fs.exists(&path)? {
+            return Ok(());
+        }
+        let free = (0..).map(|number| match number {
+            0 => path.with_extension("pal.damaged"),
+            number => path.with_extension(format!("pal.damaged-{number}")),
+        });
+        for name in free {
+            if !self.fs.exists(&name)? {
+                self.fs.rename(&path, &name)?;
+                break;
+            }
+        }
+        self.fs.sync_dir(&self.spaces_dir())
     }
 
     /// Removes a space's file. Not durably: what is left over is removed at the next open.

@@ -30,6 +30,7 @@ pub mod config;
 pub mod ddl;
 mod deadlocks;
 mod definition;
+mod definition_copy;
 pub mod dictionary;
 pub mod engine;
 pub mod error;
@@ -39,6 +40,7 @@ pub mod metadata;
 mod missing;
 mod open;
 mod purge_lag;
+mod rebuild;
 mod row_lock_wait;
 mod row_locks;
 mod rows;
@@ -52,7 +54,8 @@ pub mod xa;
 pub use auto_increment::RowsToCome;
 pub use check::TableCheck;
 pub use config::{
-    AutoIncrementLockMode, EngineConfig, FlushAtCommit, FlushMethod, LogWriterThreads, MAX_UNDO_KEPT,
+    AutoIncrementLockMode, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, LogWriterThreads,
+    MAX_UNDO_KEPT,
 };
 pub use ddl::RowMapper;
 pub use deadlocks::{Deadlock, DeadlockParty};

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
@@ -15,11 +15,14 @@ use palisade_base::event::retry_blocking;
 use palisade_base::monitor::Monitors;
 use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
+use palisade_btree::recovery::OnDamage;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
-use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Off, PAGE_SIZE, PageSink, Space};
+use palisade_buffer::{
+    BufferConfig, BufferPool, Doublewrite, Off, PAGE_SIZE, Page, PageRead, PageSink, Space,
+};
 use palisade_catalog::{Schema, TableDef};
-use palisade_io::{FileSystem, IoPool};
-use palisade_log::{Log, LogConfig};
+use palisade_io::{FileSystem, IoPool, ScratchFileSystem};
+use palisade_log::{Log, LogConfig, LogReader};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::{Trx, TrxSystem};
 
@@ -33,15 +36,16 @@ use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
 use crate::missing::{MissingFile, Orphaned};
 use crate::purge_lag::PurgeLag;
+use crate::rebuild::{self, Rebuilt};
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
 use crate::xa::XaTable;
-use crate::{Error, FlushMethod};
+use crate::{Error, FlushMethod, ForceRecovery};
 
 /// The space of the dictionary.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
 /// Ids below belong to the engine itself.
-const FIRST_ID: u64 = 16;
+pub(crate) const FIRST_ID: u64 = 16;
 /// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
 const DOUBLEWRITE_PAGES: usize = 128;
 /// Statements of data definition that can run at once.
@@ -50,14 +54,16 @@ const DDL_THREADS: usize = 4;
 const POOL_PER_LOCKS: u64 = 2;
 /// Where the log begins.
 const FIRST_LSN: Lsn = Lsn(8192);
+/// Where a log begins that takes the place of one of which nothing is known: no page has been stamped with such an LSN.
+const BEYOND_THE_LOG: Lsn = Lsn(1 << 60);
 
 /// The floors below, running. Dropped in this order: whoever writes pages has ended when the log does.
-struct Base {
-    config: EngineConfig,
-    files: Files,
-    pool: Arc<BufferPool>,
+pub(crate) struct Base {
+    pub(crate) config: EngineConfig,
+    pub(crate) files: Files,
+    pub(crate) pool: Arc<BufferPool>,
     io: Arc<IoPool>,
-    log: OwnLog,
+    pub(crate) log: OwnLog,
 }
 
 /// The log, whose threads end with its owner.
@@ -85,9 +91,22 @@ impl Engine {
         let directory = fs.lock_dir(&config.datadir).map_err(|error| {
             Error::Unusable(format!("cannot use data directory {}: {error}", config.datadir.display()))
         })?;
+        let force = config.force_recovery;
+        let fs: Arc<dyn FileSystem> = match force >= ForceRecovery::ReadOnly {
+            true => Arc::new(ScratchFileSystem::without_lock(fs)),
+            false => fs,
+        };
         let files = Files::new(fs, &config.datadir, config.flush_method);
         let (base, trx, in_flight, orphaned) = match files.look()? {
             Found::Data => recover(config, files)?,
+            Found::Foreign if force.is_on() && files.looks_like_data()? => {
+                tracing::warn!(
+                    "{} does not say that it is a data directory, and is taken for one",
+                    files.datadir.display()
+                );
+                files.write_marker()?;
+                recover(config, files)?
+            }
             Found::Nothing => {
                 let (base, trx) = create(config, files)?;
                 (base, trx, Vec::new(), Orphaned::default())
@@ -102,14 +121,13 @@ impl Engine {
         let registry = Registry::new(base.pool.clone());
         trx.set_trees(Box::new(Finder(registry.clone())));
         trx.locks().set_memory_limit(base.config.buffer_pool_size / POOL_PER_LOCKS);
-        let system = attached(&base, SYSTEM_SPACE)?;
-        let root = retry_blocking(|| info::read(&system, Field::DictionaryRoot))? as u32;
-        let dictionary_tree = Tree::open(base.log.clone(), system.clone(), PageNo(root), DICTIONARY_INDEX);
-        registry.add(0, [&dictionary_tree]);
-        let (schemas, defs) = read_dictionary(&trx, &dictionary_tree)?;
-        orphaned.settle(&defs, &base.files, base.config.gives_missing_up)?;
+        let found = find_dictionary(&base, &trx, &registry)?;
+        let FoundDictionary { system, tree: dictionary_tree, schemas, defs, is_rebuilt } = found;
+        orphaned.settle(&defs, &base.files, force.is_on())?;
         let dictionary = open_tables(&base, schemas, defs, &registry)?;
-        remove_orphans(&base, &dictionary)?;
+        if !force.is_on() {
+            remove_orphans(&base, &dictionary)?;
+        }
 
         let metadata = Arc::new(MetadataLocks::default());
         let monitors = Monitors::new(all_metrics(), base.config.clock.unix_micros() / 1_000_000);
@@ -133,6 +151,9 @@ impl Engine {
             xa: XaTable::default(),
             purge_lag: PurgeLag::default(),
             is_dictionary_doubtful: AtomicBool::new(false),
+            is_dictionary_rebuilt: is_rebuilt,
+            passes_damage: AtomicBool::new(force.is_on()),
+            damage_passed: AtomicU64::new(0),
             _directory: directory,
         });
         engine.watch_deadlocks();
@@ -141,12 +162,68 @@ impl Engine {
                 engine.adopt_prepared(trx)?;
                 continue;
             }
-            engine.metadata.pin_any(trx.session());
+            if force < ForceRecovery::NoRollback {
+                engine.metadata.pin_any(trx.session());
+            }
             engine.background.abandon(trx);
         }
         engine.set_undo_kept(engine.config.undo_kept);
-        engine.background.start(&engine.trx, engine.config.purge_threads)?;
+        engine.start_background()?;
+        if !force.is_on() {
+            engine.refresh_copies();
+        }
         Ok(engine)
+    }
+
+    fn start_background(&self) -> Result<(), Error> {
+        let EngineConfig { purge_threads, force_recovery: force, .. } = self.config;
+        let purgers = if force < ForceRecovery::NoPurge { purge_threads } else { 0 };
+        let rolls_back = purge_threads > 0 && force < ForceRecovery::NoRollback;
+        self.background.start(&self.trx, purgers, rolls_back)
+    }
+}
+
+/// Whether the content of a page can be, whichever floor it belongs to.
+fn check_page(page: &Page) -> Result<(), &'static str> {
+    palisade_btree::verify::check_page(page).or_else(|| palisade_txn::undo::page::check_page(page)).unwrap_or(
+        match page.page_type() {
+            info::INFO_TYPE => Ok(()),
+            _ => Err("unknown type of page"),
+        },
+    )
+}
+
+/// The dictionary, as it is stored.
+struct FoundDictionary {
+    system: Arc<Space>,
+    tree: Tree,
+    schemas: Vec<Schema>,
+    defs: Vec<TableDef>,
+    is_rebuilt: bool,
+}
+
+/// Reads the dictionary, or makes it again if it is damaged and that may be.
+fn find_dictionary(base: &Base, trx: &Arc<TrxSystem>, registry: &Registry) -> Result<FoundDictionary, Error> {
+    let read = || {
+        let system = attached(base, SYSTEM_SPACE)?;
+        restore_length(&system)?;
+        let tree = Tree::open(base.log.clone(), system.clone(), rebuild::root_of(&system)?, DICTIONARY_INDEX);
+        registry.add(0, [&tree]);
+        let (schemas, defs) = read_dictionary(trx, &tree)?;
+        Ok::<_, Error>(FoundDictionary { system, tree, schemas, defs, is_rebuilt: false })
+    };
+    match read() {
+        Err(error) if error.is_damage() && base.config.force_recovery.is_on() => {
+            tracing::error!("the dictionary cannot be read: {error}");
+            registry.remove_table(0);
+            let Rebuilt { system, tree, schemas, tables: defs } = rebuild::dictionary(base)?;
+            Ok(FoundDictionary { system, tree, schemas, defs, is_rebuilt: true })
+        }
+        Err(error) if error.is_damage() => Err(Error::Unusable(format!(
+            "the dictionary ({}) cannot be read: {error}; innodb_force_recovery=1 makes it again from the tables' own files",
+            base.files.space_path(SYSTEM_SPACE).display()
+        ))),
+        found => found,
     }
 }
 
@@ -193,6 +270,7 @@ fn start_pool(
     pool.lru_scan_depth = config.lru_scan_depth as u32;
     pool.page_cleaners = cleaners;
     pool.io_capacity = config.io_capacity;
+    pool.check = check_page;
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {
         pool.on_fatal = on_fatal.clone();
@@ -239,11 +317,13 @@ pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Res
 
 /// Brings a data directory to the state of the end of its log.
 fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>, Orphaned), Error> {
-    let (log, mut reader) = Log::open(files.fs.clone(), &files.log_dir(), log_config(&config))?;
+    let force = config.force_recovery;
+    let (log, reader) = open_log(&config, &files)?;
     let log = OwnLog(log);
     let (pool, io) = start_pool(&config, &files, &log)?;
     let mut open_files = HashMap::new();
-    for space in files.list_spaces()? {
+    let reads_undo = force < ForceRecovery::NoUndo;
+    for space in files.list_spaces()?.into_iter().filter(|space| reads_undo || *space != UNDO_SPACE) {
         if let Some(file) = files.open_space(space)? {
             open_files.insert(space, file);
         }
@@ -270,34 +350,97 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         Ok(())
     };
     let mut orphaned = Orphaned::default();
-    let mut find = |space| {
-        let found = pool.space(space);
-        if found.is_none() {
-            orphaned.note(space, &log);
+    if let Some(mut reader) = reader {
+        let mut find = |space| {
+            let found = pool.space(space);
+            if found.is_none() && space != UNDO_SPACE {
+                orphaned.note(space, &log);
+            }
+            Ok(found)
+        };
+        let on_damage = if force.is_on() { OnDamage::GiveUp } else { OnDamage::Fail };
+        let applied = recovery::apply(&mut reader, threads, &mut find, on_damage, &wait);
+        let recovered = applied.map_err(|error| name_file(error.into(), &files))?;
+        if recovered.given_up > 0 {
+            tracing::error!("damaged pages whose redo was given up: {}", recovered.given_up);
         }
-        Ok(found)
+        if let Some(loss) = reader.loss() {
+            tracing::error!(
+                "the redo log is damaged at LSN {}: what was changed from there on is lost, up to LSN {} at least ({})",
+                loss.from,
+                loss.known_to,
+                loss.reason
+            );
+        }
+        if !config.background {
+            pool.step()?;
+        }
+        log.start_after_recovery(reader)?;
+    }
+    let base = Base { config, files, pool, io, log };
+    let (trx, in_flight) = open_undo(&base)?;
+    Ok((base, trx, in_flight, orphaned))
+}
+
+/// Opens the log. One that cannot be opened is replaced by an empty one, if damage of it is accepted: then there is nothing to
+/// redo.
+fn open_log(config: &EngineConfig, files: &Files) -> Result<(Arc<Log>, Option<LogReader>), Error> {
+    let accepts_damage = config.force_recovery >= ForceRecovery::AcceptLogDamage;
+    match Log::open(files.fs.clone(), &files.log_dir(), log_config(config)) {
+        Ok((log, mut reader)) => {
+            if accepts_damage {
+                reader.accept_damage();
+            }
+            Ok((log, Some(reader)))
+        }
+        Err(error) if accepts_damage => {
+            tracing::error!("nothing is redone, because the redo log cannot be opened: {error}");
+            for file in files.fs.list(&files.log_dir())? {
+                files.fs.remove(&file)?;
+            }
+            let log = Log::create(files.fs.clone(), &files.log_dir(), log_config(config), BEYOND_THE_LOG)?;
+            Ok((log, None))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens undo, or does without.
+fn open_undo(base: &Base) -> Result<(Arc<TrxSystem>, Vec<Trx>), Error> {
+    let clock = base.config.clock.clone();
+    if base.config.force_recovery >= ForceRecovery::NoUndo {
+        base.files.set_aside(UNDO_SPACE)?;
+        let undo = base.pool.attach_space(UNDO_SPACE, base.files.create_space(UNDO_SPACE)?)?;
+        retry_blocking(|| alloc::format_space(&base.log, &undo))?;
+        return Ok((TrxSystem::create_without_past(base.log.clone(), undo, clock)?, Vec::new()));
+    }
+    let open = || {
+        let undo = attached(base, UNDO_SPACE)?;
+        restore_length(&undo)?;
+        Ok(TrxSystem::open(base.log.clone(), undo, clock)?)
     };
-    recovery::apply(&mut reader, threads, &mut find, &wait).map_err(|error| match error.into() {
+    open().map_err(|error: Error| match error.is_damage() {
+        true => Error::Unusable(format!(
+            "the undo space ({}) cannot be read: {error}; innodb_force_recovery=5 lets the tables be read without it",
+            base.files.space_path(UNDO_SPACE).display()
+        )),
+        false => error,
+    })
+}
+
+/// An error of recovery, with the file's name.
+fn name_file(error: Error, files: &Files) -> Error {
+    match error {
         Error::Corrupted { space, page, what } => {
             let path = files.space_path(space);
             let number = page.0;
             Error::Unusable(format!(
-                "the redo log cannot be applied to page {number} of {}: {what}",
+                "the redo log cannot be applied to page {number} of {}: {what}; innodb_force_recovery=1 gives the page up",
                 path.display()
             ))
         }
         other => other,
-    })?;
-    if !config.background {
-        pool.step()?;
     }
-    log.start_after_recovery(reader)?;
-    let base = Base { config, files, pool, io, log };
-    let undo = attached(&base, UNDO_SPACE)?;
-    restore_length(&undo)?;
-    restore_length(&attached(&base, SYSTEM_SPACE)?)?;
-    let (trx, in_flight) = TrxSystem::open(base.log.clone(), undo, base.config.clock.clone())?;
-    Ok((base, trx, in_flight, orphaned))
 }
 
 /// What has been committed. Nothing is written.

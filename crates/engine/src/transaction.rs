@@ -252,7 +252,7 @@ pub struct Transaction {
 impl Transaction {
     pub(crate) fn new(engine: Arc<Engine>, isolation: IsolationLevel, access: AccessMode) -> Self {
         let trx = engine.trx.begin();
-        let traits = Traits::of(isolation, access);
+        let traits = Traits::of(isolation, engine.permitted(access));
         trx.set_label(traits.label());
         let trx = Some(trx);
         Transaction {
@@ -285,6 +285,11 @@ impl Transaction {
         (self.trx.as_mut().expect("there until the transaction is dropped"), &mut self.work)
     }
 
+    #[inline]
+    pub(crate) fn engine_and_trx(&mut self) -> (&Engine, &mut Trx) {
+        (&self.engine, self.trx.as_mut().expect("there until the transaction is dropped"))
+    }
+
     /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
@@ -296,6 +301,7 @@ impl Transaction {
     /// If it has not.
     pub fn restart(&mut self, isolation: IsolationLevel, access: AccessMode) {
         assert!(!self.trx_ref().is_open(), "a transaction is ended before the next one begins");
+        let access = self.engine.permitted(access);
         self.become_like(Traits { isolation, access, ..self.traits });
         self.single_statement = false;
     }
@@ -577,6 +583,7 @@ impl Transaction {
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
         match self.traits.access {
             AccessMode::ReadWrite => Ok(()),
+            AccessMode::ReadOnly if self.engine.config().force_recovery.is_on() => Err(Error::ForcedRecovery),
             AccessMode::ReadOnly => Err(Error::ReadOnly),
         }
     }

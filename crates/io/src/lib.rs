@@ -7,6 +7,7 @@
 //! | [`OsFileSystem`] | the server: positioned reads and writes, `fdatasync`, optionally `O_DIRECT` and `O_DSYNC` |
 //! | [`MemFileSystem`] | tests that want speed |
 //! | [`FaultFileSystem`] | tests that want trouble: crashes that keep, lose or tear what was not synced, errors at the n-th call, a full disk |
+//! | [`ScratchFileSystem`] | looking into a damaged directory: reads below, keeps in memory what is written |
 //! | [`OverlayFileSystem`] | one of these that does a few calls otherwise: slowly, or not at all |
 //!
 //! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
@@ -22,6 +23,7 @@ mod mem;
 mod os;
 mod overlay;
 mod pool;
+mod scratch;
 mod sparse;
 mod syncing;
 
@@ -33,4 +35,5 @@ pub use mem::MemFileSystem;
 pub use os::OsFileSystem;
 pub use overlay::{Overlay, OverlayFileSystem};
 pub use pool::IoPool;
+pub use scratch::ScratchFileSystem;
 pub use syncing::Syncing;

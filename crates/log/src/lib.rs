@@ -54,7 +54,7 @@ pub use durability::{WaitDurable, WaitTail, WorkerInbox, yield_once};
 pub use error::Error;
 pub use log::{Credit, LEAST_BUFFER, Log, LsnRange};
 pub use metrics::METRICS;
-pub use reader::{LogReader, MtrRecord};
+pub use reader::{LogReader, Loss, MtrRecord};
 
 pub use palisade_base::Lsn;
 

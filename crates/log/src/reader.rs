@@ -59,6 +59,19 @@ pub struct LogReader {
     lsn: Lsn,
     starts: Starts,
     ended: bool,
+    accepts_damage: bool,
+    loss: Option<Loss>,
+}
+
+/// What is lost of a damaged log whose damage is [accepted](LogReader::accept_damage).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Where the log stops being readable: everything before is there.
+    pub from: Lsn,
+    /// Everything below was durable once, as far as what is left tells.
+    pub known_to: Lsn,
+    /// What was found.
+    pub reason: String,
 }
 
 /// What recovery leaves to the writer.
@@ -88,7 +101,21 @@ impl LogReader {
             lsn: checkpoint.lsn,
             starts: Starts::default(),
             ended: false,
+            accepts_damage: false,
+            loss: None,
         }
+    }
+
+    /// Damage ends the log from now on, as a torn write does, and is no error: what was behind it is
+    /// [lost](Self::loss). For a log on a scratch disk: on a real one, what is left behind the damage would be a witness against
+    /// it at the next start.
+    pub fn accept_damage(&mut self) {
+        self.accepts_damage = true;
+    }
+
+    /// What was lost, once the end has been reached.
+    pub fn loss(&self) -> Option<&Loss> {
+        self.loss.as_ref()
     }
 
     /// Where reading starts: a mini-transaction's beginning at or before the checkpoint.
@@ -130,18 +157,26 @@ impl LogReader {
     }
 
     /// The payload length of the frame at `lsn`, if all of it has been read.
-    fn frame_payload_len(&self) -> Result<Option<usize>, Error> {
+    fn frame_payload_len(&mut self) -> Result<Option<usize>, Error> {
         let mut reader = Reader::new(&self.bytes[self.consumed..]);
         let Ok(header) = reader.u64() else { return Ok(None) };
         let Some(len) = frame::payload_len(header, self.lsn) else {
-            return Err(self.corrupted("no mini-transaction begins here"));
+            self.damaged("no mini-transaction begins here".to_owned())?;
+            self.ended = true;
+            return Ok(None);
         };
         let whole = self.bytes.len() - self.consumed >= frame::size(len) as usize;
         Ok(whole.then_some(len))
     }
 
-    fn corrupted(&self, reason: impl Into<String>) -> Error {
-        Error::Corrupted { lsn: self.lsn, position: self.position, reason: reason.into() }
+    /// The log is damaged here: an error, unless that is accepted.
+    fn damaged(&mut self, reason: String) -> Result<(), Error> {
+        if !self.accepts_damage {
+            return Err(Error::Corrupted { lsn: self.lsn, position: self.position, reason });
+        }
+        let known_to = self.known_durable.max(self.lsn);
+        self.loss.get_or_insert(Loss { from: self.lsn, known_to, reason });
+        Ok(())
     }
 
     /// Appends the next group's range to `bytes`; false at the end of the log.
@@ -227,11 +262,11 @@ impl LogReader {
         let lost = self.log.writer.lock().segments.lost_group(self.log_id);
         if let Some(header) = lost.map_err(Error::io("read a segment"))? {
             let reason = format!("a segment is missing: a later one holds {}", header.start);
-            return Err(self.corrupted(reason));
+            self.damaged(reason)?;
         }
         if self.known_durable > self.lsn {
             let reason = format!("the log ends here, but was durable up to {}", self.known_durable);
-            return Err(self.corrupted(reason));
+            self.damaged(reason)?;
         }
         Ok(())
     }

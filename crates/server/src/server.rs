@@ -12,7 +12,9 @@ use palisade_base::error_catalogue::ER_CON_COUNT_ERROR;
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{Setting, Settings};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, WorkerInbox};
+use palisade_engine::{
+    AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, WorkerInbox,
+};
 use palisade_io::{FileSystem, OsFileSystem, Placement};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
@@ -169,7 +171,8 @@ fn open_engine(
     let config = EngineConfig {
         buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
         redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
-        gives_missing_up: settings.uint(sysvar::INNODB_FORCE_RECOVERY) > 0,
+        force_recovery: ForceRecovery::from_number(settings.uint(sysvar::INNODB_FORCE_RECOVERY))
+            .unwrap_or_default(),
         log_buffer_size: settings.uint(sysvar::INNODB_LOG_BUFFER_SIZE),
         log_write_ahead_size: settings.uint(sysvar::INNODB_LOG_WRITE_AHEAD_SIZE),
         flush_log_at_timeout: Duration::from_secs(settings.uint(sysvar::INNODB_FLUSH_LOG_AT_TIMEOUT)),

@@ -17,6 +17,9 @@ use crate::sessions::SessionNo;
 use crate::trx::Trx;
 use crate::undo::UndoSpace;
 
+/// No server has given so many ids, and half of those that fit into a row's header are left.
+const BEYOND_THE_PAST: TrxId = TrxId(1 << 47);
+
 /// How transactions find the trees that undo records name. Answers `None` for what has been dropped.
 pub trait Trees: Send + Sync {
     /// The tree of an index.
@@ -70,6 +73,17 @@ impl TrxSystem {
     pub fn create(log: Arc<Log>, undo: Arc<Space>, clock: Arc<dyn Clock>) -> Result<Arc<Self>, Error> {
         let undo = UndoSpace::create(log.clone(), undo)?;
         Ok(Arc::new(Self::new(log, undo, TrxId(1), clock)))
+    }
+
+    /// The same for tables that have been written to already, by transactions of which nothing is known: all of them count
+    /// as committed, and nothing of them can be rolled back or seen as it was before. Blocks.
+    pub fn create_without_past(
+        log: Arc<Log>,
+        undo: Arc<Space>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>, Error> {
+        let undo = UndoSpace::create(log.clone(), undo)?;
+        Ok(Arc::new(Self::new(log, undo, BEYOND_THE_PAST, clock)))
     }
 
     /// Opens the undo space after redo. Gives the transactions that were in flight: they hold their rows until they have

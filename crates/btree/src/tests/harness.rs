@@ -9,7 +9,7 @@ use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
 use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig};
 
-use crate::recovery::Recovered;
+use crate::recovery::{OnDamage, Recovered};
 use crate::{Attempt, Error, Mtr, Tree, alloc, recovery};
 
 pub(crate) const SPACE: SpaceId = SpaceId(3);
@@ -107,8 +107,9 @@ impl Store {
             event.wait_blocking();
             Ok(())
         };
-        let recovered =
-            with_cleaner(&pool, || recovery::apply(&mut reader, threads, &mut open_space, &wait))?;
+        let recovered = with_cleaner(&pool, || {
+            recovery::apply(&mut reader, threads, &mut open_space, OnDamage::Fail, &wait)
+        })?;
         log.start_after_recovery(reader).unwrap();
         Ok((Store { fs, log, pool, space }, recovered))
     }

@@ -5,6 +5,8 @@
 //! key, and whatever is later found valid at the child's version still is. The separators around the child, which say
 //! what keys it can hold, are read in the same breath.
 
+use std::ops::Bound;
+
 use palisade_base::prng::Prng;
 use palisade_base::{Blocked, PageNo};
 use palisade_buffer::{OptimisticPage, PageRead};
@@ -33,7 +35,17 @@ pub enum Seek<'k> {
     Random(u64),
 }
 
-impl Seek<'_> {
+impl<'k> Seek<'k> {
+    /// Where a scan from `from` begins.
+    pub(crate) fn at(from: Bound<&'k [u8]>, direction: Direction) -> Seek<'k> {
+        match (from, direction) {
+            (Bound::Unbounded, Direction::Forward) => Seek::First,
+            (Bound::Unbounded, Direction::Backward) => Seek::Last,
+            (Bound::Excluded(key), Direction::Backward) => Seek::Below(key),
+            (Bound::Included(key) | Bound::Excluded(key), _) => Seek::Key(key),
+        }
+    }
+
     /// Which child of an inner node to go to.
     #[inline]
     pub(crate) fn child_position<P: PageRead + ?Sized>(&self, node: &NodeView<'_, P>) -> usize {
@@ -67,7 +79,8 @@ impl Fence {
         self.present.then_some(self.key)
     }
 
-    fn note<P: PageRead + ?Sized>(&mut self, node: &NodeView<'_, P>, position: usize) {
+    /// The descent leaves `node` at `position`.
+    pub(crate) fn note<P: PageRead + ?Sized>(&mut self, node: &NodeView<'_, P>, position: usize) {
         let slot = match self.direction {
             Direction::Forward => (position < node.slot_count()).then_some(position),
             Direction::Backward => position.checked_sub(1),

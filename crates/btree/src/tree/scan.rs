@@ -11,12 +11,12 @@
 
 use std::ops::{Bound, ControlFlow};
 
-use palisade_base::PageNo;
+use palisade_base::{Blocked, PageNo};
 use palisade_buffer::{OptimisticPage, Page};
 use smallvec::SmallVec;
 
 use super::Tree;
-use super::descent::{Fence, Restarts, Seek};
+use super::descent::{Fence, MAX_LEVEL, Restarts, Seek};
 use crate::error::Attempt;
 use crate::layout::node::HEAD_SIZE;
 use crate::node::view::Slot;
@@ -162,12 +162,7 @@ impl Tree {
         mut visit: impl FnMut(Entry<'_, '_>) -> ControlFlow<()>,
         then: impl FnOnce(&ScanEnd),
     ) -> Attempt<ScanEnd> {
-        let seek = match (from, direction) {
-            (Bound::Unbounded, Direction::Forward) => Seek::First,
-            (Bound::Unbounded, Direction::Backward) => Seek::Last,
-            (Bound::Excluded(key), Direction::Backward) => Seek::Below(key),
-            (Bound::Included(key) | Bound::Excluded(key), _) => Seek::Key(key),
-        };
+        let seek = Seek::at(from, direction);
         let mut restarts = Restarts::new();
         let (leaf, fence) = loop {
             let mut fence = Fence::new(direction);
@@ -193,7 +188,12 @@ impl Tree {
                 return Ok(ScanEnd::Stopped);
             }
         }
-        let end = match fence.key() {
+        let fence = fence.key();
+        if fence.as_deref().is_some_and(|separator| !is_ahead(separator, from, direction)) {
+            // Separators that do not ascend from node to node would lead a scan round in a circle.
+            return Err(self.corrupted(leaf.id().page, "keys outside the separators"));
+        }
+        let end = match fence {
             Some(separator) if !slots.end_reached && !is_beyond(&separator, until, direction) => {
                 ScanEnd::Continue { separator, direction }
             }
@@ -205,6 +205,40 @@ impl Tree {
 }
 
 impl Tree {
+    /// Where a scan goes on behind damage that it has come upon at `from`: at the next separator of the lowest node on the way
+    /// that can be read. What lies before it is passed over, which is a leaf, or all that is below a damaged node. Damage of
+    /// the root is the answer. Waits for: pages to be read.
+    pub fn pass_damage(&self, from: Bound<&[u8]>, direction: Direction) -> Attempt<ScanEnd> {
+        let seek = Seek::at(from, direction);
+        let mut restarts = Restarts::new();
+        let mut level = 1;
+        loop {
+            let mut fence = Fence::new(direction);
+            let page = match self.descend(seek, level, Some(&mut fence)) {
+                Err(Blocked::Error(error)) if error.is_damage() && level < MAX_LEVEL => {
+                    level += 1;
+                    continue;
+                }
+                found => found?.page,
+            };
+            let node = NodeView::new(&page);
+            if node.level() > 0 {
+                fence.note(&node, seek.child_position(&node));
+            }
+            if !page.validate() {
+                restarts.pause();
+                continue;
+            }
+            return match fence.key() {
+                Some(separator) if is_ahead(&separator, from, direction) => {
+                    Ok(ScanEnd::Continue { separator, direction })
+                }
+                Some(_) => Err(self.corrupted(page.id().page, "keys outside the separators")),
+                None => Ok(ScanEnd::Exhausted),
+            };
+        }
+    }
+
     /// Has leaves read that follow the one at `position` of `parent`, as far as `parent` knows them: at most `ahead`, and none
     /// that begins beyond `until`. If the last of them is in memory, all have been asked for before.
     fn read_ahead(
@@ -244,6 +278,16 @@ impl Tree {
                 .filter(|leaf| !self.space().has(*leaf))
                 .for_each(|leaf| self.space().read_ahead(leaf));
         }
+    }
+}
+
+/// Whether a leaf's edge is further on than where the scan came from.
+fn is_ahead(separator: &[u8], from: Bound<&[u8]>, direction: Direction) -> bool {
+    match (from, direction) {
+        (Bound::Unbounded, _) => true,
+        (Bound::Included(key) | Bound::Excluded(key), Direction::Forward) => separator > key,
+        (Bound::Included(key), Direction::Backward) => separator <= key,
+        (Bound::Excluded(key), Direction::Backward) => separator < key,
     }
 }
 

@@ -283,7 +283,7 @@ impl Transaction {
         self.use_table_for(&scan.table, Use::of(scan.mode))?;
         let how = self.how(scan.mode);
         let peeks = scan.mode == ReadMode::Change && scan.index == 0 && matches!(how, How::Current(_));
-        let trx = self.trx();
+        let (engine, trx) = self.engine_and_trx();
         if how == How::Snapshot || peeks {
             trx.open_snapshot();
         }
@@ -296,12 +296,19 @@ impl Transaction {
                 let table = &scan.table.clone();
                 let read = match how {
                     How::Locked(locking) => scan.read_leaf_locking(trx, locking),
-                    _ => scan.read_leaf(trx, how, peeks),
+                    _ => match scan.read_leaf(trx, how, peeks) {
+                        Err(Blocked::Error(error)) if error.is_damage() && engine.passes_damage() => {
+                            engine.note_damage_passed(table, &table.indexes[scan.index].name, &error);
+                            scan.pass_damage()
+                        }
+                        read => read,
+                    },
                 };
                 read.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             }
             let table = &scan.table.clone();
-            scan.look_again(trx, how).map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
+            let looked = scan.look_again(engine, trx, how);
+            looked.map_err(|blocked| blocked.map_err(|error| name_table(error, table)))?;
             if !scan.pending.is_empty() {
                 scan.pending.clear();
                 scan.batch.rows.retain(|row| row.from != GONE);
@@ -379,6 +386,15 @@ impl Scan {
             ScanEnd::Stopped => Some(Bound::Excluded(stopped_at)),
             end => self.after_leaf(end),
         };
+        Ok(())
+    }
+
+    /// Goes on behind a leaf, or more, that cannot be read. What was read of it before the damage stays in the batch.
+    #[cold]
+    fn pass_damage(&mut self) -> Attempt<()> {
+        let Some(from) = &self.from else { return Ok(()) };
+        let passed = self.table.tree(self.index).pass_damage(from.as_ops(), self.direction.into());
+        self.from = self.after_leaf(passed.map_err(Blocked::up)?);
         Ok(())
     }
 

@@ -13,10 +13,10 @@ use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, Trx};
 
 use super::{BatchedRow, Bound, GONE, LEAF_ROOM, MOST_LONG, RowBatch, Scan, damaged};
-use crate::Attempt;
 use crate::store::{FoundRow, How, ReadProgress, RowStore};
 use crate::table::Table;
 use crate::transaction::RowStamp;
+use crate::{Attempt, Engine};
 
 /// Rows that are looked for at once, at most.
 const LOOKS: usize = 16;
@@ -139,7 +139,7 @@ impl Pending {
 
 impl Scan {
     /// Looks for the rows that need it, from where the last call had to wait. Waits for: pages, and as `how` says for locks.
-    pub(super) fn look_again(&mut self, trx: &mut Trx, how: How) -> Attempt<()> {
+    pub(super) fn look_again(&mut self, engine: &Engine, trx: &mut Trx, how: How) -> Attempt<()> {
         let most = match how {
             How::Snapshot | How::Latest => LOOKS,
             How::Current(_) | How::Locked(_) => 1,
@@ -171,6 +171,11 @@ impl Scan {
                     look.event = Some(event.clone());
                     wait.get_or_insert(event);
                     number += 1;
+                }
+                Err(Blocked::Error(error)) if error.is_damage() && engine.passes_damage() => {
+                    engine.note_damage_passed(table, &table.indexes[*index].name, &error);
+                    look.finish(batch, None);
+                    pending.end(number);
                 }
                 Err(failed) => return Err(failed),
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use palisade_io::{FileSystem, OpenMode};
 
 use super::harness::*;
-use crate::{Engine, EngineConfig, Error, ReadMode, Table, TableName};
+use crate::{Engine, EngineConfig, Error, ForceRecovery, ReadMode, Table, TableName};
 
 /// Two tables with rows.
 fn two_tables() -> (Arc<dyn FileSystem>, Arc<Engine>, Arc<Table>) {
@@ -123,7 +123,7 @@ fn a_missing_file_that_the_log_has_changes_for_is_asked_for_and_they_are_not_for
 #[test]
 fn changes_for_a_missing_file_can_be_given_up() {
     let (fs, _) = crashed_and_without_its_file();
-    let forced = EngineConfig { gives_missing_up: true, ..quiet() };
+    let forced = EngineConfig { force_recovery: ForceRecovery::IgnoreDamage, ..quiet() };
     let engine = Engine::open(forced, fs.clone()).unwrap();
     is_missing(Client::new(&engine, &table(&engine, "t")).read_as(7, ReadMode::Snapshot));
     assert_eq!(Client::new(&engine, &table(&engine, "other")).scan(1).len(), 50);

@@ -2,6 +2,7 @@
 
 mod auto_increment;
 mod cold;
+mod damage;
 mod ddl;
 mod ddl_crash;
 mod dropped;

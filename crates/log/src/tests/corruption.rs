@@ -139,6 +139,27 @@ fn a_flipped_bit_in_the_last_group_of_a_log_that_went_idle_is_corruption() {
     assert_eq!(read_all(&mut reader).unwrap(), appended);
 }
 
+/// Whatever is lost, the log reads up to the damage, says from where to where, and takes appends.
+#[test]
+fn damage_that_is_accepted_ends_the_log() {
+    for damaged in 0..10 {
+        let fs = Arc::new(FaultFileSystem::new(1));
+        let (log, appended) = ten_commits(&fs);
+        log.shutdown().unwrap();
+        let (position, _) = groups(&fs)[damaged];
+        fs.flip_bit(&segment(0), position * 8 + 8 * group::HEADER as u64);
+        let (log, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        reader.accept_damage();
+        assert_eq!(read_all(&mut reader).unwrap(), appended[..damaged]);
+        let loss = reader.loss().unwrap();
+        assert_eq!((loss.from, loss.known_to), (appended[damaged].0.start, appended[9].0.end));
+        log.start_after_recovery(reader).unwrap();
+        let range = append(&log, b"goes on").unwrap();
+        assert_eq!(range.start, appended[damaged].0.start);
+        log.flush_blocking(range.end).unwrap();
+    }
+}
+
 #[test]
 fn an_idle_log_gets_one_witness_and_is_then_left_alone() {
     let fs = Arc::new(FaultFileSystem::new(1));

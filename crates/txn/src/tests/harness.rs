@@ -112,7 +112,8 @@ impl Store {
             event.wait_blocking();
             Ok(())
         };
-        recovery::apply(&mut reader, 1, &mut |space| Ok(pool.space(space)), &wait).unwrap();
+        let mut find = |space| Ok(pool.space(space));
+        recovery::apply(&mut reader, 1, &mut find, recovery::OnDamage::Fail, &wait).unwrap();
         log.start_after_recovery(reader).unwrap();
         let undo = pool.space(UNDO_SPACE).unwrap();
         let (system, in_flight) =
