@@ -661,6 +661,7 @@ system_variables! {
     SHOW_CREATE_TABLE_VERBOSITY = "show_create_table_verbosity", Both, dynamic, bool(false), COMPATIBLE;
     SHOW_GIPK_IN_CREATE_TABLE_AND_INFORMATION_SCHEMA = "show_gipk_in_create_table_and_information_schema", Both, dynamic, bool(true), COMPATIBLE;
     SKIP_EXTERNAL_LOCKING = "skip_external_locking", Global, fixed, bool(true), COMPATIBLE;
+    SKIP_GRANT_TABLES = "skip_grant_tables", Global, fixed, bool(false), "Whether every client is let in and may do everything, until FLUSH PRIVILEGES. Only the socket is listened on then, unless skip_networking=OFF is given. For repairing damaged accounts.";
     SKIP_NAME_RESOLVE = "skip_name_resolve", Global, fixed, bool(true), "Clients are known by address.";
     SKIP_NETWORKING = "skip_networking", Global, fixed, bool(false), "Whether only the socket is listened on.";
     SKIP_REPLICA_START = "skip_replica_start", Global, fixed, bool(false), COMPATIBLE;

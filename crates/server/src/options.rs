@@ -88,6 +88,7 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
     }
     options.use_log_file_size();
     options.use_io_capacity();
+    options.use_skip_grant_tables();
     Ok(Action::Run(Box::new(options)))
 }
 
@@ -193,6 +194,14 @@ impl Options {
                 "innodb_io_capacity={capacity} is more than innodb_io_capacity_max={most}; it is {most} as well"
             ));
             self.settings.set(sysvar::INNODB_IO_CAPACITY, Setting::UInt(most));
+        }
+    }
+
+    /// A server that lets everyone in is not reached over the network, as in MySQL, unless that is said as well.
+    fn use_skip_grant_tables(&mut self) {
+        let is_open = self.settings.bool(sysvar::SKIP_GRANT_TABLES);
+        if is_open && !self.given.contains(&sysvar::SKIP_NETWORKING) {
+            self.settings.set(sysvar::SKIP_NETWORKING, Setting::Bool(true));
         }
     }
 

@@ -93,8 +93,9 @@ pub fn run_on(
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
     innodb_status::watch_deadlocks(&host);
+    let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);
     runtime
-        .block_on(host.accounts.open(&sql))
+        .block_on(host.accounts.open(&sql, skips_accounts))
         .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
     let server = Arc::new(Server { host: host.clone(), sql });
     let workers = start_workers(&host, ground.processors, runtime.handle())?;

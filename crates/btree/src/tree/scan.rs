@@ -205,37 +205,40 @@ impl Tree {
 }
 
 impl Tree {
-    /// Where a scan goes on behind damage that it has come upon at `from`: at the next separator of the lowest node on the way
-    /// that can be read. What lies before it is passed over, which is a leaf, or all that is below a damaged node. Damage of
-    /// the root is the answer. Waits for: pages to be read.
-    pub fn pass_damage(&self, from: Bound<&[u8]>, direction: Direction) -> Attempt<ScanEnd> {
+    /// Where a scan goes on that came from `from` and could not read the page `damaged`: at the next separator on the way to
+    /// that page. What lies before it is passed over, which is a leaf, or all that is below a damaged node. If the page is
+    /// not on the way, the leaf itself is passed over. The root cannot be. Waits for: pages to be read.
+    pub fn pass_damage(&self, from: Bound<&[u8]>, direction: Direction, damaged: PageNo) -> Attempt<ScanEnd> {
         let seek = Seek::at(from, direction);
-        let mut restarts = Restarts::new();
-        let mut level = 1;
+        if damaged == self.root() && !self.space().has(damaged) {
+            return Err(self.corrupted(damaged, "the root of the index cannot be read"));
+        }
+        let mut fence = Fence::new(direction);
+        let mut page = self.space().shared(self.root()).map_err(Blocked::up)?;
+        let mut level = NodeView::new(&*page).level();
         loop {
-            let mut fence = Fence::new(direction);
-            let page = match self.descend(seek, level, Some(&mut fence)) {
-                Err(Blocked::Error(error)) if error.is_damage() && level < MAX_LEVEL => {
-                    level += 1;
-                    continue;
-                }
-                found => found?.page,
-            };
-            let node = NodeView::new(&page);
-            if node.level() > 0 {
-                fence.note(&node, seek.child_position(&node));
+            let node = NodeView::new(&*page);
+            if !node.is(self.index_id(), level) || level > MAX_LEVEL {
+                return Err(self.corrupted(page.id().page, "not the node that its parent promised"));
             }
-            if !page.validate() {
-                restarts.pause();
-                continue;
+            if level == 0 {
+                break;
             }
-            return match fence.key() {
-                Some(separator) if is_ahead(&separator, from, direction) => {
-                    Ok(ScanEnd::Continue { separator, direction })
-                }
-                Some(_) => Err(self.corrupted(page.id().page, "keys outside the separators")),
-                None => Ok(ScanEnd::Exhausted),
-            };
+            let position = seek.child_position(&node);
+            fence.note(&node, position);
+            let child = node.child(position);
+            if level == 1 || child == damaged {
+                break;
+            }
+            page = self.space().shared(child).map_err(Blocked::up)?;
+            level -= 1;
+        }
+        match fence.key() {
+            Some(separator) if is_ahead(&separator, from, direction) => {
+                Ok(ScanEnd::Continue { separator, direction })
+            }
+            Some(_) => Err(self.corrupted(page.id().page, "keys outside the separators")),
+            None => Ok(ScanEnd::Exhausted),
         }
     }
 

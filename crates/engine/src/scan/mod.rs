@@ -24,7 +24,7 @@ mod second_look;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use palisade_base::Blocked;
+use palisade_base::{Blocked, PageNo};
 use palisade_btree::{Entry, ScanEnd, Tree};
 use palisade_catalog::key;
 use palisade_txn::{ClusteredHeader, EXTERNAL, SecondaryHeader, Trx};
@@ -297,9 +297,14 @@ impl Transaction {
                 let read = match how {
                     How::Locked(locking) => scan.read_leaf_locking(trx, locking),
                     _ => match scan.read_leaf(trx, how, peeks) {
-                        Err(Blocked::Error(error)) if error.is_damage() && engine.passes_damage() => {
-                            engine.note_damage_passed(table, &table.indexes[scan.index].name, &error);
-                            scan.pass_damage()
+                        Err(Blocked::Error(error @ Error::Corrupted { page, .. }))
+                            if engine.passes_damage() =>
+                        {
+                            let passed = scan.pass_damage(page);
+                            if passed.is_ok() {
+                                engine.note_damage_passed(table, &table.indexes[scan.index].name, &error);
+                            }
+                            passed
                         }
                         read => read,
                     },
@@ -391,9 +396,9 @@ impl Scan {
 
     /// Goes on behind a leaf, or more, that cannot be read. What was read of it before the damage stays in the batch.
     #[cold]
-    fn pass_damage(&mut self) -> Attempt<()> {
+    fn pass_damage(&mut self, damaged: PageNo) -> Attempt<()> {
         let Some(from) = &self.from else { return Ok(()) };
-        let passed = self.table.tree(self.index).pass_damage(from.as_ops(), self.direction.into());
+        let passed = self.table.tree(self.index).pass_damage(from.as_ops(), self.direction.into(), damaged);
         self.from = self.after_leaf(passed.map_err(Blocked::up)?);
         Ok(())
     }

@@ -308,6 +308,28 @@ fn scans_pass_over_a_damaged_leaf_with_force_only() {
     shut_down(engine);
 }
 
+/// Nothing is below a root that cannot be read; the answer is an error, with force too.
+#[test]
+fn a_damaged_root_is_an_error() {
+    let disk = Disk::with_tables();
+    let engine = open(&disk.fs);
+    let t = table(&engine, "t");
+    let (space, root) = (t.space, t.tree(0).root());
+    drop(t);
+    shut_down(engine);
+    disk.damage_page(space.0, root.0.into());
+    for level in [ForceRecovery::Off, ForceRecovery::IgnoreDamage] {
+        let engine = disk.try_open(level).unwrap();
+        let mut client = Client::new(&engine, &table(&engine, "t"));
+        for direction in [Direction::Forward, Direction::Backward] {
+            let scanned = client.scan_range(0, KeyRange::default(), direction, ReadMode::Snapshot);
+            assert!(matches!(scanned, Err(Error::Corrupted { .. })), "{scanned:?}");
+        }
+        drop(client);
+        shut_down(engine);
+    }
+}
+
 /// A transaction's changes are in the log, and a page that they are for is damaged.
 #[test]
 fn redo_of_a_damaged_page_is_given_up_with_force_only() {

@@ -20,6 +20,10 @@
 //! Sessions of an account that may do everything everywhere are not looked up at all: such an account's loss of a
 //! global privilege acts from its next login on, as MySQL's manual says of global privileges.
 //!
+//! With `skip_grant_tables` everybody is one account that may do everything, until FLUSH PRIVILEGES reads the rows. Damaged rows
+//! do not keep the server from starting: what could be read counts, except where a lost row could have gone before it
+//! ([`Completeness`]), and accounts cannot be changed until all can be read.
+//!
 //! Deliberately absent, and answered with 1235: roles, proxies, privileges on columns and routines, resource limits,
 //! password expiry and history.
 
@@ -34,11 +38,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use palisade_base::error_catalogue::{ER_CANNOT_LOAD_FROM_TABLE_V2, ER_OPTION_PREVENTS_STATEMENT};
+use palisade_base::mysql_error;
 use palisade_sql::{Sql, SqlResult};
 use parking_lot::Mutex;
+use tracing::{error, warn};
 
 pub(crate) use statements::execute;
-pub use table::{Account, AccountName, AccountTable};
+pub use table::{Account, AccountName, AccountTable, Completeness};
 
 /// All accounts, and the way to change them.
 pub struct Accounts {
@@ -74,12 +81,40 @@ impl Accounts {
         self.current.load_full()
     }
 
-    /// Makes the tables of the schema `mysql` if this is a fresh server, and reads the accounts from them.
-    pub async fn open(&self, sql: &Sql) -> SqlResult<()> {
+    /// Makes the tables of the schema `mysql` if this is a fresh server, and reads the accounts from them, as far as they can be
+    /// read, unless `skips` says that everybody is let in. No session is served yet.
+    pub async fn open(&self, sql: &Sql, skips: bool) -> SqlResult<()> {
         let _change = self.change.lock().await;
-        store::create(sql).await?;
-        self.current.store(Arc::new(store::load(sql).await?));
+        let may_lack = sql.engine().config().force_recovery.is_on();
+        match store::create(sql).await {
+            Err(error) if skips || may_lack => {
+                warn!("the tables of the accounts cannot be made: {}", error.message)
+            }
+            made => made?,
+        }
+        let accounts = match skips {
+            true => AccountTable::skipped(),
+            false => store::load_what_is_whole(sql).await?,
+        };
+        match accounts.completeness() {
+            Completeness::Skipped => warn!("skip_grant_tables: every client is let in and may do everything"),
+            Completeness::Lacks(table) => error!(
+                "mysql.{table} is damaged: accounts that may be affected are locked, and none can be changed; start with \
+                 skip_grant_tables to repair it (docs/recovery.md)"
+            ),
+            Completeness::Whole => {}
+        }
+        self.current.store(Arc::new(accounts));
         Ok(())
+    }
+
+    /// Whether accounts can be named and changed: 1290 with `skip_grant_tables`, 1728 while some cannot be read.
+    pub fn check_changeable(&self) -> SqlResult<()> {
+        match self.current.load().completeness() {
+            Completeness::Whole => Ok(()),
+            Completeness::Skipped => Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--skip-grant-tables")),
+            Completeness::Lacks(table) => Err(mysql_error!(ER_CANNOT_LOAD_FROM_TABLE_V2, "mysql", table)),
+        }
     }
 
     /// Reads the accounts again (FLUSH PRIVILEGES).

@@ -60,6 +60,11 @@ pub(crate) async fn execute(
     statement: &Statement,
     sink: &mut dyn ResultSink,
 ) -> Option<SqlResult<Completion>> {
+    if names_accounts(statement)
+        && let Err(error) = host.accounts.check_changeable()
+    {
+        return Some(Err(error));
+    }
     Some(match statement {
         Statement::Show(show) => match &show.what {
             ShowWhat::Grants { user, roles } if roles.is_empty() => {
@@ -98,6 +103,21 @@ pub(crate) async fn execute(
         Statement::SetRole(_) => Err(not_supported("roles")),
         _ => return None,
     })
+}
+
+/// Whether a statement cannot do without the accounts as they are stored.
+fn names_accounts(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(show) => matches!(show.what, ShowWhat::Grants { .. } | ShowWhat::CreateUser(_)),
+        Statement::CreateUser(_)
+        | Statement::AlterUser(_)
+        | Statement::DropUser(_)
+        | Statement::RenameUser(_)
+        | Statement::SetPassword(_)
+        | Statement::Grant(_)
+        | Statement::Revoke(_) => true,
+        _ => false,
+    }
 }
 
 /// Who is meant.

@@ -4,6 +4,8 @@
 //! What has changed of an account is written by deleting its rows and inserting them again, in one transaction for all
 //! accounts of a statement.
 
+use palisade_base::error_catalogue::ER_CANNOT_LOAD_FROM_TABLE_V2;
+use palisade_base::mysql_error;
 use palisade_catalog::Value;
 use palisade_engine::Dictionary;
 use palisade_sql::sink::Collected;
@@ -11,7 +13,7 @@ use palisade_sql::{Session, SessionVariables, Sql, SqlResult};
 
 use super::password::Plugin;
 use super::privilege::{self, Level, Privileges};
-use super::table::{Account, AccountName, AccountTable};
+use super::table::{Account, AccountName, AccountTable, Completeness};
 
 const SCHEMA: &str = "mysql";
 
@@ -57,10 +59,51 @@ async fn run(sql: &Sql, session: &mut Session, text: &str) -> SqlResult<Vec<Vec<
     Ok(rows.rows)
 }
 
+/// Where accounts are read from: all of each table, or as much as can be read.
+struct Source<'a> {
+    sql: &'a Sql,
+    session: Session,
+    may_lack: bool,
+}
+
+impl Source<'_> {
+    /// The rows of a query, and whether they are all.
+    async fn rows(&mut self, text: &str) -> SqlResult<(Vec<Vec<Value>>, bool)> {
+        let before = self.sql.engine().damage_passed();
+        match run(self.sql, &mut self.session, text).await {
+            Ok(rows) => Ok((rows, self.sql.engine().damage_passed() == before)),
+            Err(error) if self.may_lack => {
+                tracing::error!("accounts cannot be read: {}", error.message);
+                Ok((Vec::new(), false))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Reads the accounts as far as they can be read; those that lost rows might have gone before are
+/// [locked](AccountTable::lacks_users). For when no session is served yet: meanwhile all scans pass over damage.
+pub(super) async fn load_what_is_whole(sql: &Sql) -> SqlResult<AccountTable> {
+    let engine = sql.engine();
+    let passed_before = engine.passes_damage();
+    engine.set_passes_damage(true);
+    let accounts = read(Source { sql, session: session(), may_lack: true }).await;
+    engine.set_passes_damage(passed_before);
+    accounts
+}
+
+/// Reads all accounts; an error if some cannot be read.
+pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
+    let accounts = read(Source { sql, session: session(), may_lack: false }).await?;
+    match accounts.completeness() {
+        Completeness::Lacks(table) => Err(mysql_error!(ER_CANNOT_LOAD_FROM_TABLE_V2, SCHEMA, table)),
+        Completeness::Whole | Completeness::Skipped => Ok(accounts),
+    }
+}
+
 /// Reads all accounts. A row that makes no sense (a plugin not known here, a text that is no text) is a locked account:
 /// nobody must come in because of it.
-pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
-    let mut session = session();
+async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
     let mut accounts = AccountTable::default();
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Global).collect();
     let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
@@ -68,7 +111,8 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
         "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, {} FROM mysql.user",
         names.join(", ")
     );
-    for row in run(sql, &mut session, &text).await? {
+    let (rows, has_all_users) = source.rows(&text).await?;
+    for row in rows {
         let plugin = Plugin::named(&text_of(&row[2]));
         let kept = bytes_of(&row[3]);
         let usable = plugin.is_some_and(|plugin| plugin.is_well_formed(&kept));
@@ -84,14 +128,16 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Database).collect();
     let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
     let text = format!("SELECT User, Host, Db, {} FROM mysql.db", names.join(", "));
-    for row in run(sql, &mut session, &text).await? {
+    let (rows, has_all_databases) = source.rows(&text).await?;
+    for row in rows {
         let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
         if let Some(account) = accounts.get_mut(&name) {
             account.databases.insert(text_of(&row[2]), flagged(&privileges, &row[3..]));
         }
     }
     let text = "SELECT User, Host, Db, Table_name, CAST(Table_priv AS CHAR) FROM mysql.tables_priv";
-    for row in run(sql, &mut session, text).await? {
+    let (rows, has_all_tables) = source.rows(text).await?;
+    for row in rows {
         let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
         if let Some(account) = accounts.get_mut(&name) {
             let table = (text_of(&row[2]), text_of(&row[3]));
@@ -99,11 +145,24 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
         }
     }
     let text = "SELECT USER, HOST, PRIV, WITH_GRANT_OPTION FROM mysql.global_grants";
-    for row in run(sql, &mut session, text).await? {
+    let (rows, has_all_grants) = source.rows(text).await?;
+    for row in rows {
         let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
         if let Some(account) = accounts.get_mut(&name) {
             account.dynamic.insert(text_of(&row[2]), text_of(&row[3]) == "Y");
         }
+    }
+    if !has_all_users {
+        accounts.lacks_users();
+    }
+    if !has_all_databases {
+        accounts.lacks_databases();
+    }
+    if !has_all_tables {
+        accounts.lacks("tables_priv");
+    }
+    if !has_all_grants {
+        accounts.lacks("global_grants");
     }
     Ok(accounts)
 }

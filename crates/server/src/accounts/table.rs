@@ -137,10 +137,23 @@ impl Account {
     }
 }
 
+/// How far the accounts in memory are those that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Completeness {
+    /// They are.
+    #[default]
+    Whole,
+    /// Rows of this table of the schema `mysql` could not be read.
+    Lacks(&'static str),
+    /// They were not read: `skip_grant_tables`.
+    Skipped,
+}
+
 /// All accounts.
 #[derive(Debug, Clone, Default)]
 pub struct AccountTable {
     accounts: BTreeMap<AccountName, Account>,
+    completeness: Completeness,
 }
 
 impl AccountTable {
@@ -148,6 +161,53 @@ impl AccountTable {
     pub fn new(accounts: Vec<Account>) -> Self {
         AccountTable {
             accounts: accounts.into_iter().map(|account| (account.name.clone(), account)).collect(),
+            completeness: Completeness::Whole,
+        }
+    }
+
+    /// What takes the place of the accounts with `skip_grant_tables`: one that everybody is, with the name that MySQL gives it.
+    pub fn skipped() -> Self {
+        let name = AccountName::new("skip-grants user", "skip-grants host");
+        let all = AccountTable::new(vec![Account { name, ..Account::root() }]);
+        AccountTable { completeness: Completeness::Skipped, ..all }
+    }
+
+    /// The account that everybody is, with `skip_grant_tables`.
+    pub fn everybody(&self) -> Option<&Account> {
+        match self.completeness {
+            Completeness::Skipped => self.accounts.values().next(),
+            Completeness::Whole | Completeness::Lacks(_) => None,
+        }
+    }
+
+    /// How far these are the accounts that there are.
+    pub fn completeness(&self) -> Completeness {
+        self.completeness
+    }
+
+    /// Rows of `user` could not be read. One of them may have been the account that a client should get, so only those stay
+    /// open that nothing goes before: with a user's name and a host without pattern or mask.
+    pub(super) fn lacks_users(&mut self) {
+        self.lacks("user");
+        for account in self.accounts.values_mut() {
+            account.locked |= account.name.user.is_empty() || host_rank(&account.name.host).0 < 2;
+        }
+    }
+
+    /// Rows of `db` could not be read. Of the entries that match a database the closest counts alone, and may have been one of
+    /// them, so only those stay that are closest in any case: names without pattern.
+    pub(super) fn lacks_databases(&mut self) {
+        self.lacks("db");
+        for account in self.accounts.values_mut() {
+            account.databases.retain(|pattern, _| specificity(pattern) == usize::MAX);
+        }
+    }
+
+    /// Rows of a table could not be read whose rows do nothing but allow something: what they allowed is lost until it is
+    /// repaired.
+    pub(super) fn lacks(&mut self, table: &'static str) {
+        if self.completeness == Completeness::Whole {
+            self.completeness = Completeness::Lacks(table);
         }
     }
 
@@ -293,6 +353,38 @@ mod tests {
         assert_eq!(host("other", remote("192.0.2.1")), None);
         assert_eq!(host("v6", remote("2001:db8::5")).as_deref(), Some("'v6'@'2001:db8::/32'"));
         assert_eq!(host("v6", remote("2001:db9::5")), None);
+    }
+
+    /// What the rows that are lost might have said is not decided against them.
+    #[test]
+    fn accounts_that_lost_rows_could_go_before_are_closed() {
+        let names = [
+            ("app", "%"),
+            ("app", "10.0.0.7"),
+            ("app", "10.0.0.0/24"),
+            ("", "localhost"),
+            ("root", "localhost"),
+        ];
+        let mut table = AccountTable::new(names.map(|(user, host)| named(user, host)).into());
+        table.lacks_users();
+        let is_open = |user: &str, peer| table.find(user, peer).is_some_and(|account| !account.locked);
+        assert!(is_open("root", Peer::Local) && is_open("app", remote("10.0.0.7")));
+        assert!(!is_open("app", remote("10.0.0.8")) && !is_open("app", remote("192.0.2.1")));
+        assert!(!is_open("other", Peer::Local));
+        assert_eq!(table.completeness(), Completeness::Lacks("user"));
+        let mut account = named("app", "10.0.0.7");
+        account.databases.insert("shop".into(), Privileges::SELECT);
+        account.databases.insert(r"a\_b".into(), Privileges::SELECT);
+        account.databases.insert("sh%".into(), Privileges::SELECT);
+        table.put(account);
+        table.lacks_databases();
+        let account = table.find("app", remote("10.0.0.7")).unwrap();
+        assert!(
+            account.on_database("shop").has(Privileges::SELECT)
+                && account.on_database("a_b").has(Privileges::SELECT)
+        );
+        assert!(!account.on_database("ship").has(Privileges::SELECT));
+        assert_eq!(table.completeness(), Completeness::Lacks("user"), "the first is named");
     }
 
     #[test]

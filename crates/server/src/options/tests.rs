@@ -36,6 +36,15 @@ fn dashes_underscores_sizes_and_flags() {
 }
 
 #[test]
+fn who_lets_everyone_in_is_not_reached_over_the_network() {
+    let is_local = |arguments: &[&str]| run(arguments).unwrap().settings.bool(sysvar::SKIP_NETWORKING);
+    assert!(!is_local(&[]));
+    assert!(is_local(&["--skip-grant-tables"]));
+    assert!(!is_local(&["--skip-grant-tables", "--skip-networking=OFF"]));
+    assert!(!is_local(&["--skip-grant-tables=OFF"]));
+}
+
+#[test]
 fn the_size_of_log_files_gives_the_logs_capacity_unless_that_is_given() {
     let capacity = |arguments: &[&str]| {
         let options = run(arguments).unwrap();
