@@ -39,6 +39,10 @@ palisade_base::metrics! {
     pub static QUERIES: Counter = "Queries", "server", "Commands executed";
     /// Statements of clients.
     pub static QUESTIONS: Counter = "Questions", "server", "Statements sent by clients";
+    /// Statements that went on on a computing thread.
+    pub static STATEMENTS_COMPUTED: Counter = "Worker_statements_computed", "server", "Statements that took longer steps than a worker has time for, and went on on computing threads";
+    /// Threads of workers that did not come back in time.
+    pub static THREADS_RELIEVED: Counter = "Worker_threads_relieved", "server", "Threads whose workers were taken over by new ones, because a session did not let go of them";
     /// Sessions that went on with another worker.
     pub static SESSIONS_MOVED: Counter = "Worker_sessions_moved", "server", "Sessions that followed their clients' packets to another worker";
     /// Connections that have gone on in TLS.

@@ -29,6 +29,7 @@ use crate::compute::Compute;
 use crate::event_loop::EventLoop;
 use crate::fault::survive;
 use crate::post::Post;
+use crate::status;
 
 /// What a task runs.
 pub type TaskFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -189,7 +190,9 @@ pub fn may_compute() -> bool {
         if post.is_for_computing() || task.compute.is_out_of_threads() {
             return true;
         }
-        task.is_heavy.store(true, Ordering::Relaxed);
+        if !task.is_heavy.swap(true, Ordering::Relaxed) {
+            status::STATEMENTS_COMPUTED.increment();
+        }
         false
     })
 }

@@ -17,9 +17,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tracing::{info, warn};
+use tracing::{debug, warn};
 
 use crate::post::Post;
+use crate::status;
 use crate::worker::Team;
 
 /// Between two looks.
@@ -172,11 +173,13 @@ fn look(team: &Arc<Team>, sights: &mut Sights, looks_at_client: &impl Fn(u64)) {
 
 fn relieve(team: &Arc<Team>, worker: usize, post: &Arc<Post>, since: Instant) {
     let connection = post.connection();
+    let held_ms = since.elapsed().as_millis();
     match team.relieve(worker, post) {
-        Ok(()) => info!(
-            "worker {worker}: connection {connection} has held its thread for {} ms: another one goes on",
-            since.elapsed().as_millis()
-        ),
+        Ok(()) => {
+            status::THREADS_RELIEVED.increment();
+            // A slow disk does it as well: not worth a line of the log each time.
+            debug!("worker {worker}: connection {connection} has held its thread for {held_ms} ms");
+        }
         Err(error) => {
             warn!("worker {worker} is held by connection {connection}, and there is no thread: {error}")
         }
