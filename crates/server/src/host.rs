@@ -290,6 +290,14 @@ impl Host for ServerHost {
         self.check(session, |asker| asker.check_statement(statement))
     }
 
+    fn dynamic_privileges(&self) -> &'static [&'static str] {
+        crate::accounts::privilege::DYNAMIC
+    }
+
+    fn check_sees_storage(&self, session: &Session) -> SqlResult<()> {
+        self.check(session, |asker| asker.require(crate::accounts::privilege::Privileges::PROCESS))
+    }
+
     fn may_see(&self, session: &Session, schema: &str, table: Option<&str>) -> bool {
         self.asked(session, |asker| asker.sees(schema, table))
     }

@@ -141,6 +141,16 @@ pub trait Host: Send + Sync {
         with_rows: bool,
     ) -> Option<VirtualTable>;
 
+    /// Privileges that come by name.
+    fn dynamic_privileges(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// 1227 unless the session's account may see what everyone does (PROCESS).
+    fn check_sees_storage(&self, _session: &Session) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// Names of the server's virtual tables: (schema, table).
     fn virtual_table_names(&self) -> Vec<(String, String)>;
 

@@ -63,7 +63,7 @@ pub enum TypeKind {
     Time(Option<u64>),
     DateTime(Option<u64>),
     Timestamp(Option<u64>),
-    Year,
+    Year(Option<u64>),
     Enum(Vec<Vec<u8>>),
     Set(Vec<Vec<u8>>),
     Json,

@@ -97,7 +97,7 @@ impl Display for TypeKind {
             TypeKind::Time(digits) => write!(f, "time{}", Length(*digits)),
             TypeKind::DateTime(digits) => write!(f, "datetime{}", Length(*digits)),
             TypeKind::Timestamp(digits) => write!(f, "timestamp{}", Length(*digits)),
-            TypeKind::Year => f.write_str("year"),
+            TypeKind::Year(_) => f.write_str("year"),
             TypeKind::Enum(values) => members(f, "enum", values),
             TypeKind::Set(values) => members(f, "set", values),
             TypeKind::Json => f.write_str("json"),

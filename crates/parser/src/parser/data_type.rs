@@ -144,14 +144,15 @@ impl Parser<'_> {
             Keyword::DATETIME => TypeKind::DateTime(self.optional_length()?),
             Keyword::TIMESTAMP => TypeKind::Timestamp(self.optional_length()?),
             Keyword::YEAR => {
-                if self.optional_length()?.is_some() {
+                let width = self.optional_length()?;
+                if width.is_some() {
                     self.note(Deprecated::YearWidth);
                 }
                 let attributes = &[Keyword::UNSIGNED, Keyword::SIGNED, Keyword::ZEROFILL];
                 if self.accept_any(attributes) == Some(Keyword::UNSIGNED) {
                     self.note(Deprecated::UnsignedYear);
                 }
-                TypeKind::Year
+                TypeKind::Year(width)
             }
             Keyword::JSON => TypeKind::Json,
             Keyword::ENUM => TypeKind::Enum(self.parenthesised_list(Self::text_literal)?),

@@ -9,7 +9,7 @@ use palisade_base::error_catalogue::{
     ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_COLUMN_CANNOT_DROP,
     ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_PRIMARY_CANT_HAVE_NULL,
     ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR,
-    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, WARN_DATA_TRUNCATED,
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_USAGE, WARN_DATA_TRUNCATED,
 };
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::descriptor::{
@@ -72,6 +72,8 @@ pub struct Draft {
     pub dropped_indexes: Vec<Index>,
     /// Columns that get another name: old and new.
     pub renamed_columns: Vec<(String, String)>,
+    /// New names of indexes.
+    renamed_indexes: Vec<String>,
 }
 
 /// What the actions have touched so far.
@@ -79,6 +81,8 @@ pub struct Draft {
 struct Changed {
     definition: bool,
     rebuild: bool,
+    /// Names, old and new, of columns that have been defined anew.
+    columns: Vec<String>,
     added: Vec<String>,
     dropped: Vec<String>,
 }
@@ -88,6 +92,9 @@ impl Draft {
     pub fn new(definer: &mut Definer<'_>, old: &TableDef, statement: &AlterTable) -> SqlResult<Draft> {
         if statement.partitioning.is_some() {
             return unsupported("partitions");
+        }
+        if let [AlterAction::Validation(_)] = statement.actions.as_slice() {
+            return Err(mysql_error!(ER_WRONG_USAGE, "ALTER", "WITH VALIDATION"));
         }
         let mut draft = Draft {
             def: old.clone(),
@@ -104,6 +111,7 @@ impl Draft {
             new_foreign_keys: Vec::new(),
             dropped_indexes: Vec::new(),
             renamed_columns: Vec::new(),
+            renamed_indexes: Vec::new(),
         };
         let hides = |action: &AlterAction, index: &Index| matches!(action, AlterAction::SetIndexVisible(name, false) if name.eq_ignore_ascii_case(&index.name));
         if let Some(index) = old.clustering_index()
@@ -313,6 +321,16 @@ impl Draft {
         place.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name))
     }
 
+    /// The place of a column that an action defines anew: a statement does so with a column once, and calls it what it was
+    /// called before.
+    fn place_once(&mut self, name: &str) -> SqlResult<usize> {
+        if self.changed.columns.iter().any(|changed| changed.eq_ignore_ascii_case(name)) {
+            return Err(mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name));
+        }
+        self.changed.columns.push(name.to_owned());
+        self.place(name)
+    }
+
     fn index(&self, name: &str) -> SqlResult<usize> {
         let number = self.def.index_number(name).filter(|number| !self.def.indexes[*number].hidden);
         number.ok_or_else(|| mysql_error!(ER_KEY_DOES_NOT_EXITS, name, self.def.name))
@@ -399,7 +417,7 @@ impl Draft {
 
     fn add_column(
         &mut self,
-        definer: &Definer<'_>,
+        definer: &mut Definer<'_>,
         definition: &ColumnDefinition,
         position: &ColumnPosition,
     ) -> SqlResult<()> {
@@ -440,13 +458,14 @@ impl Draft {
 
     fn change_column(
         &mut self,
-        definer: &Definer<'_>,
+        definer: &mut Definer<'_>,
         old_name: &str,
         definition: &ColumnDefinition,
         position: &ColumnPosition,
     ) -> SqlResult<()> {
-        let place = self.place(old_name)?;
+        let place = self.place_once(old_name)?;
         let defined = column::define(definer, definition, self.def.collation)?;
+        self.changed.columns.push(defined.column.name.clone());
         let mut new = defined.column;
         if !new.name.eq_ignore_ascii_case(old_name) && self.def.column_index(&new.name).is_some() {
             return Err(mysql_error!(ER_DUP_FIELDNAME, new.name));
@@ -526,8 +545,9 @@ impl Draft {
     }
 
     fn rename_column(&mut self, from: &str, to: &str) -> SqlResult<()> {
-        let place = self.place(from)?;
-        column::check_name(to)?;
+        let place = self.place_once(from)?;
+        self.changed.columns.push(to.to_owned());
+        column::check_column_name(to)?;
         if self.def.column_index(to).is_some_and(|other| other != place) {
             return Err(mysql_error!(ER_DUP_FIELDNAME, to));
         }
@@ -539,11 +559,16 @@ impl Draft {
     }
 
     fn rename_index(&mut self, from: &str, to: &str) -> SqlResult<()> {
+        // What the statement renames, it names as it was before.
+        if self.renamed_indexes.iter().any(|renamed| renamed.eq_ignore_ascii_case(from)) {
+            return Err(mysql_error!(ER_KEY_DOES_NOT_EXITS, from, self.def.name));
+        }
         let number = self.index(from)?;
-        column::check_name(to)?;
+        table::check_index_name(to)?;
         if self.def.index_number(to).is_some_and(|other| other != number) {
             return Err(mysql_error!(ER_DUP_KEYNAME, to));
         }
+        self.renamed_indexes.push(to.to_owned());
         self.def.indexes[number].name = to.to_owned();
         // Who gives it a name wants to keep it.
         self.def.indexes[number].implicit = false;

@@ -6,7 +6,7 @@ use palisade_base::error_catalogue::{
     ER_WRONG_COLUMN_NAME, ER_WRONG_FIELD_SPEC, ER_WRONG_USAGE,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{Column, DefaultValue, Generated, Visibility};
+use palisade_catalog::descriptor::{Column, DefaultValue, Generated, ROW_ID_COLUMN, Visibility};
 use palisade_catalog::store::{StoreContext, coerce};
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
@@ -44,17 +44,27 @@ pub fn check_name(name: &str) -> SqlResult<()> {
     Ok(())
 }
 
+/// Names that InnoDB gives to columns of its own.
+const RESERVED_COLUMNS: [&str; 3] = [ROW_ID_COLUMN, "DB_TRX_ID", "DB_ROLL_PTR"];
+
+/// Whether a column may be called `name`.
+pub fn check_column_name(name: &str) -> SqlResult<()> {
+    check_name(name)?;
+    let is_reserved = RESERVED_COLUMNS.iter().any(|reserved| reserved.eq_ignore_ascii_case(name));
+    if name.is_empty() || name.ends_with(' ') || is_reserved {
+        return Err(mysql_error!(ER_WRONG_COLUMN_NAME, name));
+    }
+    Ok(())
+}
+
 /// Defines a column of a table with default collation `inherited`.
 pub fn define(
-    definer: &Definer<'_>,
+    definer: &mut Definer<'_>,
     definition: &ColumnDefinition,
     inherited: CollationId,
 ) -> SqlResult<DefinedColumn> {
     let name = &definition.name;
-    check_name(name)?;
-    if name.is_empty() || name.ends_with(' ') {
-        return Err(mysql_error!(ER_WRONG_COLUMN_NAME, name));
-    }
+    check_column_name(name)?;
     let mut data_type = definition.data_type.clone();
     for attribute in &definition.attributes {
         if let ColumnAttribute::Collate(collation) = attribute {
@@ -170,7 +180,7 @@ fn on_update(column: &mut Column, digits: u8) -> SqlResult<()> {
 }
 
 /// Gives `column` a default value: 1067 if it has no such value.
-pub fn set_default(definer: &Definer<'_>, column: &mut Column, default: &ColumnDefault) -> SqlResult<()> {
+pub fn set_default(definer: &mut Definer<'_>, column: &mut Column, default: &ColumnDefault) -> SqlResult<()> {
     if column.generated.is_some() {
         return Err(mysql_error!(ER_WRONG_USAGE, "DEFAULT", "generated column"));
     }
@@ -191,6 +201,12 @@ pub fn set_default(definer: &Definer<'_>, column: &mut Column, default: &ColumnD
                     return Err(invalid());
                 }
                 DefaultValue::Literal(Value::Null)
+            } else if matches!(column.sql_type, SqlType::Text { .. } | SqlType::Blob { .. })
+                && !definer.mode.is_strict()
+                && value == Value::bytes("")
+            {
+                definer.warnings.push(mysql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
+                DefaultValue::None
             } else if column.sql_type.is_lob() {
                 return Err(mysql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
             } else if column.auto_increment {

@@ -8,7 +8,9 @@ use palisade_base::error_catalogue::{
     ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::descriptor::{Column, Index, IndexPart, TableDef, Visibility};
+use palisade_catalog::descriptor::{
+    Column, GENERATED_CLUSTERED_INDEX, Index, IndexPart, TableDef, Visibility,
+};
 use palisade_catalog::{CollationId, SqlType};
 use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
@@ -22,6 +24,8 @@ use crate::{SqlError, SqlResult};
 const MOST_INDEXES: usize = 64;
 /// Longest index key, in bytes.
 pub const LONGEST_KEY: u32 = 3072;
+/// Longest part of an index key in the row formats COMPACT and REDUNDANT, in bytes.
+const LONGEST_OLD_PART: u32 = 767;
 
 /// The definition that `statement` describes; `collation` is the schema's default. Warnings go to `definer`.
 pub fn define(
@@ -251,8 +255,12 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         let prefix = checked_prefix(&def.columns[place], *prefix)?;
         parts.push(IndexPart { column: place as u16, prefix, descending: part.descending });
     }
-    let length: u32 =
-        parts.iter().map(|part| key_length(&def.columns[usize::from(part.column)], part.prefix)).sum();
+    let lengths = || parts.iter().map(|part| key_length(&def.columns[usize::from(part.column)], part.prefix));
+    let is_old = matches!(def.option("ROW_FORMAT"), Some("COMPACT" | "REDUNDANT"));
+    if is_old && lengths().any(|length| length > LONGEST_OLD_PART) {
+        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_OLD_PART));
+    }
+    let length: u32 = lengths().sum();
     if length > LONGEST_KEY {
         return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
     }
@@ -326,13 +334,22 @@ fn checked_prefix(column: &Column, prefix: Option<u64>) -> SqlResult<Option<u32>
     }
 }
 
+/// Whether an index other than the primary key may be called `name`.
+pub fn check_index_name(name: &str) -> SqlResult<()> {
+    column::check_name(name)?;
+    if name.eq_ignore_ascii_case(GENERATED_CLUSTERED_INDEX) {
+        return Err(mysql_error!(ER_WRONG_NAME_FOR_INDEX, GENERATED_CLUSTERED_INDEX));
+    }
+    if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
+        return Err(mysql_error!(ER_WRONG_NAME_FOR_INDEX, name));
+    }
+    Ok(())
+}
+
 /// The index's name: as given, or that of its first column, made distinct.
 fn index_name(def: &TableDef, definition: &IndexDefinition, parts: &[IndexPart]) -> SqlResult<String> {
     if let Some(name) = &definition.name {
-        column::check_name(name)?;
-        if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
-            return Err(mysql_error!(ER_WRONG_NAME_FOR_INDEX, name));
-        }
+        check_index_name(name)?;
         if def.index_number(name).is_some() {
             return Err(mysql_error!(ER_DUP_KEYNAME, name));
         }

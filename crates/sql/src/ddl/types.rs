@@ -1,8 +1,9 @@
 //! Column types: from the words of CREATE TABLE to a [`SqlType`].
 
 use palisade_base::error_catalogue::{
-    ER_COLLATION_CHARSET_MISMATCH, ER_DUPLICATED_VALUE_IN_TYPE, ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH,
-    ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_UNKNOWN_CHARACTER_SET,
+    ER_COLLATION_CHARSET_MISMATCH, ER_DUPLICATED_VALUE_IN_TYPE, ER_INVALID_YEAR_COLUMN_LENGTH,
+    ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION,
+    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_TOO_LONG_SET_ENUM_VALUE, ER_UNKNOWN_CHARACTER_SET,
     ER_UNKNOWN_COLLATION,
 };
 use palisade_base::mysql_error;
@@ -112,7 +113,10 @@ pub fn declared(column: &str, ty: &DataType, inherited: CollationId) -> SqlResul
         TypeKind::Time(digits) => SqlType::Time { fsp: fraction(column, *digits)? },
         TypeKind::DateTime(digits) => SqlType::DateTime { fsp: fraction(column, *digits)? },
         TypeKind::Timestamp(digits) => SqlType::Timestamp { fsp: fraction(column, *digits)? },
-        TypeKind::Year => SqlType::Year,
+        TypeKind::Year(Some(width)) if *width != 4 => {
+            return Err(mysql_error!(ER_INVALID_YEAR_COLUMN_LENGTH));
+        }
+        TypeKind::Year(_) => SqlType::Year,
         TypeKind::Binary(bytes) => SqlType::Binary { length: length(column, bytes.unwrap_or(1), 255)? },
         TypeKind::VarBinary(bytes) => SqlType::VarBinary { length: length(column, *bytes, 65_535)? },
         TypeKind::TinyBlob => SqlType::Blob { size: LobSize::Tiny },
@@ -165,6 +169,9 @@ fn text(column: &str, ty: &DataType, inherited: CollationId) -> SqlResult<SqlTyp
     })
 }
 
+/// Most characters of a member of an ENUM or SET.
+const LONGEST_MEMBER: usize = 255;
+
 fn checked_members(
     column: &str,
     type_name: &str,
@@ -178,6 +185,9 @@ fn checked_members(
     // trailing spaces of members are dropped, as in MySQL
     let members: Vec<Bytes> = members.iter().map(|member| Bytes::from(trim_end(member))).collect();
     for (place, member) in members.iter().enumerate() {
+        if collation.get().charset.prefix_len(member, LONGEST_MEMBER) < member.len() {
+            return Err(mysql_error!(ER_TOO_LONG_SET_ENUM_VALUE, column));
+        }
         if members[..place].iter().any(|earlier| collation.get().equal(earlier, member)) {
             let member = String::from_utf8_lossy(member).into_owned();
             return Err(mysql_error!(ER_DUPLICATED_VALUE_IN_TYPE, column, member, type_name));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use palisade_catalog::descriptor::{Column, DefaultValue, Index, Schema, Visibility};
-use palisade_catalog::types::LobSize;
+use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{Charset, Collation, CollationId, SqlType, Timestamp, Value, Zone};
 use palisade_engine::{Dictionary, Table};
 
@@ -14,7 +14,7 @@ use super::create;
 use crate::VirtualTable;
 use crate::ddl::foreign::parent_index;
 
-type Rows = Vec<Vec<Value>>;
+pub(super) type Rows = Vec<Vec<Value>>;
 
 /// What rows are made from.
 pub struct Source<'a> {
@@ -22,18 +22,31 @@ pub struct Source<'a> {
     pub dictionary: &'a Dictionary,
     /// The session's zone, for creation times.
     pub zone: &'a Zone,
-    /// Names of the server's own virtual tables: (schema, table).
-    pub server_tables: &'a [(String, String)],
+    /// The server's own virtual tables.
+    pub server_tables: &'a [ServerTable],
 }
 
-struct Definition {
-    name: &'static str,
-    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `n` BIGINT UNSIGNED, `d` DATETIME.
-    columns: &'static str,
-    rows: fn(&Source<'_>) -> Rows,
+/// A virtual table of the server.
+pub struct ServerTable {
+    /// Where it is.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Its columns; none if what is asked for does not tell of them.
+    pub columns: Vec<(&'static str, SqlType)>,
 }
 
-fn none(_: &Source<'_>) -> Rows {
+/// A table of information_schema.
+pub(super) struct Definition {
+    /// Its name, in upper case.
+    pub(super) name: &'static str,
+    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT UNSIGNED, `d` DATETIME.
+    pub(super) columns: &'static str,
+    /// How its rows are made.
+    pub(super) rows: fn(&Source<'_>) -> Rows,
+}
+
+pub(super) fn none(_: &Source<'_>) -> Rows {
     Vec::new()
 }
 
@@ -83,11 +96,6 @@ static TABLES: &[Definition] = &[
         columns: "EVENT_CATALOG s64,EVENT_SCHEMA s64,EVENT_NAME s64,DEFINER s288,TIME_ZONE s64,EVENT_BODY s3,EVENT_DEFINITION t,EVENT_TYPE s9,EXECUTE_AT d,INTERVAL_VALUE s256,INTERVAL_FIELD s18,SQL_MODE t,STARTS d,ENDS d,STATUS s21,ON_COMPLETION s12,CREATED d,LAST_ALTERED d,LAST_EXECUTED d,EVENT_COMMENT t,ORIGINATOR n,CHARACTER_SET_CLIENT s64,COLLATION_CONNECTION s64,DATABASE_COLLATION s64",
         rows: none,
     },
-    Definition {
-        name: "FILES",
-        columns: "FILE_ID i,FILE_NAME t,FILE_TYPE s256,TABLESPACE_NAME s268,TABLE_CATALOG s1,TABLE_SCHEMA s1,TABLE_NAME s1,LOGFILE_GROUP_NAME s256,LOGFILE_GROUP_NUMBER i,ENGINE s64,FREE_EXTENTS i,TOTAL_EXTENTS i,EXTENT_SIZE i,INITIAL_SIZE i,MAXIMUM_SIZE i,AUTOEXTEND_SIZE i,DATA_FREE i,STATUS s256,EXTRA s256",
-        rows: none,
-    },
     Definition { name: "KEYWORDS", columns: "WORD s128,RESERVED j", rows: keywords },
     Definition {
         name: "KEY_COLUMN_USAGE",
@@ -101,7 +109,7 @@ static TABLES: &[Definition] = &[
     },
     Definition {
         name: "PARTITIONS",
-        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,PARTITION_NAME s64,SUBPARTITION_NAME s64,PARTITION_ORDINAL_POSITION n,SUBPARTITION_ORDINAL_POSITION n,PARTITION_METHOD s13,SUBPARTITION_METHOD s13,PARTITION_EXPRESSION s2048,SUBPARTITION_EXPRESSION s2048,PARTITION_DESCRIPTION t,TABLE_ROWS n,AVG_ROW_LENGTH n,DATA_LENGTH n,MAX_DATA_LENGTH n,INDEX_LENGTH n,DATA_FREE n,CREATE_TIME d,UPDATE_TIME d,CHECK_TIME d,CHECKSUM i,PARTITION_COMMENT t,NODEGROUP s256,TABLESPACE_NAME s268",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,PARTITION_NAME s64,SUBPARTITION_NAME s64,PARTITION_ORDINAL_POSITION u,SUBPARTITION_ORDINAL_POSITION u,SECONDARY_LOAD s1,PARTITION_METHOD s13,SUBPARTITION_METHOD s13,PARTITION_EXPRESSION s2048,SUBPARTITION_EXPRESSION s2048,PARTITION_DESCRIPTION t,TABLE_ROWS n,AVG_ROW_LENGTH n,DATA_LENGTH n,MAX_DATA_LENGTH n,INDEX_LENGTH n,DATA_FREE n,CREATE_TIME d,UPDATE_TIME d,CHECK_TIME d,CHECKSUM i,PARTITION_COMMENT t,NODEGROUP s256,TABLESPACE_NAME s268",
         rows: partitions,
     },
     Definition {
@@ -158,6 +166,7 @@ fn column_type(code: &str) -> SqlType {
     match code {
         "i" => SqlType::BIGINT,
         "j" => SqlType::INT,
+        "u" => SqlType::Int { width: IntWidth::Int, unsigned: true },
         "n" => SqlType::BIGINT_UNSIGNED,
         "d" => SqlType::DateTime { fsp: 0 },
         "t" => SqlType::Text { size: LobSize::Long, collation: NAMES },
@@ -168,9 +177,14 @@ fn column_type(code: &str) -> SqlType {
     }
 }
 
+/// All tables.
+fn definitions() -> impl Iterator<Item = &'static Definition> {
+    TABLES.iter().chain(super::storage::TABLES)
+}
+
 /// The table of that name (in any case), with its rows if asked for.
 pub fn table(source: &Source<'_>, name: &str, with_rows: bool) -> Option<VirtualTable> {
-    let definition = TABLES.iter().find(|definition| definition.name.eq_ignore_ascii_case(name))?;
+    let definition = definitions().find(|definition| definition.name.eq_ignore_ascii_case(name))?;
     let columns = definition.columns.split(',').map(|column| {
         let (name, code) = column.split_once(' ').expect("the declarations above hold pairs");
         (name, column_type(code))
@@ -181,15 +195,15 @@ pub fn table(source: &Source<'_>, name: &str, with_rows: bool) -> Option<Virtual
 
 /// Names of the tables here.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    TABLES.iter().map(|definition| definition.name)
+    definitions().map(|definition| definition.name)
 }
 
 /// A text value.
-fn text(value: impl AsRef<str>) -> Value {
+pub(super) fn text(value: impl AsRef<str>) -> Value {
     Value::bytes(value.as_ref())
 }
 
-fn number(value: impl TryInto<u64>) -> Value {
+pub(super) fn number(value: impl TryInto<u64>) -> Value {
     value.try_into().map_or(Value::Null, Value::UInt)
 }
 
@@ -197,12 +211,12 @@ fn yes_no(yes: bool) -> Value {
     text(if yes { "YES" } else { "NO" })
 }
 
-fn catalog() -> Value {
+pub(super) fn catalog() -> Value {
     text("def")
 }
 
 /// Every stored table with its schema.
-fn each_table<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a Arc<Schema>, &'a Arc<Table>)> {
+pub(super) fn each_table<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a Arc<Schema>, &'a Arc<Table>)> {
     let dictionary = source.dictionary;
     dictionary
         .schemas()
@@ -310,13 +324,21 @@ fn schemata(source: &Source<'_>) -> Rows {
 fn tables(source: &Source<'_>) -> Rows {
     let mut rows: Rows = each_table(source).map(|(_, table)| table_row(source, table)).collect();
     let virtual_row = |schema: &str, name: &str| {
-        let mut row = vec![Value::Null; 21];
-        row[..4].clone_from_slice(&[catalog(), text(schema), text(name), text("SYSTEM VIEW")]);
-        (row[7], row[20]) = (number(0u64), text(""));
+        let mut row = vec![number(0u64); 13];
+        row[..3].clone_from_slice(&[catalog(), text(schema), text(name)]);
+        let (is_table, none) = (schema == "performance_schema", Value::Null);
+        let kind = if is_table { ["BASE TABLE", "PERFORMANCE_SCHEMA"] } else { ["SYSTEM VIEW", ""] };
+        row[3] = text(kind[0]);
+        row[4] = if is_table { text(kind[1]) } else { none.clone() };
+        row[5] = Value::Int(10);
+        row[6] = if is_table { text("Dynamic") } else { none.clone() };
+        row.extend(std::iter::repeat_n(none.clone(), 4));
+        row.push(if is_table { text(CollationId::default().get().name) } else { none.clone() });
+        row.extend([none, text(""), text("")]);
         row
     };
     rows.extend(names().map(|name| virtual_row("information_schema", name)));
-    rows.extend(source.server_tables.iter().map(|(schema, name)| virtual_row(schema, name)));
+    rows.extend(source.server_tables.iter().map(|table| virtual_row(&table.schema, &table.name)));
     rows
 }
 
@@ -357,11 +379,11 @@ fn table_row(source: &Source<'_>, table: &Table) -> Vec<Value> {
 fn partitions(source: &Source<'_>) -> Rows {
     let row = |table: &Table| {
         let base = table_row(source, table);
-        let mut row = vec![Value::Null; 25];
+        let mut row = vec![Value::Null; 26];
         row[..3].clone_from_slice(&base[..3]);
-        row[12..18].clone_from_slice(&base[7..13]);
-        row[18] = base[14].clone();
-        row[22] = text("");
+        row[13..19].clone_from_slice(&base[7..13]);
+        row[19] = base[14].clone();
+        row[23..25].fill(text(""));
         row
     };
     each_table(source).map(|(_, table)| row(table)).collect()
@@ -421,16 +443,30 @@ fn columns(source: &Source<'_>) -> Rows {
             rows.push(column_row(table, place, column, number as u64 + 1));
         }
     }
-    for definition in TABLES {
-        for (place, column) in definition.columns.split(',').enumerate() {
+    for definition in definitions() {
+        let columns = definition.columns.split(',').map(|column| {
             let (name, code) = column.split_once(' ').expect("the declarations above hold pairs");
-            let column = Column::new(name, column_type(code), 0);
-            let mut row = described("information_schema", definition.name, &column, place as u64 + 1);
-            row[16] = text("");
-            rows.push(row);
-        }
+            (name, column_type(code))
+        });
+        rows.extend(virtual_rows("information_schema", definition.name, columns));
+    }
+    for table in source.server_tables {
+        rows.extend(virtual_rows(&table.schema, &table.name, table.columns.iter().cloned()));
     }
     rows
+}
+
+/// Rows about the columns of a virtual table, which can only be read.
+fn virtual_rows(
+    schema: &str,
+    table: &str,
+    columns: impl Iterator<Item = (&'static str, SqlType)>,
+) -> impl Iterator<Item = Vec<Value>> {
+    columns.enumerate().map(move |(place, (name, ty))| {
+        let mut row = described(schema, table, &Column::new(name, ty, 0), place as u64 + 1);
+        row[18] = text("select");
+        row
+    })
 }
 
 fn column_row(table: &Table, place: usize, column: &Column, position: u64) -> Vec<Value> {

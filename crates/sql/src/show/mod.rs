@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`information_schema`] | the tables that describe the dictionary |
 //! | [`create`] | SHOW CREATE TABLE and SHOW CREATE DATABASE |
+//! | [`storage`] | those that describe storage, and what there is none of |
+//! | [`privileges`] | SHOW PRIVILEGES |
 //! | [`schema`] | virtual tables as FROM sees them |
 //! | [`answer`] | filtering and sending listings |
 //!
@@ -13,7 +15,9 @@
 pub mod answer;
 pub mod create;
 pub mod information_schema;
+pub mod privileges;
 pub mod schema;
+pub mod storage;
 
 use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_BINARY_LOGGING, ER_NO_DB_ERROR};
 use palisade_base::mysql_error;
@@ -22,7 +26,7 @@ use palisade_engine::{Engine, Table};
 use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use std::sync::Arc;
 
-use self::information_schema::Source;
+use self::information_schema::{ServerTable, Source};
 use crate::warning::Level;
 use crate::{Host, Scope, Session, SqlResult, VirtualTable};
 
@@ -109,7 +113,15 @@ impl Shower<'_> {
     /// A table of information_schema, the dictionary's or the server's own.
     pub fn information_schema(&self, name: &str, with_rows: bool) -> Option<VirtualTable> {
         let dictionary = self.engine.dictionary();
-        let server_tables = self.host.virtual_table_names();
+        let tells_of_columns = with_rows && name.eq_ignore_ascii_case("COLUMNS");
+        let server_table = |(schema, name): (String, String)| {
+            let table = match tells_of_columns {
+                true => self.host.virtual_table(self.session, &schema, &name, false),
+                false => None,
+            };
+            ServerTable { schema, name, columns: table.map_or(Vec::new(), |table| table.columns) }
+        };
+        let server_tables: Vec<_> = self.host.virtual_table_names().into_iter().map(server_table).collect();
         let source = Source {
             dictionary: &dictionary,
             zone: &self.session.variables.time_zone,
@@ -203,6 +215,7 @@ impl Shower<'_> {
                 listing_of(&["#@@session.error_count"], vec![vec![Value::Int(count as i64)]])
             }
             ShowWhat::ProcessList { full } => self.processes(*full),
+            ShowWhat::Privileges => privileges::listing(self.host.dynamic_privileges()),
             ShowWhat::Engines => {
                 let picks = [
                     ("ENGINE", "Engine"),

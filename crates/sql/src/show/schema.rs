@@ -61,6 +61,10 @@ pub fn virtual_columns(
 /// The rows of a virtual table.
 pub fn virtual_rows(cx: &Context<'_>, schema: &str, name: &str) -> SqlResult<Vec<Vec<Value>>> {
     let shower = Shower { engine: cx.engine, host: cx.host, session: cx.session };
+    let is_storage = name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("innodb_"));
+    if is_storage && cx.session.restricted && schema.eq_ignore_ascii_case("information_schema") {
+        cx.host.check_sees_storage(cx.session)?;
+    }
     match find(&shower, schema, name, true) {
         Some(table) => Ok(table.rows),
         None => Err(mysql_error!(ER_UNKNOWN_TABLE, name, schema)),

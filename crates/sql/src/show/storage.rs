@@ -1,0 +1,294 @@
+//! Tables of information_schema about the storage engine (`INNODB_...`), about attributes that storage engines are given
+//! (`..._EXTENSIONS`), and about what this server has none of: roles, views, compressed pages.
+//!
+//! What INNODB_CMP and INNODB_CMPMEM count is done to pages of ROW_FORMAT=COMPRESSED, which there are none of.
+
+use palisade_catalog::Value;
+use palisade_catalog::descriptor::{ForeignKey, GENERATED_CLUSTERED_INDEX};
+use palisade_engine::Table;
+
+use super::information_schema::{
+    Definition, Rows, Source, catalog, each_table, none, number, shown_columns, text,
+};
+
+pub(super) static TABLES: &[Definition] = &[
+    Definition {
+        name: "ADMINISTRABLE_ROLE_AUTHORIZATIONS",
+        columns: "USER s97,HOST s256,GRANTEE s97,GRANTEE_HOST s256,ROLE_NAME s255,ROLE_HOST s256,IS_GRANTABLE s3,IS_DEFAULT s3,IS_MANDATORY s3",
+        rows: none,
+    },
+    Definition {
+        name: "APPLICABLE_ROLES",
+        columns: "USER s97,HOST s256,GRANTEE s97,GRANTEE_HOST s256,ROLE_NAME s255,ROLE_HOST s256,IS_GRANTABLE s3,IS_DEFAULT s3,IS_MANDATORY s3",
+        rows: none,
+    },
+    Definition {
+        name: "COLUMNS_EXTENSIONS",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,ENGINE_ATTRIBUTE t,SECONDARY_ENGINE_ATTRIBUTE t",
+        rows: column_extensions,
+    },
+    Definition {
+        name: "ENABLED_ROLES",
+        columns: "ROLE_NAME s255,ROLE_HOST s255,IS_DEFAULT s3,IS_MANDATORY s3",
+        rows: none,
+    },
+    Definition {
+        name: "FILES",
+        columns: "FILE_ID i,FILE_NAME t,FILE_TYPE s256,TABLESPACE_NAME s268,TABLE_CATALOG s1,TABLE_SCHEMA s1,TABLE_NAME s1,LOGFILE_GROUP_NAME s256,LOGFILE_GROUP_NUMBER i,ENGINE s64,FULLTEXT_KEYS s1,DELETED_ROWS s1,UPDATE_COUNT s1,FREE_EXTENTS i,TOTAL_EXTENTS i,EXTENT_SIZE i,INITIAL_SIZE i,MAXIMUM_SIZE i,AUTOEXTEND_SIZE i,CREATION_TIME s1,LAST_UPDATE_TIME s1,LAST_ACCESS_TIME s1,RECOVER_TIME s1,TRANSACTION_COUNTER s1,VERSION i,ROW_FORMAT s256,TABLE_ROWS s1,AVG_ROW_LENGTH s1,DATA_LENGTH s1,MAX_DATA_LENGTH s1,INDEX_LENGTH s1,DATA_FREE i,CREATE_TIME s1,UPDATE_TIME s1,CHECK_TIME s1,CHECKSUM s1,STATUS s256,EXTRA s256",
+        rows: none,
+    },
+    Definition {
+        name: "INNODB_CMP",
+        columns: "page_size j,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
+        rows: compressions,
+    },
+    Definition {
+        name: "INNODB_CMPMEM",
+        columns: "page_size j,buffer_pool_instance j,pages_used j,pages_free j,relocation_ops i,relocation_time j",
+        rows: compressed_pages,
+    },
+    Definition {
+        name: "INNODB_CMPMEM_RESET",
+        columns: "page_size j,buffer_pool_instance j,pages_used j,pages_free j,relocation_ops i,relocation_time j",
+        rows: compressed_pages,
+    },
+    Definition {
+        name: "INNODB_CMP_PER_INDEX",
+        columns: "database_name s64,table_name s64,index_name s64,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
+        rows: none,
+    },
+    Definition {
+        name: "INNODB_CMP_PER_INDEX_RESET",
+        columns: "database_name s64,table_name s64,index_name s64,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
+        rows: none,
+    },
+    Definition {
+        name: "INNODB_CMP_RESET",
+        columns: "page_size j,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
+        rows: compressions,
+    },
+    Definition {
+        name: "INNODB_FOREIGN",
+        columns: "ID s129,FOR_NAME s129,REF_NAME s129,N_COLS i,TYPE n",
+        rows: foreign_keys,
+    },
+    Definition {
+        name: "INNODB_FOREIGN_COLS",
+        columns: "ID s129,FOR_COL_NAME s64,REF_COL_NAME s64,POS u",
+        rows: foreign_key_columns,
+    },
+    Definition {
+        name: "INNODB_INDEXES",
+        columns: "INDEX_ID n,NAME s64,TABLE_ID n,TYPE j,N_FIELDS j,PAGE_NO j,SPACE j,MERGE_THRESHOLD j",
+        rows: indexes,
+    },
+    Definition {
+        name: "INNODB_TABLES",
+        columns: "TABLE_ID n,NAME s218,FLAG j,N_COLS j,SPACE i,ROW_FORMAT s4,ZIP_PAGE_SIZE u,SPACE_TYPE s3,INSTANT_COLS j,TOTAL_ROW_VERSIONS j",
+        rows: tables,
+    },
+    Definition {
+        name: "INNODB_TABLESPACES",
+        columns: "SPACE u,NAME s218,FLAG u,ROW_FORMAT s7,PAGE_SIZE u,ZIP_PAGE_SIZE u,SPACE_TYPE s3,FS_BLOCK_SIZE u,FILE_SIZE n,ALLOCATED_SIZE n,AUTOEXTEND_SIZE n,SERVER_VERSION s3,SPACE_VERSION u,ENCRYPTION s1,STATE s3",
+        rows: tablespaces,
+    },
+    Definition {
+        name: "INNODB_TEMP_TABLE_INFO",
+        columns: "TABLE_ID n,NAME s21,N_COLS u,SPACE u",
+        rows: none,
+    },
+    Definition {
+        name: "ROLE_COLUMN_GRANTS",
+        columns: "GRANTOR s97,GRANTOR_HOST s256,GRANTEE s32,GRANTEE_HOST s255,TABLE_CATALOG s3,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,PRIVILEGE_TYPE t,IS_GRANTABLE s3",
+        rows: none,
+    },
+    Definition {
+        name: "ROLE_ROUTINE_GRANTS",
+        columns: "GRANTOR s97,GRANTOR_HOST s256,GRANTEE s32,GRANTEE_HOST s255,SPECIFIC_CATALOG s3,SPECIFIC_SCHEMA s64,SPECIFIC_NAME s64,ROUTINE_CATALOG s3,ROUTINE_SCHEMA s64,ROUTINE_NAME s64,PRIVILEGE_TYPE t,IS_GRANTABLE s3",
+        rows: none,
+    },
+    Definition {
+        name: "ROLE_TABLE_GRANTS",
+        columns: "GRANTOR s97,GRANTOR_HOST s256,GRANTEE s32,GRANTEE_HOST s255,TABLE_CATALOG s3,TABLE_SCHEMA s64,TABLE_NAME s64,PRIVILEGE_TYPE t,IS_GRANTABLE s3",
+        rows: none,
+    },
+    Definition {
+        name: "SCHEMATA_EXTENSIONS",
+        columns: "CATALOG_NAME s64,SCHEMA_NAME s64,OPTIONS s256",
+        rows: schema_extensions,
+    },
+    Definition {
+        name: "TABLES_EXTENSIONS",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,ENGINE_ATTRIBUTE t,SECONDARY_ENGINE_ATTRIBUTE t",
+        rows: table_extensions,
+    },
+    Definition {
+        name: "VIEW_ROUTINE_USAGE",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,SPECIFIC_CATALOG s64,SPECIFIC_SCHEMA s64,SPECIFIC_NAME s64",
+        rows: none,
+    },
+    Definition {
+        name: "VIEW_TABLE_USAGE",
+        columns: "VIEW_CATALOG s64,VIEW_SCHEMA s64,VIEW_NAME s64,TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64",
+        rows: none,
+    },
+];
+
+/// Sizes of pages that InnoDB may be compressed to, for which MySQL has a row each.
+const PAGE_SIZES: [i64; 5] = [1024, 2048, 4096, 8192, 16384];
+
+fn compressions(_: &Source<'_>) -> Rows {
+    let row = |size: &i64| {
+        let mut row = vec![Value::Int(0); 6];
+        row[0] = Value::Int(*size);
+        row
+    };
+    PAGE_SIZES.iter().map(row).collect()
+}
+
+fn compressed_pages(source: &Source<'_>) -> Rows {
+    compressions(source)
+}
+
+/// `schema/table`, as InnoDB calls a table.
+fn path(schema: &str, table: &str) -> Value {
+    text(format!("{schema}/{table}"))
+}
+
+fn tables(source: &Source<'_>) -> Rows {
+    let row = |table: &Table| {
+        let def = table.descriptor().def();
+        vec![
+            number(def.id),
+            path(&def.schema, &def.name),
+            // A table in a space of its own, of row format DYNAMIC.
+            Value::Int(33),
+            // InnoDB counts its own columns, too: row id, transaction id, undo pointer.
+            Value::Int(shown_columns(table).count() as i64 + 3),
+            Value::Int(i64::from(def.space.0)),
+            text("Dynamic"),
+            number(0u64),
+            text("Single"),
+            Value::Int(0),
+            Value::Int(0),
+        ]
+    };
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+fn tablespaces(source: &Source<'_>) -> Rows {
+    let row = |table: &Table| {
+        let def = table.descriptor().def();
+        let statistics = table.statistics();
+        let bytes = statistics.data_bytes + statistics.index_bytes;
+        vec![
+            number(def.space.0),
+            path(&def.schema, &def.name),
+            number(16_417u64),
+            text("Dynamic"),
+            number(palisade_engine::PAGE_SIZE as u64),
+            number(0u64),
+            text("Single"),
+            number(4096u64),
+            number(bytes),
+            number(bytes),
+            number(0u64),
+            Value::Null,
+            number(1u64),
+            text("N"),
+            text("normal"),
+        ]
+    };
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+fn indexes(source: &Source<'_>) -> Rows {
+    let mut rows = Rows::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for (place, index) in def.indexes.iter().enumerate() {
+            // InnoDB's bits: 1 clustered, 2 unique.
+            let clustered = i64::from(place == 0);
+            let unique = if index.unique && index.name != GENERATED_CLUSTERED_INDEX { 2 } else { 0 };
+            rows.push(vec![
+                number(index.id),
+                text(&index.name),
+                number(def.id),
+                Value::Int(clustered | unique),
+                Value::Int(index.parts.len() as i64),
+                Value::Int(i64::from(index.root.0)),
+                Value::Int(i64::from(def.space.0)),
+                Value::Int(50),
+            ]);
+        }
+    }
+    rows
+}
+
+/// Every foreign key with its table.
+fn each_key<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a Table, &'a ForeignKey)> {
+    each_table(source)
+        .flat_map(|(_, table)| table.descriptor().def().foreign_keys.iter().map(move |key| (&**table, key)))
+}
+
+fn foreign_keys(source: &Source<'_>) -> Rows {
+    let row = |(table, key): (&Table, &ForeignKey)| {
+        let def = table.descriptor().def();
+        let bit = |action: &str, [cascade, set_null, none]: [u64; 3]| match action {
+            "CASCADE" => cascade,
+            "SET NULL" => set_null,
+            "" => none,
+            _ => 0,
+        };
+        let kind = bit(&key.on_delete, [1, 2, 16]) | bit(&key.on_update, [4, 8, 32]);
+        vec![
+            path(&def.schema, &key.name),
+            path(&def.schema, &def.name),
+            path(&key.referenced_schema, &key.referenced_table),
+            Value::Int(key.columns.len() as i64),
+            number(kind),
+        ]
+    };
+    each_key(source).map(row).collect()
+}
+
+fn foreign_key_columns(source: &Source<'_>) -> Rows {
+    let mut rows = Rows::new();
+    for (table, key) in each_key(source) {
+        let def = table.descriptor().def();
+        for (position, (column, referenced)) in key.columns.iter().zip(&key.referenced_columns).enumerate() {
+            rows.push(vec![
+                path(&def.schema, &key.name),
+                text(&def.columns[usize::from(*column)].name),
+                text(referenced),
+                number(position as u64 + 1),
+            ]);
+        }
+    }
+    rows
+}
+
+fn schema_extensions(source: &Source<'_>) -> Rows {
+    let row = |name: &str| vec![catalog(), text(name), text("")];
+    source.dictionary.schemas().map(|schema| row(&schema.name)).collect()
+}
+
+fn table_extensions(source: &Source<'_>) -> Rows {
+    let row =
+        |table: &Table| vec![catalog(), text(&table.schema), text(&table.name), Value::Null, Value::Null];
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+fn column_extensions(source: &Source<'_>) -> Rows {
+    let mut rows = Rows::new();
+    for (_, table) in each_table(source) {
+        for (_, column) in shown_columns(table) {
+            let names = [&table.schema, &table.name, &column.name].map(text);
+            let mut row = vec![catalog()];
+            row.extend(names);
+            row.extend([Value::Null, Value::Null]);
+            rows.push(row);
+        }
+    }
+    rows
+}

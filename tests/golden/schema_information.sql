@@ -1,0 +1,28 @@
+-- information_schema describes itself, and what there is nothing to tell of.
+SELECT table_name, COUNT(*) FROM information_schema.COLUMNS WHERE table_schema = 'information_schema' AND table_name IN ('FILES', 'PARTITIONS', 'INNODB_METRICS', 'INNODB_CMP', 'KEYWORDS', 'INNODB_TABLESPACES', 'INNODB_TRX', 'PROCESSLIST', 'COLUMNS') GROUP BY table_name ORDER BY table_name;
+SELECT column_name FROM information_schema.COLUMNS WHERE table_schema = 'information_schema' AND table_name = 'INNODB_METRICS' AND column_name IN ('status', 'enabled');
+SELECT table_name, column_name, ordinal_position, column_type FROM information_schema.COLUMNS WHERE table_schema = 'performance_schema' AND table_name = 'data_locks' AND column_name IN ('ENGINE', 'LOCK_MODE') ORDER BY 2;
+SELECT table_catalog, table_schema, table_name, table_type, engine, version, row_format, table_rows, avg_row_length, auto_increment, table_collation, create_options, table_comment FROM information_schema.TABLES WHERE table_schema = 'information_schema' AND table_name IN ('KEYWORDS', 'INNODB_CMP', 'INNODB_METRICS') ORDER BY table_name;
+SELECT table_type, engine, version, row_format, data_length, auto_increment, table_collation FROM information_schema.TABLES WHERE table_schema = 'performance_schema' AND table_name = 'data_locks';
+SELECT * FROM information_schema.INNODB_CMP;
+SELECT * FROM information_schema.INNODB_CMPMEM;
+SELECT * FROM information_schema.INNODB_CMP_PER_INDEX;
+SELECT * FROM information_schema.INNODB_TEMP_TABLE_INFO;
+SELECT * FROM information_schema.APPLICABLE_ROLES;
+SELECT * FROM information_schema.ROLE_TABLE_GRANTS;
+CREATE DATABASE schema_info; USE schema_info;
+CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(10) NOT NULL, KEY k (b));
+CREATE TABLE c (a INT, b INT, FOREIGN KEY (a) REFERENCES t (a) ON DELETE CASCADE, CONSTRAINT g FOREIGN KEY (b) REFERENCES t (a) ON UPDATE SET NULL ON DELETE RESTRICT);
+SELECT NAME, FLAG, N_COLS, ROW_FORMAT, ZIP_PAGE_SIZE, SPACE_TYPE FROM information_schema.INNODB_TABLES WHERE name LIKE 'schema\_info/%' ORDER BY name;
+SELECT t.NAME, s.NAME, s.FLAG, s.ROW_FORMAT, s.PAGE_SIZE, s.SPACE_TYPE, s.STATE FROM information_schema.INNODB_TABLES t JOIN information_schema.INNODB_TABLESPACES s USING (space) WHERE t.name LIKE 'schema\_info/%' ORDER BY 1;
+SELECT t.NAME, i.NAME, i.TYPE FROM information_schema.INNODB_INDEXES i JOIN information_schema.INNODB_TABLES t USING (table_id) WHERE t.name LIKE 'schema\_info/%' ORDER BY 1, 2;
+SELECT * FROM information_schema.INNODB_FOREIGN WHERE id LIKE 'schema\_info/%' ORDER BY id;
+SELECT * FROM information_schema.INNODB_FOREIGN_COLS WHERE id LIKE 'schema\_info/%' ORDER BY id;
+SELECT * FROM information_schema.TABLES_EXTENSIONS WHERE table_schema = 'schema_info' ORDER BY table_name;
+SELECT * FROM information_schema.COLUMNS_EXTENSIONS WHERE table_schema = 'schema_info' ORDER BY table_name, column_name;
+SELECT * FROM information_schema.SCHEMATA_EXTENSIONS WHERE schema_name = 'schema_info';
+SELECT table_name, partition_name, partition_method, table_rows, secondary_load, partition_comment, nodegroup FROM information_schema.PARTITIONS WHERE table_schema = 'schema_info' ORDER BY 1;
+CREATE USER schema_u;
+GRANT SELECT ON schema_info.* TO schema_u;
+DROP USER schema_u;
+DROP DATABASE schema_info;
