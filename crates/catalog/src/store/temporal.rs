@@ -168,7 +168,9 @@ impl Store<'_> {
                 Some(Parsed { value: value.to_datetime(self.context.zone).time(), truncated: false })
             }
             ValueRef::Bytes(b"") => Some(Parsed { value: Time::default(), truncated: false }),
-            ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => Time::parse(&self.text()),
+            ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => {
+                Time::parse(&self.text(), self.context.temporal)
+            }
             _ => {
                 let parsed =
                     self.whole_and_micros().and_then(|(whole, micros)| Time::from_number(whole, micros));

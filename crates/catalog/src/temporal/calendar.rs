@@ -64,9 +64,9 @@ impl Date {
         DAYS_BEFORE[usize::from(self.month() - 1)] + leap_day + u16::from(self.day())
     }
 
-    /// The day with this number; `None` before year 1, as in MySQL, and after year 9999.
+    /// The day with this number; `None` before 0000-01-01 and after year 9999.
     pub fn from_days(days: i64) -> Option<Date> {
-        if !(366..=LAST_DAY).contains(&days) {
+        if !(1..=LAST_DAY).contains(&days) {
             return None;
         }
         // A year has 365.2425 days: the guess is the year or the one after it.
@@ -78,12 +78,6 @@ impl Date {
             year += 1;
         }
         Date::of_day(year, (days - first_day_of(year)) as u16 + 1)
-    }
-
-    /// The day of the year 0 with this number, which [`from_days`](Self::from_days) leaves out.
-    pub fn of_year_0(days: i64) -> Option<Date> {
-        let days = u16::try_from(days).ok().filter(|days| (1..=365).contains(days))?;
-        Date::of_day(0, days)
     }
 
     /// The `day`th day of a year.
@@ -152,7 +146,7 @@ impl Date {
 }
 
 impl DateTime {
-    /// The value `interval` later (earlier if `negative`); `None` before year 1, beyond year 9999, and for dates with
+    /// The value `interval` later (earlier if `negative`); `None` before 0000-01-01, beyond year 9999, and for dates with
     /// a zero month or day. Adding months to the 31st gives the last day of a shorter month.
     pub fn add(self, interval: Interval, negative: bool) -> Option<DateTime> {
         let signed = |amount: i64| if negative { amount.checked_neg() } else { Some(amount) };
@@ -179,7 +173,7 @@ impl DateTime {
         Some(self.date().to_days()? * DAY_US + self.time().micros())
     }
 
-    /// From microseconds since the beginning of day 0; `None` before year 1 and after year 9999.
+    /// From microseconds since the beginning of day 0; `None` before 0000-01-01 and after year 9999.
     pub fn from_micros(micros: i64) -> Option<DateTime> {
         let date = Date::from_days(micros.div_euclid(DAY_US))?;
         let rest = micros.rem_euclid(DAY_US);

@@ -73,10 +73,10 @@ impl Cursor<'_> {
     }
 
     /// A point and the fraction after it, if they are there: microseconds, rounded from the seventh digit unless
-    /// `truncate`; 1000000 if it rounds up to a second.
-    fn fraction(&mut self, truncate: bool) -> u32 {
+    /// `truncate`, 1000000 if they round up to a second; and how many digits the fraction has, at most 6.
+    fn fraction(&mut self, truncate: bool) -> (u32, u8) {
         if self.peek() != Some(b'.') {
-            return 0;
+            return (0, 0);
         }
         self.rest = &self.rest[1..];
         let count = self.digits_ahead();
@@ -84,7 +84,15 @@ impl Cursor<'_> {
         let micros = self.number(kept) * 10u32.pow(6 - kept as u32);
         let next = if count > 6 { self.rest[0] } else { b'0' };
         self.skip(|byte| byte.is_ascii_digit());
-        micros + u32::from(!truncate && next >= b'5')
+        (micros + u32::from(!truncate && next >= b'5'), kept as u8)
+    }
+
+    /// Whether an exponent follows, as in `1.5e-3`.
+    fn is_at_exponent(&self) -> bool {
+        match self.rest {
+            [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+            _ => false,
+        }
     }
 }
 
@@ -105,6 +113,8 @@ struct Fields {
     count: usize,
     /// 1000000 if the fraction rounds up to a second.
     micros: u32,
+    /// Digits of the fraction, at most 6.
+    digits: u8,
     offset: Option<i32>,
     trailing: bool,
 }
@@ -122,7 +132,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
     }
     let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.' | b' ')) && leading > 4
         || cursor.rest.get(leading) == Some(&b'T') && leading >= 5;
-    let mut fields = Fields { values: [0; 6], count: 0, micros: 0, offset: None, trailing: false };
+    let mut fields = Fields { values: [0; 6], count: 0, micros: 0, digits: 0, offset: None, trailing: false };
     let year_digits = match (undelimited, leading) {
         (true, 8 | 14..) => 4,
         (true, _) => 2,
@@ -182,7 +192,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         cursor = lookahead;
     }
     if fields.count == 6 || undelimited {
-        fields.micros = cursor.fraction(truncate);
+        (fields.micros, fields.digits) = cursor.fraction(truncate);
     }
     if fields.count > 3 && matches!(cursor.peek(), Some(b'+' | b'-')) {
         fields.offset = parse_offset(cursor.rest.trim_ascii_end());
@@ -239,6 +249,12 @@ impl DateTime {
         Some((Parsed { value, truncated: fields.trailing }, fields.offset))
     }
 
+    /// How many digits the fraction of a text has that is read as a date and time, at most 6; `None` if it is none.
+    pub fn fraction_digits(text: &[u8]) -> Option<u8> {
+        let fields = read_fields(text, true).filter(|fields| fields.count >= 3)?;
+        from_fields(fields.values, fields.micros).map(|_| fields.digits)
+    }
+
     /// From a number: 20260131, 20260131235959; `micros` is the number's fraction (1000000 carries).
     pub fn from_number(number: i64, micros: u32, mode: TemporalMode) -> Option<DateTime> {
         let (mut date, mut time) = match number {
@@ -277,8 +293,17 @@ impl Time {
     }
 
     /// Reads a time: `[-][D ]HH:MM:SS[.ffffff]`, `HHMMSS`, or the time of a full datetime. Beyond the range it is
-    /// clamped, and `truncated`.
-    pub fn parse(text: &[u8]) -> Option<Parsed<Time>> {
+    /// clamped, and `truncated`. Of the mode only the rule for digits beyond the sixth is asked.
+    pub fn parse(text: &[u8], mode: TemporalMode) -> Option<Parsed<Time>> {
+        Time::read(text, mode.truncate_fractional).map(|(parsed, _)| parsed)
+    }
+
+    /// How many digits the fraction of a text has that is read as a time, at most 6; `None` if it is none.
+    pub fn fraction_digits(text: &[u8]) -> Option<u8> {
+        Time::read(text, true).map(|(_, digits)| digits)
+    }
+
+    fn read(text: &[u8], truncate: bool) -> Option<(Parsed<Time>, u8)> {
         let trimmed = text.trim_ascii();
         // With delimiters, a datetime has a space or a T between its halves; `01:02:03.004` is none.
         let is_time_only = trimmed.contains(&b':')
@@ -286,11 +311,11 @@ impl Time {
         if trimmed.len() >= 12
             && !is_time_only
             && !matches!(trimmed.first(), Some(b'-'))
-            && let Some(fields) = read_fields(trimmed, false).filter(|fields| fields.count > 3)
+            && let Some(fields) = read_fields(trimmed, truncate).filter(|fields| fields.count > 3)
             && let Some(value) = from_fields(fields.values, fields.micros)
             && (value.date() != Date::ZERO || fields.count == 6)
         {
-            return Some(Parsed { value: value.time(), truncated: fields.trailing });
+            return Some((Parsed { value: value.time(), truncated: fields.trailing }, fields.digits));
         }
         let mut cursor = Cursor { rest: trimmed };
         let negative = cursor.peek() == Some(b'-');
@@ -323,15 +348,15 @@ impl Time {
             // Undelimited: HHMMSS.
             parts = [first / 10_000, first / 100 % 100, first % 100];
         }
-        let micros = cursor.fraction(false);
-        if parts[1] > 59 || parts[2] > 59 {
+        let (micros, fraction_digits) = cursor.fraction(truncate);
+        if parts[1] > 59 || parts[2] > 59 || cursor.is_at_exponent() {
             return None;
         }
         let hours = u64::from(days) * 24 + u64::from(parts[0]);
         let seconds = hours * 3600 + u64::from(parts[1]) * 60 + u64::from(parts[2]);
         let mut parsed = Time::from_parts(negative, seconds, micros);
         parsed.truncated |= !cursor.rest.is_empty();
-        Some(parsed)
+        Some((parsed, fraction_digits))
     }
 
     /// From a number: 235959; `micros` is the number's fraction. Ten digits and more are a datetime's time.

@@ -41,7 +41,9 @@ fn the_calendar_agrees_with_counting_days() {
         }
     }
     assert_eq!(year, 10_000);
-    assert_eq!(Date::from_days(365), None);
+    assert_eq!(Date::from_days(0), None);
+    assert_eq!(Date::from_days(1), Some(date("0000-01-01")));
+    assert_eq!(Date::from_days(365), Some(date("0000-12-31")));
     assert_eq!(Date::from_days(calendar::LAST_DAY + 1), None);
     assert_eq!(date("2007-10-07").to_days(), Some(733_321));
     assert_eq!(date("1970-01-01").to_days(), Some(calendar::EPOCH_DAYS));
@@ -209,13 +211,32 @@ fn times_as_mysql_reads_them() {
         ("-900:00:00", Some(("-838:59:59", true))),
         ("2026-01-31 10:11:12", Some(("10:11:12", false))),
         ("10:11:12abc", Some(("10:11:12", true))),
+        ("12e", Some(("00:00:12", true))),
+        ("1.5e-3", None),
+        ("10:00:00e3", None),
         ("10:61:00", None),
         ("abc", None),
         ("", None),
     ] {
-        let parsed = Time::parse(text.as_bytes()).map(|parsed| (parsed.value.to_string(), parsed.truncated));
+        let parsed = Time::parse(text.as_bytes(), TemporalMode::default())
+            .map(|parsed| (parsed.value.to_string(), parsed.truncated));
         assert_eq!(parsed, expected.map(|(text, truncated)| (text.to_owned(), truncated)), "{text}");
     }
+}
+
+#[test]
+fn digits_of_fractions_are_those_of_the_second() {
+    for (text, digits) in [("2026-01-31 10:00:00.25", Some(2)), ("2026-01-31 10.11.12", Some(0)), ("x", None)]
+    {
+        assert_eq!(DateTime::fraction_digits(text.as_bytes()), digits, "{text}");
+    }
+    for (text, digits) in [("1 10:00:00.1234567", Some(6)), ("10:00", Some(0)), ("1.5", Some(1)), ("x", None)]
+    {
+        assert_eq!(Time::fraction_digits(text.as_bytes()), digits, "{text}");
+    }
+    let cutting = TemporalMode { truncate_fractional: true, ..TemporalMode::default() };
+    let cut = Time::parse(b"10:00:00.9999999", cutting).unwrap();
+    assert_eq!(cut.value.to_string(), "10:00:00.999999");
 }
 
 #[test]
@@ -230,7 +251,8 @@ fn adds_intervals_as_mysql_does() {
         ("2100-12-31 23:59:59", micros(61_000_000), false, Some("2101-01-01 00:01:00")),
         ("1992-12-31 23:59:59.000002", micros(1_999_999), true, Some("1992-12-31 23:59:57.000003")),
         ("9999-12-31", micros(86_400_000_000), false, None),
-        ("0001-01-01", micros(1), true, None),
+        ("0001-01-01", micros(1), true, Some("0000-12-31 23:59:59.999999")),
+        ("0000-01-01", micros(1), true, None),
         ("2024-00-10", months(1), false, None),
         ("2024-01-10", months(i64::MIN), true, None),
         ("2024-01-10", micros(i128::MAX), false, None),
@@ -280,8 +302,11 @@ fn formats_with_the_digits_asked_for() {
     let mut out = Vec::new();
     Time::MIN.format(1, &mut out);
     assert_eq!(out, b"-838:59:59.0");
-    assert_eq!(Time::parse(b"10:00:00.95").unwrap().value.round(1).to_string(), "10:00:01");
-    assert_eq!(Time::parse(b"-0:00:00.06").unwrap().value.to_number(), 0);
+    assert_eq!(
+        Time::parse(b"10:00:00.95", TemporalMode::default()).unwrap().value.round(1).to_string(),
+        "10:00:01"
+    );
+    assert_eq!(Time::parse(b"-0:00:00.06", TemporalMode::default()).unwrap().value.to_number(), 0);
     assert_eq!(date("0026-01-02").to_string(), "0026-01-02");
 }
 
@@ -303,6 +328,10 @@ fn zones_convert_both_ways() {
     assert!(Zone::UTC.to_timestamp(datetime("1970-01-01 00:00:01")).is_some());
     assert_eq!(Zone::UTC.to_timestamp(datetime("2038-01-19 03:14:07.999999")), Some(Timestamp::MAX));
     assert_eq!(Zone::UTC.to_timestamp(datetime("2038-01-19 03:14:08")), None);
+    assert_eq!(Zone::UTC.to_unix_micros(datetime("2038-01-19 03:14:08")), Some(2_147_483_648_000_000));
+    assert!(Zone::UTC.to_unix_micros(datetime("3001-01-18 23:59:59.999999")).is_some());
+    assert_eq!(Zone::UTC.to_unix_micros(datetime("3001-01-19 00:00:00")), None);
+    assert_eq!(Zone::UTC.to_unix_micros(DateTime::ZERO), None);
     assert_eq!(Zone::UTC.to_timestamp(datetime("2026-00-01 00:00:00")), None);
 }
 
@@ -328,7 +357,7 @@ fn garbage_never_panics() {
         let text: Vec<u8> = (0..length).map(|_| *prng.pick(b"0123456789012345-:. T+/x\xff")).collect();
         let mode = TemporalMode { allow_invalid_dates: prng.one_in(2), ..TemporalMode::default() };
         let _ = Date::parse(&text, mode);
-        let _ = Time::parse(&text);
+        let _ = Time::parse(&text, mode);
         if let Some((parsed, _)) = DateTime::parse(&text, mode) {
             let shown = parsed.value.to_string();
             let again = DateTime::parse(shown.as_bytes(), mode).map(|(parsed, _)| parsed.value);

@@ -64,6 +64,13 @@ impl Zone {
         if local == DateTime::ZERO {
             return Some(Timestamp::ZERO);
         }
+        self.to_unix_micros(local).map(Timestamp).filter(|timestamp| *timestamp <= Timestamp::MAX)
+    }
+
+    /// The same in microseconds since 1970, for expressions, which reach further than the type TIMESTAMP: from the first
+    /// second of 1970 to 3001-01-18 23:59:59.999999 UTC. `None` for the zero date.
+    pub fn to_unix_micros(&self, local: DateTime) -> Option<i64> {
+        const LAST: i64 = 32_536_771_199_999_999;
         if !local.date().is_valid() {
             return None;
         }
@@ -72,7 +79,7 @@ impl Zone {
             Zone::Fixed(seconds) => as_utc - i64::from(*seconds) * 1_000_000,
             Zone::Named(zone) => named_to_utc(zone, local, as_utc)?,
         };
-        (1_000_000..=Timestamp::MAX.0).contains(&micros).then_some(Timestamp(micros))
+        (1_000_000..=LAST).contains(&micros).then_some(micros)
     }
 }
 

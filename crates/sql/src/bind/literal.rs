@@ -75,7 +75,8 @@ impl Binder<'_> {
                 Some(parsed) if !parsed.truncated => Expr::literal(Value::Date(parsed.value), SqlType::Date),
                 _ => return Err(wrong("DATE")),
             },
-            TemporalKind::Time => match Time::parse(text) {
+            // A literal is rounded to microseconds in every mode.
+            TemporalKind::Time => match Time::parse(text, Default::default()) {
                 Some(parsed) if !parsed.truncated => {
                     Expr::literal(Value::Time(parsed.value), SqlType::Time { fsp })
                 }

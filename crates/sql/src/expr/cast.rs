@@ -144,11 +144,11 @@ impl Context<'_> {
                 None => Value::Null,
             }),
             CastTarget::Time { fsp } => Ok(match self.to_time(value.as_ref())? {
-                Some(time) => Value::Time(round_time(time, *fsp)),
+                Some(time) => Value::Time(self.time_of_digits(time, *fsp)),
                 None => Value::Null,
             }),
             CastTarget::DateTime { fsp } => Ok(match self.to_datetime(value.as_ref())? {
-                Some(datetime) => Value::DateTime(round_datetime(datetime, *fsp)),
+                Some(datetime) => Value::DateTime(self.datetime_of_digits(datetime, *fsp)),
                 None => Value::Null,
             }),
             CastTarget::Year => self.cast_year(&value),
@@ -260,6 +260,20 @@ impl Context<'_> {
         let mut out = Vec::with_capacity(text.len());
         convert(&text, from, to, &mut out);
         out.into()
+    }
+
+    /// A time with so many digits of the second's fraction: rounded, or cut if the sql_mode has TIME_TRUNCATE_FRACTIONAL.
+    pub fn time_of_digits(&self, time: Time, fsp: u8) -> Time {
+        if self.reading_mode().truncate_fractional { time.truncate(fsp) } else { round_time(time, fsp) }
+    }
+
+    /// The same of a date and time.
+    pub fn datetime_of_digits(&self, datetime: DateTime, fsp: u8) -> DateTime {
+        if self.reading_mode().truncate_fractional {
+            datetime.truncate(fsp)
+        } else {
+            round_datetime(datetime, fsp)
+        }
     }
 
     /// 1406 in strict statements that change data, else cut with a warning; for functions with a size limit.

@@ -336,7 +336,7 @@ impl Context<'_> {
     /// A value that is not NULL as a time to compare with; `None` if a column of type TIME could not hold it as it is.
     pub fn time_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<Time>> {
         if let ValueRef::Bytes(text) = value
-            && Time::parse(text).is_none_or(|parsed| parsed.truncated)
+            && Time::parse(text, self.reading_mode()).is_none_or(|parsed| parsed.truncated)
         {
             self.incorrect("time", text)?;
             return Ok(None);

@@ -5,10 +5,9 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::value::SetText;
-use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Value, ValueRef, number};
+use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, ValueRef, number};
 
 use super::Context;
-use super::cast::{round_datetime, round_time};
 use crate::SqlResult;
 
 /// `value` as text, owned.
@@ -177,10 +176,11 @@ impl Context<'_> {
             ValueRef::Double(v) => clamp_f64(v),
             ValueRef::Bytes(text) => self.text_to_integer(text)?,
             ValueRef::Date(v) => i128::from(date_number(v)),
-            ValueRef::Time(v) => i128::from(time_number(round_time(v, 0)).0),
-            ValueRef::DateTime(v) => i128::from(datetime_number(round_datetime(v, 0)).0),
+            ValueRef::Time(v) => i128::from(time_number(self.time_of_digits(v, 0)).0),
+            ValueRef::DateTime(v) => i128::from(datetime_number(self.datetime_of_digits(v, 0)).0),
             ValueRef::Timestamp(v) => {
-                i128::from(datetime_number(round_datetime(v.to_datetime(self.zone()), 0)).0)
+                let local = v.to_datetime(self.zone());
+                i128::from(datetime_number(self.datetime_of_digits(local, 0)).0)
             }
             ValueRef::Year(v) => i128::from(v),
             ValueRef::Bit { bits, .. } => i128::from(bits),
@@ -317,10 +317,7 @@ impl Context<'_> {
             other => {
                 let decimal = self.to_decimal(other)?;
                 let whole = decimal.truncate(0).unwrap_or(decimal);
-                let micros = decimal
-                    .subtract(&whole)
-                    .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
-                    .map_or(0, |micros| micros.to_i64().unwrap_or(0));
+                let micros = self.fraction_micros(&decimal);
                 let number = whole.to_i64().unwrap_or(i64::MAX);
                 match DateTime::from_number(number, micros.clamp(0, 999_999) as u32, mode) {
                     Some(datetime) => Some(datetime),
@@ -333,10 +330,31 @@ impl Context<'_> {
         })
     }
 
-    fn at_offset(&self, local: DateTime, seconds: i32) -> DateTime {
+    /// A value that is not NULL as any date and time, be it no day of the calendar; the caller decides what it takes.
+    pub fn to_any_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        let truncate_fractional = self.reading_mode().truncate_fractional;
+        let any = TemporalMode { allow_invalid_dates: true, truncate_fractional, ..TemporalMode::default() };
+        self.read_datetime(value, any)
+    }
+
+    /// A date and time at an offset from UTC, in the session's zone.
+    pub fn at_offset(&self, local: DateTime, seconds: i32) -> DateTime {
         palisade_catalog::Zone::Fixed(seconds)
-            .to_timestamp(local)
-            .map_or(local, |timestamp| timestamp.to_datetime(self.zone()))
+            .to_unix_micros(local)
+            .map_or(local, |micros| Timestamp(micros).to_datetime(self.zone()))
+    }
+
+    /// A number's fraction in microseconds, with the number's sign; what is less is rounded or cut as the sql_mode says.
+    pub fn fraction_micros(&self, number: &Decimal) -> i64 {
+        let whole = number.truncate(0).unwrap_or(*number);
+        let micros = number
+            .subtract(&whole)
+            .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
+            .and_then(|micros| match self.reading_mode().truncate_fractional {
+                true => micros.truncate(0),
+                false => Ok(micros),
+            });
+        micros.map_or(0, |micros| micros.to_i64().unwrap_or(0))
     }
 
     /// As a time; `None` (with a warning) if it is none.
@@ -347,7 +365,7 @@ impl Context<'_> {
             ValueRef::Date(_) => Time::from_micros(0),
             ValueRef::DateTime(v) => Some(v.time()),
             ValueRef::Timestamp(v) => Some(v.to_datetime(self.zone()).time()),
-            ValueRef::Bytes(text) => match Time::parse(text) {
+            ValueRef::Bytes(text) => match Time::parse(text, self.reading_mode()) {
                 Some(parsed) => {
                     if parsed.truncated {
                         self.truncated("time", text)?;
@@ -370,10 +388,7 @@ impl Context<'_> {
             other => {
                 let decimal = self.to_decimal(other)?;
                 let whole = decimal.truncate(0).unwrap_or(decimal);
-                let micros = decimal
-                    .subtract(&whole)
-                    .and_then(|fraction| fraction.multiply(&Decimal::from(1_000_000i64)))
-                    .map_or(0, |micros| micros.to_i64().unwrap_or(0));
+                let micros = self.fraction_micros(&decimal);
                 match Time::from_number(whole.to_i64().unwrap_or(i64::MAX), micros.unsigned_abs() as u32) {
                     // A number between -1 and 0 has no whole part to carry its sign.
                     Some(parsed) if !parsed.truncated && decimal.is_negative() => {

@@ -10,6 +10,7 @@
 //! | [`amount`] | bytes and durations as people read them |
 //! | [`regexp`] | regular expressions |
 //! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
+//! | [`time_sum`] | sums and differences of times |
 //! | [`json`] | JSON |
 //! | [`control`] | choices and comparisons: IF, COALESCE, GREATEST, ... |
 //! | [`info`] | the session and the server: DATABASE(), LAST_INSERT_ID(), SLEEP(), ... |
@@ -35,6 +36,7 @@ pub mod number;
 pub mod regexp;
 pub mod string;
 pub mod temporal;
+pub mod time_sum;
 pub mod unit;
 
 use std::collections::HashMap;
@@ -204,6 +206,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         string::FUNCTIONS,
         number::FUNCTIONS,
         temporal::FUNCTIONS,
+        time_sum::FUNCTIONS,
         control::FUNCTIONS,
         hash::FUNCTIONS,
         compress::FUNCTIONS,

@@ -7,21 +7,21 @@ use palisade_base::error_catalogue::{
     ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION, ER_VALUE_OUT_OF_RANGE,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::{CollationId, Date, DateTime, SqlType, Time, Timestamp, Value, Zone};
+use palisade_catalog::{CollationId, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, Zone};
 
 use super::date_format::{self, FormatKind, Moment};
 use super::string::keyword;
+use super::time_sum::long_time;
 use super::unit::Unit;
 use super::{Evaluation, Function, Typed, characters, function, text_of_length, volatile};
 use crate::SqlResult;
 use crate::expr::cast;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
-use Evaluation::Strict;
+use Evaluation::{Nullable, Strict};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("addtime", (2, 2), add_time_type, Strict(|cx, v, a, call| add_time(cx, v, a, call, 1))),
     function("convert_tz", (3, 3), datetime_type, Strict(convert_tz)),
     volatile("curdate", (0, 0), date_never_null, Strict(curdate)),
     volatile("current_date", (0, 0), date_never_null, Strict(curdate)),
@@ -79,13 +79,11 @@ pub static FUNCTIONS: &[Function] = &[
         Strict(|cx, v, _, _| of_time(cx, v, |(_, _, _, second, _)| second.into())),
     ),
     function("str_to_date", (2, 2), str_to_date_type, Strict(str_to_date)),
-    function("subtime", (2, 2), add_time_type, Strict(|cx, v, a, call| add_time(cx, v, a, call, -1))),
     volatile("sysdate", (0, 1), now_type, Strict(sysdate)),
     function("time", (1, 1), time_type, Strict(time)),
     function("time_format", (2, 2), format_type, Strict(format_time)),
     function("time_to_sec", (1, 1), int, Strict(time_to_sec)),
-    function("timediff", (2, 2), timediff_type, Strict(timediff)),
-    function("timestamp", (1, 2), datetime_type, Strict(timestamp)),
+    function("timestamp", (1, 2), timestamp_type, Strict(timestamp)),
     function("timestampadd", (3, 3), timestampadd_type, Strict(timestampadd)),
     function("timestampdiff", (3, 3), int, Strict(timestampdiff)),
     function("to_days", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.to_days()))),
@@ -94,11 +92,11 @@ pub static FUNCTIONS: &[Function] = &[
     volatile("utc_date", (0, 0), date_never_null, Strict(utc_date)),
     volatile("utc_time", (0, 1), now_time_type, Strict(utc_time)),
     volatile("utc_timestamp", (0, 1), now_type, Strict(utc_timestamp)),
-    function("week", (1, 2), int, Strict(week)),
+    function("week", (1, 2), int, Nullable(week)),
     function("weekday", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.weekday().map(i64::from)))),
     function("weekofyear", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.week(3)?.0.into())))),
     function("year", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.year().into())))),
-    function("yearweek", (1, 2), int, Strict(yearweek)),
+    function("yearweek", (1, 2), int, Nullable(yearweek)),
 ];
 
 fn int(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -121,33 +119,39 @@ fn date_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::Date))
 }
 
-/// Digits of the second's fraction that values of an expression have: 6 of text, whose values can have any.
+/// Digits of the second's fraction that values of an expression have, if it is a text or a number: 6 of text, whose
+/// values can have any.
 fn digits_of(argument: &Expr) -> u8 {
     match &argument.ty {
         SqlType::Decimal { scale, .. } => (*scale).min(6),
         SqlType::Double { .. } | SqlType::Float { .. } => 6,
-        ty if ty.is_string() => match &argument.node {
-            Node::Literal(Value::Bytes(text)) => {
-                let fraction =
-                    text.iter().rposition(|byte| *byte == b'.').map_or(0, |dot| text.len() - dot - 1);
-                if fraction <= 6 && text[text.len() - fraction..].iter().all(u8::is_ascii_digit) {
-                    fraction as u8
-                } else {
-                    0
-                }
-            }
-            _ => 6,
-        },
+        ty if ty.is_string() => 6,
         ty => ty.fraction_digits(),
     }
 }
 
-fn time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]) }))
+/// The same of an expression that is read as a date and time: a literal's digits can be counted.
+fn datetime_digits_of(argument: &Expr) -> u8 {
+    match &argument.node {
+        Node::Literal(Value::Bytes(text)) if argument.ty.is_string() => {
+            DateTime::fraction_digits(text).unwrap_or(6)
+        }
+        _ => digits_of(argument),
+    }
 }
 
-fn timediff_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]).max(digits_of(&arguments[1])) }))
+/// The same of one that is read as a time.
+pub fn time_digits_of(argument: &Expr) -> u8 {
+    match &argument.node {
+        Node::Literal(Value::Bytes(text)) if argument.ty.is_string() => {
+            Time::fraction_digits(text).unwrap_or(6)
+        }
+        _ => digits_of(argument),
+    }
+}
+
+fn time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Time { fsp: time_digits_of(&arguments[0]) }))
 }
 
 fn make_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -159,7 +163,12 @@ fn sec_to_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn datetime_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::DateTime { fsp: digits_of(&arguments[0]) }))
+    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(&arguments[0]) }))
+}
+
+fn timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    let added = arguments.get(1).map_or(0, time_digits_of);
+    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(&arguments[0]).max(added) }))
 }
 
 /// The constant number of digits of NOW(6).
@@ -222,26 +231,17 @@ fn timestampadd_type(arguments: &[Expr], connection: CollationId) -> SqlResult<T
     Ok(Typed::nullable(added_type(&arguments[2], &arguments[1], unit, connection)))
 }
 
-fn add_time_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let fsp = digits_of(&arguments[0]).max(digits_of(&arguments[1]));
-    Ok(Typed::nullable(match &arguments[0].ty {
-        SqlType::Time { .. } => SqlType::Time { fsp },
-        SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => SqlType::DateTime { fsp },
-        _ => text_of_length(29, connection),
-    }))
-}
-
 fn from_unixtime_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     if arguments.len() == 2 {
         return format_type(arguments, connection);
     }
-    datetime_type(arguments, connection)
+    Ok(Typed::nullable(SqlType::DateTime { fsp: digits_of(&arguments[0]) }))
 }
 
 fn unix_timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let Some(argument) = arguments.first() else { return Ok(Typed::never_null(SqlType::BIGINT)) };
     Ok(Typed::strict(
-        match digits_of(argument) {
+        match datetime_digits_of(argument) {
             0 => SqlType::BIGINT,
             scale => SqlType::Decimal { precision: 12 + scale, scale, unsigned: false },
         },
@@ -415,7 +415,8 @@ fn added(
                     let halves = text.iter().any(|byte| matches!(byte, b':' | b'T' | b' '));
                     !halves && (delimited || text.len() <= 8)
                 }
-                _ => start.time().micros() == 0,
+                // 20200101 and 200101
+                _ => cx.to_f64(value.as_ref())?.abs() < 1e8,
             };
             let (shown, shown_type) = if date_only && unit.is_days() {
                 (Value::Date(end.date()), SqlType::Date)
@@ -428,57 +429,10 @@ fn added(
     })
 }
 
-fn add_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr, sign: i64) -> SqlResult<Value> {
-    let Some(amount) = cx.to_time(values[1].as_ref())? else { return Ok(Value::Null) };
-    let amount = amount.micros() * sign;
-    let dated = match &values[0] {
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => true,
-        Value::Bytes(text) => text.iter().filter(|byte| **byte == b'-').count() >= 2,
-        _ => false,
-    };
-    let (value, ty) = if dated {
-        let Some(start) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
-        let value = shifted(cx, start, amount, call)?;
-        let fsp = match &value {
-            Value::DateTime(end) if end.micros() > 0 => 6,
-            _ => 0,
-        };
-        (value, SqlType::DateTime { fsp })
-    } else {
-        let Some(start) = cx.to_time(values[0].as_ref())? else { return Ok(Value::Null) };
-        let sum = (start.micros() + amount).clamp(Time::MIN.micros(), Time::MAX.micros());
-        let fsp = if sum % 1_000_000 == 0 { 0 } else { 6 };
-        (Time::from_micros(sum).map_or(Value::Null, Value::Time), SqlType::Time { fsp })
-    };
-    Ok(if call.ty.is_string() && !value.is_null() { Value::Bytes(text_of(&value, &ty)) } else { value })
-}
-
 fn datediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     let (left, right) = (cx.to_date(values[0].as_ref())?, cx.to_date(values[1].as_ref())?);
     let days = |value: Option<DateTime>| value.and_then(|value| value.date().to_days());
     number_or_null(days(left).zip(days(right)).map(|(left, right)| left - right))
-}
-
-fn timediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let dated = |value: &Value| match value {
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => true,
-        Value::Bytes(text) => text.iter().filter(|byte| **byte == b'-').count() >= 2,
-        _ => false,
-    };
-    let micros = match (dated(&values[0]), dated(&values[1])) {
-        (true, true) => {
-            let (left, right) = (cx.to_datetime(values[0].as_ref())?, cx.to_datetime(values[1].as_ref())?);
-            let at = |value: Option<DateTime>| value.and_then(DateTime::to_micros);
-            at(left).zip(at(right)).map(|(left, right)| left - right)
-        }
-        (false, false) => {
-            let (left, right) = (cx.to_time(values[0].as_ref())?, cx.to_time(values[1].as_ref())?);
-            left.zip(right).map(|(left, right)| left.micros() - right.micros())
-        }
-        _ => None,
-    };
-    let clamped = micros.map(|micros| micros.clamp(Time::MIN.micros(), Time::MAX.micros()));
-    Ok(clamped.and_then(Time::from_micros).map_or(Value::Null, Value::Time))
 }
 
 fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -509,28 +463,42 @@ fn monthname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sq
     Ok(month.map_or(Value::Null, |month| Value::bytes(date_format::MONTHS[usize::from(month)])))
 }
 
-fn week_mode(cx: &mut Context<'_>, values: &[Value]) -> SqlResult<u8> {
-    match values.get(1) {
-        Some(mode) => Ok((cx.to_i64(mode.as_ref())? & 7) as u8),
-        None => Ok(cx.session.variables.default_week_format & 7),
-    }
+/// A mode of WEEK that a statement names. A negative one is mode 0, as in MySQL.
+fn week_mode(cx: &mut Context<'_>, mode: &Value) -> SqlResult<u8> {
+    let mode = cx.to_i64(mode.as_ref())?;
+    Ok(if mode < 0 { 0 } else { (mode & 7) as u8 })
 }
 
 fn week(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let mode = week_mode(cx, values)?;
-    let datetime = cx.to_date(values[0].as_ref())?;
-    number_or_null(datetime.and_then(|datetime| Some(datetime.date().week(mode)?.0.into())))
+    week_of(cx, values, |cx, mode| match mode {
+        Some(mode) => week_mode(cx, mode),
+        None => Ok(cx.session.variables.default_week_format & 7),
+    })
+    .map(|week| week.map_or(Value::Null, |(week, _)| Value::Int(week.into())))
 }
 
 fn yearweek(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    // bit 1 of the mode: weeks count from 1, so that each belongs to one year
-    let mode = match values.get(1) {
-        Some(_) => week_mode(cx, values)?,
-        None => 0,
-    } | 2;
-    let datetime = cx.to_date(values[0].as_ref())?;
-    let week = datetime.and_then(|datetime| datetime.date().week(mode));
-    number_or_null(week.map(|(week, year)| i64::from(year) * 100 + i64::from(week)))
+    // Bit 1 of the mode: weeks count from 1, so that each belongs to one year. A negative mode does not get it.
+    week_of(cx, values, |cx, mode| match mode {
+        Some(mode) if cx.to_i64(mode.as_ref())? < 0 => Ok(0),
+        Some(mode) => Ok(week_mode(cx, mode)? | 2),
+        None => Ok(2),
+    })
+    .map(|week| week.map_or(Value::Null, |(week, year)| Value::Int(i64::from(year) * 100 + i64::from(week))))
+}
+
+/// The week of a date and its year; both 0 if the mode is NULL, `None` if the date is none.
+fn week_of(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    mode: impl FnOnce(&mut Context<'_>, Option<&Value>) -> SqlResult<u8>,
+) -> SqlResult<Option<(u8, u16)>> {
+    let Some(datetime) = cx.to_date(values[0].as_ref())? else { return Ok(None) };
+    if values.get(1).is_some_and(Value::is_null) {
+        return Ok(Some((0, 0)));
+    }
+    let mode = mode(cx, values.get(1))?;
+    Ok(datetime.date().week(mode))
 }
 
 fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -540,7 +508,7 @@ fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
 
 fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let days = cx.to_i64(values[0].as_ref())?;
-    let date = Date::from_days(days).or_else(|| Date::of_year_0(days));
+    let date = Date::from_days(days);
     if date.is_none() {
         cx.warn_or_fail(mysql_error!(ER_VALUE_OUT_OF_RANGE, "DATE", call))?;
     }
@@ -564,23 +532,51 @@ fn makedate(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
     Ok(date.map_or(Value::Null, Value::Date))
 }
 
-fn maketime(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+/// A time of so many microseconds; beyond the range the nearest, with a warning that shows `text`.
+fn clamped_time(cx: &mut Context<'_>, micros: i64, text: &str) -> SqlResult<Value> {
+    if let Some(time) = Time::from_micros(micros) {
+        return Ok(Value::Time(time));
+    }
+    cx.truncated("time", text.as_bytes())?;
+    Ok(Value::Time(if micros < 0 { Time::MIN } else { Time::MAX }))
+}
+
+/// Seconds in microseconds, beyond the longest time somewhere beyond it.
+fn second_micros(cx: &Context<'_>, seconds: &Decimal) -> i64 {
+    const BEYOND: i64 = 1_000_000_000;
+    let whole = seconds.truncate(0).ok().and_then(|whole| whole.to_i64().ok());
+    let limit = if seconds.is_negative() { -BEYOND } else { BEYOND };
+    whole.unwrap_or(limit).clamp(-BEYOND, BEYOND) * 1_000_000 + cx.fraction_micros(seconds)
+}
+
+fn maketime(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (hour, minute) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
-    let second = cx.to_f64(values[2].as_ref())?;
-    if !(0..60).contains(&minute) || !(0.0..60.0).contains(&second) {
+    let second = cx.to_decimal(values[2].as_ref())?;
+    // 59.9999999 is a second of the minute, though it may round up to the next.
+    let whole = second.truncate(0).ok().and_then(|whole| whole.to_i64().ok());
+    if !(0..60).contains(&minute) || second.is_negative() || whole.is_none_or(|whole| whole >= 60) {
         return Ok(Value::Null);
     }
-    let rest = minute * 60_000_000 + (second * 1e6).round() as i64;
-    let magnitude = hour.unsigned_abs().min(1000) as i64 * 3_600_000_000 + rest;
-    let micros = if hour < 0 { -magnitude } else { magnitude };
-    let clamped = micros.clamp(Time::MIN.micros(), Time::MAX.micros());
-    Ok(Time::from_micros(clamped).map_or(Value::Null, Value::Time))
+    let micros = second_micros(cx, &second);
+    let magnitude = hour.unsigned_abs().min(1_000_000) as i64 * 3_600_000_000 + minute * 60_000_000 + micros;
+    let shown = long_time(magnitude, call.ty.fraction_digits());
+    clamped_time(cx, if hour < 0 { -magnitude } else { magnitude }, &shown)
 }
 
 fn sec_to_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let micros = cx.to_f64(values[0].as_ref())? * 1e6;
-    let clamped = (micros.round() as i64).clamp(Time::MIN.micros(), Time::MAX.micros());
-    Ok(Time::from_micros(clamped).map_or(Value::Null, Value::Time))
+    let seconds = cx.to_decimal(values[0].as_ref())?;
+    let micros = second_micros(cx, &seconds);
+    // The last second's fraction still is one of the longest time's.
+    let longest = |sign: i64| sign * Time::MAX.micros();
+    match micros {
+        micros if micros.abs() >= Time::MAX.micros() + 1_000_000 => {
+            clamped_time(cx, micros, &seconds.to_string())
+        }
+        micros => {
+            let within = micros.clamp(longest(-1), longest(1));
+            Ok(Time::from_micros(within).map_or(Value::Null, Value::Time))
+        }
+    }
 }
 
 fn time_to_sec(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -654,12 +650,11 @@ fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
 fn unix_timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let Some(value) = values.first() else { return Ok(Value::Int(cx.now_micros() / 1_000_000)) };
     let local = cx.to_datetime(value.as_ref())?;
-    // 0 is what MySQL answers for what is no date, and for times that no TIMESTAMP holds
-    let timestamp = local.and_then(|local| cx.zone().to_timestamp(local));
-    let micros = timestamp.map_or(0, |timestamp| timestamp.0.max(0));
+    // 0 is what MySQL answers for what is no date, and for times before 1970 and after 3001.
+    let micros = local.and_then(|local| cx.zone().to_unix_micros(local)).unwrap_or(0);
     match &call.ty {
         SqlType::Decimal { scale, .. } => {
-            let exact = palisade_catalog::Decimal::new(i128::from(micros), 6);
+            let exact = Decimal::new(i128::from(micros), 6);
             Ok(Value::Decimal(exact.truncate(i32::from(*scale)).unwrap_or(exact)))
         }
         _ => Ok(Value::Int(micros / 1_000_000)),
@@ -668,15 +663,13 @@ fn unix_timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Exp
 
 fn from_unixtime(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     /// 3001-01-18 23:59:59 UTC, the last second FROM_UNIXTIME knows.
-    const LATEST: f64 = 32_536_771_199.0;
-    let seconds = cx.to_f64(values[0].as_ref())?;
-    if !(0.0..=LATEST).contains(&seconds) {
+    const LATEST: i64 = 32_536_771_199;
+    let seconds = cx.to_decimal(values[0].as_ref())?;
+    let whole = seconds.truncate(0).ok().and_then(|whole| whole.to_i64().ok());
+    let Some(whole) = whole.filter(|whole| (0..=LATEST).contains(whole) && !seconds.is_negative()) else {
         return Ok(Value::Null);
-    }
-    let micros = match &values[0] {
-        Value::Int(seconds) => seconds * 1_000_000,
-        _ => (seconds * 1e6).round() as i64,
     };
+    let micros = whole * 1_000_000 + cx.fraction_micros(&seconds);
     // The first instant is the zero date of a TIMESTAMP: one beside it tells where it is in the zone.
     let local = match micros {
         0 => cast::cut_datetime(Timestamp(1).to_datetime(cx.zone()), 0),
@@ -696,9 +689,9 @@ fn convert_tz(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
         if name.eq_ignore_ascii_case("system") { Some(cx.zone().clone()) } else { Zone::parse(&name) }
     };
     let (Some(from), Some(to)) = (zone(1), zone(2)) else { return Ok(Value::Null) };
-    // a time that no TIMESTAMP holds stays as it is
-    Ok(Value::DateTime(match from.to_timestamp(local) {
-        Some(timestamp) => timestamp.to_datetime(&to),
+    // A time before 1970 or after 3001 stays as it is.
+    Ok(Value::DateTime(match from.to_unix_micros(local) {
+        Some(micros) => Timestamp(micros).to_datetime(&to),
         None => local,
     }))
 }

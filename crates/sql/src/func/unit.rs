@@ -81,7 +81,7 @@ impl Unit {
         }
         if self.0 == Second {
             let exact = cx.to_decimal(amount.as_ref())?;
-            let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.round(0));
+            let micros = exact.multiply(&Decimal::from(1_000_000i64)).and_then(|micros| micros.truncate(0));
             let micros = micros.ok().and_then(|micros| micros.to_i64().ok());
             return Ok(micros.map(|micros| Interval { months: 0, micros: i128::from(micros) }));
         }

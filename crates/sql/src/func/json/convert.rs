@@ -1,9 +1,10 @@
 //! SQL values to JSON and back.
 
-use palisade_base::error_catalogue::ER_INVALID_JSON_VALUE_FOR_CAST;
+use palisade_base::error_catalogue::{ER_INVALID_JSON_VALUE_FOR_CAST, ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE};
 use palisade_base::mysql_error;
+use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::json::{Json, parse};
-use palisade_catalog::{Charset, CollationId, SqlType, Value, charset, number};
+use palisade_catalog::{Charset, CollationId, Decimal, SqlType, Value, charset, number};
 
 use crate::SqlResult;
 use crate::expr::convert::text_of;
@@ -42,7 +43,10 @@ pub fn is_truth(expr: &Expr) -> bool {
                 | "is_ipv6"
                 | "is_uuid"
                 | "isnull"
+                | "json_contains"
+                | "json_contains_path"
                 | "json_overlaps"
+                | "json_valid"
                 | "member of"
                 | "regexp_like"
         ),
@@ -97,11 +101,6 @@ pub fn to_json(value: &Value, expr: &Expr) -> Json {
     }
 }
 
-/// Whether text is a number and nothing else.
-fn is_number(text: &str) -> bool {
-    number::parse_f64(text.as_bytes()).complete && !text.trim().is_empty()
-}
-
 impl Context<'_> {
     /// CAST of a value of type JSON. A scalar becomes the SQL value that it says; what says none is 0, or NULL where a
     /// date is wanted, with warning 3156.
@@ -125,7 +124,8 @@ impl Context<'_> {
                 let ty = SqlType::Decimal { precision: 65, scale: value.scale(), unsigned: false };
                 Some((Value::Decimal(value), ty))
             }
-            Ok(Json::String(text)) if temporal || is_number(&text) => {
+            Ok(Json::String(text)) if wants_number => return self.cast_json_string(&text, operand, target),
+            Ok(Json::String(text)) => {
                 let ty = SqlType::VarChar { length: text.len() as u32, collation: super::COLLATION };
                 Some((Value::bytes(text), ty))
             }
@@ -148,6 +148,45 @@ impl Context<'_> {
                 self.warn_or_fail(invalid)?;
             }
             return cast;
+        }
+        self.cast(value.clone(), &Expr::literal(value, ty), target)
+    }
+
+    /// CAST of a JSON string to a number: the longest number at its beginning, with a warning if it is not the whole.
+    fn cast_json_string(&mut self, text: &str, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
+        let bytes = text.as_bytes();
+        let integer = "INTEGER";
+        let (kind, value, ty, complete, overflow) = match target {
+            CastTarget::Decimal { .. } => {
+                let (value, end) = Decimal::parse(bytes);
+                let ty = SqlType::Decimal { precision: 65, scale: value.scale(), unsigned: false };
+                ("DECIMAL", Value::Decimal(value), ty, end == ParseEnd::Complete, false)
+            }
+            CastTarget::Float | CastTarget::Double => {
+                let parsed = number::parse_f64(bytes);
+                let complete = parsed.complete || text.trim().is_empty();
+                ("DOUBLE", Value::Double(parsed.value), SqlType::DOUBLE, complete, parsed.overflow)
+            }
+            _ if text.trim_start().starts_with('-') => {
+                let parsed = number::parse_i64(bytes);
+                (integer, Value::Int(parsed.value), SqlType::BIGINT, parsed.complete, parsed.overflow)
+            }
+            _ => {
+                let parsed = number::parse_u64(bytes);
+                (
+                    integer,
+                    Value::UInt(parsed.value),
+                    SqlType::BIGINT_UNSIGNED,
+                    parsed.complete,
+                    parsed.overflow,
+                )
+            }
+        };
+        let source = source_name(operand);
+        if overflow {
+            self.warn_or_fail(mysql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", source, 1))?;
+        } else if !complete {
+            self.warn_or_fail(mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source, 1))?;
         }
         self.cast(value.clone(), &Expr::literal(value, ty), target)
     }

@@ -1,0 +1,220 @@
+//! Sums and differences of times: ADDTIME, SUBTIME, TIMEDIFF.
+//!
+//! Their first operand is a time or a date with a time. The type of a column or of a typed literal decides which; a text
+//! or a number is read as what it looks like (see [`moment`]).
+
+use palisade_base::error_catalogue::ER_VALUE_OUT_OF_RANGE;
+use palisade_base::mysql_error;
+use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::{CollationId, DateTime, SqlType, Time, Value};
+
+use super::date_format::Moment;
+use super::temporal::time_digits_of;
+use super::{Evaluation, Function, Typed, function, text_of_length};
+use crate::SqlResult;
+use crate::expr::convert::text_of;
+use crate::expr::{Context, Expr, Node};
+use Evaluation::Strict;
+
+/// Their declarations.
+pub static FUNCTIONS: &[Function] = &[
+    function("addtime", (2, 2), sum_type, Strict(|cx, v, a, call| sum(cx, v, a, call, 1))),
+    function("subtime", (2, 2), sum_type, Strict(|cx, v, a, call| sum(cx, v, a, call, -1))),
+    function("timediff", (2, 2), difference_type, Strict(difference)),
+];
+
+/// Numbers from here on are dates; the greatest time is 8385959.
+const FIRST_DATE_NUMBER: f64 = 1e7;
+
+/// Digits of the second's fraction that values of an operand have.
+fn digits_of(operand: &Expr) -> u8 {
+    match &operand.node {
+        Node::Literal(Value::Bytes(text)) if operand.ty.is_string() && !is_clock(text) => {
+            DateTime::fraction_digits(text).unwrap_or_else(|| time_digits_of(operand))
+        }
+        _ => time_digits_of(operand),
+    }
+}
+
+fn sum_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let fsp = digits_of(&arguments[0]).max(time_digits_of(&arguments[1]));
+    Ok(Typed::nullable(match &arguments[0].ty {
+        SqlType::Time { .. } => SqlType::Time { fsp },
+        SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => SqlType::DateTime { fsp },
+        _ => text_of_length(29, connection),
+    }))
+}
+
+fn difference_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]).max(digits_of(&arguments[1])) }))
+}
+
+/// Whether a text is hours, a colon and so on, with no date before them. `2010:11:12` is a date, and so is what has
+/// another part after a space: `10:11:12 10:10`.
+fn is_clock(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let hours = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=3).contains(&hours)
+        && text.get(hours) == Some(&b':')
+        && !text.iter().any(|byte| byte.is_ascii_whitespace())
+}
+
+/// Whether a text that is no date and time is meant to be one, so that its beginning is no time either.
+fn is_full_datetime(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let year = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    text.len() >= 12 && year > 0 && text.get(year) == Some(&b'-')
+}
+
+/// An operand that is not NULL as a time or as a date and time; `None` with a warning if it is neither. The date may be
+/// no day of the calendar.
+fn moment(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<Option<Moment>> {
+    match value {
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+            Ok(cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime))
+        }
+        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => text_moment(cx, &text_of(value, &operand.ty)),
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_)
+            if cx.to_f64(value.as_ref())? >= FIRST_DATE_NUMBER =>
+        {
+            Ok(cx.to_any_datetime(value.as_ref())?.map(Moment::DateTime))
+        }
+        value => Ok(cx.to_time(value.as_ref())?.map(Moment::Time)),
+    }
+}
+
+fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Option<Moment>> {
+    let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
+    if !is_clock(text) {
+        if let Some((parsed, offset)) = DateTime::parse(text, any) {
+            let local = parsed.value;
+            return Ok(Some(Moment::DateTime(offset.map_or(local, |seconds| cx.at_offset(local, seconds)))));
+        }
+        if is_full_datetime(text) {
+            cx.incorrect("datetime", text)?;
+            return Ok(None);
+        }
+    }
+    match Time::parse(text, any) {
+        Some(parsed) => {
+            if parsed.truncated {
+                cx.truncated("time", text)?;
+            }
+            Ok(Some(Moment::Time(parsed.value)))
+        }
+        None => {
+            cx.incorrect("datetime", text)?;
+            Ok(None)
+        }
+    }
+}
+
+fn out_of_range(cx: &mut Context<'_>, kind: &str, call: &Expr) -> SqlResult<()> {
+    cx.warn_or_fail(mysql_error!(ER_VALUE_OUT_OF_RANGE, kind, call))
+}
+
+fn clamped(micros: i64) -> Time {
+    Time::from_micros(micros).unwrap_or(if micros < 0 { Time::MIN } else { Time::MAX })
+}
+
+/// The first operand plus or minus the second, which is a time.
+fn sum(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+    sign: i64,
+) -> SqlResult<Value> {
+    let Some(start) = moment(cx, &values[0], &arguments[0])? else { return Ok(Value::Null) };
+    if let Moment::DateTime(start) = start
+        && !cx.reading_mode().allows(start.date())
+    {
+        let text = text_of(&values[0], &arguments[0].ty);
+        if matches!(values[0], Value::Bytes(_)) {
+            cx.truncated("date", &text)?;
+        } else {
+            cx.incorrect("datetime", &text)?;
+        }
+        return Ok(Value::Null);
+    }
+    let Some(amount) = cx.to_time(values[1].as_ref())? else { return Ok(Value::Null) };
+    let amount = amount.micros() * sign;
+    let (value, ty) = match start {
+        Moment::DateTime(start) => {
+            let end = start.to_micros().and_then(|at| DateTime::from_micros(at + amount));
+            let Some(end) = end else {
+                out_of_range(cx, "DATETIME", call)?;
+                return Ok(Value::Null);
+            };
+            (Value::DateTime(end), SqlType::DateTime { fsp: if end.micros() > 0 { 6 } else { 0 } })
+        }
+        Moment::Time(start) => {
+            let micros = start.micros() + amount;
+            let end = clamped(micros);
+            if end.micros() != micros {
+                out_of_range(cx, "TIME", call)?;
+                // A text is the nearest time, a TIME is NULL.
+                if !call.ty.is_string() {
+                    return Ok(Value::Null);
+                }
+            }
+            let fsp = if end.micros() % 1_000_000 == 0 { 0 } else { 6 };
+            (Value::Time(end), SqlType::Time { fsp })
+        }
+    };
+    Ok(if call.ty.is_string() { Value::Bytes(text_of(&value, &ty)) } else { value })
+}
+
+/// The time between two operands of the same kind; NULL for a time and a date.
+fn difference(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
+    let Some(left) = moment(cx, &values[0], &arguments[0])? else { return Ok(Value::Null) };
+    let Some(right) = moment(cx, &values[1], &arguments[1])? else { return Ok(Value::Null) };
+    let micros = match (left, right) {
+        (Moment::DateTime(left), Moment::DateTime(right)) => {
+            left.to_micros().zip(right.to_micros()).map(|(left, right)| left - right)
+        }
+        (Moment::Time(left), Moment::Time(right)) => Some(left.micros() - right.micros()),
+        _ => None,
+    };
+    let Some(micros) = micros else { return Ok(Value::Null) };
+    let time = clamped(micros);
+    if time.micros() != micros {
+        cx.truncated("time", long_time(micros, call.ty.fraction_digits()).as_bytes())?;
+    }
+    Ok(Value::Time(time))
+}
+
+/// A time of any length as text, with so many digits of the second's fraction.
+pub fn long_time(micros: i64, fsp: u8) -> String {
+    let (sign, magnitude) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
+    let seconds = magnitude / 1_000_000;
+    let mut text = format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if fsp > 0 {
+        let fraction = format!("{:06}", magnitude % 1_000_000);
+        text.push('.');
+        text.push_str(&fraction[..usize::from(fsp.min(6))]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_has_no_date_before_it() {
+        for clock in ["10:11:12", "-10:11", "838:59:59.5", " 1:2 "] {
+            assert!(is_clock(clock.as_bytes()), "{clock}");
+        }
+        for other in ["2010:11:12", "10:11:12 10:10", "10-11-12", "101112", "1 10:00:00", ""] {
+            assert!(!is_clock(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn long_times_have_as_many_hours_as_they_need() {
+        assert_eq!(long_time(-1_677 * 3_600_000_000, 0), "-1677:00:00");
+        assert_eq!(long_time(839 * 3_600_000_000 + 250_000, 2), "839:00:00.25");
+    }
+}
