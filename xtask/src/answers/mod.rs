@@ -1,6 +1,6 @@
 //! Another server as oracle: random statements are answered by Palisade and by MySQL, and the answers compared.
 //!
-//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT]`: each seed is a statement (see [`author`]): a function
+//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind grouping]`: each seed is a statement (see [`author`]): a function
 //! or an operator with constants and columns of all types as arguments; or one that stores such a value. Rows, types of columns, errors and warnings must be
 //! equal. Differences are counted by what the statement is about, the shortest of each kind is shown: first those of rows,
 //! then of types, errors, warnings. Doubles may differ in their last digits.
@@ -9,6 +9,7 @@
 //! becomes a golden script.
 
 mod author;
+mod groups;
 
 use std::collections::BTreeMap;
 
@@ -37,11 +38,15 @@ struct Options {
     peer: u16,
     port: Option<u16>,
     seeds: std::ops::Range<u64>,
+    /// Only questions about grouping.
+    groups: bool,
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
-    let usage = || "usage: cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT]".to_owned();
-    let mut options = Options { peer: 0, port: None, seeds: 0..20_000 };
+    let usage = || {
+        "usage: cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind grouping]".to_owned()
+    };
+    let mut options = Options { peer: 0, port: None, seeds: 0..20_000, groups: false };
     for pair in arguments.chunks(2) {
         let [flag, value] = pair else { return Err(usage()) };
         match flag.as_str() {
@@ -51,6 +56,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
                 let (from, to) = value.split_once("..").ok_or_else(usage)?;
                 options.seeds = from.parse().map_err(|_| usage())?..to.parse().map_err(|_| usage())?;
             }
+            "--kind" if value == "grouping" => options.groups = true,
             _ => return Err(usage()),
         }
     }
@@ -71,7 +77,10 @@ pub fn run(arguments: &[String]) -> Outcome {
     let mut servers = [prepare(port)?, prepare(options.peer)?];
     let mut findings = Findings::default();
     for seed in options.seeds {
-        let question = Author::new(seed).question();
+        let question = match options.groups {
+            true => groups::question(seed),
+            false => Author::new(seed).question(),
+        };
         let mut equal = true;
         for statement in &question.statements {
             let [ours, theirs] = servers.each_mut().map(|server| ask(server, statement));

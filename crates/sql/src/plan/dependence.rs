@@ -133,12 +133,18 @@ impl Dependence {
                 children.iter().for_each(|child| self.tree(child, weak));
             }
             JoinTree::Left(left, right, on) => {
+                let mut optional = Vec::new();
+                right.slots(&mut optional);
                 self.tree(left, weak);
+                // Where WHERE excludes the rows that were given NULLs, the join is an inner one.
+                if self.not_null.iter().any(|id| optional.contains(&id.0)) {
+                    on.iter().for_each(|condition| self.condition(condition, weak));
+                    self.tree(right, weak);
+                    return;
+                }
                 self.tree(right, true);
                 let mut preserved = Vec::new();
                 left.slots(&mut preserved);
-                let mut optional = Vec::new();
-                right.slots(&mut optional);
                 let mut from = Vec::new();
                 for condition in on {
                     if condition.is_impure() {
