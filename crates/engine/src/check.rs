@@ -49,7 +49,13 @@ impl Engine {
         let mut check = TableCheck::default();
         let mut used = BTreeSet::from([INFO_PAGE]);
         for (tree, index) in table.trees().iter().zip(&table.indexes) {
-            let report = verify::verify_tree(tree)?;
+            let report = match verify::verify_tree(tree) {
+                Err(error) if error.is_damage() => {
+                    check.damage.push(format!("index {}: {error}", index.name));
+                    continue;
+                }
+                report => report?,
+            };
             let lines = report.damage.iter().take(LINES);
             check.damage.extend(lines.map(|damage| format!("index {}: {damage}", index.name)));
             used.extend(report.pages);

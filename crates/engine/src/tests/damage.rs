@@ -325,6 +325,9 @@ fn a_damaged_root_is_an_error() {
             let scanned = client.scan_range(0, KeyRange::default(), direction, ReadMode::Snapshot);
             assert!(matches!(scanned, Err(Error::Corrupted { .. })), "{scanned:?}");
         }
+        let report = engine.check_table(&table(&engine, "t")).unwrap();
+        let place = format!("page {}:{}", space.0, root.0);
+        assert!(report.damage.len() == 1 && report.damage[0].contains(&place), "{:?}", report.damage);
         drop(client);
         shut_down(engine);
     }
