@@ -427,6 +427,7 @@ error_codes! {
     ER_QUERY_TIMEOUT = 3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded";
     ER_AGGREGATE_ORDER_FOR_UNION = 3028, "HY000", "Expression #%u of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT";
     ER_AGGREGATE_ORDER_NON_AGG_QUERY = 3029, "HY000", "Expression #%u of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
+    ER_SERVER_OFFLINE_MODE = 3032, "HY000", "The server is currently in offline mode";
     ER_USER_LOCK_WRONG_NAME = 3057, "42000", "Incorrect user-level lock name '%-.192s'. The name is empty, NULL, or can not be expressed in the current character-set.";
     ER_USER_LOCK_DEADLOCK = 3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     ER_REPLACE_INACCESSIBLE_ROWS = 3059, "HY000", "REPLACE cannot be executed as it requires deleting rows that are not in the view";

@@ -262,8 +262,8 @@ system_variables! {
     IDENTITY = "identity", Session, dynamic, uint(0, 0, u64::MAX, Plain), "Same as last_insert_id.";
     IMMEDIATE_SERVER_VERSION = "immediate_server_version", Session, dynamic, uint(999999, 0, 999999, Plain), REPLICATION;
     INFORMATION_SCHEMA_STATS_EXPIRY = "information_schema_stats_expiry", Both, dynamic, uint(86400, 0, 31536000, Plain), COMPATIBLE;
-    INIT_CONNECT = "init_connect", Global, dynamic, text(""), "No effect.";
-    INIT_FILE = "init_file", Global, fixed, null(), "No effect.";
+    INIT_CONNECT = "init_connect", Global, default_only, text(""), "Only the default is taken: nothing is executed for clients at their login yet.";
+    INIT_FILE = "init_file", Global, fixed_default, null(), "Only the default is taken: nothing is executed at the start yet.";
     INIT_REPLICA = "init_replica", Global, dynamic, text(""), REPLICATION;
     INIT_SLAVE = "init_slave", Global, dynamic, text(""), REPLICATION;
     INNODB_ADAPTIVE_FLUSHING = "innodb_adaptive_flushing", Global, dynamic, bool(true), "No effect: pages are always written back by the age of the log.";
@@ -481,7 +481,7 @@ system_variables! {
     MAX_EXECUTION_TIME = "max_execution_time", Both, dynamic, uint(0, 0, u64::MAX, Milliseconds), "Longest run of a SELECT, after which it is interrupted (3024); 0 is any.";
     MAX_HEAP_TABLE_SIZE = "max_heap_table_size", Both, dynamic, uint(16777216, 16384, 18446744073709550592, Bytes, 1024), COMPATIBLE;
     MAX_INSERT_DELAYED_THREADS = "max_insert_delayed_threads", Both, dynamic, uint(20, 0, 16384, Plain), COMPATIBLE;
-    MAX_JOIN_SIZE = "max_join_size", Both, dynamic, uint(u64::MAX, 1, u64::MAX, Plain), COMPATIBLE;
+    MAX_JOIN_SIZE = "max_join_size", Both, default_only, uint(u64::MAX, 1, u64::MAX, Plain), "Only the default is taken: how many rows a SELECT would examine is not estimated yet.";
     MAX_LENGTH_FOR_SORT_DATA = "max_length_for_sort_data", Both, dynamic, uint(4096, 4, 8388608, Plain), COMPATIBLE;
     MAX_POINTS_IN_GEOMETRY = "max_points_in_geometry", Both, dynamic, uint(65536, 3, 1048576, Plain), "No effect: there are no spatial types yet.";
     MAX_PREPARED_STMT_COUNT = "max_prepared_stmt_count", Global, dynamic, uint(16382, 0, 4194304, Plain), "Prepared statements at a time.";
@@ -489,7 +489,7 @@ system_variables! {
     MAX_SEEKS_FOR_KEY = "max_seeks_for_key", Both, dynamic, uint(u64::MAX, 1, u64::MAX, Plain), COMPATIBLE;
     MAX_SORT_LENGTH = "max_sort_length", Both, dynamic, uint(1024, 4, 8388608, Plain), COMPATIBLE;
     MAX_SP_RECURSION_DEPTH = "max_sp_recursion_depth", Both, dynamic, uint(0, 0, 255, Plain), COMPATIBLE;
-    MAX_USER_CONNECTIONS = "max_user_connections", Both, dynamic, uint(0, 0, u32::MAX as u64, Plain), "No effect.";
+    MAX_USER_CONNECTIONS = "max_user_connections", Both, dynamic, uint(0, 0, u32::MAX as u64, Plain), "Connections of an account at a time (1203); 0 for any number.";
     MAX_WRITE_LOCK_COUNT = "max_write_lock_count", Global, dynamic, uint(u64::MAX, 1, u64::MAX, Plain), COMPATIBLE;
     MIN_EXAMINED_ROW_LIMIT = "min_examined_row_limit", Both, dynamic, uint(0, 0, u64::MAX, Plain), COMPATIBLE;
     MYISAM_DATA_POINTER_SIZE = "myisam_data_pointer_size", Global, dynamic, uint(6, 2, 7, Plain), COMPATIBLE;
@@ -505,7 +505,7 @@ system_variables! {
     NET_RETRY_COUNT = "net_retry_count", Both, dynamic, uint(10, 1, u64::MAX, Plain), COMPATIBLE;
     NET_WRITE_TIMEOUT = "net_write_timeout", Both, dynamic, uint(60, 1, 31536000, Seconds), "How long a client may take to accept a part of a result.";
     NGRAM_TOKEN_SIZE = "ngram_token_size", Global, fixed, uint(2, 1, 10, Plain), FULLTEXT;
-    OFFLINE_MODE = "offline_mode", Global, dynamic, bool(false), COMPATIBLE;
+    OFFLINE_MODE = "offline_mode", Global, dynamic, bool(false), "Whether only CONNECTION_ADMIN may log in (3032); turned on, it ends the sessions of others.";
     OLD_ALTER_TABLE = "old_alter_table", Both, dynamic, bool(false), COMPATIBLE;
     OPEN_FILES_LIMIT = "open_files_limit", Global, fixed, uint(20000, 0, 4294967295, Plain), COMPATIBLE;
     OPTIMIZER_MAX_SUBGRAPH_PAIRS = "optimizer_max_subgraph_pairs", Both, dynamic, uint(100000, 1, 2147483647, Plain), COMPATIBLE;
@@ -597,7 +597,7 @@ system_variables! {
     RANGE_OPTIMIZER_MAX_MEM_SIZE = "range_optimizer_max_mem_size", Both, dynamic, uint(8388608, 0, u64::MAX, Bytes), COMPATIBLE;
     RBR_EXEC_MODE = "rbr_exec_mode", Both, dynamic, one_of(&["STRICT", "IDEMPOTENT"], 0), REPLICATION;
     READ_BUFFER_SIZE = "read_buffer_size", Both, dynamic, uint(131072, 8192, 2147479552, Bytes, 4096), COMPATIBLE;
-    READ_ONLY = "read_only", Global, dynamic, bool(false), "No effect.";
+    READ_ONLY = "read_only", Global, dynamic, bool(false), "Whether only CONNECTION_ADMIN may change anything (1290).";
     READ_RND_BUFFER_SIZE = "read_rnd_buffer_size", Both, dynamic, uint(262144, 1, 2147483647, Bytes), COMPATIBLE;
     REGEXP_STACK_LIMIT = "regexp_stack_limit", Global, dynamic, uint(8000000, 0, 2147483647, Bytes), "No effect: regular expressions run in linear time.";
     REGEXP_TIME_LIMIT = "regexp_time_limit", Global, dynamic, uint(32, 0, 2147483647, Plain), "No effect: regular expressions run in linear time.";
@@ -690,16 +690,16 @@ system_variables! {
     SORT_BUFFER_SIZE = "sort_buffer_size", Both, dynamic, uint(262144, 32768, u64::MAX, Bytes), COMPATIBLE;
     SOURCE_VERIFY_CHECKSUM = "source_verify_checksum", Global, dynamic, bool(false), REPLICATION;
     SQL_AUTO_IS_NULL = "sql_auto_is_null", Both, dynamic, bool(false), "No effect.";
-    SQL_BIG_SELECTS = "sql_big_selects", Both, dynamic, bool(true), "No effect.";
+    SQL_BIG_SELECTS = "sql_big_selects", Both, default_only, bool(true), "Only the default is taken: how many rows a SELECT would examine is not estimated yet.";
     SQL_BUFFER_RESULT = "sql_buffer_result", Both, dynamic, bool(false), COMPATIBLE;
     SQL_GENERATE_INVISIBLE_PRIMARY_KEY = "sql_generate_invisible_primary_key", Both, default_only, bool(false), "Only the default is taken: tables get no key of their own accord yet.";
     SQL_LOG_BIN = "sql_log_bin", Session, dynamic, bool(true), BINARY_LOG;
-    SQL_LOG_OFF = "sql_log_off", Both, dynamic, bool(false), COMPATIBLE;
+    SQL_LOG_OFF = "sql_log_off", Both, dynamic, bool(false), "No effect: there is no general log yet.";
     SQL_MODE = "sql_mode", Both, dynamic, flags(SQL_MODES, DEFAULT_SQL_MODE), "How strictly values and syntax are taken.";
     SQL_NOTES = "sql_notes", Both, dynamic, bool(true), "Whether notes are kept for SHOW WARNINGS.";
     SQL_QUOTE_SHOW_CREATE = "sql_quote_show_create", Both, dynamic, bool(true), COMPATIBLE;
     SQL_REPLICA_SKIP_COUNTER = "sql_replica_skip_counter", Global, dynamic, uint(0, 0, 4294967295, Plain), REPLICATION;
-    SQL_REQUIRE_PRIMARY_KEY = "sql_require_primary_key", Both, dynamic, bool(false), COMPATIBLE;
+    SQL_REQUIRE_PRIMARY_KEY = "sql_require_primary_key", Both, dynamic, bool(false), "Whether tables must have a primary key, or a unique one in its place (3750).";
     SQL_SAFE_UPDATES = "sql_safe_updates", Both, dynamic, bool(false), "UPDATE and DELETE need a key in WHERE, or LIMIT (1175).";
     SQL_SELECT_LIMIT = "sql_select_limit", Both, dynamic, uint(u64::MAX, 0, u64::MAX, Plain), "Rows a SELECT without LIMIT returns at most.";
     SQL_SLAVE_SKIP_COUNTER = "sql_slave_skip_counter", Global, dynamic, uint(0, 0, 4294967295, Plain), REPLICATION;
@@ -717,7 +717,7 @@ system_variables! {
     STATEMENT_ID = "statement_id", Session, fixed, uint(0, 0, i64::MAX as u64, Plain), "Number of the session's statement.";
     STORED_PROGRAM_CACHE = "stored_program_cache", Global, dynamic, uint(256, 16, 524288, Plain), COMPATIBLE;
     STORED_PROGRAM_DEFINITION_CACHE = "stored_program_definition_cache", Global, dynamic, uint(256, 256, 524288, Plain), "No effect: there are no stored routines yet.";
-    SUPER_READ_ONLY = "super_read_only", Global, dynamic, bool(false), COMPATIBLE;
+    SUPER_READ_ONLY = "super_read_only", Global, dynamic, bool(false), "Whether no session may change anything (1290); brings read_only.";
     SYNC_BINLOG = "sync_binlog", Global, dynamic, uint(1, 0, u32::MAX as u64, Plain), BINARY_LOG;
     SYNC_MASTER_INFO = "sync_master_info", Global, dynamic, uint(10000, 0, 4294967295, Plain), REPLICATION;
     SYNC_RELAY_LOG = "sync_relay_log", Global, dynamic, uint(10000, 0, 4294967295, Plain), REPLICATION;

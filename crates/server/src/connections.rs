@@ -69,6 +69,8 @@ pub struct Connection {
     is_admitted: AtomicBool,
     /// Its login waits for the worker, not for the client.
     is_queued: AtomicBool,
+    /// Its account has CONNECTION_ADMIN.
+    is_administrator: AtomicBool,
     /// It came to `admin_address`, and takes no place of others.
     pub is_administrative: bool,
     /// Where the client is: `localhost`, or an address.
@@ -194,6 +196,7 @@ impl Connections {
     /// False if there is none for it. One at `admin_address` has its place already.
     pub fn admit(&self, connection: &Connection, most: usize, is_administrator: bool) -> bool {
         let mut all = self.all.lock();
+        connection.is_administrator.store(is_administrator, Ordering::Relaxed);
         if connection.is_administrative {
             connection.is_admitted.store(true, Ordering::Relaxed);
             return true;
@@ -218,6 +221,7 @@ impl Connections {
             id,
             is_admitted: AtomicBool::new(false),
             is_queued: AtomicBool::new(false),
+            is_administrator: AtomicBool::new(false),
             is_administrative,
             host,
             host_and_port,
@@ -282,6 +286,20 @@ impl Connections {
         for connection in self.all.lock().by_id.values() {
             connection.kill_connection();
         }
+    }
+
+    /// Asks every session to end that is no administrator's.
+    pub fn kill_others(&self) {
+        let all = self.all.lock();
+        let others = all.by_id.values().filter(|one| !one.is_administrator.load(Ordering::Relaxed));
+        others.for_each(|connection| connection.kill_connection());
+    }
+
+    /// How many connections have logged in to the account.
+    pub fn count_of(&self, account: &AccountName) -> usize {
+        let all: Vec<_> = self.all.lock().by_id.values().cloned().collect();
+        let admitted = all.iter().filter(|one| one.is_admitted.load(Ordering::Relaxed));
+        admitted.filter(|one| one.account() == *account).count()
     }
 
     /// The process list, by number.

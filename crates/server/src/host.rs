@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use palisade_base::Event;
 use palisade_base::error_catalogue::{
-    ER_NO_SUCH_THREAD, ER_QUERY_INTERRUPTED, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
-    ER_VARIABLE_IS_READONLY,
+    ER_NO_SUCH_THREAD, ER_OPTION_PREVENTS_STATEMENT, ER_QUERY_INTERRUPTED, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_UNKNOWN_SYSTEM_VARIABLE, ER_VARIABLE_IS_READONLY,
 };
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
@@ -209,6 +209,9 @@ impl Host for ServerHost {
             Scope::Session => self.check_session_rule(session, id.declaration())?,
         }
         variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
+        if id == sysvar::OFFLINE_MODE && self.globals.load().bool(id) {
+            self.connections.kill_others();
+        }
         if scope == Scope::Session {
             session.changed_settings.push(id);
         }
@@ -386,6 +389,15 @@ impl Host for ServerHost {
         let allowed = settings.text(sysvar::SECURE_FILE_PRIV).map(Into::into);
         let path = OsStr::from_bytes(path).into();
         Box::pin(crate::files::open(datadir, allowed, path))
+    }
+
+    #[inline]
+    fn check_read_only(&self, session: &Session) -> SqlResult<()> {
+        match self.globals.read_only() {
+            None => Ok(()),
+            Some((_, false)) if self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN")) => Ok(()),
+            Some((option, _)) => Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, option)),
+        }
     }
 
     fn unix_micros(&self) -> i64 {

@@ -278,6 +278,9 @@ impl Options {
                 "{name}={shown} is not supported yet, and the server does not start with what it would not do"
             )
         })?;
+        if let Some((other @ sysvar::READ_ONLY, follows)) = variables::follow_read_only(id, &setting) {
+            self.settings.set(other, follows);
+        }
         if let Some((other, follows)) =
             session_variables::coupled(id, &setting).map_err(|error| error.message)?
         {

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
     ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
-    ER_NET_PACKETS_OUT_OF_ORDER, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_TOO_MANY_USER_CONNECTIONS, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
@@ -31,6 +32,7 @@ use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Detached, Disconnected, Transport};
 use crate::connections::{Connection, Visit};
 use crate::fault::{self, Panicked};
+use crate::host::ServerHost;
 use crate::login::{self, Login, Peer};
 use crate::login_pace::paced;
 use crate::numbered::Numbered;
@@ -80,6 +82,12 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         let _ = channel.flush().await;
         return;
     }
+    if let Err(error) = check_entry(host, connection, &login, is_administrator) {
+        answer_error(&mut channel.output, &error);
+        // the connection ends in any case
+        let _ = channel.flush().await;
+        return status::ABORTED_CONNECTS.increment();
+    }
     let compressed = login.capabilities.has(Capabilities::COMPRESS);
     let (conversation, begun) =
         Conversation::begin(&server, connection, peer, share.plans(), login, &mut channel.output);
@@ -91,6 +99,27 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         connection.is_compressed.store(true, Ordering::Relaxed);
     }
     Resident { visit, channel, conversation }.stay(share).await;
+}
+
+/// 3032 or 1203: what keeps out a client whose proof was right.
+fn check_entry(
+    host: &ServerHost,
+    connection: &Connection,
+    login: &Login,
+    is_administrator: bool,
+) -> Result<(), MysqlError> {
+    let globals = host.globals.load();
+    if globals.bool(sysvar::OFFLINE_MODE) && !is_administrator {
+        return Err(mysql_error!(ER_SERVER_OFFLINE_MODE));
+    }
+    // It counts itself: of two that log in at the same time neither overlooks the other.
+    let account = format!("{}@{}", login.account.name.user, login.account.name.host);
+    connection.identify(&login.user, &account, None);
+    let most = globals.uint(sysvar::MAX_USER_CONNECTIONS) as usize;
+    if most > 0 && !connection.is_administrative && host.connections.count_of(&connection.account()) > most {
+        return Err(mysql_error!(ER_TOO_MANY_USER_CONNECTIONS, login.user));
+    }
+    Ok(())
 }
 
 /// A connection has come to its end by an error of the operating system.

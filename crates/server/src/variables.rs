@@ -1,12 +1,13 @@
 //! The global values of the system variables, and what changing one does.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use palisade_base::error_catalogue::{
-    ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_NO_DEFAULT, ER_WRONG_ARGUMENTS,
-    ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+    ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DEFAULT,
+    ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
 };
 use palisade_base::monitor::{self, Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
@@ -66,6 +67,8 @@ pub struct Globals {
     /// Where threads run.
     pub placements: Placements,
     current: ArcSwap<Settings>,
+    /// `read_only` and `super_read_only`, for those who look before every change.
+    read_only: AtomicU8,
     /// Serialises changes.
     change: parking_lot::Mutex<()>,
 }
@@ -73,7 +76,9 @@ pub struct Globals {
 impl Globals {
     /// Those the server starts with.
     pub fn new(settings: Settings, placements: Placements) -> Self {
-        Globals { placements, current: ArcSwap::from_pointee(settings), change: parking_lot::Mutex::new(()) }
+        let read_only = AtomicU8::new(read_only_level(&settings));
+        let current = ArcSwap::from_pointee(settings);
+        Globals { placements, current, read_only, change: parking_lot::Mutex::new(()) }
     }
 
     /// The values as of now.
@@ -91,7 +96,36 @@ impl Globals {
         let _change = self.change.lock();
         let mut settings = (**self.current.load()).clone();
         settings.set(id, setting);
+        self.read_only.store(read_only_level(&settings), Ordering::Release);
         self.current.store(Arc::new(settings));
+    }
+
+    /// Whether the server is read only: `None` if not, else the option that says so, and whether it holds for all.
+    #[inline]
+    pub fn read_only(&self) -> Option<(&'static str, bool)> {
+        match self.read_only.load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(("--read-only", false)),
+            _ => Some(("--super-read-only", true)),
+        }
+    }
+}
+
+/// 0 if everyone may write, 1 if administrators may, 2 if no session may.
+fn read_only_level(settings: &Settings) -> u8 {
+    match (settings.bool(sysvar::SUPER_READ_ONLY), settings.bool(sysvar::READ_ONLY)) {
+        (true, _) => 2,
+        (false, true) => 1,
+        (false, false) => 0,
+    }
+}
+
+/// `super_read_only` turned on turns `read_only` on, and that turned off turns off the other.
+pub fn follow_read_only(id: VariableId, setting: &Setting) -> Option<(VariableId, Setting)> {
+    match (id, setting) {
+        (sysvar::SUPER_READ_ONLY, Setting::Bool(true)) => Some((sysvar::READ_ONLY, Setting::Bool(true))),
+        (sysvar::READ_ONLY, Setting::Bool(false)) => Some((sysvar::SUPER_READ_ONLY, Setting::Bool(false))),
+        _ => None,
     }
 }
 
@@ -297,6 +331,12 @@ pub fn assign(
         Place::Session => session.settings.get(id).clone(),
     };
     check_taken(id, &setting, &current())?;
+    if matches!(id, sysvar::READ_ONLY | sysvar::SUPER_READ_ONLY)
+        && setting == Setting::Bool(true)
+        && (session.in_transaction || session.has_locked_tables())
+    {
+        return Err(mysql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION));
+    }
     let setting = merge_switches(id, setting, current);
     match at {
         Place::Session => session_variables::assign(session, id, setting),
@@ -316,6 +356,7 @@ pub fn assign(
                 placed.map_err(|_| mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, text))?;
             }
             let coupled = match setting {
+                Setting::Bool(_) => follow_read_only(id, &setting),
                 Setting::UInt(pages) => follow_io_capacity(&globals.load(), session, id, pages),
                 _ => session_variables::coupled(id, &setting)?,
             };

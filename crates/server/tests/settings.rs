@@ -74,3 +74,96 @@ fn what_is_not_done_is_refused_with_its_name() {
     assert_eq!(fails(&mut root, "SET GLOBAL gtid_mode = ON").0, 1788);
     ok(&mut root, &["SET GLOBAL event_scheduler = DISABLED", "SET GLOBAL partial_revokes = DEFAULT"]);
 }
+
+/// The error with which a login is refused.
+fn refused(server: &TestServer, user: &str) -> (u16, String) {
+    let mut client = server.connect_raw();
+    match client::error(&client.login(user, b"", CAPABILITIES)) {
+        Answer::Error(number, text) => (number, text),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn prevented_by(option: &str) -> (u16, String) {
+    let text =
+        format!("The MySQL server is running with the {option} option so it cannot execute this statement");
+    (1290, text)
+}
+
+#[test]
+fn a_server_that_is_read_only_changes_nothing() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (a INT PRIMARY KEY)",
+            "INSERT INTO d.t VALUES (7)",
+            "CREATE USER u",
+            "GRANT ALL ON d.* TO u",
+        ],
+    );
+    let mut user = connect_as(&server, "u");
+    ok(&mut user, &["BEGIN", "INSERT INTO d.t VALUES (1)"]);
+    ok(&mut root, &["SET GLOBAL read_only = ON"]);
+    assert_eq!(fails(&mut user, "COMMIT"), prevented_by("--read-only"));
+    for statement in [
+        "INSERT INTO d.t VALUES (2)",
+        "UPDATE d.t SET a = 3",
+        "DELETE FROM d.t WHERE a = 99",
+        "CREATE TABLE d.u (a INT)",
+        "CREATE TABLE d.u SELECT 1",
+        "TRUNCATE TABLE d.t",
+        "DROP TABLE d.t",
+        "LOCK TABLES d.t WRITE",
+    ] {
+        assert_eq!(fails(&mut user, statement), prevented_by("--read-only"), "{statement}");
+    }
+    // what was not committed is not there; administrators may write
+    ok(&mut root, &["INSERT INTO d.t VALUES (1)", "SET GLOBAL super_read_only = ON"]);
+    for statement in
+        ["INSERT INTO d.t VALUES (2)", "CREATE USER v", "GRANT SELECT ON d.* TO u", "DROP DATABASE d"]
+    {
+        assert_eq!(fails(&mut root, statement), prevented_by("--super-read-only"), "{statement}");
+    }
+    ok(
+        &mut root,
+        &["SET GLOBAL read_only = OFF", "INSERT INTO d.t VALUES (2)", "SET GLOBAL super_read_only = ON"],
+    );
+    assert_eq!(fails(&mut user, "INSERT INTO d.t VALUES (3)"), prevented_by("--super-read-only"));
+    ok(&mut root, &["SET GLOBAL super_read_only = OFF"]);
+    assert_eq!(fails(&mut user, "INSERT INTO d.t VALUES (3)"), prevented_by("--read-only"));
+    ok(&mut root, &["SET GLOBAL read_only = OFF", "BEGIN"]);
+    assert_eq!(fails(&mut root, "SET GLOBAL read_only = ON").0, 1192);
+    ok(&mut root, &["COMMIT"]);
+    ok(&mut user, &["INSERT INTO d.t VALUES (3)"]);
+}
+
+#[test]
+fn an_offline_server_lets_only_administrators_in() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(&mut root, &["CREATE USER u"]);
+    let mut user = connect_as(&server, "u");
+    ok(&mut root, &["SET GLOBAL offline_mode = ON"]);
+    let text = "The server is currently in offline mode".to_owned();
+    assert_eq!(refused(&server, "u"), (3032, text));
+    assert!(user.read().is_none_or(|packet| packet.first() == Some(&0xff)), "the session has ended");
+    ok(&mut server.connect(), &["SET GLOBAL offline_mode = OFF"]);
+    ok(&mut root, &["DO 1"]);
+    ok(&mut connect_as(&server, "u"), &["DO 1"]);
+}
+
+#[test]
+fn an_account_has_so_many_connections() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(&mut root, &["CREATE USER u", "SET GLOBAL max_user_connections = 1"]);
+    let user = connect_as(&server, "u");
+    let text = "User u already has more than 'max_user_connections' active connections".to_owned();
+    assert_eq!(refused(&server, "u"), (1203, text));
+    ok(&mut root, &["SET GLOBAL max_user_connections = 2"]);
+    ok(&mut connect_as(&server, "u"), &["DO 1"]);
+    drop(user);
+}

@@ -233,6 +233,12 @@ pub trait Host: Send + Sync {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
     }
 
+    /// 1290 if the server is read only (`read_only`, `super_read_only`) to the session. Asked before each change and each commit
+    /// of one: it must cost next to nothing.
+    fn check_read_only(&self, _session: &Session) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// Microseconds since 1970-01-01 00:00:00 UTC.
     fn unix_micros(&self) -> i64;
 

@@ -99,6 +99,11 @@ impl Session {
         self.locks.as_ref().map_or(Ok(()), |locks| locks.refuse())
     }
 
+    /// Whether it has locked tables, or everything.
+    pub fn has_locked_tables(&self) -> bool {
+        self.locks.is_some()
+    }
+
     /// The transaction uses what LOCK TABLES has locked, and nothing else.
     pub(crate) fn hold_own_locks(&mut self) {
         let tables = self.locks.as_ref().and_then(|locks| locks.tables.as_ref());
@@ -196,6 +201,7 @@ impl Sql {
             }
             if lock.write {
                 session.locks.as_ref().map_or(Ok(()), |locks| locks.check_global())?;
+                self.host().check_read_only(session)?;
                 session.check_writable()?;
             }
             entries.push(Entry { name, alias, write: lock.write });

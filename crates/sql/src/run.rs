@@ -239,6 +239,14 @@ impl Sql {
     /// COMMIT, explicit or not: refused in an XA transaction. A commit that fails becomes a rollback.
     pub async fn commit(&self, session: &mut Session) -> SqlResult<()> {
         session.refuse_in_branch()?;
+        if session.active && session.transaction.as_ref().is_some_and(Transaction::has_changes) {
+            // The server may have become read only since the transaction changed something.
+            let allowed = self.host().check_read_only(session);
+            if let Err(denied) = allowed {
+                self.rollback(session).await?;
+                return Err(denied);
+            }
+        }
         if !session.leave_transaction() {
             return Ok(());
         }

@@ -51,6 +51,8 @@ pub struct SessionVariables {
     pub auto_increment_offset: u64,
     pub default_week_format: u8,
     pub sql_safe_updates: bool,
+    /// `sql_require_primary_key`: no table is made or changed that has none (3750).
+    pub sql_require_primary_key: bool,
     pub sql_auto_is_null: bool,
     pub foreign_key_checks: bool,
     pub unique_checks: bool,
@@ -96,6 +98,7 @@ impl Default for SessionVariables {
             auto_increment_offset: 1,
             default_week_format: 0,
             sql_safe_updates: false,
+            sql_require_primary_key: false,
             sql_auto_is_null: false,
             foreign_key_checks: true,
             unique_checks: true,

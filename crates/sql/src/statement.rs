@@ -110,11 +110,13 @@ impl Sql {
             }
             Statement::Signal(signal) => self.signal(session, signal, parameters).await,
             Statement::CreateTable(create) if create.query.is_some() => {
+                self.host().check_read_only(session)?;
                 self.commit(session).await?;
                 session.check_writable()?;
                 self.create_from_query(session, create, parameters).await
             }
             other if is_definition(other) => {
+                self.host().check_read_only(session)?;
                 // It ends the transaction that is open.
                 self.commit(session).await?;
                 session.check_writable()?;

@@ -65,6 +65,11 @@ pub(crate) async fn execute(
     {
         return Some(Err(error));
     }
+    if changes_accounts(statement)
+        && let Err(denied) = palisade_sql::Host::check_read_only(host, session)
+    {
+        return Some(Err(denied));
+    }
     Some(match statement {
         Statement::Show(show) => match &show.what {
             ShowWhat::Grants { user, roles } if roles.is_empty() => {
@@ -109,15 +114,22 @@ pub(crate) async fn execute(
 fn names_accounts(statement: &Statement) -> bool {
     match statement {
         Statement::Show(show) => matches!(show.what, ShowWhat::Grants { .. } | ShowWhat::CreateUser(_)),
-        Statement::CreateUser(_)
-        | Statement::AlterUser(_)
-        | Statement::DropUser(_)
-        | Statement::RenameUser(_)
-        | Statement::SetPassword(_)
-        | Statement::Grant(_)
-        | Statement::Revoke(_) => true,
-        _ => false,
+        other => changes_accounts(other),
     }
+}
+
+/// Whether a statement writes to the accounts.
+fn changes_accounts(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::CreateUser(_)
+            | Statement::AlterUser(_)
+            | Statement::DropUser(_)
+            | Statement::RenameUser(_)
+            | Statement::SetPassword(_)
+            | Statement::Grant(_)
+            | Statement::Revoke(_)
+    )
 }
 
 /// Who is meant.

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
     ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_NO_REFERENCED_ROW_2,
-    ER_TABLE_EXISTS_ERROR, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
+    ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
@@ -278,6 +278,13 @@ impl Ddl<'_> {
         Ok(done)
     }
 
+    /// 3750 for a table without a primary key, or a unique one in its place, under `sql_require_primary_key`.
+    fn check_primary_key(&self, def: &TableDef) -> SqlResult<()> {
+        let required = self.session.variables.sql_require_primary_key;
+        let has_key = def.clustering_index().is_some();
+        if required && !has_key { Err(mysql_error!(ER_TABLE_WITHOUT_PK)) } else { Ok(()) }
+    }
+
     async fn create_table(&mut self, statement: &CreateTable) -> SqlResult<Completion> {
         if statement.temporary {
             return unsupported("temporary tables");
@@ -328,6 +335,7 @@ impl Ddl<'_> {
             }
         };
         self.check_names(&def, &name)?;
+        self.check_primary_key(&def)?;
         let checked = self.session.variables.foreign_key_checks;
         foreign::name_parent_columns(&self.engine.dictionary(), &mut def)?;
         foreign::check(&self.engine.dictionary(), &def, &name, &[], checked)?;
@@ -433,6 +441,11 @@ impl Ddl<'_> {
         let mut definer = self.definer(&mut warnings);
         let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement)?;
         self.check_names(&draft.def, &name)?;
+        let is_plain =
+            |action: &AlterAction| matches!(action, AlterAction::RenameTo(_) | AlterAction::EnableKeys(_));
+        if !statement.actions.iter().all(is_plain) {
+            self.check_primary_key(&draft.def)?;
+        }
         foreign::follow(&mut draft.def, &name, &draft.renamed_columns);
         {
             let (dictionary, old) = (self.engine.dictionary(), table.descriptor().def());

@@ -40,6 +40,7 @@ impl Sql {
         parameters: &[Value],
         work: impl AsyncFnOnce(&mut Context<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
+        self.host().check_read_only(session)?;
         session.check_writable()?;
         self.wait_for_purge(session).await?;
         let savepoint = self.begin_statement(session)?;
