@@ -173,6 +173,7 @@ pub fn derive(settings: &SessionSettings) -> SessionVariables {
         auto_increment_offset: settings.uint(sysvar::AUTO_INCREMENT_OFFSET),
         default_week_format: settings.uint(sysvar::DEFAULT_WEEK_FORMAT) as u8,
         sql_safe_updates: settings.bool(sysvar::SQL_SAFE_UPDATES),
+        substitute_engines: settings.bool(sysvar::PALISADE_SUBSTITUTE_ENGINES),
         sql_require_primary_key: settings.bool(sysvar::SQL_REQUIRE_PRIMARY_KEY),
         sql_auto_is_null: settings.bool(sysvar::SQL_AUTO_IS_NULL),
         foreign_key_checks: settings.bool(sysvar::FOREIGN_KEY_CHECKS),

@@ -51,6 +51,8 @@ pub struct SessionVariables {
     pub auto_increment_offset: u64,
     pub default_week_format: u8,
     pub sql_safe_updates: bool,
+    /// `palisade_substitute_engines`: tables of some other engines are made as InnoDB's.
+    pub substitute_engines: bool,
     /// `sql_require_primary_key`: no table is made or changed that has none (3750).
     pub sql_require_primary_key: bool,
     pub sql_auto_is_null: bool,
@@ -98,6 +100,7 @@ impl Default for SessionVariables {
             auto_increment_offset: 1,
             default_week_format: 0,
             sql_safe_updates: false,
+            substitute_engines: true,
             sql_require_primary_key: false,
             sql_auto_is_null: false,
             foreign_key_checks: true,

@@ -60,6 +60,8 @@ pub fn unsupported<T>(construct: &str) -> SqlResult<T> {
 pub struct Definer<'a> {
     /// `sql_mode`.
     pub mode: SqlMode,
+    /// `palisade_substitute_engines`.
+    pub substitute_engines: bool,
     /// Collation of string literals.
     pub client_collation: CollationId,
     /// The session's zone.
@@ -169,6 +171,7 @@ impl Ddl<'_> {
         let now = Timestamp(micros).to_datetime(&variables.time_zone);
         Definer {
             mode: variables.sql_mode,
+            substitute_engines: variables.substitute_engines,
             client_collation: variables.collation_connection,
             zone: variables.time_zone.clone(),
             now,

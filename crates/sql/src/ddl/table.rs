@@ -217,9 +217,18 @@ fn put_option(def: &mut TableDef, name: &str, value: String) {
     def.options.push((name.to_owned(), value));
 }
 
-/// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION.
+/// Engines whose tables InnoDB can stand in for: what is written to them can be read again. BLACKHOLE is none of them.
+const SUBSTITUTED: [&str; 6] = ["MyISAM", "MEMORY", "HEAP", "ARCHIVE", "CSV", "Aria"];
+
+/// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION or for an engine that
+/// is [`SUBSTITUTED`].
 fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult<()> {
     if name.eq_ignore_ascii_case("innodb") {
+        return Ok(());
+    }
+    let substituted = SUBSTITUTED.iter().any(|known| name.eq_ignore_ascii_case(known));
+    if definer.substitute_engines && substituted {
+        definer.warnings.push(mysql_error!(ER_WARN_USING_OTHER_HANDLER, "InnoDB", table));
         return Ok(());
     }
     let unknown = mysql_error!(ER_UNKNOWN_STORAGE_ENGINE, name);

@@ -275,8 +275,33 @@ fn applicability(_: &Source<'_>) -> Rows {
 }
 
 fn engines(_: &Source<'_>) -> Rows {
+    // those of MySQL; a statement that names one of the others may be given InnoDB
+    const OTHERS: [(&str, &str); 9] = [
+        ("ndbcluster", "Clustered, fault-tolerant tables"),
+        ("MEMORY", "Hash based, stored in memory, useful for temporary tables"),
+        ("MyISAM", "MyISAM storage engine"),
+        ("FEDERATED", "Federated MySQL storage engine"),
+        ("ndbinfo", "MySQL Cluster system information storage engine"),
+        ("MRG_MYISAM", "Collection of identical MyISAM tables"),
+        ("BLACKHOLE", "/dev/null storage engine (anything you write to it disappears)"),
+        ("CSV", "CSV storage engine"),
+        ("ARCHIVE", "Archive storage engine"),
+    ];
+    let row = |name, support, comment, transactions| {
+        let yes_or_no = match transactions {
+            Some(true) => text("YES"),
+            Some(false) => text("NO"),
+            None => Value::Null,
+        };
+        vec![text(name), text(support), text(comment), yes_or_no.clone(), yes_or_no.clone(), yes_or_no]
+    };
     let comment = "Supports transactions, row-level locking, and foreign keys";
-    vec![vec![text("InnoDB"), text("DEFAULT"), text(comment), text("YES"), text("YES"), text("YES")]]
+    let mut rows = vec![
+        row("InnoDB", "DEFAULT", comment, Some(true)),
+        row("PERFORMANCE_SCHEMA", "YES", "Performance Schema", Some(false)),
+    ];
+    rows.extend(OTHERS.iter().map(|(name, comment)| row(name, "NO", comment, None)));
+    rows
 }
 
 fn plugins(_: &Source<'_>) -> Rows {
