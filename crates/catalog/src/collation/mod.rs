@@ -35,6 +35,8 @@ impl Default for CollationId {
 
 #[allow(missing_docs)]
 impl CollationId {
+    pub const LATIN1_GERMAN1_CI: CollationId = CollationId(5);
+    pub const LATIN1_DANISH_CI: CollationId = CollationId(15);
     pub const LATIN1_SWEDISH_CI: CollationId = CollationId(8);
     pub const ASCII_GENERAL_CI: CollationId = CollationId(11);
     pub const UTF8MB3_GENERAL_CI: CollationId = CollationId(33);
@@ -110,9 +112,11 @@ const OTHER: bool = false;
 
 /// By number.
 #[rustfmt::skip]
-static COLLATIONS: [Collation; 16] = [
+static COLLATIONS: [Collation; 18] = [
+    collation(CollationId::LATIN1_GERMAN1_CI, "latin1_german1_ci", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_GERMAN1_CI)),
     collation(CollationId::LATIN1_SWEDISH_CI, "latin1_swedish_ci", Charset::Latin1, DEFAULT, PAD, Order::Bytes(&tables::LATIN1_SWEDISH_CI)),
     collation(CollationId::ASCII_GENERAL_CI, "ascii_general_ci", Charset::Ascii, DEFAULT, PAD, Order::Bytes(&tables::ASCII_CI)),
+    collation(CollationId::LATIN1_DANISH_CI, "latin1_danish_ci", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_DANISH_CI)),
     collation(CollationId::UTF8MB3_GENERAL_CI, "utf8mb3_general_ci", Charset::Utf8mb3, DEFAULT, PAD, Order::General),
     collation(CollationId::UTF8MB4_GENERAL_CI, "utf8mb4_general_ci", Charset::Utf8mb4, OTHER, PAD, Order::General),
     collation(CollationId::UTF8MB4_BIN, "utf8mb4_bin", Charset::Utf8mb4, OTHER, PAD, Order::Binary),
