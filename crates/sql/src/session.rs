@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use palisade_base::error_catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
+use palisade_base::error_catalogue::{ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_OUTOFMEMORY};
 use palisade_base::sysvar::SessionSettings;
 use palisade_catalog::{CollationId, SqlType, Value, Zone};
 use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
@@ -164,6 +164,9 @@ pub struct NextTransaction {
     pub access: Option<AccessMode>,
 }
 
+/// Bytes that the user variables of a session hold at most. MySQL has no such limit.
+pub const USER_VARIABLES_LIMIT: usize = 256 << 20;
+
 /// One connection's state between statements.
 pub struct Session {
     /// `CONNECTION_ID()`.
@@ -186,8 +189,10 @@ pub struct Session {
     pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
     /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
     pub multi_statements: bool,
-    /// User variables, by lower-case name.
+    /// User variables, by lower-case name. [`set_user_variable`](Session::set_user_variable) keeps count of what they hold.
     pub user_variables: HashMap<String, UserVariable>,
+    /// Bytes that the user variables hold.
+    user_variables_size: usize,
     /// Conditions of the last statement.
     pub warnings: Warnings,
     /// The open transaction, if any.
@@ -249,6 +254,17 @@ pub struct UserVariable {
     pub ty: SqlType,
 }
 
+impl UserVariable {
+    /// Bytes that a variable of that name takes, about.
+    fn size(&self, name: &str) -> usize {
+        let value = match &self.value {
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        std::mem::size_of::<UserVariable>() + name.len() + value
+    }
+}
+
 impl Session {
     /// A fresh session. `seed` starts RAND().
     pub fn new(
@@ -270,6 +286,7 @@ impl Session {
             changed_settings: Vec::new(),
             multi_statements: false,
             user_variables: HashMap::new(),
+            user_variables_size: 0,
             warnings: Warnings::default(),
             transaction: None,
             active: false,
@@ -292,6 +309,23 @@ impl Session {
             locks: None,
             work: WorkDone::default(),
         }
+    }
+
+    /// Gives a user variable a value; 1037, and the variable stays as it is, if all of them would hold more than
+    /// [`USER_VARIABLES_LIMIT`].
+    pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> Result<(), crate::SqlError> {
+        let before = self.user_variables.get(name).map_or(0, |known| known.size(name));
+        let needed = variable.size(name);
+        let size = self.user_variables_size.saturating_sub(before).saturating_add(needed);
+        if size > USER_VARIABLES_LIMIT && needed > before {
+            return Err(palisade_base::mysql_error!(ER_OUTOFMEMORY, needed));
+        }
+        self.user_variables_size = size;
+        match self.user_variables.get_mut(name) {
+            Some(place) => *place = variable,
+            None => drop(self.user_variables.insert(name.to_owned(), variable)),
+        }
+        Ok(())
     }
 
     /// For the session its transaction has ended. False if none was begun, so that there is nothing to end.

@@ -432,7 +432,7 @@ impl Sql {
             let ast::IntoVariable::User(name) = variable else {
                 return Err(mysql_error!(ER_SP_UNDECLARED_VAR, "local"));
             };
-            crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty);
+            crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty)?;
         }
         Ok(Completion { affected_rows: 1, ..Completion::default() })
     }

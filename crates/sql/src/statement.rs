@@ -396,7 +396,7 @@ impl Sql {
                 Assignment::User(name, value) => {
                     let (value, ty) = self.value(session, value, parameters).await?;
                     let mut cx = Context::new(session, &**self.host(), self.engine(), &[], None);
-                    crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty);
+                    crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty)?;
                 }
                 Assignment::System(variable, value) => {
                     let value = match value {

@@ -41,11 +41,28 @@ pub struct Warnings {
     limit: usize,
     /// `sql_notes` is off.
     drops_notes: bool,
+    /// The steps that are being evaluated, see [`begin_step`](Self::begin_step).
+    depth: u32,
+    /// Of which step each condition that is kept is.
+    depths: Vec<u32>,
+}
+
+/// Where a step of an evaluation began.
+#[derive(Debug, Clone, Copy)]
+pub struct StepMark {
+    kept: usize,
 }
 
 impl Default for Warnings {
     fn default() -> Self {
-        Warnings { conditions: Vec::new(), count: 0, limit: 1024, drops_notes: false }
+        Warnings {
+            conditions: Vec::new(),
+            count: 0,
+            limit: 1024,
+            drops_notes: false,
+            depth: 0,
+            depths: Vec::new(),
+        }
     }
 }
 
@@ -53,6 +70,8 @@ impl Warnings {
     /// A new statement begins; it keeps at most `limit` (`max_error_count`).
     pub fn clear(&mut self, limit: usize) {
         self.conditions.clear();
+        self.depths.clear();
+        self.depth = 0;
         self.count = 0;
         self.limit = limit;
     }
@@ -61,7 +80,57 @@ impl Warnings {
     pub fn push(&mut self, level: Level, error: SqlError) {
         self.count += 1;
         if self.conditions.len() < self.limit {
+            self.depths.push(self.depth);
             self.conditions.push(Condition { level, code: error.number(), message: error.message });
+        }
+    }
+
+    /// A step of an evaluation begins: if it is given up, to be evaluated again, it takes its conditions back. Steps nest; what
+    /// a step within it has pushed and not taken back stays, since that one is not evaluated again.
+    #[inline]
+    pub fn begin_step(&mut self) -> StepMark {
+        self.depth += 1;
+        StepMark { kept: self.conditions.len() }
+    }
+
+    /// That step is over.
+    #[inline]
+    pub fn end_step(&mut self, mark: StepMark, is_given_up: bool) {
+        if is_given_up && self.conditions.len() > mark.kept {
+            self.take_back(mark);
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    #[cold]
+    fn take_back(&mut self, mark: StepMark) {
+        let own = self.depth;
+        let mut at = mark.kept;
+        while let Some(depth) = self.depths.get(at) {
+            if *depth == own {
+                self.depths.remove(at);
+                self.conditions.remove(at);
+                self.count -= 1;
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// What the step that is being evaluated has pushed since there were so many.
+    pub fn of_step_since(&self, kept: usize) -> Vec<Condition> {
+        let pushed = self.conditions.iter().zip(&self.depths).skip(kept);
+        pushed.filter(|(_, depth)| **depth == self.depth).map(|(condition, _)| condition.clone()).collect()
+    }
+
+    /// Pushes conditions again that an evaluation that was given up had pushed.
+    pub fn push_again(&mut self, conditions: &[Condition]) {
+        for condition in conditions {
+            self.count += 1;
+            if self.conditions.len() < self.limit {
+                self.depths.push(self.depth);
+                self.conditions.push(condition.clone());
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! LIKE and searching: character by character, never padded. Two characters match if their weights are equal.
 
+use std::convert::Infallible;
+
 use super::{Collation, GeneralWeights, Order, UcaWeights};
 
 /// What a LIKE pattern begins with; see [`Collation::like_prefix`].
@@ -21,6 +23,11 @@ pub enum LikeRest {
     /// More wildcards: the prefix only narrows.
     Pattern,
 }
+
+/// Characters that are compared before they are counted.
+const COUNTED_TOGETHER: usize = 1024;
+/// What a comparison of two characters counts as, in bytes that are looked at.
+const UNITS_A_CHARACTER: usize = 8;
 
 /// An element of a LIKE pattern.
 enum Element<'a> {
@@ -63,18 +70,36 @@ impl Collation {
     /// `text LIKE pattern ESCAPE escape`, character by character, without padding. `escape` is the character's
     /// bytes; empty for none.
     pub fn like(&self, text: &[u8], pattern: &[u8], escape: &[u8]) -> bool {
+        let counted = self.like_counted(text, pattern, escape, |_| Ok::<(), Infallible>(()));
+        counted.unwrap_or_else(|never| match never {})
+    }
+
+    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with its error.
+    pub fn like_counted<E>(
+        &self,
+        text: &[u8],
+        pattern: &[u8],
+        escape: &[u8],
+        mut count: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut uncounted = 0;
         let (mut text, mut pattern) = (text, pattern);
         // After the last `%` seen: the pattern that follows it, and the text it has not swallowed yet.
         let mut retry: Option<(&[u8], &[u8])> = None;
         loop {
+            uncounted += 1;
+            if uncounted == COUNTED_TOGETHER {
+                count(COUNTED_TOGETHER * UNITS_A_CHARACTER)?;
+                uncounted = 0;
+            }
             if pattern.is_empty() {
                 if text.is_empty() {
-                    return true;
+                    return Ok(true);
                 }
             } else {
                 let (element, rest) = self.element(pattern, escape);
                 match element {
-                    Element::AnyText if rest.is_empty() => return true,
+                    Element::AnyText if rest.is_empty() => return Ok(true),
                     Element::AnyText => {
                         retry = Some((rest, text));
                         pattern = rest;
@@ -103,7 +128,7 @@ impl Collation {
                     pattern = after;
                     retry = Some((after, text));
                 }
-                _ => return false,
+                _ => return Ok(false),
             }
         }
     }
@@ -132,32 +157,64 @@ impl Collation {
     /// Position in bytes of the first occurrence of `needle` at or after byte `from` that is equal under this
     /// collation, and its length there (LOCATE, INSTR, POSITION). `from` must be the start of a character.
     pub fn find(&self, text: &[u8], needle: &[u8], from: usize) -> Option<(usize, usize)> {
-        let mut at = from;
-        loop {
-            if let Some(length) = self.match_at(text.get(at..)?, needle) {
-                return Some((at, length));
-            }
-            if at >= text.len() {
-                return None;
-            }
-            at += self.charset.char_len(&text[at..]);
-        }
+        let counted = self.find_counted(text, needle, from, |_| Ok::<(), Infallible>(()));
+        counted.unwrap_or_else(|never| match never {})
     }
 
-    /// Length of the beginning of `text` that matches `needle`, character by character.
-    fn match_at(&self, text: &[u8], needle: &[u8]) -> Option<usize> {
-        let (mut rest, mut wanted) = (text, needle);
-        while !wanted.is_empty() {
+    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with its error.
+    pub fn find_counted<E>(
+        &self,
+        text: &[u8],
+        needle: &[u8],
+        from: usize,
+        mut count: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Option<(usize, usize)>, E> {
+        let mut at = from;
+        let mut uncounted = 0;
+        while let Some(rest) = text.get(at..) {
+            let (compared, matched) = self.match_at(rest, needle, &mut count)?;
+            if let Some(length) = matched {
+                return Ok(Some((at, length)));
+            }
             if rest.is_empty() {
-                return None;
+                return Ok(None);
+            }
+            uncounted += compared;
+            if uncounted >= COUNTED_TOGETHER {
+                count(uncounted * UNITS_A_CHARACTER)?;
+                uncounted = 0;
+            }
+            at += self.charset.char_len(rest);
+        }
+        Ok(None)
+    }
+
+    /// Length of the beginning of `text` that matches `needle`, character by character; and how many were compared and
+    /// not counted.
+    fn match_at<E>(
+        &self,
+        text: &[u8],
+        needle: &[u8],
+        count: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(usize, Option<usize>), E> {
+        let (mut rest, mut wanted) = (text, needle);
+        let mut compared = 0;
+        while !wanted.is_empty() {
+            compared += 1;
+            if compared == COUNTED_TOGETHER {
+                count(COUNTED_TOGETHER * UNITS_A_CHARACTER)?;
+                compared = 0;
+            }
+            if rest.is_empty() {
+                return Ok((compared, None));
             }
             let (character, after) = rest.split_at(self.charset.char_len(rest));
             let (expected, remaining) = wanted.split_at(self.charset.char_len(wanted));
             if !self.same_character(character, expected) {
-                return None;
+                return Ok((compared, None));
             }
             (rest, wanted) = (after, remaining);
         }
-        Some(text.len() - rest.len())
+        Ok((compared, Some(text.len() - rest.len())))
     }
 }

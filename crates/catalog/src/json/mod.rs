@@ -249,7 +249,7 @@ impl Json {
     }
 
     /// How many arrays and objects are around its innermost part.
-    fn nesting(&self) -> usize {
+    pub fn nesting(&self) -> usize {
         match self {
             Json::Array(_) | Json::Object(_) => 1 + self.parts().map(Json::nesting).max().unwrap_or(0),
             _ => 0,

@@ -12,6 +12,9 @@
 //! A path finds [`Location`]s: where the values lie, in [`Step`]s that leave nothing open. What changes a document
 //! asks for the location first and goes there step by step.
 
+use std::collections::HashSet;
+use std::convert::Infallible;
+
 use super::{Json, Name, parse};
 
 /// A position in an array.
@@ -265,23 +268,38 @@ impl Path {
 
     /// All it finds, in the document's order, each once.
     pub fn find<'a>(&self, document: &'a Json) -> Vec<Location<'a>> {
-        self.find_with(document, true)
+        self.find_counted(document, true, |_| Ok::<(), Infallible>(())).unwrap_or_else(|never| match never {})
     }
 
-    /// As [`find`](Self::find), but a value that is no array has no element `[0]`.
-    pub fn find_elements<'a>(&self, document: &'a Json) -> Vec<Location<'a>> {
-        self.find_with(document, false)
-    }
-
-    fn find_with<'a>(&self, document: &'a Json, wraps: bool) -> Vec<Location<'a>> {
-        let mut found = Vec::new();
-        Search { wraps, found: &mut found }.find(document, &self.legs, &mut Vec::new());
+    /// As [`find`](Self::find). A value that is no array has an element `[0]` only if `wraps`. `count` is told how many
+    /// units of work are to come, again and again; its error ends the search.
+    ///
+    /// The path is followed leg by leg, by all that was found so far: so a value that `**` reaches in several ways goes on
+    /// once, and the work is at most legs times values.
+    pub fn find_counted<'a, E>(
+        &self,
+        document: &'a Json,
+        wraps: bool,
+        mut count: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Vec<Location<'a>>, E> {
+        let mut found = vec![Location { steps: Vec::new(), value: document }];
         // only below ** can one value be reached in two ways
-        if self.legs.contains(&Leg::Ellipsis) {
-            let mut seen = std::collections::HashSet::new();
-            found.retain(|location| seen.insert(std::ptr::from_ref(location.value)));
+        let mut is_below_ellipsis = false;
+        for leg in &self.legs {
+            let mut next = Vec::new();
+            for location in found {
+                count(UNITS_A_LOCATION)?;
+                follow(leg, location, wraps, &mut next, &mut count)?;
+            }
+            is_below_ellipsis |= *leg == Leg::Ellipsis;
+            if is_below_ellipsis {
+                count(next.len().saturating_mul(UNITS_A_LOCATION))?;
+                let mut seen = HashSet::with_capacity(next.len());
+                next.retain(|location| seen.insert(std::ptr::from_ref(location.value)));
+            }
+            found = next;
         }
-        found
+        Ok(found)
     }
 
     /// The first it finds.
@@ -290,72 +308,77 @@ impl Path {
     }
 }
 
-struct Search<'a, 'f> {
-    /// Whether a value that is no array is like an array of that one.
-    wraps: bool,
-    found: &'f mut Vec<Location<'a>>,
-}
+/// What a value that is found counts as, in units of a nanosecond.
+const UNITS_A_LOCATION: usize = 64;
 
-impl<'a> Search<'a, '_> {
-    fn find(&mut self, value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>) {
-        let Some((leg, rest)) = legs.split_first() else {
-            self.found.push(Location { steps: steps.clone(), value });
-            return;
-        };
-        match (leg, value) {
-            (Leg::Member(name), Json::Object(members)) => {
-                if let Some((name, value)) = members.get_key_value(&Name(name.clone())) {
-                    self.go(Step::Member(name.0.clone()), value, rest, steps);
-                }
-            }
-            (Leg::AnyMember, value @ Json::Object(_)) => self.go_on(value, rest, steps),
-            (Leg::Cell(index), Json::Array(items)) => {
-                if let Some(position) = index.within(items.len()) {
-                    self.go(Step::Element(position), &items[position], rest, steps);
-                }
-            }
-            (Leg::Range(from, to), Json::Array(items)) => {
-                for position in range(*from, *to, items.len()) {
-                    self.go(Step::Element(position), &items[position], rest, steps);
-                }
-            }
-            (Leg::AnyCell, value @ Json::Array(_)) => self.go_on(value, rest, steps),
-            (Leg::Cell(index), value) if self.wraps && index.within(1).is_some() => {
-                self.find(value, rest, steps);
-            }
-            (Leg::Range(from, to), value) if self.wraps && !range(*from, *to, 1).is_empty() => {
-                self.find(value, rest, steps);
-            }
-            (Leg::Ellipsis, value) => {
-                self.find(value, rest, steps);
-                self.go_on(value, legs, steps);
-            }
-            _ => {}
-        }
-    }
-
-    fn go(&mut self, step: Step, value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>) {
+impl<'a> Location<'a> {
+    fn part(&self, step: Step, value: &'a Json) -> Location<'a> {
+        let mut steps = Vec::with_capacity(self.steps.len() + 1);
+        steps.extend_from_slice(&self.steps);
         steps.push(step);
-        self.find(value, legs, steps);
-        steps.pop();
+        Location { steps, value }
     }
 
-    /// To every part.
-    fn go_on(&mut self, value: &'a Json, legs: &[Leg], steps: &mut Vec<Step>) {
-        match value {
+    /// Every part.
+    fn parts(&self, each: &mut dyn FnMut(Location<'a>)) {
+        match self.value {
             Json::Array(items) => {
                 for (position, item) in items.iter().enumerate() {
-                    self.go(Step::Element(position), item, legs, steps);
+                    each(self.part(Step::Element(position), item));
                 }
             }
             Json::Object(members) => {
                 for (name, part) in members {
-                    self.go(Step::Member(name.0.clone()), part, legs, steps);
+                    each(self.part(Step::Member(name.0.clone()), part));
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Appends what one leg finds from a location.
+fn follow<'a, E>(
+    leg: &Leg,
+    location: Location<'a>,
+    wraps: bool,
+    found: &mut Vec<Location<'a>>,
+    count: &mut impl FnMut(usize) -> Result<(), E>,
+) -> Result<(), E> {
+    let value = location.value;
+    count(value.length().saturating_mul(UNITS_A_LOCATION))?;
+    match (leg, value) {
+        (Leg::Member(name), Json::Object(members)) => {
+            if let Some((name, value)) = members.get_key_value(&Name(name.clone())) {
+                found.push(location.part(Step::Member(name.0.clone()), value));
+            }
+        }
+        (Leg::AnyMember, Json::Object(_)) | (Leg::AnyCell, Json::Array(_)) => {
+            location.parts(&mut |part| found.push(part));
+        }
+        (Leg::Cell(index), Json::Array(items)) => {
+            let place = index.within(items.len()).and_then(|place| Some((place, items.get(place)?)));
+            found.extend(place.map(|(place, item)| location.part(Step::Element(place), item)));
+        }
+        (Leg::Range(from, to), Json::Array(items)) => {
+            for place in range(*from, *to, items.len()) {
+                found.extend(items.get(place).map(|item| location.part(Step::Element(place), item)));
+            }
+        }
+        (Leg::Cell(index), _) if wraps && index.within(1).is_some() => found.push(location),
+        (Leg::Range(from, to), _) if wraps && !range(*from, *to, 1).is_empty() => found.push(location),
+        (Leg::Ellipsis, _) => {
+            // The value itself, then each part with what is below it; a document is not deep.
+            let mut parts = Vec::new();
+            location.parts(&mut |part| parts.push(part));
+            found.push(location);
+            for part in parts {
+                follow(leg, part, wraps, found, count)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The positions of an array of so many elements that lie in a range; an end that lies outside is cut off.

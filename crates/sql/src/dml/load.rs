@@ -46,7 +46,7 @@ impl Sql {
         for field in &load.fields {
             if let LoadField::UserVariable(name) = field {
                 let mut cx = Context::new(session, &**self.host(), self.engine(), &[], None);
-                crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), Value::Null, &ty);
+                crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), Value::Null, &ty)?;
             }
         }
         let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
@@ -164,7 +164,7 @@ async fn load_all(
                 Target::Nowhere => {}
                 Target::Variable(name) => {
                     let value = field.map_or(Value::Null, Field::to_value);
-                    crate::expr::eval::assign(cx, name, value, ty);
+                    crate::expr::eval::assign(cx, name, value, ty)?;
                 }
                 Target::Column(column) => {
                     let value = field.map(Field::to_value);

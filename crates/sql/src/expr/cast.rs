@@ -83,8 +83,10 @@ impl CastTarget {
 impl Context<'_> {
     /// CAST(value AS target); `operand` is the expression the value comes from.
     pub fn cast(&mut self, value: Value, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
-        if value.is_null() {
-            return Ok(Value::Null);
+        match &value {
+            Value::Null => return Ok(Value::Null),
+            Value::Bytes(text) => self.checkpoint(text.len())?,
+            _ => {}
         }
         if let (SqlType::Json, Value::Bytes(text)) = (&operand.ty, &value)
             && !matches!(target, CastTarget::Char { .. } | CastTarget::Binary { .. } | CastTarget::Json)
@@ -97,6 +99,11 @@ impl Context<'_> {
                 else {
                     return Ok(Value::Null);
                 };
+                // MySQL looks at what is asked for, not at what there is.
+                let most = usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX);
+                if most.max(text.len()) > self.packet_limit() {
+                    return Ok(self.too_large("cast_as_char"));
+                }
                 Ok(Value::Bytes(match length {
                     Some(length) => self.cut(text, *length, *collation)?,
                     None => text,
@@ -105,6 +112,9 @@ impl Context<'_> {
             CastTarget::Binary { length } => {
                 let mut text = text_of(&value, &operand.ty);
                 if let Some(length) = length {
+                    if self.exceeds(usize::try_from(*length).unwrap_or(usize::MAX))? {
+                        return Ok(self.too_large("cast_as_binary"));
+                    }
                     text = self.cut(text, *length, CollationId::BINARY)?;
                     let missing = (*length as usize).saturating_sub(text.len());
                     if missing > 0 {

@@ -300,7 +300,10 @@ impl Context<'_> {
                 let (l, r) = (self.to_f64(left)?, self.to_f64(right)?);
                 Some(l.partial_cmp(&r).unwrap_or(Ordering::Equal))
             }
-            Domain::Text(collation) => Some(compare_text(left, right, collation.get())),
+            Domain::Text(collation) => {
+                self.checkpoint(long_text(left).min(long_text(right)).saturating_mul(4))?;
+                Some(compare_text(left, right, collation.get()))
+            }
             Domain::DateTime => {
                 match (self.datetime_to_compare(left)?, self.datetime_to_compare(right)?) {
                     (Some(l), Some(r)) => Some(l.cmp(&r)),
@@ -315,7 +318,10 @@ impl Context<'_> {
                 }
                 _ => return self.compare(left, right, Domain::Double),
             },
-            Domain::Json(l, r) => Some(l.json(left).compare(&r.json(right))),
+            Domain::Json(l, r) => {
+                self.checkpoint(long_text(left).saturating_add(long_text(right)).saturating_mul(8))?;
+                Some(l.json(left).compare(&r.json(right)))
+            }
         })
     }
 }
@@ -347,6 +353,14 @@ impl Context<'_> {
 
 fn is_text(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } | ValueRef::Bit { .. })
+}
+
+/// Bytes of a text; other values are short.
+fn long_text(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Bytes(text) => text.len(),
+        _ => 0,
+    }
 }
 
 fn compare_text(left: ValueRef<'_>, right: ValueRef<'_>, collation: &Collation) -> Ordering {

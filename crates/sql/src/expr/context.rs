@@ -15,6 +15,7 @@ use palisade_catalog::{DateTime, RowView, Timestamp, Value, ValueRef, Zone};
 use palisade_engine::{Engine, RowBatch, RowBuf, RowStamp, Table, Transaction};
 
 use super::effects::Effects;
+use super::pace::Pace;
 use crate::exec::SubqueryState;
 use crate::mode::SqlMode;
 use crate::named_locks::Wait;
@@ -213,6 +214,8 @@ pub struct Context<'a> {
     pub deadline: Option<i64>,
     /// Generators of RAND(seed), by address of their expression.
     pub seeded: Vec<(usize, (u64, u64))>,
+    /// How long it has computed at a stretch.
+    pub(super) pace: Pace,
     now_micros: i64,
     /// `now_micros` in the session's zone, once somebody has asked: most statements never do.
     now: OnceCell<DateTime>,
@@ -250,6 +253,7 @@ impl<'a> Context<'a> {
             effects: Effects::default(),
             deadline: None,
             seeded: Vec::new(),
+            pace: Pace::default(),
             now_micros,
             now: OnceCell::new(),
         }
@@ -337,6 +341,7 @@ impl<'a> Context<'a> {
             return Ok(false);
         }
         self.budget = BUDGET;
+        self.pace.rested();
         if self.session.kill.get() != Killed::No {
             return Err(mysql_error!(ER_QUERY_INTERRUPTED));
         }

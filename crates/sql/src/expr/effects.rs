@@ -21,6 +21,7 @@ use palisade_catalog::Value;
 
 use super::{Context, Expr};
 use crate::SqlAttempt;
+use crate::warning::Condition;
 
 /// The notes of the steps that are being evaluated, and of those that wait.
 #[derive(Debug, Default)]
@@ -32,10 +33,19 @@ pub struct Effects {
 
 #[derive(Debug, Default)]
 struct Step {
-    /// Address of an expression, and its value.
-    notes: Vec<(usize, Value)>,
+    notes: Vec<Note>,
     /// How many of them have been taken by this evaluation.
     taken: usize,
+}
+
+/// What an expression has done.
+#[derive(Debug)]
+struct Note {
+    /// Its address.
+    place: usize,
+    value: Value,
+    /// The warnings of its evaluation: a step that is given up takes its warnings back.
+    warnings: Vec<Condition>,
 }
 
 impl Effects {
@@ -62,16 +72,16 @@ impl Effects {
 
 impl Step {
     /// The next note, if it is of that expression.
-    fn take(&mut self, place: usize) -> Option<Value> {
-        let (_, value) = self.notes.get(self.taken).filter(|(noted, _)| *noted == place)?;
+    fn take(&mut self, place: usize) -> Option<&Note> {
+        let note = self.notes.get(self.taken).filter(|note| note.place == place)?;
         self.taken += 1;
-        Some(value.clone())
+        Some(note)
     }
 
     /// Notes a value in place of all that was noted from `first` on: what its own operands have done is part of it.
-    fn note(&mut self, first: usize, place: usize, value: Value) {
+    fn note(&mut self, first: usize, note: Note) {
         self.notes.truncate(first);
-        self.notes.push((place, value));
+        self.notes.push(note);
         self.taken = first + 1;
     }
 }
@@ -80,12 +90,18 @@ impl Context<'_> {
     /// Evaluates what is evaluated again as a whole if it has to wait.
     #[inline]
     pub fn step<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> SqlAttempt<T>) -> SqlAttempt<T> {
-        if !self.has_effects() {
-            return evaluate(self);
+        let has_effects = self.has_effects();
+        if has_effects {
+            self.effects.enter();
         }
-        self.effects.enter();
+        let mark = self.session.warnings.begin_step();
         let result = evaluate(self);
-        self.effects.leave(matches!(result, Err(Blocked::Wait(_))));
+        let result = self.settle_step(result);
+        let is_given_up = matches!(result, Err(Blocked::Wait(_)));
+        self.session.warnings.end_step(mark, is_given_up);
+        if has_effects {
+            self.effects.leave(is_given_up);
+        }
         result
     }
 
@@ -97,13 +113,16 @@ impl Context<'_> {
     ) -> SqlAttempt<Value> {
         let place = std::ptr::from_ref(expr) as usize;
         let Some(step) = self.effects.current() else { return evaluate(self) };
-        if let Some(value) = step.take(place) {
-            return Ok(value);
+        if let Some(note) = step.take(place) {
+            self.session.warnings.push_again(&note.warnings);
+            return Ok(note.value.clone());
         }
         let first = step.taken;
+        let kept = self.session.warnings.list().len();
         let value = evaluate(self)?;
+        let warnings = self.session.warnings.of_step_since(kept);
         if let Some(step) = self.effects.current() {
-            step.note(first, place, value.clone());
+            step.note(first, Note { place, value: value.clone(), warnings });
         }
         Ok(value)
     }

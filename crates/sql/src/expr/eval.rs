@@ -78,7 +78,7 @@ impl Expr {
                 .map_or(Value::Null, |variable| variable.value.clone())),
             Node::AssignUserVariable(name, operand) => cx.once(self, |cx| {
                 let value = operand.eval(cx)?;
-                assign(cx, name, value.clone(), &operand.ty);
+                assign(cx, name, value.clone(), &operand.ty)?;
                 Ok(value)
             }),
             Node::SystemVariable { scope, name } => match cx.host.variable(cx.session, *scope, name)? {
@@ -113,13 +113,14 @@ impl Expr {
             }
             Node::Cast { operand, target } => {
                 let value = operand.eval(cx)?;
-                Ok(cx.cast(value, operand, target)?)
+                let cast = cx.cast(value, operand, target);
+                cx.attempt(cast)
             }
             Node::Transcode { operand, to } => match operand.eval(cx)? {
                 Value::Null => Ok(Value::Null),
                 value => {
-                    let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to)?;
-                    Ok(text.map_or(Value::Null, Value::Bytes))
+                    let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to);
+                    Ok(cx.attempt(text)?.map_or(Value::Null, Value::Bytes))
                 }
             },
             Node::Case { branches, otherwise } => {
@@ -151,14 +152,14 @@ impl Expr {
                         }
                         values.push(value);
                     }
-                    Ok(evaluate(cx, &values, arguments, self)?)
+                    cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
                 }
                 Evaluation::Nullable(evaluate) => {
                     let mut values = smallvec::SmallVec::<[Value; 4]>::new();
                     for argument in arguments {
                         values.push(argument.eval(cx)?);
                     }
-                    Ok(evaluate(cx, &values, arguments, self)?)
+                    cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
                 }
             },
             Node::Subquery(subquery) => cx.once(self, |cx| crate::exec::subquery::evaluate(cx, subquery)),
@@ -237,7 +238,8 @@ impl Expr {
                 let mut unknown = false;
                 for (domain, item) in list {
                     let item = item.eval(cx)?;
-                    match cx.compare(value.as_ref(), item.as_ref(), *domain)? {
+                    let ordering = cx.compare(value.as_ref(), item.as_ref(), *domain);
+                    match cx.attempt(ordering)? {
                         Some(Ordering::Equal) => return Ok(Some(!negated)),
                         None => unknown = true,
                         _ => {}
@@ -248,10 +250,11 @@ impl Expr {
             Node::Between { operand, domain, low, high, negated } => {
                 let value = operand.eval(cx)?;
                 let low = low.eval(cx)?;
-                let above = cx.compare(value.as_ref(), low.as_ref(), *domain)?.map(|o| o != Ordering::Less);
+                let above = cx.compare(value.as_ref(), low.as_ref(), *domain);
+                let above = cx.attempt(above)?.map(|o| o != Ordering::Less);
                 let high = high.eval(cx)?;
-                let below =
-                    cx.compare(value.as_ref(), high.as_ref(), *domain)?.map(|o| o != Ordering::Greater);
+                let below = cx.compare(value.as_ref(), high.as_ref(), *domain);
+                let below = cx.attempt(below)?.map(|o| o != Ordering::Greater);
                 let within = match (above, below) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), Some(true)) => Some(true),
@@ -273,7 +276,9 @@ impl Expr {
                 };
                 let text = text_of(&value, &operand.ty);
                 let pattern = text_of(&pattern_value, &pattern.ty);
-                Ok(Some(collation.get().like(&text, &pattern, &escape) != *negated))
+                let like =
+                    collation.get().like_counted(&text, &pattern, &escape, |units| cx.checkpoint(units));
+                Ok(Some(cx.attempt(like)? != *negated))
             }
             _ => {
                 if let Some(value) = self.borrow(cx) {
@@ -293,8 +298,9 @@ impl Expr {
     }
 }
 
-/// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL.
-pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) {
+/// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL. 1037 if the session's variables
+/// would hold more than [`USER_VARIABLES_LIMIT`](crate::session::USER_VARIABLES_LIMIT).
+pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) -> SqlResult<()> {
     let collation = match ty {
         ty if ty.is_string() => ty.collation(),
         _ => cx.session.variables.collation_connection,
@@ -324,7 +330,7 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
             UserVariable { value: Value::Bytes(text), ty }
         }
     };
-    cx.session.user_variables.insert(name.to_string(), variable);
+    cx.session.set_user_variable(name, variable)
 }
 
 /// Compares two operands; where both are at hand and of one kind, without copying them. Also tells which are NULL.
@@ -354,7 +360,8 @@ fn compare_operands(
         }
     }
     let (l, r) = (left.eval(cx)?, right.eval(cx)?);
-    let ordering = cx.compare(l.as_ref(), r.as_ref(), domain)?;
+    let ordering = cx.compare(l.as_ref(), r.as_ref(), domain);
+    let ordering = cx.attempt(ordering)?;
     Ok((ordering, (l.is_null(), r.is_null())))
 }
 

@@ -15,6 +15,7 @@
 //! | [`eval`] | the evaluator |
 //! | [`effects`] | what an evaluation does, done once however often it is repeated |
 //! | `identity` | when two expressions are the same one |
+//! | [`pace`] | how long it may compute before it lets others run |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
 pub mod arithmetic;
@@ -26,6 +27,7 @@ pub mod convert;
 pub mod effects;
 pub mod eval;
 mod identity;
+pub mod pace;
 pub mod print;
 
 use std::sync::Arc;

@@ -46,35 +46,54 @@ fn split(compressed: &[u8]) -> Option<(usize, &[u8])> {
     Some(((u32::from_le_bytes(*header) & LENGTH_MASK) as usize, stream))
 }
 
-fn compress(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn compress(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let text = text_of(&values[0], &arguments[0].ty);
-    Ok(Value::bytes(compressed(&text)))
+    match compressed(&text, |units| cx.checkpoint(units))? {
+        Some(stream) => Ok(Value::bytes(stream)),
+        None => {
+            cx.session.warnings.warn(mysql_error!(ER_ZLIB_Z_BUF_ERROR));
+            Ok(Value::Null)
+        }
+    }
 }
 
-fn compressed(text: &[u8]) -> Vec<u8> {
+/// `None` if the library fails. `count` is told the work to come.
+fn compressed<E>(text: &[u8], mut count: impl FnMut(usize) -> Result<(), E>) -> Result<Option<Vec<u8>>, E> {
     if text.is_empty() {
-        return Vec::new();
+        return Ok(Some(Vec::new()));
     }
     let mut stream = Compress::new(Compression::default(), true);
     let mut out = Vec::with_capacity(HEADER + text.len() / 2 + 64);
     out.extend_from_slice(&(text.len() as u32 & LENGTH_MASK).to_le_bytes());
     loop {
-        let read = stream.total_in() as usize;
-        let status = stream.compress_vec(&text[read..], &mut out, FlushCompress::Finish);
-        if status.expect("compressing into memory does not fail") == Status::StreamEnd {
-            break;
+        let rest = text.get(stream.total_in() as usize..).unwrap_or_default();
+        let piece = rest.get(..PIECE).unwrap_or(rest);
+        count(piece.len().max(PIECE / 16).saturating_mul(UNITS_A_BYTE))?;
+        let flush = if piece.len() == rest.len() { FlushCompress::Finish } else { FlushCompress::None };
+        match stream.compress_vec(piece, &mut out, flush) {
+            Ok(Status::StreamEnd) => break,
+            Ok(_) => {}
+            Err(_) => return Ok(None),
         }
-        out.reserve(out.capacity());
+        if out.len() == out.capacity() || piece.is_empty() {
+            out.reserve(out.capacity().min(PIECE * 16));
+        }
     }
     if out.last() == Some(&b' ') {
         out.push(b'.');
     }
-    out
+    Ok(Some(out))
 }
+
+/// Bytes that are compressed between two checkpoints.
+const PIECE: usize = 1 << 12;
+/// What compressing a byte counts as, in units of a nanosecond.
+const UNITS_A_BYTE: usize = 32;
 
 fn uncompress(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let text = text_of(&values[0], &arguments[0].ty);
-    match uncompressed(&text, cx.session.variables.max_allowed_packet) {
+    let limit = cx.session.variables.max_allowed_packet;
+    match uncompressed(&text, limit, |units| cx.checkpoint(units))? {
         Ok(original) => Ok(Value::Bytes(original)),
         Err(error) => {
             // a warning in every mode
@@ -84,29 +103,36 @@ fn uncompress(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
     }
 }
 
-fn uncompressed(text: &[u8], limit: u64) -> Result<Bytes, SqlError> {
+/// `count` is told the work to come: its error is the outer one.
+fn uncompressed<E>(
+    text: &[u8],
+    limit: u64,
+    mut count: impl FnMut(usize) -> Result<(), E>,
+) -> Result<Result<Bytes, SqlError>, E> {
     if text.is_empty() {
-        return Ok(Bytes::new());
+        return Ok(Ok(Bytes::new()));
     }
-    let Some((length, stream)) = split(text) else { return Err(mysql_error!(ER_ZLIB_Z_DATA_ERROR)) };
+    let Some((length, stream)) = split(text) else { return Ok(Err(mysql_error!(ER_ZLIB_Z_DATA_ERROR))) };
     if length as u64 > limit {
-        return Err(mysql_error!(ER_TOO_BIG_FOR_UNCOMPRESS, limit));
+        return Ok(Err(mysql_error!(ER_TOO_BIG_FOR_UNCOMPRESS, limit)));
     }
     // The length may be a lie: memory is taken as the stream fills it.
-    let mut out = Vec::with_capacity(length.min(stream.len().saturating_mul(8)).max(64));
+    let mut out = Vec::with_capacity(length.min(stream.len().saturating_mul(8)).clamp(64, PIECE * 16));
     let mut decompress = Decompress::new(true);
     loop {
         let (read, written) = (decompress.total_in(), out.len());
-        let status = decompress.decompress_vec(&stream[read as usize..], &mut out, FlushDecompress::None);
+        count((out.capacity() - written).max(64) * 4)?;
+        let rest = stream.get(read as usize..).unwrap_or_default();
+        let status = decompress.decompress_vec(rest, &mut out, FlushDecompress::None);
         if out.len() > length {
-            return Err(mysql_error!(ER_ZLIB_Z_BUF_ERROR));
+            return Ok(Err(mysql_error!(ER_ZLIB_Z_BUF_ERROR)));
         }
         match status {
-            Ok(Status::StreamEnd) => return Ok(out.into()),
-            Ok(_) if out.len() == out.capacity() => out.reserve(out.len()),
+            Ok(Status::StreamEnd) => return Ok(Ok(out.into())),
+            Ok(_) if out.len() == out.capacity() => out.reserve(PIECE * 16),
             Ok(_) if decompress.total_in() > read || out.len() > written => {}
             // the stream ends before its end
-            _ => return Err(mysql_error!(ER_ZLIB_Z_DATA_ERROR)),
+            _ => return Ok(Err(mysql_error!(ER_ZLIB_Z_DATA_ERROR))),
         }
     }
 }
@@ -133,6 +159,14 @@ fn uncompressed_length(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn compressed(text: &[u8]) -> Vec<u8> {
+        super::compressed(text, |_| Ok::<(), ()>(())).unwrap().unwrap()
+    }
+
+    fn uncompressed(text: &[u8], limit: u64) -> Result<Bytes, SqlError> {
+        super::uncompressed(text, limit, |_| Ok::<(), ()>(())).unwrap()
+    }
 
     #[test]
     fn what_was_compressed_comes_back() {

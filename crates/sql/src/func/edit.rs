@@ -107,27 +107,39 @@ pub fn repeat(text: &[u8], count: i64, limit: usize) -> Option<Vec<u8>> {
     Some(text.repeat(count))
 }
 
-/// REPLACE(text, from, to): byte for byte, case counts. `None` beyond `limit` bytes.
-pub fn replace(text: &[u8], from: &[u8], to: &[u8], limit: usize) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len());
+/// REPLACE(text, from, to): byte for byte, case counts. `None` beyond `limit` bytes. `count` is told the work to come.
+pub fn replace<E>(
+    text: &[u8],
+    from: &[u8],
+    to: &[u8],
+    limit: usize,
+    mut count: impl FnMut(usize) -> Result<(), E>,
+) -> Result<Option<Vec<u8>>, E> {
+    let mut out = Vec::with_capacity(text.len().min(limit));
     let mut rest = text;
-    while let Some(at) = find(rest, from) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(to);
-        rest = &rest[at + from.len()..];
-        if out.len() > limit {
-            return None;
+    while let Some((before, after)) = split_at_first(rest, from) {
+        if out.len() + before.len() + to.len() > limit {
+            return Ok(None);
         }
+        count(before.len() + to.len() + 32)?;
+        out.extend_from_slice(before);
+        out.extend_from_slice(to);
+        rest = after;
+    }
+    if out.len() + rest.len() > limit {
+        return Ok(None);
     }
     out.extend_from_slice(rest);
-    (out.len() <= limit).then_some(out)
+    Ok(Some(out))
 }
 
-fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+/// What stands before the first `needle`, which is not empty, and what behind it. In linear time.
+fn split_at_first<'a>(text: &'a [u8], needle: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     if needle.is_empty() {
         return None;
     }
-    text.windows(needle.len()).position(|window| window == needle)
+    let at = memchr::memmem::find(text, needle)?;
+    Some((text.get(..at)?, text.get(at + needle.len()..)?))
 }
 
 /// REVERSE(text), character by character.
@@ -143,30 +155,48 @@ pub fn reverse(charset: Charset, text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// INSERT(text, position, length, new).
-pub fn insert(charset: Charset, text: &[u8], position: i64, length: i64, new: &[u8]) -> Vec<u8> {
+/// INSERT(text, position, length, new). `None` beyond `limit` bytes.
+pub fn insert(
+    charset: Charset,
+    text: &[u8],
+    position: i64,
+    length: i64,
+    new: &[u8],
+    limit: usize,
+) -> Option<Vec<u8>> {
     let characters = charset.char_count(text) as i64;
     if position < 1 || position > characters {
-        return text.to_vec();
+        return Some(text.to_vec());
     }
     let head = charset.prefix_len(text, (position - 1) as usize);
     let cut = usize::try_from(length).unwrap_or(usize::MAX);
     let tail = head + charset.prefix_len(&text[head..], cut);
-    [&text[..head], new, &text[tail..]].concat()
+    if head + new.len() + (text.len() - tail) > limit {
+        return None;
+    }
+    Some([&text[..head], new, &text[tail..]].concat())
 }
 
 /// LOCATE(needle, text, position): where it stands, in characters from 1; 0 if nowhere.
-pub fn locate(collation: &Collation, needle: &[u8], text: &[u8], position: i64) -> i64 {
+///
+/// `count` is told the work to come.
+pub fn locate<E>(
+    collation: &Collation,
+    needle: &[u8],
+    text: &[u8],
+    position: i64,
+    count: impl FnMut(usize) -> Result<(), E>,
+) -> Result<i64, E> {
     let charset = collation.charset;
-    let Some(skip) = position.checked_sub(1).and_then(|skip| usize::try_from(skip).ok()) else { return 0 };
+    let Some(skip) = position.checked_sub(1).and_then(|skip| usize::try_from(skip).ok()) else {
+        return Ok(0);
+    };
     if skip > charset.char_count(text) {
-        return 0;
+        return Ok(0);
     }
     let from = charset.prefix_len(text, skip);
-    match collation.find(text, needle, from) {
-        Some((at, _)) => charset.char_count(&text[..at]) as i64 + 1,
-        None => 0,
-    }
+    let found = collation.find_counted(text, needle, from, count)?;
+    Ok(found.map_or(0, |(at, _)| charset.char_count(&text[..at]) as i64 + 1))
 }
 
 /// SUBSTRING_INDEX(text, delimiter, count): what stands before the count-th delimiter, or after it from the end.
@@ -175,24 +205,16 @@ pub fn substring_index<'a>(text: &'a [u8], delimiter: &[u8], count: i64) -> &'a 
         return &[];
     }
     if count > 0 {
-        let mut at = 0;
-        for _ in 0..count {
-            match find(&text[at..], delimiter) {
-                Some(found) => at += found + delimiter.len(),
-                None => return text,
-            }
-        }
-        &text[..at - delimiter.len()]
+        let number = usize::try_from(count - 1).unwrap_or(usize::MAX);
+        let found = memchr::memmem::find_iter(text, delimiter).nth(number);
+        found.map_or(text, |at| &text[..at])
     } else {
-        let mut end = text.len();
-        for _ in 0..count.unsigned_abs() {
-            let found = text[..end].windows(delimiter.len()).rposition(|window| window == delimiter);
-            match found {
-                Some(at) => end = at,
-                None => return text,
-            }
-        }
-        &text[end + delimiter.len()..]
+        // They are counted from the start, as MySQL does: where they overlap, that makes a difference.
+        let from_end = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+        let total = memchr::memmem::find_iter(text, delimiter).count();
+        let number = total.checked_sub(from_end);
+        let found = number.and_then(|number| memchr::memmem::find_iter(text, delimiter).nth(number));
+        found.map_or(text, |at| &text[at + delimiter.len()..])
     }
 }
 
@@ -205,9 +227,15 @@ pub fn find_in_set(collation: &Collation, item: &[u8], list: &[u8]) -> i64 {
     place.map_or(0, |place| place as i64 + 1)
 }
 
+/// Bytes of QUOTE(text).
+pub fn quoted_length(text: &[u8]) -> usize {
+    let escaped = text.iter().filter(|byte| matches!(byte, b'\'' | b'\\' | 0 | 0x1a)).count();
+    text.len() + escaped + 2
+}
+
 /// QUOTE(text): a literal that reads back as `text`.
 pub fn quote(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
+    let mut out = Vec::with_capacity(quoted_length(text));
     out.push(b'\'');
     for byte in text {
         match byte {
@@ -334,8 +362,9 @@ mod tests {
         assert_eq!(left(UTF8, text, 2), "žl".as_bytes());
         assert_eq!(right(UTF8, text, 2), "ký".as_bytes());
         assert_eq!(reverse(UTF8, "ažb".as_bytes()), "bža".as_bytes());
-        assert_eq!(insert(UTF8, b"Quadratic", 3, 4, b"What"), b"QuWhattic");
-        assert_eq!(insert(UTF8, b"abc", 3, 100, b"X"), b"abX");
+        assert_eq!(insert(UTF8, b"Quadratic", 3, 4, b"What", 9), Some(b"QuWhattic".to_vec()));
+        assert_eq!(insert(UTF8, b"abc", 3, 100, b"X", 3), Some(b"abX".to_vec()));
+        assert_eq!(insert(UTF8, b"abc", 2, 0, b"X", 3), None);
     }
 
     #[test]
@@ -361,7 +390,11 @@ mod tests {
         assert_eq!(repeat(b"ab", 4, 6), None);
         assert_eq!(repeat(b"ab", i64::MAX, 6), None);
         assert_eq!(repeat(b"ab", -1, 6), Some(Vec::new()));
+        let replace = |text: &[u8], from: &[u8], to: &[u8], limit| {
+            replace(text, from, to, limit, |_| Ok::<(), ()>(())).unwrap()
+        };
         assert_eq!(replace(b"aXbX", b"X", b"--", 100), Some(b"a--b--".to_vec()));
+        assert_eq!(replace(b"aXbX", b"X", b"--", 5), None);
         assert_eq!(replace(b"abc", b"", b"x", 100), Some(b"abc".to_vec()));
     }
 
@@ -372,6 +405,8 @@ mod tests {
         assert_eq!(substring_index(b"a.b.c", b".", 9), b"a.b.c");
         assert_eq!(substring_index(b"a.b.c", b".", i64::MIN), b"a.b.c");
         assert_eq!(substring_index(b"abc", b"", 1), b"");
+        assert_eq!(substring_index(b"aaa", b"aa", -1), b"a");
+        assert_eq!(substring_index(b"a.b.c", b".", -3), b"a.b.c");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Hashes, checksums, unique and random bytes.
 
-use md5::{Digest as _, Md5};
+use md5::{Digest, Md5};
 use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
@@ -18,15 +18,10 @@ pub static FUNCTIONS: &[Function] = &[
     function("bin_to_uuid", (1, 2), maybe_uuid_type, Nullable(bin_to_uuid)),
     function("crc32", (1, 1), unsigned, Strict(crc32)),
     function("is_uuid", (1, 1), is_uuid_type, Strict(is_uuid)),
-    function("md5", (1, 1), hash_type, Strict(|_, v, a, _| Ok(hex(&Md5::digest(text_of(&v[0], &a[0].ty)))))),
+    function("md5", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Md5>(cx, &v[0], &a[0]))),
     volatile("random_bytes", (1, 1), random_type, Strict(random_bytes)),
-    function("sha", (1, 1), hash_type, Strict(|_, v, a, _| Ok(hex(&Sha1::digest(text_of(&v[0], &a[0].ty)))))),
-    function(
-        "sha1",
-        (1, 1),
-        hash_type,
-        Strict(|_, v, a, _| Ok(hex(&Sha1::digest(text_of(&v[0], &a[0].ty))))),
-    ),
+    function("sha", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, &v[0], &a[0]))),
+    function("sha1", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, &v[0], &a[0]))),
     function("sha2", (2, 2), hash_type, Strict(sha2_of)),
     volatile("uuid", (0, 0), uuid_type, Strict(uuid)),
     volatile("uuid_short", (0, 0), unsigned, Strict(uuid_short)),
@@ -67,19 +62,38 @@ fn hex(bytes: &[u8]) -> Value {
     Value::bytes(edit::hex(bytes).to_ascii_lowercase())
 }
 
-fn crc32(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::UInt(u64::from(crc32fast::hash(&text_of(&values[0], &arguments[0].ty)))))
+/// Bytes that are hashed between two checkpoints.
+const PIECE: usize = 1 << 14;
+/// What hashing a byte counts as, in units of a nanosecond.
+const UNITS_A_BYTE: usize = 4;
+
+/// The digest of a value's text, in hexadecimal digits.
+fn digest<D: Digest>(cx: &mut Context<'_>, value: &Value, argument: &Expr) -> SqlResult<Value> {
+    let mut hasher = D::new();
+    for piece in text_of(value, &argument.ty).chunks(PIECE) {
+        cx.checkpoint(piece.len() * UNITS_A_BYTE)?;
+        hasher.update(piece);
+    }
+    Ok(hex(&hasher.finalize()))
+}
+
+fn crc32(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let mut hasher = crc32fast::Hasher::new();
+    for piece in text_of(&values[0], &arguments[0].ty).chunks(PIECE) {
+        cx.checkpoint(piece.len())?;
+        hasher.update(piece);
+    }
+    Ok(Value::UInt(u64::from(hasher.finalize())))
 }
 
 fn sha2_of(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
-    Ok(match cx.to_i64(values[1].as_ref())? {
-        224 => hex(&Sha224::digest(text)),
-        0 | 256 => hex(&Sha256::digest(text)),
-        384 => hex(&Sha384::digest(text)),
-        512 => hex(&Sha512::digest(text)),
-        _ => Value::Null,
-    })
+    match cx.to_i64(values[1].as_ref())? {
+        224 => digest::<Sha224>(cx, &values[0], &arguments[0]),
+        0 | 256 => digest::<Sha256>(cx, &values[0], &arguments[0]),
+        384 => digest::<Sha384>(cx, &values[0], &arguments[0]),
+        512 => digest::<Sha512>(cx, &values[0], &arguments[0]),
+        _ => Ok(Value::Null),
+    }
 }
 
 fn random_bytes(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {

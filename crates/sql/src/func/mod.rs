@@ -228,6 +228,13 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
     map
 });
 
+/// Every function, in order of name.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    let mut all: Vec<&'static Function> = BY_NAME.values().copied().collect();
+    all.sort_unstable_by_key(|function| function.name);
+    all.into_iter()
+}
+
 /// The function of that name, whatever its case.
 pub fn find(name: &str) -> Option<&'static Function> {
     match BY_NAME.get(name) {

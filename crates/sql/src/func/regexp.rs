@@ -2,15 +2,20 @@
 //!
 //! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. It has no look-around and no
 //! back-references inside a pattern; such patterns are refused (3685) rather than misread.
+//!
+//! A search cannot be interrupted. It takes at most as many steps as the program has instructions and the text has bytes,
+//! multiplied, so that is what is bounded beforehand, by `regexp_time_limit` (3699). The bound is far above ICU's, which
+//! backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. Between two matches of one call the flags are looked at.
 
 use palisade_base::error_catalogue::{
     ER_CHARACTER_SET_MISMATCH, ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR,
-    ER_REGEXP_INVALID_FLAG,
+    ER_REGEXP_INVALID_FLAG, ER_REGEXP_TIME_OUT,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 use std::cell::RefCell;
+use std::ops::Range;
 
 use super::{Evaluation, Function, Typed, function, text_type};
 use crate::expr::compare::aggregate_collations;
@@ -28,6 +33,20 @@ pub static FUNCTIONS: &[Function] = &[
 
 /// Compiled patterns of a thread that are kept.
 const CACHED: usize = 16;
+/// Longest pattern, in bytes: its parse tree takes a hundred times as much.
+const LONGEST_PATTERN: usize = 1 << 18;
+/// Bytes of compiled programs, by which their sizes are told apart; a greater program is refused.
+const PROGRAM_SIZES: [usize; 5] = [1 << 11, 1 << 14, 1 << 17, 1 << 20, 10 << 20];
+/// Bytes of an instruction, about.
+const INSTRUCTION: usize = 32;
+/// Steps that a unit of `regexp_time_limit` stands for.
+const STEPS_A_UNIT: usize = 1 << 25;
+/// What reading a byte of a pattern counts as, in units of a nanosecond.
+const UNITS_A_PATTERN_BYTE: usize = 1000;
+/// Bytes of a text from which on the flags are looked at for each match: to find the next one may take long.
+const LONG_TEXT: usize = 1 << 16;
+/// `regexp_time_limit` where the host does not know of it: MySQL's default.
+const DEFAULT_TIME_LIMIT: i64 = 32;
 
 fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     check_charsets(arguments)?;
@@ -61,22 +80,81 @@ struct Search {
     collation: CollationId,
 }
 
-/// A compiled pattern and what it was compiled from.
-type Compiled = ((Bytes, bool, Bytes), Regex);
+impl Search {
+    /// The n-th match, from 1, in bytes from the start on.
+    fn occurrence(&self, cx: &mut Context<'_>, number: i64) -> SqlResult<Option<Range<usize>>> {
+        let text = self.text.get(self.start..).unwrap_or_default();
+        let mut left = number;
+        for found in self.regex.find_iter(text) {
+            left -= 1;
+            if left <= 0 {
+                return Ok(Some(found.range()));
+            }
+            cx.checkpoint(units_a_match(text))?;
+        }
+        Ok(None)
+    }
+}
 
-fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes) -> SqlResult<Regex> {
+/// What finding a match in a text counts as, in units of a nanosecond.
+fn units_a_match(text: &[u8]) -> usize {
+    text.len().clamp(64, LONG_TEXT)
+}
+
+/// A compiled pattern and what it was compiled from.
+type Compiled = ((Bytes, bool, Bytes), Program);
+
+/// A compiled pattern, and about how many instructions it has.
+#[derive(Clone)]
+struct Program {
+    regex: Regex,
+    instructions: usize,
+}
+
+impl Program {
+    /// 3699 if searching a text of so many bytes might take longer than `regexp_time_limit`; else counts it as work.
+    fn allow(&self, cx: &mut Context<'_>, bytes: usize) -> SqlResult<()> {
+        let steps = self.instructions.saturating_mul(bytes);
+        if steps > STEPS_A_UNIT {
+            let limit = match cx.host.variable(cx.session, None, "regexp_time_limit")? {
+                Some(value) => cx.to_i64(value.as_ref())?,
+                None => DEFAULT_TIME_LIMIT,
+            };
+            // 0 is no limit
+            let most = usize::try_from(limit).unwrap_or(0).saturating_mul(STEPS_A_UNIT);
+            if limit > 0 && steps > most {
+                return Err(mysql_error!(ER_REGEXP_TIME_OUT));
+            }
+        }
+        cx.checkpoint(steps)
+    }
+}
+
+/// The program of a pattern, in the smallest of the sizes that are told apart.
+fn build(builder: &mut RegexBuilder) -> Option<Program> {
+    for size in PROGRAM_SIZES {
+        match builder.size_limit(size).build() {
+            Ok(regex) => return Some(Program { regex, instructions: size / INSTRUCTION }),
+            Err(regex::Error::CompiledTooBig(_)) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes) -> SqlResult<Program> {
     thread_local! {
         static CACHE: RefCell<Vec<Compiled>> = const { RefCell::new(Vec::new()) };
     }
     let key = (pattern.clone(), case_sensitive, flags.clone());
     CACHE.with(|cache| {
         let mut cache = cache.borrow_mut();
-        if let Some((_, regex)) = cache.iter().find(|(known, _)| *known == key) {
-            return Ok(regex.clone());
+        if let Some((_, program)) = cache.iter().find(|(known, _)| *known == key) {
+            return Ok(program.clone());
         }
         let illegal = || mysql_error!(ER_REGEXP_ILLEGAL_ARGUMENT);
         let source = std::str::from_utf8(pattern).map_err(|_| illegal())?;
-        if source.is_empty() {
+        if source.is_empty() || source.len() > LONGEST_PATTERN {
             return Err(illegal());
         }
         let mut builder = RegexBuilder::new(source);
@@ -91,12 +169,12 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes) -> SqlResult<Re
                 _ => return Err(mysql_error!(ER_REGEXP_INVALID_FLAG)),
             };
         }
-        let regex = builder.build().map_err(|_| illegal())?;
+        let program = build(&mut builder).ok_or_else(illegal)?;
         if cache.len() == CACHED {
             cache.remove(0);
         }
-        cache.push((key, regex.clone()));
-        Ok(regex)
+        cache.push((key, program.clone()));
+        Ok(program)
     })
 }
 
@@ -114,7 +192,9 @@ fn search(
     let text = cx.text(&values[0], &arguments[0], &ty);
     let pattern = cx.text(&values[1], &arguments[1], &ty);
     let flags = values.get(flags).map_or_else(Bytes::new, |value| cx.text(value, &arguments[flags], &ty));
-    let regex = compile(&pattern, collation.get().is_binary_order(), &flags)?;
+    cx.checkpoint(pattern.len().saturating_mul(UNITS_A_PATTERN_BYTE))?;
+    let program = compile(&pattern, collation.get().is_binary_order(), &flags)?;
+    program.allow(cx, text.len())?;
     let mut start = 0;
     if let Some((place, value)) = position.and_then(|place| Some((place, values.get(place)?))) {
         let from = cx.to_i64(value.as_ref())?;
@@ -126,7 +206,7 @@ fn search(
         }
         start = charset.prefix_len(&text, (from - 1) as usize);
     }
-    Ok(Search { text, regex, start, collation })
+    Ok(Search { text, regex: program.regex, start, collation })
 }
 
 /// An optional integer argument.
@@ -143,9 +223,9 @@ fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &
     let search = search(cx, values, arguments, "regexp_instr", Some(2), 5)?;
     let occurrence = integer(cx, values, 3, 1)?.max(1);
     let after = integer(cx, values, 4, 0)? != 0;
-    let found = search.regex.find_iter(&search.text[search.start..]).nth((occurrence - 1) as usize);
+    let found = search.occurrence(cx, occurrence)?;
     Ok(Value::Int(found.map_or(0, |found| {
-        let at = search.start + if after { found.end() } else { found.start() };
+        let at = search.start + if after { found.end } else { found.start };
         search.collation.get().charset.char_count(&search.text[..at]) as i64 + 1
     })))
 }
@@ -153,8 +233,9 @@ fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &
 fn regexp_substr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let search = search(cx, values, arguments, "regexp_substr", Some(2), 4)?;
     let occurrence = integer(cx, values, 3, 1)?.max(1);
-    let found = search.regex.find_iter(&search.text[search.start..]).nth((occurrence - 1) as usize);
-    Ok(found.map_or(Value::Null, |found| Value::bytes(found.as_bytes())))
+    let found = search.occurrence(cx, occurrence)?;
+    let text = search.text.get(search.start..).unwrap_or_default();
+    Ok(found.and_then(|found| text.get(found)).map_or(Value::Null, Value::bytes))
 }
 
 fn regexp_replace(
@@ -166,26 +247,39 @@ fn regexp_replace(
     let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
     let occurrence = integer(cx, values, 4, 0)?.max(0) as usize;
     let template = cx.text(&values[2], &arguments[2], &call.ty);
-    let text = &search.text[search.start..];
-    let mut out = search.text[..search.start].to_vec();
+    let limit = cx.packet_limit();
+    let (before, text) = search.text.split_at(search.start);
+    let mut out = before.to_vec();
     let mut copied = 0;
     for (number, captures) in search.regex.captures_iter(text).enumerate() {
+        cx.checkpoint(units_a_match(text))?;
         if occurrence != 0 && number + 1 != occurrence {
             continue;
         }
-        let whole = captures.get(0).expect("group 0 is the match");
-        out.extend_from_slice(&text[copied..whole.start()]);
-        expand(&template, &captures, &mut out)?;
+        let whole = captures.get_match();
+        out.extend_from_slice(text.get(copied..whole.start()).unwrap_or_default());
+        expand(&template, &captures, limit, &mut out)?;
+        if out.len() > limit {
+            return Ok(cx.too_large("regexp_replace"));
+        }
         copied = whole.end();
     }
-    out.extend_from_slice(&text[copied..]);
+    let rest = text.get(copied..).unwrap_or_default();
+    if out.len() + rest.len() > limit {
+        return Ok(cx.too_large("regexp_replace"));
+    }
+    out.extend_from_slice(rest);
     Ok(Value::bytes(out))
 }
 
-/// ICU's template: `$1` is a group, a backslash takes the next character as it is.
-fn expand(template: &[u8], captures: &Captures<'_>, out: &mut Vec<u8>) -> Result<(), SqlError> {
+/// ICU's template: `$1` is a group, a backslash takes the next character as it is. Ends early when more than `limit` bytes
+/// are there.
+fn expand(template: &[u8], captures: &Captures<'_>, limit: usize, out: &mut Vec<u8>) -> Result<(), SqlError> {
     let mut bytes = template.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
+        if out.len() > limit {
+            return Ok(());
+        }
         match byte {
             b'\\' => out.extend(bytes.next()),
             b'$' => {

@@ -1,8 +1,7 @@
 //! Functions of text and binary strings.
 
 use palisade_base::error_catalogue::{
-    ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE,
-    ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WRONG_ARGUMENTS,
+    ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value};
@@ -163,17 +162,6 @@ fn first(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr
     (cx.text(&values[0], &arguments[0], &call.ty), call.ty.collation().get().charset)
 }
 
-/// NULL with warning 1301: the result would be longer than max_allowed_packet.
-fn too_large(cx: &mut Context<'_>, name: &str) -> Value {
-    let limit = cx.session.variables.max_allowed_packet;
-    cx.session.warnings.warn(mysql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
-    Value::Null
-}
-
-fn packet_limit(cx: &Context<'_>) -> usize {
-    usize::try_from(cx.session.variables.max_allowed_packet).unwrap_or(usize::MAX)
-}
-
 fn ascii(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let text = text_of(&values[0], &arguments[0].ty);
     Ok(Value::Int(text.first().map_or(0, |byte| i64::from(*byte))))
@@ -244,10 +232,10 @@ fn concat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
     let mut out = Bytes::new();
     for (value, argument) in values.iter().zip(arguments) {
         let text = cx.text(value, argument, &call.ty);
-        out.extend_from_slice(&text);
-        if out.len() > packet_limit(cx) {
-            return Ok(too_large(cx, "concat"));
+        if out.len() + text.len() > cx.packet_limit() {
+            return Ok(cx.too_large("concat"));
         }
+        out.extend_from_slice(&text);
     }
     Ok(Value::Bytes(out))
 }
@@ -260,15 +248,14 @@ fn concat_ws(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &
     let mut out = Bytes::new();
     let mut any = false;
     for (value, argument) in values.iter().zip(arguments).skip(1).filter(|(value, _)| !value.is_null()) {
-        if any {
-            out.extend_from_slice(&separator);
-        }
-        any = true;
         let text = cx.text(value, argument, &call.ty);
-        out.extend_from_slice(&text);
-        if out.len() > packet_limit(cx) {
-            return Ok(too_large(cx, "concat_ws"));
+        let between: &[u8] = if any { &separator } else { b"" };
+        if out.len() + between.len() + text.len() > cx.packet_limit() {
+            return Ok(cx.too_large("concat_ws"));
         }
+        out.extend_from_slice(between);
+        any = true;
+        out.extend_from_slice(&text);
     }
     Ok(Value::Bytes(out))
 }
@@ -327,12 +314,14 @@ fn locate(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
         Some(position) => cx.to_i64(position.as_ref())?,
         None => 1,
     };
-    Ok(Value::Int(edit::locate(collation.get(), &needle, &text, position)))
+    let found = edit::locate(collation.get(), &needle, &text, position, |units| cx.checkpoint(units))?;
+    Ok(Value::Int(found))
 }
 
 fn instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let (text, needle, collation) = pair(cx, values, arguments, "instr")?;
-    Ok(Value::Int(edit::locate(collation.get(), &needle, &text, 1)))
+    let found = edit::locate(collation.get(), &needle, &text, 1, |units| cx.checkpoint(units))?;
+    Ok(Value::Int(found))
 }
 
 fn strcmp(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -353,6 +342,11 @@ fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: 
         None => 64,
     };
     let parts: Vec<&[u8]> = (0..count).map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off }).collect();
+    // 64 texts and 63 separators that are in memory: their sum is within bounds
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    if cx.exceeds(length + separator.len() * count.saturating_sub(1))? {
+        return Ok(cx.too_large("export_set"));
+    }
     Ok(Value::bytes(parts.join(&*separator)))
 }
 
@@ -365,11 +359,14 @@ fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &E
     let mut any = false;
     for (bit, (value, argument)) in values.iter().zip(arguments).skip(1).enumerate().take(64) {
         if bits >> bit & 1 == 1 && !value.is_null() {
+            let text = cx.text(value, argument, &call.ty);
+            if cx.exceeds(out.len() + text.len() + usize::from(any))? {
+                return Ok(cx.too_large("make_set"));
+            }
             if any {
                 out.extend_from_slice(b",");
             }
             any = true;
-            let text = cx.text(value, argument, &call.ty);
             out.extend_from_slice(&text);
         }
     }
@@ -428,7 +425,11 @@ fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> 
     {
         return Ok(Value::bytes(edit::in_base(bits, 16)));
     }
-    Ok(Value::bytes(edit::hex(&text_of(&values[0], &arguments[0].ty))))
+    let text = text_of(&values[0], &arguments[0].ty);
+    if cx.exceeds(text.len().saturating_mul(2))? {
+        return Ok(cx.too_large("hex"));
+    }
+    Ok(Value::bytes(edit::hex(&text)))
 }
 
 fn unhex(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -440,8 +441,13 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// Characters of a line of TO_BASE64.
 const BASE64_LINE: usize = 76;
 
-fn to_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::bytes(base64(&text_of(&values[0], &arguments[0].ty))))
+fn to_base64(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(&values[0], &arguments[0].ty);
+    let digits = text.len().div_ceil(3).saturating_mul(4);
+    if cx.exceeds(digits.saturating_add(digits.saturating_sub(1) / BASE64_LINE))? {
+        return Ok(cx.too_large("to_base64"));
+    }
+    Ok(Value::bytes(base64(&text)))
 }
 
 /// Bytes in base 64, in lines.
@@ -489,7 +495,10 @@ fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
     let (text, charset) = first(cx, values, arguments, call);
     let (position, count) = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
     let new = cx.text(&values[3], &arguments[3], &call.ty);
-    Ok(Value::bytes(edit::insert(charset, &text, position, count, &new)))
+    match edit::insert(charset, &text, position, count, &new, cx.packet_limit()) {
+        Some(out) => Ok(Value::bytes(out)),
+        None => Ok(cx.too_large("insert")),
+    }
 }
 
 fn left(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
@@ -557,11 +566,13 @@ fn padded(
     let (text, charset) = first(cx, values, arguments, call);
     let count = cx.to_i64(values[1].as_ref())?;
     let with = cx.text(&values[2], &arguments[2], &call.ty);
-    let limit = packet_limit(cx);
+    let limit = cx.packet_limit();
+    // What is made may be much longer than what it is made of.
+    cx.checkpoint(usize::try_from(count).unwrap_or(0).min(limit))?;
     match edit::pad(charset, &text, count, &with, side, limit) {
         Some(out) => Ok(Value::bytes(out)),
         None if count < 0 => Ok(Value::Null),
-        None => Ok(too_large(cx, if side == Side::Left { "lpad" } else { "rpad" })),
+        None => Ok(cx.too_large(if side == Side::Left { "lpad" } else { "rpad" })),
     }
 }
 
@@ -606,23 +617,30 @@ fn quote(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr
     if values[0].is_null() {
         return Ok(Value::bytes("NULL"));
     }
-    Ok(Value::bytes(edit::quote(&cx.text(&values[0], &arguments[0], &call.ty))))
+    let text = cx.text(&values[0], &arguments[0], &call.ty);
+    if cx.exceeds(edit::quoted_length(&text))? {
+        return Ok(cx.too_large("quote"));
+    }
+    Ok(Value::bytes(edit::quote(&text)))
 }
 
 fn repeat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call);
     let count = cx.to_i64(values[1].as_ref())?;
-    match edit::repeat(&text, count, packet_limit(cx)) {
+    let length = usize::try_from(count).unwrap_or(0).saturating_mul(text.len());
+    cx.checkpoint(length.min(cx.packet_limit()))?;
+    match edit::repeat(&text, count, cx.packet_limit()) {
         Some(out) => Ok(Value::bytes(out)),
-        None => Ok(too_large(cx, "repeat")),
+        None => Ok(cx.too_large("repeat")),
     }
 }
 
 fn space(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     let count = cx.to_i64(values[0].as_ref())?;
-    match edit::repeat(b" ", count, packet_limit(cx)) {
+    cx.checkpoint(usize::try_from(count).unwrap_or(0).min(cx.packet_limit()))?;
+    match edit::repeat(b" ", count, cx.packet_limit()) {
         Some(out) => Ok(Value::bytes(out)),
-        None => Ok(too_large(cx, "space")),
+        None => Ok(cx.too_large("space")),
     }
 }
 
@@ -630,9 +648,10 @@ fn replace(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Ex
     let (text, _) = first(cx, values, arguments, call);
     let from = cx.text(&values[1], &arguments[1], &call.ty);
     let to = cx.text(&values[2], &arguments[2], &call.ty);
-    match edit::replace(&text, &from, &to, packet_limit(cx)) {
+    let limit = cx.packet_limit();
+    match edit::replace(&text, &from, &to, limit, |units| cx.checkpoint(units))? {
         Some(out) => Ok(Value::bytes(out)),
-        None => Ok(too_large(cx, "replace")),
+        None => Ok(cx.too_large("replace")),
     }
 }
 

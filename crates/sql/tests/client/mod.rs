@@ -27,9 +27,23 @@ pub struct Bench {
     pub killed: Mutex<Option<(KillFlag, usize)>>,
     pub named_locks: Arc<NamedLocks>,
     pub prepared_statements: PreparedCount,
+    /// Evaluations have to give way now and then: each time they may go on for one question longer.
+    pub interrupts: bool,
+    /// How often one had to.
+    pub refused: AtomicUsize,
+    /// Questions until the next one has to.
+    pub patience: AtomicUsize,
 }
 
 impl Host for Bench {
+    fn may_compute(&self, _: u64) -> bool {
+        if self.interrupts && self.patience.load(Ordering::Relaxed) == 0 {
+            self.patience.store(self.refused.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            return false;
+        }
+        self.patience.store(self.patience.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        true
+    }
     fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
         self.pauses.fetch_add(1, Ordering::Relaxed);
         if let Some((flag, left)) = &mut *self.killed.lock().unwrap() {

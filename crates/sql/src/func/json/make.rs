@@ -50,7 +50,19 @@ fn require_text(argument: &Expr, function: &str) -> SqlResult<()> {
     not_binary(argument)
 }
 
-fn array(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+/// Whether what is made of these values is too long whatever they are: no text becomes shorter in JSON.
+fn is_too_long(cx: &Context<'_>, values: &[Value]) -> bool {
+    let bytes = values.iter().map(|value| match value {
+        Value::Bytes(text) => text.len(),
+        _ => 0,
+    });
+    bytes.sum::<usize>() > cx.packet_limit()
+}
+
+fn array(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if is_too_long(cx, values) {
+        return Ok(cx.too_large("json_array"));
+    }
     let arguments = Arguments { function: "json_array", values, exprs };
     written(&Json::Array((0..values.len()).map(|position| arguments.value(position)).collect()))
 }
@@ -64,7 +76,10 @@ pub fn member_name(value: &Value, expr: &Expr) -> SqlResult<Name> {
     Ok(Name(utf8_text(value, expr)))
 }
 
-fn object(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn object(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if is_too_long(cx, values) {
+        return Ok(cx.too_large("json_object"));
+    }
     let arguments = Arguments { function: "json_object", values, exprs };
     let mut members = Members::new();
     for position in (0..values.len()).step_by(2) {

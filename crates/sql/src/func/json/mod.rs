@@ -26,14 +26,14 @@ use palisade_base::error_catalogue::{
     ER_JSON_DOCUMENT_TOO_DEEP, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
 use palisade_base::{MysqlError, mysql_error};
-use palisade_catalog::json::path::Path;
-use palisade_catalog::json::{Json, JsonError, parse};
+use palisade_catalog::json::path::{Location, Path};
+use palisade_catalog::json::{Json, JsonError, MAX_DEPTH, parse};
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value};
 
 use super::{Typed, text_of_length};
 use crate::SqlResult;
-use crate::expr::Expr;
+use crate::expr::{Context, Expr};
 use convert::utf8_text;
 
 /// The collation of text that comes out of JSON.
@@ -163,6 +163,41 @@ fn not_binary(expr: &Expr) -> SqlResult<()> {
 /// A path, or 3143.
 pub fn read_path(text: &str) -> SqlResult<Path> {
     Path::parse(text).map_err(|error| mysql_error!(ER_INVALID_JSON_PATH, error.0, ""))
+}
+
+/// What a path finds in a document, each value once; see [`Path::find_counted`].
+fn found<'a>(
+    cx: &mut Context<'_>,
+    path: &Path,
+    document: &'a Json,
+    wraps: bool,
+) -> SqlResult<Vec<Location<'a>>> {
+    path.find_counted(document, wraps, |units| cx.checkpoint(units))
+}
+
+/// An array of these values as a value of type JSON; NULL with 1301 if it is too long.
+fn written_array<'a>(
+    cx: &mut Context<'_>,
+    function: &str,
+    items: impl Iterator<Item = &'a Json>,
+) -> SqlResult<Value> {
+    let mut out = vec![b'['];
+    for item in items {
+        if item.nesting() >= MAX_DEPTH {
+            return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP));
+        }
+        if out.len() > 1 {
+            out.extend_from_slice(b", ");
+        }
+        let before = out.len();
+        item.write(&mut out);
+        cx.checkpoint((out.len() - before).saturating_mul(8))?;
+        if out.len() >= cx.packet_limit() {
+            return Ok(cx.too_large(function));
+        }
+    }
+    out.push(b']');
+    Ok(Value::bytes(out))
 }
 
 /// A document as a value of type JSON; 3157 if it has grown too deep.

@@ -35,7 +35,7 @@ fn is_equal(left: &Json, right: &Json) -> bool {
 }
 
 /// What one path finds, or all that several do, or one that may find several: then in an array.
-fn extract(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn extract(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_extract", values, exprs };
     let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
     let mut several = values.len() > 2;
@@ -43,12 +43,13 @@ fn extract(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     for position in 1..values.len() {
         let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
         several |= path.is_wild();
-        found.extend(path.find(&document).into_iter().map(|location| location.value));
+        let locations = super::found(cx, &path, &document, true)?;
+        found.extend(locations.into_iter().map(|location| location.value));
     }
     match found.as_slice() {
         [] => Ok(Value::Null),
         [one] if !several => written(one),
-        found => written(&Json::Array(found.iter().map(|value| (*value).clone()).collect())),
+        found => super::written_array(cx, "json_extract", found.iter().copied()),
     }
 }
 
@@ -66,7 +67,7 @@ fn with_part(arguments: Arguments<'_>, answer: impl FnOnce(&Json) -> SqlResult<V
 }
 
 /// A path may find several values here: then it is their number. Errors know of it as an extraction, as MySQL's do.
-fn length(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn length(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let function = if values.len() < 2 { "json_length" } else { "json_extract" };
     let arguments = Arguments { function, values, exprs };
     let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
@@ -74,7 +75,7 @@ fn length(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
         return Ok(int(document.length()));
     }
     let Some(path) = arguments.path(1)? else { return Ok(Value::Null) };
-    Ok(match path.find(&document).as_slice() {
+    Ok(match super::found(cx, &path, &document, true)?.as_slice() {
         [] => Value::Null,
         [one] => int(one.value.length()),
         several => int(several.len()),
@@ -97,54 +98,100 @@ fn depth(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sql
 
 /// An array contains what one of its elements contains, and an array each element of which it contains; an object
 /// contains one whose members' values are contained in its own of these names; a scalar contains its equals.
-fn is_contained(candidate: &Json, target: &Json) -> bool {
+///
+/// Each element is looked for among all, so that the work is the product of the sizes, and counted.
+fn is_contained(cx: &mut Context<'_>, candidate: &Json, target: &Json) -> SqlResult<bool> {
+    cx.checkpoint(UNITS_A_COMPARISON)?;
     match (target, candidate) {
-        (Json::Array(_), Json::Array(wanted)) => wanted.iter().all(|wanted| is_contained(wanted, target)),
-        (Json::Array(items), candidate) => items.iter().any(|item| is_contained(candidate, item)),
-        (Json::Object(members), Json::Object(wanted)) => wanted
-            .iter()
-            .all(|(name, wanted)| members.get(name).is_some_and(|member| is_contained(wanted, member))),
-        (target, candidate) => target.is_scalar() && candidate.is_scalar() && is_equal(target, candidate),
+        (Json::Array(_), Json::Array(wanted)) => {
+            for wanted in wanted {
+                if !is_contained(cx, wanted, target)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        (Json::Array(items), candidate) => {
+            for item in items {
+                if is_contained(cx, candidate, item)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        (Json::Object(members), Json::Object(wanted)) => {
+            for (name, wanted) in wanted {
+                let Some(member) = members.get(name) else { return Ok(false) };
+                if !is_contained(cx, wanted, member)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        (target, candidate) => {
+            Ok(target.is_scalar() && candidate.is_scalar() && is_equal_counted(cx, target, candidate)?)
+        }
     }
 }
 
-fn contains(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+/// What a comparison of two values counts as, beside the length of the texts that they are.
+const UNITS_A_COMPARISON: usize = 32;
+
+fn is_equal_counted(cx: &mut Context<'_>, left: &Json, right: &Json) -> SqlResult<bool> {
+    let length = |value: &Json| match value {
+        Json::String(text) => text.len(),
+        value => value.length().saturating_mul(UNITS_A_COMPARISON),
+    };
+    cx.checkpoint(UNITS_A_COMPARISON + length(left).min(length(right)))?;
+    Ok(is_equal(left, right))
+}
+
+/// Whether one of these is equal to what is wanted.
+fn any_equal(cx: &mut Context<'_>, items: &[Json], wanted: &Json) -> SqlResult<bool> {
+    for item in items {
+        if is_equal_counted(cx, item, wanted)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_contains", values, exprs };
     let Some(target) = arguments.document(0)? else { return Ok(Value::Null) };
     let Some(candidate) = arguments.document(1)? else { return Ok(Value::Null) };
     if values.len() < 3 {
-        return Ok(boolean(is_contained(&candidate, &target)));
+        return Ok(boolean(is_contained(cx, &candidate, &target)?));
     }
     let Some(path) = arguments.plain_path(2)? else { return Ok(Value::Null) };
     Ok(match path.first(&target) {
-        Some(location) => boolean(is_contained(&candidate, location.value)),
+        Some(location) => boolean(is_contained(cx, &candidate, location.value)?),
         None => Value::Null,
     })
 }
 
 /// Whether one path finds something, or all do. Looks no further than it must, so that a NULL behind does not matter.
-fn contains_path(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_contains_path", values, exprs };
     let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
     let Some(all) = arguments.all(1)? else { return Ok(Value::Null) };
     for position in 2..values.len() {
         let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
-        if path.first(&document).is_some() != all {
+        if super::found(cx, &path, &document, true)?.is_empty() == all {
             return Ok(boolean(!all));
         }
     }
     Ok(boolean(all))
 }
 
-fn overlaps(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn overlaps(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_overlaps", values, exprs };
     let (Some(left), Some(right)) = (arguments.document(0)?, arguments.document(1)?) else {
         return Ok(Value::Null);
     };
-    let any = |items: &[Json], wanted: &Json| items.iter().any(|item| is_equal(item, wanted));
     Ok(boolean(match (&left, &right) {
-        (Json::Array(left), Json::Array(right)) => right.iter().any(|wanted| any(left, wanted)),
-        (Json::Array(items), other) | (other, Json::Array(items)) => any(items, other),
+        (Json::Array(left), Json::Array(right)) => share_an_element(cx, left, right)?,
+        (Json::Array(items), other) | (other, Json::Array(items)) => any_equal(cx, items, other)?,
         (Json::Object(left), Json::Object(right)) => {
             left.iter().any(|(name, value)| right.get(name).is_some_and(|other| is_equal(value, other)))
         }
@@ -152,7 +199,23 @@ fn overlaps(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
     }))
 }
 
-fn member_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+/// Whether two arrays have an element in common: one is sorted, the other's elements are looked for.
+fn share_an_element(cx: &mut Context<'_>, left: &[Json], right: &[Json]) -> SqlResult<bool> {
+    let (few, many) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    let mut sorted: Vec<&Json> = few.iter().collect();
+    let steps = usize::BITS as usize - few.len().leading_zeros() as usize;
+    cx.checkpoint(few.len().saturating_mul(steps).saturating_mul(UNITS_A_COMPARISON))?;
+    sorted.sort_unstable_by(|left, right| left.compare(right));
+    for wanted in many {
+        cx.checkpoint((steps + 1) * UNITS_A_COMPARISON)?;
+        if sorted.binary_search_by(|item| item.compare(wanted)).is_ok() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn member_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "member of", values, exprs };
     if arguments.is_null(0) {
         return Ok(Value::Null);
@@ -160,7 +223,7 @@ fn member_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) ->
     let Some(array) = arguments.document(1)? else { return Ok(Value::Null) };
     let wanted = arguments.value(0);
     Ok(boolean(match &array {
-        Json::Array(items) => items.iter().any(|item| is_equal(item, &wanted)),
+        Json::Array(items) => any_equal(cx, items, &wanted)?,
         other => is_equal(other, &wanted),
     }))
 }

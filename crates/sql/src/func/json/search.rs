@@ -1,5 +1,7 @@
 //! JSON_SEARCH: where in a document a text is.
 
+use std::collections::HashSet;
+
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::mysql_error;
 use palisade_catalog::Value;
@@ -20,6 +22,10 @@ struct Search {
     escape: String,
     all: bool,
     found: Vec<String>,
+    /// The same paths: a string may be below several of the locations that are looked at.
+    known: HashSet<String>,
+    /// Bytes of the paths.
+    length: usize,
 }
 
 impl Search {
@@ -27,16 +33,20 @@ impl Search {
         !self.all && !self.found.is_empty()
     }
 
-    fn look(&mut self, value: &Json, steps: &mut Vec<Step>) {
-        if self.is_done() {
-            return;
+    fn look(&mut self, cx: &mut Context<'_>, value: &Json, steps: &mut Vec<Step>) -> SqlResult<()> {
+        cx.checkpoint(UNITS_A_VALUE)?;
+        if self.is_done() || self.length > cx.packet_limit() {
+            return Ok(());
         }
         match value {
             Json::String(text) => {
                 let collation = COLLATION.get();
-                if collation.like(text.as_bytes(), self.pattern.as_bytes(), self.escape.as_bytes()) {
+                let (pattern, escape) = (self.pattern.as_bytes(), self.escape.as_bytes());
+                if collation.like_counted(text.as_bytes(), pattern, escape, |units| cx.checkpoint(units))? {
                     let path = path_text(steps);
-                    if !self.found.contains(&path) {
+                    cx.checkpoint(path.len().saturating_mul(UNITS_A_BYTE))?;
+                    if self.known.insert(path.clone()) {
+                        self.length += path.len();
                         self.found.push(path);
                     }
                 }
@@ -44,25 +54,31 @@ impl Search {
             Json::Array(items) => {
                 for (position, item) in items.iter().enumerate() {
                     steps.push(Step::Element(position));
-                    self.look(item, steps);
+                    self.look(cx, item, steps)?;
                     steps.pop();
                 }
             }
             Json::Object(members) => {
                 for (name, member) in members {
                     steps.push(Step::Member(name.0.clone()));
-                    self.look(member, steps);
+                    self.look(cx, member, steps)?;
                     steps.pop();
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 }
 
+/// What a value that is looked at counts as, in units of a nanosecond.
+const UNITS_A_VALUE: usize = 16;
+/// What a byte of a path that is written counts as.
+const UNITS_A_BYTE: usize = 8;
+
 /// JSON_SEARCH(document, 'one' | 'all', pattern [, escape [, path ...]]): the path of the string that is like the
 /// pattern, or those of several in an array.
-fn search(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_search", values, exprs };
     let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
     let Some(all) = arguments.all(1)? else { return Ok(Value::Null) };
@@ -85,9 +101,22 @@ fn search(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
         paths.push(Path { legs: Vec::new() });
     }
     let escape = if escape.is_empty() { "\\".to_owned() } else { escape };
-    let mut search = Search { pattern: arguments.utf8(2)?, escape, all, found: Vec::new() };
-    for location in paths.iter().flat_map(|path| path.find_elements(&document)) {
-        search.look(location.value, &mut location.steps.clone());
+    let mut search = Search {
+        pattern: arguments.utf8(2)?,
+        escape,
+        all,
+        found: Vec::new(),
+        known: HashSet::new(),
+        length: 0,
+    };
+    for path in &paths {
+        for location in super::found(cx, path, &document, false)? {
+            let mut steps = location.steps;
+            search.look(cx, location.value, &mut steps)?;
+        }
+    }
+    if search.length > cx.packet_limit() {
+        return Ok(cx.too_large("json_search"));
     }
     let mut found = search.found.into_iter().map(Json::String);
     match (found.next(), found.len()) {

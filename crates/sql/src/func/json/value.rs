@@ -58,7 +58,8 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
         Err(error) => return answer(cx, on_error, error),
     };
     let Some(path) = read.path(1)? else { return Ok(Value::Null) };
-    let found = path.find(&document);
+    let found = super::found(cx, &path, &document, true);
+    let found = cx.attempt(found)?;
     let value = match found.as_slice() {
         [] => return answer(cx, on_empty, mysql_error!(ER_MISSING_JSON_VALUE, "json_value")),
         [one] => one.value,

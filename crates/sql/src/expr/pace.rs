@@ -1,0 +1,167 @@
+//! How long an evaluation may compute at a stretch, and how much it may hold.
+//!
+//! A function over a long value may take seconds, and nothing outside of it can interrupt it. So the loops of all functions
+//! count their work in *units*, each about a nanosecond: a byte that is looked at, a few for an element that is made. What
+//! is counted is looked at after every [`LOOK`] units:
+//!
+//! ```text
+//! checkpoint(units) ── fewer than LOOK since the last look ──────────────► goes on (a subtraction)
+//!        │
+//!        ├─ killed (1317), max_execution_time is over (3024) ────────────► the statement fails
+//!        ├─ LONG units at a stretch, and the thread serves other sessions ► the evaluation gives way
+//!        └─ else ────────────────────────────────────────────────────────► goes on
+//! ```
+//!
+//! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step again on a
+//! thread that serves no other session ([`Host::may_compute`](crate::Host::may_compute)). What the first evaluation did is
+//! computed again, but not done again: effects are noted ([`super::effects`]), and its warnings are taken back.
+//!
+//! Functions give plain results, so the unwinding travels as an error with a mark in the context, and becomes a wait where
+//! the evaluator calls a function ([`Context::attempt`]), at the latest at the end of the step.
+
+use palisade_base::error_catalogue::{
+    ER_OUTOFMEMORY, ER_QUERY_INTERRUPTED, ER_WARN_ALLOWED_PACKET_OVERFLOWED,
+};
+use palisade_base::{Blocked, mysql_error};
+use palisade_catalog::Value;
+
+use super::Context;
+use crate::session::Killed;
+use crate::{SqlAttempt, SqlError, SqlResult};
+
+/// Units after which the flags are looked at: about 60 microseconds.
+pub const LOOK: usize = 1 << 16;
+/// Units after which an evaluation asks whether it may go on: about a millisecond.
+pub const LONG: usize = 1 << 20;
+/// What a byte of an argument counts as: few functions need more than some nanoseconds for one, and those count themselves.
+const UNITS_A_BYTE: usize = 8;
+/// Bytes that the arguments of the calls that are being evaluated hold at most, all of them together.
+const MOST_HELD: usize = 512 << 20;
+
+/// What an evaluation has computed since it last let others run, and what it holds.
+#[derive(Debug, Default)]
+pub struct Pace {
+    /// Units since the last look.
+    since_look: usize,
+    /// Units since the statement last yielded.
+    stretch: usize,
+    /// The error that is on its way up means that the evaluation gives way.
+    gives_way: bool,
+    /// Bytes of long arguments of calls that are being evaluated.
+    held: usize,
+}
+
+impl Pace {
+    /// The statement has let other sessions run.
+    pub(super) fn rested(&mut self) {
+        self.stretch = 0;
+    }
+}
+
+impl Context<'_> {
+    /// A loop is about to do work of so many units. Fails if the statement is to end, and where the evaluation has to give way.
+    #[inline]
+    pub fn checkpoint(&mut self, units: usize) -> SqlResult<()> {
+        self.pace.since_look = self.pace.since_look.saturating_add(units);
+        if self.pace.since_look < LOOK { Ok(()) } else { self.look() }
+    }
+
+    #[cold]
+    fn look(&mut self) -> SqlResult<()> {
+        let units = std::mem::take(&mut self.pace.since_look);
+        self.pace.stretch = self.pace.stretch.saturating_add(units);
+        if self.session.kill.get() != Killed::No {
+            return Err(mysql_error!(ER_QUERY_INTERRUPTED));
+        }
+        self.check_deadline()?;
+        if self.pace.stretch < LONG {
+            return Ok(());
+        }
+        self.pace.stretch = 0;
+        if self.host.may_compute(self.session.connection_id) {
+            return Ok(());
+        }
+        self.pace.gives_way = true;
+        Err(mysql_error!(ER_QUERY_INTERRUPTED))
+    }
+
+    /// The result of a function as the evaluator hands it on: an error that means that the evaluation gives way is a wait.
+    #[inline]
+    pub fn attempt<T>(&mut self, result: SqlResult<T>) -> SqlAttempt<T> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.blocked(error)),
+        }
+    }
+
+    #[cold]
+    fn blocked(&mut self, error: SqlError) -> Blocked<SqlError> {
+        if std::mem::take(&mut self.pace.gives_way) { Blocked::yielding() } else { Blocked::Error(error) }
+    }
+
+    /// What ends a step: see [`attempt`](Self::attempt).
+    #[inline]
+    pub(super) fn settle_step<T>(&mut self, result: SqlAttempt<T>) -> SqlAttempt<T> {
+        match result {
+            Err(Blocked::Error(error)) => Err(self.blocked(error)),
+            result => result,
+        }
+    }
+
+    /// Calls a function whose arguments are `values`: their bytes are work and memory.
+    #[inline]
+    pub(super) fn call(
+        &mut self,
+        name: &str,
+        values: &[Value],
+        evaluate: impl FnOnce(&mut Self) -> SqlResult<Value>,
+    ) -> SqlAttempt<Value> {
+        let bytes = values.iter().fold(0, |bytes, value| match value {
+            Value::Bytes(text) => bytes + text.len(),
+            _ => bytes,
+        });
+        let result = if bytes < LOOK { evaluate(self) } else { self.call_long(bytes, evaluate) };
+        let result = match result {
+            Ok(Value::Bytes(text)) if text.len() > self.packet_limit() => Ok(self.too_large(name)),
+            result => result,
+        };
+        self.attempt(result)
+    }
+
+    #[cold]
+    fn call_long(
+        &mut self,
+        bytes: usize,
+        evaluate: impl FnOnce(&mut Self) -> SqlResult<Value>,
+    ) -> SqlResult<Value> {
+        self.checkpoint(bytes.saturating_mul(UNITS_A_BYTE))?;
+        let held = self.pace.held;
+        if held.saturating_add(bytes) > MOST_HELD {
+            return Err(mysql_error!(ER_OUTOFMEMORY, bytes));
+        }
+        self.pace.held = held + bytes;
+        let result = evaluate(self);
+        self.pace.held = held;
+        result
+    }
+
+    /// `max_allowed_packet`, in bytes: what a function makes is not longer.
+    pub fn packet_limit(&self) -> usize {
+        usize::try_from(self.session.variables.max_allowed_packet).unwrap_or(usize::MAX)
+    }
+
+    /// NULL with warning 1301, which names the function: the result would be longer than `max_allowed_packet`.
+    pub fn too_large(&mut self, name: &str) -> Value {
+        let limit = self.session.variables.max_allowed_packet;
+        self.session.warnings.warn(mysql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
+        Value::Null
+    }
+
+    /// Whether a result of so many bytes is too long. If it is not, making it is counted.
+    pub fn exceeds(&mut self, bytes: usize) -> SqlResult<bool> {
+        if bytes > self.packet_limit() {
+            return Ok(true);
+        }
+        self.checkpoint(bytes).map(|()| false)
+    }
+}
