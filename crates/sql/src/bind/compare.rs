@@ -1,10 +1,11 @@
 //! Comparisons and their negations, as the binder makes them.
 
 use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
-use super::types::transcode_to;
+use super::types::{json_as_number, transcode_to};
 use crate::SqlResult;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
@@ -37,17 +38,59 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
     }
 }
 
+/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT or YEAR would keep it.
+pub(super) fn constant_number(expr: &mut Expr, with: &Expr) {
+    if !matches!(with.node, Node::Column { .. }) || !expr.is_constant() {
+        return;
+    }
+    let target = match (&with.ty, &expr.ty) {
+        (SqlType::Int { width: IntWidth::Big, .. }, ty)
+            if ty.is_string() || matches!(ty, SqlType::Double { .. }) =>
+        {
+            CastTarget::ComparedInteger
+        }
+        (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() => CastTarget::ComparedYear,
+        _ => return,
+    };
+    if matches!(expr.node, Node::Literal(Value::Bit { .. })) {
+        return;
+    }
+    let constant = std::mem::replace(expr, Expr::null());
+    let (ty, nullable) = (target.result_type(&constant.ty), constant.nullable);
+    *expr = Expr::computed(Node::Cast { operand: Box::new(constant), target }, ty, nullable);
+}
+
 /// `left <comparison> right` in the domain MySQL compares them in.
 pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     if domain_of(&left, &right, comparison.symbol())? == Domain::DateTime {
         constant_date(&mut left, &right.ty.clone());
         constant_date(&mut right, &left.ty);
     }
+    constant_number(&mut left, &right);
+    constant_number(&mut right, &left);
     compare_leniently(comparison, left, right)
 }
 
-/// As [`compare`], but a constant that is no date is no error: as CASE compares.
-pub fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+/// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number; and a
+/// constant is not read as the column's type.
+pub fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+    let (l, r) = (&left.ty, &right.ty);
+    if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {
+        return compare_leniently(Comparison::Equal, json_as_number(left), json_as_number(right));
+    }
+    if *l != SqlType::Json && *r != SqlType::Json {
+        return compare_leniently(Comparison::Equal, left, right);
+    }
+    let collation = CollationId::UTF8MB4_BIN;
+    transcode_to(&mut left, collation);
+    transcode_to(&mut right, collation);
+    let nullable = left.nullable || right.nullable;
+    let (left, right, domain) = (Box::new(left), Box::new(right), Domain::Text(collation));
+    Ok(Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable))
+}
+
+/// As [`compare`], but a constant that is no date is no error, and none is read as a column's type.
+fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let domain = domain_of(&left, &right, comparison.symbol())?;
     match domain {
         Domain::Text(collation) => {

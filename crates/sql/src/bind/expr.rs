@@ -7,7 +7,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
-use super::compare::{bit_operation, compare, compare_leniently, comparison, negation, row_parts};
+use super::compare::{bit_operation, compare, compare_case, comparison, negation, row_parts};
 use super::literal::{charset_collation, text_literal};
 use super::types::{json_as_number, text_length, text_type};
 use super::{Binder, not_supported, parameter_type};
@@ -359,7 +359,7 @@ impl Binder<'_> {
             let condition = match &case.operand {
                 Some(operand) => {
                     let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
-                    compare_leniently(Comparison::Equal, operand, value)?
+                    compare_case(operand, value)?
                 }
                 None => json_as_number(self.expr(condition)?),
             };

@@ -101,10 +101,10 @@ pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
 }
 
 /// `x'41'` or `b'1000001'`: a binary string wherever a string is wanted, its bits where a number is. So its type is a
-/// string's, and its value a BIT's. One of more than 64 bits is a string only.
+/// string's, and its value a BIT's. One of more than 64 bits, or of none, is a string only.
 fn binary_literal(bytes: &[u8]) -> Expr {
     let text = text_literal(bytes.to_vec(), CollationId::BINARY);
-    if bytes.len() > 8 {
+    if bytes.is_empty() || bytes.len() > 8 {
         return text;
     }
     let bits = bytes.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));

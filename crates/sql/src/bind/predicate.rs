@@ -6,7 +6,7 @@ use palisade_catalog::{SqlType, Value};
 use palisade_parser::ast;
 
 use super::Binder;
-use super::compare::{compare, literal_date, negation, row_parts, wider};
+use super::compare::{compare, constant_number, literal_date, negation, row_parts, wider};
 use super::types::transcode_to;
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of};
@@ -71,6 +71,8 @@ impl Binder<'_> {
             let within = Expr::truth(Node::And(vec![from, to]), nullable);
             return Ok(if between.negated { negation(within) } else { within });
         }
+        constant_number(&mut low, &operand);
+        constant_number(&mut high, &operand);
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
         let domain = wider(low_domain, high_domain);
@@ -113,6 +115,10 @@ impl Binder<'_> {
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             let mut item = self.expr(item)?;
+            // A list beside a YEAR is not read as years.
+            if operand.ty != SqlType::Year {
+                constant_number(&mut item, &operand);
+            }
             nullable |= item.nullable;
             let domain = domain_of(&operand, &item, " IN ")?;
             if domain == Domain::DateTime {

@@ -5,6 +5,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::decimal::DecimalError;
 use palisade_catalog::{SqlType, Value};
 
+use super::convert::settled;
 use super::{ArithmeticOp, Context, Expr, Node, Numeric};
 use crate::mode::SqlMode;
 use crate::{SqlError, SqlResult};
@@ -211,6 +212,9 @@ impl Context<'_> {
                         } else {
                             quotient.to_i64().map(Value::Int).map_err(|_| self.out_of_range("BIGINT", expr))
                         }
+                    }
+                    Ok(quotient) if op == ArithmeticOp::Divide => {
+                        Ok(settled(Value::Decimal(quotient), &expr.ty))
                     }
                     Ok(result) => Ok(Value::Decimal(result)),
                 }

@@ -6,6 +6,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
+use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, json};
 
 use super::convert::text_of;
@@ -48,6 +49,11 @@ pub enum CastTarget {
     ComparedDate {
         wanted: &'static str,
     },
+    /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is that number.
+    ComparedInteger,
+    /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is that year,
+    /// so that 99 is 1999.
+    ComparedYear,
 }
 
 impl CastTarget {
@@ -76,6 +82,10 @@ impl CastTarget {
             CastTarget::Year => SqlType::Year,
             CastTarget::Json => SqlType::Json,
             CastTarget::ComparedDate { .. } => SqlType::DateTime { fsp: 6 },
+            CastTarget::ComparedInteger => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
+            // Of a whole number a whole number, so that an index of years finds it.
+            CastTarget::ComparedYear if matches!(operand, SqlType::Int { .. }) => SqlType::BIGINT,
+            CastTarget::ComparedYear => SqlType::DOUBLE,
         }
     }
 }
@@ -170,7 +180,49 @@ impl Context<'_> {
                 }
                 Ok(self.to_datetime(value.as_ref())?.map_or(Value::Null, Value::DateTime))
             }
+            CastTarget::ComparedInteger => self.compared_integer(value),
+            CastTarget::ComparedYear => {
+                let year = self.compared_year(&value)?;
+                Ok(match value {
+                    Value::Int(_) => Value::Int(year as i64),
+                    Value::UInt(_) => value,
+                    _ => Value::Double(year),
+                })
+            }
         }
+    }
+
+    /// The whole number that a constant says, however it says it; else the constant as a double.
+    fn compared_integer(&mut self, value: Value) -> SqlResult<Value> {
+        let number = match &value {
+            Value::Bytes(text) => match Decimal::parse(text) {
+                (number, ParseEnd::Complete) => Some(number),
+                _ => None,
+            },
+            Value::Double(number) => Decimal::from_f64(*number).ok(),
+            _ => return Ok(value),
+        };
+        match number {
+            Some(number) if number.round(0).is_ok_and(|whole| whole == number) => Ok(match number.to_i64() {
+                Ok(whole) => Value::Int(whole),
+                Err(_) => Value::Decimal(number),
+            }),
+            _ => Ok(Value::Double(self.to_f64(value.as_ref())?)),
+        }
+    }
+
+    /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none.
+    fn compared_year(&mut self, value: &Value) -> SqlResult<f64> {
+        let number = self.to_f64(value.as_ref())?;
+        let whole = number.round();
+        Ok(match value {
+            Value::Bytes(text) if !palisade_catalog::number::parse_f64(text).complete => number,
+            Value::Bytes(_) if whole == 0.0 => 2000.0,
+            _ if (1.0..=69.0).contains(&whole) => 2000.0 + whole,
+            _ if (70.0..=99.0).contains(&whole) => 1900.0 + whole,
+            _ if (1901.0..=2155.0).contains(&whole) => whole,
+            _ => number,
+        })
     }
 
     fn cast_year(&mut self, value: &Value) -> SqlResult<Value> {

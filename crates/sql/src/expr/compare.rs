@@ -295,6 +295,7 @@ impl Context<'_> {
                 (ValueRef::UInt(l), ValueRef::UInt(r)) => Some(l.cmp(&r)),
                 _ => Some(self.to_integer(left)?.cmp(&self.to_integer(right)?)),
             },
+            Domain::Decimal if let (ValueRef::Int(l), ValueRef::Int(r)) = (left, right) => Some(l.cmp(&r)),
             Domain::Decimal => Some(self.to_decimal(left)?.cmp(&self.to_decimal(right)?)),
             Domain::Double => {
                 let (l, r) = (self.to_f64(left)?, self.to_f64(right)?);

@@ -22,8 +22,7 @@ pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
     }
 }
 
-/// A value as it leaves its expression: a DECIMAL has no more digits than its type says. Divisions compute with more,
-/// and what is computed from them sees those. A binary literal is a string from here on.
+/// A value as it leaves its expression: a DECIMAL has no more digits than its type says. A binary literal is a string from here on.
 pub fn settled(value: Value, ty: &SqlType) -> Value {
     match (&value, ty) {
         (Value::Bit { .. }, ty) if ty.is_string() => Value::Bytes(text_of(&value, ty)),

@@ -8,7 +8,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::convert::text_of;
-use super::{Comparison, Context, Domain, Expr, Node, Truth};
+use super::{CastTarget, Comparison, Context, Domain, Expr, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::session::UserVariable;
@@ -33,7 +33,13 @@ impl Expr {
 
     /// Whether its value is the same for all rows of a statement and costs nothing to find: a literal or a parameter.
     pub fn is_constant(&self) -> bool {
-        matches!(self.node, Node::Literal(_) | Node::Parameter(_))
+        match &self.node {
+            Node::Literal(_) | Node::Parameter(_) => true,
+            Node::Cast { operand, target: CastTarget::ComparedInteger | CastTarget::ComparedYear } => {
+                operand.is_constant()
+            }
+            _ => false,
+        }
     }
 
     /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to be converted.

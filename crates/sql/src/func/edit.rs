@@ -267,11 +267,10 @@ pub fn soundex(text: &[u8], charset: Charset) -> Vec<u8> {
         if out.is_empty() {
             out.extend_from_slice(&letter.to_ascii_uppercase());
             last = this;
-        } else if this != last {
+        } else if this != b'0' && this != last {
+            // A vowel between two letters of one code does not part them.
+            out.push(this);
             last = this;
-            if this != b'0' {
-                out.push(this);
-            }
         }
     }
     if !out.is_empty() {
