@@ -3,9 +3,9 @@
 //! At each isolation level a few sessions run the transactions of [`workload`](palisade_isolation::workload) for a while,
 //! while another kills statements and connections at random; in the middle the server is killed (SIGKILL) and started
 //! again. What every client did and saw is a [`History`], and [`check`](palisade_isolation::check()) must find nothing in
-//! it that the level proscribes. A commit that got no answer may have happened or not; an acknowledged one must have. Reads
-//! are durable (`palisade_durable_reads`), so that nothing that was read is taken back by the kill: SERIALIZABLE is then strict
-//! across it. Some
+//! it that the level proscribes. A commit that got no answer may have happened or not; an acknowledged one
+//! must have. Reads are durable (`palisade_durable_reads`), so that nothing that was read is taken back by
+//! the kill: SERIALIZABLE is then strict across it. Some
 //! are XA transactions; those that their sessions leave prepared, on purpose or for want of an answer, are ended by a
 //! [`coordinator`], who tells from XA RECOVER what has become of them.
 //!

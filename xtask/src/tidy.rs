@@ -5,7 +5,8 @@
 //! - no source file is longer than [`LONGEST`] lines;
 //! - `unsafe` lives in `io`, `log` and `buffer`; every other crate forbids it;
 //! - below `server`, time and randomness come through seams, and nothing prints (to standard error a fatal failure may);
-//! - binding and planning compare expressions, not what they print: no `to_string()` in [`STRUCTURAL`], the file that shows
+//! - binding and planning compare expressions, not what they print: no `to_string()` in [`STRUCTURAL`], the
+//!   file that shows
 //!   plans excepted;
 //! - no loose ends: nothing left to do in a macro or a comment, no test ignored without a reason;
 //! - text files end with a newline and hold no tabs in Rust sources.

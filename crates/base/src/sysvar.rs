@@ -48,8 +48,8 @@ pub struct Variable {
 /// How the documentation of a variable begins that is there for clients to set and read, and changes nothing.
 pub const NO_EFFECT: &str = "No effect";
 
-/// Which of MySQL's values a variable takes here. A setting that promises something which this server does not do is
-/// refused, so that no one relies on it.
+/// Which of MySQL's values a variable takes here. A setting that promises something which this server does
+/// not do is refused, so that no one relies on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     /// All of them.
@@ -286,7 +286,8 @@ impl Variable {
         }
     }
 
-    /// 1235 where this server does not do what `setting` says. `current` is the value that the server started with.
+    /// 1235 where this server does not do what `setting` says. `current` is the value that the server started
+    /// with.
     pub fn check_taken(&self, setting: &Setting, current: &Setting) -> Result<(), MysqlError> {
         let taken = match self.taken {
             Taken::All => true,
@@ -672,8 +673,9 @@ pub enum SessionRule {
 /// WAIT_TIMEOUT = "wait_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "Idle time before ...";
 /// ```
 ///
-/// The third column is `dynamic` (SET changes it), `fixed` (only an option does), `at_start` (MySQL's SET changes it, here only
-/// an option), `default_only` and `fixed_default` (the same, of which only the default is [taken](crate::sysvar::Taken)).
+/// The third column is `dynamic` (SET changes it), `fixed` (only an option does), `at_start` (MySQL's SET
+/// changes it, here only an option), `default_only` and `fixed_default` (the same, of which only the default
+/// is [taken](crate::sysvar::Taken)).
 #[macro_export]
 macro_rules! system_variables {
     ($($id:ident = $name:literal, $scope:ident, $changes:ident, $kind:ident($($arguments:tt)*), $doc:expr;)*) => {

@@ -1,7 +1,8 @@
 //! Every system variable, once.
 //!
-//! Names, ranges and defaults are MySQL's, 8.4 and 9.7; the documentation is ours. See [`crate::sysvar`] for the columns. A
-//! variable whose documentation begins with "No effect" is there because clients or option files set or read it.
+//! Names, ranges and defaults are MySQL's, 8.4 and 9.7; the documentation is ours. See [`crate::sysvar`] for
+//! the columns. A variable whose documentation begins with "No effect" is there because clients or option
+//! files set or read it.
 
 use crate::system_variables;
 
@@ -20,7 +21,8 @@ const NO_PASSWORD_POLICY: &str =
     "Only the default is taken: passwords neither expire nor are remembered yet.";
 const NO_MEMORY_LIMIT: &str = "Only the default is taken: the memory of connections has no limit yet.";
 
-/// Variables whose session value only SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN may set (1227), by name.
+/// Variables whose session value only SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN may set (1227), by
+/// name.
 pub const SESSION_NEEDS_ADMIN: &[&str] = &[
     "innodb_strict_mode",
     "internal_tmp_mem_storage_engine",

@@ -1,8 +1,8 @@
 //! Whose turn it is with something that many threads may call and one at a time may serve: one word.
 //!
-//! A session of the server is such a thing. It is *called* by whatever it waits for - a packet, an event, a KILL - from any thread,
-//! and it is *served* (its future polled) by one thread at a time, which need not be the same one each time. Between the two lies a
-//! queue, in which it stands at most once.
+//! A session of the server is such a thing. It is *called* by whatever it waits for - a packet, an event, a
+//! KILL - from any thread, and it is *served* (its future polled) by one thread at a time, which need not be
+//! the same one each time. Between the two lies a queue, in which it stands at most once.
 //!
 //! ```text
 //!             call: put it into a queue            begin                     finish
@@ -15,15 +15,17 @@
 //!
 //! # Why no call is lost
 //!
-//! Every step is one read-modify-write of the word, so the steps of all threads have one order, and each sees what was written before
-//! the steps that it follows. A call comes either before a `begin`, which then sees what the caller had written, or after it; then the
-//! `end` of that turn finds the mark and the thing is put into a queue again. A call that finds the mark set already still
-//! writes the word: it is the write that the next `begin` synchronises with.
+//! Every step is one read-modify-write of the word, so the steps of all threads have one order, and each sees
+//! what was written before the steps that it follows. A call comes either before a `begin`, which then sees
+//! what the caller had written, or after it; then the `end` of that turn finds the mark and the thing is put
+//! into a queue again. A call that finds the mark set already still writes the word: it is the write that the
+//! next `begin` synchronises with.
 //!
 //! # Why there are never two turns at once
 //!
-//! Only the step that sets the mark where nothing was (a `call` of an idle thing), or finds it set at an `end`, puts the thing into a
-//! queue; between two of them lies a `begin`. So it is in one queue at most, and whoever takes it out is the only one to begin.
+//! Only the step that sets the mark where nothing was (a `call` of an idle thing), or finds it set at an
+//! `end`, puts the thing into a queue; between two of them lies a `begin`. So it is in one queue at most, and
+//! the thread that takes it out is the only one to begin.
 
 use std::sync::atomic::Ordering;
 
@@ -68,7 +70,8 @@ impl Turn {
         true
     }
 
-    /// The thread has served it, and it goes on later. True: it was called meanwhile, and the thread must put it into a queue.
+    /// The thread has served it, and it goes on later. True: it was called meanwhile, and the thread must put
+    /// it into a queue.
     #[must_use = "it may have to be put into a queue"]
     pub fn end(&self) -> bool {
         let before = self.0.fetch_and(!SERVED, Ordering::AcqRel);
@@ -126,8 +129,9 @@ mod loom_tests {
 
     use super::*;
 
-    /// Something that is served by the threads of two queues: a worker's and the computing threads'. It goes to the other one whenever
-    /// it is called while it is served, as a session does whose statement has begun to compute.
+    /// Something that is served by the threads of two queues: a worker's and the computing threads'. It goes
+    /// to the other one whenever it is called while it is served, as a session does whose statement has begun
+    /// to compute.
     struct Served {
         turn: Turn,
         queues: [Mutex<VecDeque<()>>; 2],

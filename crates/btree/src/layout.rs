@@ -33,7 +33,8 @@ pub mod page_type {
     pub const NODE: u16 = 3;
     /// A link of an overflow chain.
     pub const OVERFLOW: u16 = 4;
-    /// A page that redo did not fit, given up with `innodb_force_recovery`. Only formatting it makes it usable again.
+    /// A page that redo did not fit, given up with `innodb_force_recovery`. Only formatting it makes it
+    /// usable again.
     pub const GIVEN_UP: u16 = 15;
     /// First value for page types that this crate does not know.
     pub const FIRST_FOREIGN: u16 = 16;

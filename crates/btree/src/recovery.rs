@@ -37,7 +37,8 @@ pub type Wait<'a> = dyn Fn(&Event) -> Result<(), Error> + Sync + 'a;
 pub enum OnDamage {
     /// It fails.
     Fail,
-    /// It gives the page up: one that cannot be read stays so, one that the redo does not fit can be read no more.
+    /// It gives the page up: one that cannot be read stays so, one that the redo does not fit can be read no
+    /// more.
     GiveUp,
 }
 
@@ -254,7 +255,8 @@ impl Batch {
         match ops.iter().try_for_each(&mut apply) {
             Ok(()) => {}
             Err(error) if self.on_damage == OnDamage::GiveUp && error.is_damage() => {
-                // The page as it is lacks changes, which must not look like an answer, also after the next start.
+                // The page as it is lacks changes, which must not look like an answer, also after the next
+                // start.
                 page.set_page_type(page_type::GIVEN_UP);
                 changed = self.whole_range(ops);
                 metrics::RECOVERY_PAGES_GIVEN_UP.increment();

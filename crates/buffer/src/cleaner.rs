@@ -4,14 +4,15 @@
 //!
 //! Second chance: a hand goes round the frames. A page accessed since it last came by is spared and marked cold; a cold
 //! clean page leaves memory; a cold dirty one is written and then leaves. The hand moves until
-//! `innodb_lru_scan_depth` frames are free. A cleaner of its own does that: the one that follows the log is busy for as long
-//! as its batches take. Where it is the only cleaner, it frees frames between two batches.
+//! `innodb_lru_scan_depth` frames are free. A cleaner of its own does that: the one that follows the log is
+//! busy for as long as its batches take. Where it is the only cleaner, it frees frames between two batches.
 //!
 //! # Slices
 //!
-//! What the pacer wants written can be more than a disk writes in a second. The cleaner that follows the log writes for
-//! [`SLICE`] at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the pacer, whose plan
-//! has changed meanwhile. The sweep goes on where it ended.
+//! What the pacer wants written can be more than a disk writes in a second. The cleaner that follows the log
+//! writes for
+//! [`SLICE`] at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the
+//! pacer, whose plan has changed meanwhile. The sweep goes on where it ended.
 //!
 //! # Writing a page
 //!
@@ -330,8 +331,9 @@ impl Coordinator {
         Ok(written)
     }
 
-    /// One sweep over the frames, from where the last one ended: writes pages changed first before `plan.below`. Begins no batch
-    /// after `until`, and frees frames between two batches where no other cleaner does.
+    /// One sweep over the frames, from where the last one ended: writes pages changed first before
+    /// `plan.below`. Begins no batch after `until`, and frees frames between two batches where no other
+    /// cleaner does.
     fn write_below(
         &mut self,
         pool: &BufferPool,

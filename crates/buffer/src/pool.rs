@@ -60,8 +60,9 @@ pub struct BufferConfig {
     pub page_cleaners: usize,
     /// Pages to write back per second.
     pub io_capacity: IoCapacity,
-    /// Looks at every page that was read, its checksum being right: whether what is in it can be. What it lets through may be
-    /// wrong, but must be such that no operation of the floors above breaks their own invariants on it.
+    /// Looks at every page that was read, its checksum being right: whether what is in it can be. What it
+    /// lets through may be wrong, but must be such that no operation of the floors above breaks their own
+    /// invariants on it.
     pub check: PageCheck,
     /// How pages reach disk.
     pub sink: Arc<dyn PageSink>,

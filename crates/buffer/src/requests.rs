@@ -1,8 +1,8 @@
 //! Counting page accesses without making them cost anything.
 //!
 //! An access is the one thing that happens too often for a shared counter. Each thread counts into a cache line of its
-//! own, with a plain load and store; the reader adds them up. The lines are never freed, but the one of a thread that has ended goes
-//! to the next that begins, which counts on.
+//! own, with a plain load and store; the reader adds them up. The lines are never freed, but the one of a
+//! thread that has ended goes to the next that begins, which counts on.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -431,8 +431,8 @@ impl Space {
     fn read(&self, page: PageNo, frame: u32) {
         let id = self.page_id(page);
         // SAFETY: the frame came from the free list and is nobody else's until it is published below; optimistic readers
-        // of the page it held before only read it atomically and will find that page's version grown. Frames are aligned
-        // for a `Page`, which is bytes and nothing else.
+        // of the page it held before only read it atomically and will find that page's version grown. Frames
+        // are aligned for a `Page`, which is bytes and nothing else.
         let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
         let outcome = match self.core.sink.read(&self.file, id, bytes) {
             Ok(()) => page::verify(id, bytes)

@@ -212,7 +212,7 @@ impl Engine {
     }
 }
 
-/// Puts a row into a clustered tree that nobody uses yet, without undo and with no writer. Blocks.
+/// Puts a row into a clustered tree that no session uses yet, without undo and with no writer. Blocks.
 pub(crate) fn insert_built_row(log: &Arc<Log>, tree: &Tree, key: &[u8], row: &[u8]) -> Result<(), Error> {
     let (mut flags, mut reference) = (0, None);
     if is_external(key.len(), row.len()) {

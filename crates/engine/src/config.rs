@@ -63,15 +63,15 @@ pub enum LogWriterThreads {
     Off,
 }
 
-/// How much of a damaged data directory is given up so that the rest can be read: `innodb_force_recovery`. Each level
-/// includes those before it. From level 1 on no row is changed.
+/// How much of a damaged data directory is given up so that the rest can be read: `innodb_force_recovery`.
+/// Each level includes those before it. From level 1 on no row is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ForceRecovery {
     /// 0: nothing; damage that could spoil more than one table refuses the start.
     #[default]
     Off,
-    /// 1: scans pass damaged pages over; redo of damaged pages and missing files is lost; a damaged dictionary is rebuilt
-    /// from the copies in the tables' files.
+    /// 1: scans pass damaged pages over; redo of damaged pages and missing files is lost; a damaged
+    /// dictionary is rebuilt from the copies in the tables' files.
     IgnoreDamage,
     /// 2: nothing is purged.
     NoPurge,

@@ -149,8 +149,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Whether the dictionary must stay as it is: nothing is written, or it was made again in this start, and what undo says of
-    /// the old one must not be done to it.
+    /// Whether the dictionary must stay as it is: nothing is written, or it was made again in this start, and
+    /// what undo says of the old one must not be done to it.
     fn refuses_definitions(&self) -> bool {
         self.config.force_recovery >= ForceRecovery::ReadOnly || self.is_dictionary_rebuilt
     }
@@ -179,8 +179,9 @@ impl Engine {
         }
     }
 
-    /// Writes the copies that are missing or differ: of files from earlier versions, of what a crash has come between, and of
-    /// tables whose schema has changed. One that cannot be written is reported, and tried again at the next start. Blocks.
+    /// Writes the copies that are missing or differ: of files from earlier versions, of what a crash has come
+    /// between, and of tables whose schema has changed. One that cannot be written is reported, and tried
+    /// again at the next start. Blocks.
     pub(crate) fn refresh_copies(&self) {
         let dictionary = self.dictionary();
         for table in dictionary.all_tables() {

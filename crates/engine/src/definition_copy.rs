@@ -9,11 +9,12 @@
 //! the copy:  1 u32 | length of the schema u32 | the schema | the table's definition
 //! ```
 //!
-//! The truth is the dictionary's row; this is a copy. It is written *before* the row is committed: a crash between the two
-//! leaves a definition that is newer than the rows, which can be read with it (a column with its instant default, an index
-//! less), and not one that is older, which could not. The next start finds what differs and writes it anew, and so it gives
-//! files of earlier versions their copies, too. A definition longer than the page goes to a chain; while that is being
-//! exchanged there is none, which is as good: two pages would have to be damaged for it to matter.
+//! The truth is the dictionary's row; this is a copy. It is written *before* the row is committed: a crash
+//! between the two leaves a definition that is newer than the rows, which can be read with it (a column with
+//! its instant default, an index less), and not one that is older, which could not. The next start finds what
+//! differs and writes it anew, and so it gives files of earlier versions their copies, too. A definition
+//! longer than the page goes to a chain; while that is being exchanged there is none, which is as good: two
+//! pages would have to be damaged for it to matter.
 
 use std::sync::Arc;
 
@@ -126,7 +127,8 @@ fn put(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Attempt<()> {
     Ok(())
 }
 
-/// Writes a link behind `last`; the first one is noted with it. Waits for: pages, log credit, the file to be extended.
+/// Writes a link behind `last`; the first one is noted with it. Waits for: pages, log credit, the file to be
+/// extended.
 fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
     let mut mtr = Mtr::begin(log, overflow::MAX_WRITE_BYTES + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
     let info = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
@@ -140,7 +142,7 @@ fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8])
 
 /// Frees a chain and forgets it. Blocks.
 fn free_chain(log: &Arc<Log>, space: &Space, first: PageNo) -> Result<(), Error> {
-    // Nobody reads what is half there.
+    // No other code reads what is half there.
     retry_blocking(|| put(log, space, &0u32.to_le_bytes()))?;
     while retry_blocking(|| {
         let mut mtr = Mtr::begin(log, overflow::MAX_FREE_BYTES).map_err(Blocked::up::<Error>)?;
@@ -166,7 +168,8 @@ mod tests {
     use super::*;
     use crate::tests::harness::*;
 
-    /// From none to a page, to a chain, to a shorter chain, to a page: each reads back, and no page is lost on the way.
+    /// From none to a page, to a chain, to a shorter chain, to a page: each reads back, and no page is lost
+    /// on the way.
     #[test]
     fn a_copy_of_any_length_reads_back_and_leaves_no_pages_behind() {
         let engine = open(&memory());

@@ -235,7 +235,8 @@ impl Engine {
         Transaction::new(self.clone(), isolation, access)
     }
 
-    /// What a transaction may do that wants to do `access`: with [`ForceRecovery`](crate::ForceRecovery) none changes rows.
+    /// What a transaction may do that wants to do `access`: with [`ForceRecovery`](crate::ForceRecovery) none
+    /// changes rows.
     #[inline]
     pub(crate) fn permitted(&self, access: AccessMode) -> AccessMode {
         match self.config.force_recovery.is_on() {
@@ -250,7 +251,8 @@ impl Engine {
         self.passes_damage.load(Ordering::Relaxed)
     }
 
-    /// Has scans pass over damage, or not. For who reads what is left of a table and knows that it may not be all.
+    /// Has scans pass over damage, or not. For who reads what is left of a table and knows that it may not be
+    /// all.
     pub fn set_passes_damage(&self, on: bool) {
         self.passes_damage.store(on, Ordering::Relaxed);
     }
@@ -276,8 +278,9 @@ impl Engine {
         self.log.register_worker()
     }
 
-    /// An inbox for a worker: commits that wait for durability on the threads that [enter](WorkerInbox::enter) it are completed by
-    /// its [pump](WorkerInbox::pump), which must run as a task of the worker for as long as it lives.
+    /// An inbox for a worker: commits that wait for durability on the threads that
+    /// [enter](WorkerInbox::enter) it are completed by its [pump](WorkerInbox::pump), which must run as a
+    /// task of the worker for as long as it lives.
     pub fn worker_inbox(&self) -> WorkerInbox {
         self.log.worker_inbox()
     }
@@ -327,8 +330,9 @@ impl Engine {
         Ok(self.log.wait_durable(self.log.tail()).await?)
     }
 
-    /// Waits until all that any statement can have read by now is durable, whatever `innodb_flush_log_at_trx_commit` says: also
-    /// changes whose log another session has reserved but not yet linked. Costs two loads where that is so already.
+    /// Waits until all that any statement can have read by now is durable, whatever
+    /// `innodb_flush_log_at_trx_commit` says: also changes whose log another session has reserved but not yet
+    /// linked. Costs two loads where that is so already.
     pub async fn wait_reads_durable(&self) -> Result<(), Error> {
         let seen = self.log.reserved();
         if self.log.durable_lsn() < seen {

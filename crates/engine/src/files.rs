@@ -57,7 +57,8 @@ impl Files {
         self.spaces_dir().join(format!("{:06}.pal", space.0))
     }
 
-    /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and a dictionary.
+    /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and
+    /// a dictionary.
     pub(crate) fn looks_like_data(&self) -> io::Result<bool> {
         Ok(self.fs.exists(&self.log_dir().join("checkpoint"))?
             && self.fs.exists(&self.space_path(SpaceId(0)))?)

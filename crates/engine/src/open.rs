@@ -54,7 +54,8 @@ const DDL_THREADS: usize = 4;
 const POOL_PER_LOCKS: u64 = 2;
 /// Where the log begins.
 const FIRST_LSN: Lsn = Lsn(8192);
-/// Where a log begins that takes the place of one of which nothing is known: no page has been stamped with such an LSN.
+/// Where a log begins that takes the place of one of which nothing is known: no page has been stamped with
+/// such an LSN.
 const BEYOND_THE_LOG: Lsn = Lsn(1 << 60);
 
 /// The floors below, running. Dropped in this order: whoever writes pages has ended when the log does.
@@ -382,8 +383,8 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     Ok((base, trx, in_flight, orphaned))
 }
 
-/// Opens the log. One that cannot be opened is replaced by an empty one, if damage of it is accepted: then there is nothing to
-/// redo.
+/// Opens the log. One that cannot be opened is replaced by an empty one, if damage of it is accepted: then
+/// there is nothing to redo.
 fn open_log(config: &EngineConfig, files: &Files) -> Result<(Arc<Log>, Option<LogReader>), Error> {
     let accepts_damage = config.force_recovery >= ForceRecovery::AcceptLogDamage;
     match Log::open(files.fs.clone(), &files.log_dir(), log_config(config)) {

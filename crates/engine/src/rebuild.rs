@@ -1,12 +1,15 @@
-//! A dictionary that cannot be read, made again from the copies that the tables' files carry ([`definition_copy`]).
+//! A dictionary that cannot be read, made again from the copies that the tables' files carry
+//! ([`definition_copy`]).
 //!
-//! Done when the engine is opened with [`ForceRecovery`](crate::ForceRecovery), after redo, and written to the disk unless
-//! the level forbids that: the next start needs no force. The damaged file keeps its pages under another name.
+//! Done when the engine is opened with [`ForceRecovery`](crate::ForceRecovery), after redo, and written to
+//! the disk unless the level forbids that: the next start needs no force. The damaged file keeps its pages
+//! under another name.
 //!
-//! What comes back: every table whose file and copy can be read, and the schemas of these. What does not: schemas without
-//! tables; a change of a schema's default that no start has followed. A file without a readable copy is set aside, too,
-//! because a file that the dictionary does not name is removed as a leftover. Of two files of one name - the server was
-//! stopped in the middle of an ALTER - the younger table counts.
+//! What comes back: every table whose file and copy can be read, and the schemas of these. What does not:
+//! schemas without tables; a change of a schema's default that no start has followed. A file without a
+//! readable copy is set aside, too, because a file that the dictionary does not name is removed as a
+//! leftover. Of two files of one name - the server was stopped in the middle of an ALTER - the younger table
+//! counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

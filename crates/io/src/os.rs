@@ -114,8 +114,9 @@ impl FileSystem for OsFileSystem {
     }
 }
 
-/// Takes other users' access from a directory that was made before it was locked, by hand or by an earlier version: what is in
-/// it - password hashes, rows - is the server's. Who may not change that is not the directory's owner, and answers for it.
+/// Takes other users' access from a directory that was made before it was locked, by hand or by an earlier
+/// version: what is in it - password hashes, rows - is the server's. Who may not change that is not the
+/// directory's owner, and answers for it.
 fn close_to_others(dir: &Path) {
     let Ok(metadata) = fs::metadata(dir) else { return };
     let mode = metadata.permissions().mode();

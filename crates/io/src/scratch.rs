@@ -1,7 +1,8 @@
 //! A disk that is only read: what is written stays in memory and is gone with it.
 //!
-//! For looking into a damaged data directory. Recovery writes - pages, the log, a new epoch -, and what it writes may make
-//! the damage worse. Over a [`ScratchFileSystem`] it runs as it is, and the files below stay as they were found, byte for byte.
+//! For looking into a damaged data directory. Recovery writes - pages, the log, a new epoch -, and what it
+//! writes may make the damage worse. Over a [`ScratchFileSystem`] it runs as it is, and the files below stay
+//! as they were found, byte for byte.
 //!
 //! ```text
 //!  read  ── chunk written here? ──yes──► memory
@@ -136,7 +137,8 @@ struct Changed {
     below_len: u64,
 }
 
-/// The parts of `[offset, offset + len)` in each chunk: number, offset in the chunk, range of the caller's slice.
+/// The parts of `[offset, offset + len)` in each chunk: number, offset in the chunk, range of the caller's
+/// slice.
 fn parts(offset: u64, len: u64) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -253,7 +255,8 @@ mod tests {
     use crate::MemFileSystem;
     use palisade_base::prng::{Prng, test_seed};
 
-    /// Whatever is done to a scratch file, it reads like one on a file system of its own, and the file below stays as it was.
+    /// Whatever is done to a scratch file, it reads like one on a file system of its own, and the file below
+    /// stays as it was.
     #[test]
     fn a_scratch_file_behaves_like_a_file_and_leaves_the_one_below_alone() {
         let mut random = Prng::new(test_seed(1));

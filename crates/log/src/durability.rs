@@ -170,7 +170,8 @@ impl Log {
         inbox
     }
 
-    /// An inbox for a worker: waits for durability on the threads that [enter](WorkerInbox::enter) it are completed by its
+    /// An inbox for a worker: waits for durability on the threads that [enter](WorkerInbox::enter) it are
+    /// completed by its
     /// [pump](WorkerInbox::pump), which must run. Dropping the inbox ends that.
     pub fn worker_inbox(self: &Arc<Self>) -> WorkerInbox {
         let inbox = Arc::new(Inbox::new());

@@ -107,8 +107,8 @@ impl LogReader {
     }
 
     /// Damage ends the log from now on, as a torn write does, and is no error: what was behind it is
-    /// [lost](Self::loss). For a log on a scratch disk: on a real one, what is left behind the damage would be a witness against
-    /// it at the next start.
+    /// [lost](Self::loss). For a log on a scratch disk: on a real one, what is left behind the damage would
+    /// be a witness against it at the next start.
     pub fn accept_damage(&mut self) {
         self.accepts_damage = true;
     }

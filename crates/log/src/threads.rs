@@ -19,7 +19,8 @@ use crate::{Log, Lsn, WriterThreads, metrics};
 
 /// The log's threads look for what nobody waits for no more often than this.
 const SHORTEST: Duration = Duration::from_millis(10);
-/// The log is idle when nothing was appended for this long, or for [`Log::background_interval`] if that is shorter.
+/// The log is idle when nothing was appended for this long, or for [`Log::background_interval`] if that is
+/// shorter.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
@@ -166,16 +167,18 @@ impl Log {
         }
     }
 
-    /// Whether no record on disk says that what is durable is: the last group has no other that vouches for it.
+    /// Whether no record on disk says that what is durable is: the last group has no other that vouches for
+    /// it.
     fn lacks_witness(&self) -> bool {
         self.durable_lsn() > self.vouched_lsn()
     }
 
-    /// The log has gone idle. Without this, a last group that becomes unreadable would look like one that was never
-    /// written whole. One small write for each idle period: the checkpoint record again, with what is durable now.
+    /// The log has gone idle. Without this, a last group that becomes unreadable would look like one that was
+    /// never written whole. One small write for each idle period: the checkpoint record again, with what is
+    /// durable now.
     pub(crate) fn write_witness(&self) {
         if self.lacks_witness() && self.state() == State::Running {
-            // If it fails, the failure hook has been told; nobody waits for this.
+            // If it fails, the failure hook has been told; no caller waits for this.
             let _ = self.record_checkpoint(self.checkpoint_lsn());
         }
     }

@@ -33,7 +33,8 @@ pub struct First {
     pub statement: Option<ast::Statement>,
     /// Where the next one begins: just after the semicolon that ended this one, `None` at the end of the text.
     pub next: Option<usize>,
-    /// What `next` points to is only a comment: a client that may send several statements gets an answer to it.
+    /// What `next` points to is only a comment: a client that may send several statements gets an answer to
+    /// it.
     pub next_is_comment: bool,
     /// What it uses that is deprecated, in order.
     pub deprecated: Vec<Deprecated>,

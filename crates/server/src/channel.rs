@@ -47,7 +47,8 @@ pub struct Transport {
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
-    /// How long each wait for the client may last while it logs in (`connect_timeout`); after that the reaper sees to it.
+    /// How long each wait for the client may last while it logs in (`connect_timeout`); after that the reaper
+    /// sees to it.
     pub patience: Option<Duration>,
     /// `palisade_durable_reads` is ON: the engine whose log an answer waits for.
     pub durable_reads: Option<Arc<Engine>>,
@@ -252,8 +253,9 @@ impl Transport {
         }
     }
 
-    /// Sends all of `output`. After a failure nothing is sent any more. With `palisade_durable_reads` the answer leaves only
-    /// when the log is durable up to all that the statement can have read: its rows, or the row that an error tells of.
+    /// Sends all of `output`. After a failure nothing is sent any more. With `palisade_durable_reads` the
+    /// answer leaves only when the log is durable up to all that the statement can have read: its rows, or
+    /// the row that an error tells of.
     pub async fn send(&mut self, output: &mut Output) -> Result<(), Disconnected> {
         if self.is_broken {
             return Err(Disconnected);

@@ -1,8 +1,9 @@
 //! Every connection: who it is and what it does, for the process list, KILL, timeouts and shutdown.
 //!
-//! `max_connections` counts the clients that have logged in. Those that have not are bounded apart, by [`MOST_PENDING`], and when
-//! there are so many the one that came first is ended: a login takes well below a second, so connections on which nothing is
-//! said make room for each other and take no place from clients that have something to say.
+//! `max_connections` counts the clients that have logged in. Those that have not are bounded apart, by
+//! [`MOST_PENDING`], and when there are so many the one that came first is ended: a login takes well below a
+//! second, so connections on which nothing is said make room for each other and take no place from clients
+//! that have something to say.
 //!
 //! A session is interrupted by two words: its kill flag says what is asked, and its task's waker makes it look. It
 //! looks whenever it is polled, so waiting for the next command costs nothing but the read it waits for. Time is
@@ -47,8 +48,8 @@ struct Listed {
 }
 
 impl Listed {
-    /// Ends the connection that came first of those that have not logged in. It may be on its way out already; the next one is
-    /// then ended by the next client.
+    /// Ends the connection that came first of those that have not logged in. It may be on its way out
+    /// already; the next one is then ended by the next client.
     fn end_first_pending(&self, is_administrative: bool) {
         let is_pending = |connection: &&Arc<Connection>| {
             connection.is_administrative == is_administrative
@@ -166,7 +167,8 @@ pub enum Entry {
 }
 
 impl Connections {
-    /// Enters a new connection, unless more clients than `most` have logged in. It leaves when the [`Visit`] is dropped.
+    /// Enters a new connection, unless more clients than `most` have logged in. It leaves when the [`Visit`]
+    /// is dropped.
     pub fn enter(self: &Arc<Self>, host: String, port: Option<u16>, most: usize) -> Entry {
         let connection = self.new_connection(host, port, false);
         let mut all = self.all.lock();
@@ -192,8 +194,8 @@ impl Connections {
         Visit { connection, connections: self.clone() }
     }
 
-    /// The client of a connection has logged in: gives it one of `most` places, or the one beyond them if it is an administrator.
-    /// False if there is none for it. One at `admin_address` has its place already.
+    /// The client of a connection has logged in: gives it one of `most` places, or the one beyond them if it
+    /// is an administrator. False if there is none for it. One at `admin_address` has its place already.
     pub fn admit(&self, connection: &Connection, most: usize, is_administrator: bool) -> bool {
         let mut all = self.all.lock();
         connection.is_administrator.store(is_administrator, Ordering::Relaxed);

@@ -1,8 +1,9 @@
 //! A worker's event loop: the tasks that are ready to go on, and the reactor that makes them so.
 //!
-//! It is turned by one thread, mostly the same one; see [`worker`](crate::worker). Each round polls the tasks that were ready when it
-//! began, one after the other, and then lets the reactor look at the sockets. A task that was called while it was polled - it
-//! lets others run, or a packet came - goes on after that look, behind those that the reactor has woken.
+//! It is turned by one thread, mostly the same one; see [`worker`](crate::worker). Each round polls the tasks
+//! that were ready when it began, one after the other, and then lets the reactor look at the sockets. A task
+//! that was called while it was polled - it lets others run, or a packet came - goes on after that look,
+//! behind those that the reactor has woken.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -31,7 +32,8 @@ struct Ready {
     now: VecDeque<Arc<Task>>,
     /// After the next look at the sockets.
     next: VecDeque<Arc<Task>>,
-    /// The thread that turns the loop sleeps, or is about to, until the reactor has something or its bell rings.
+    /// The thread that turns the loop sleeps, or is about to, until the reactor has something or its bell
+    /// rings.
     is_asleep: bool,
     /// It has ended: what comes now is not polled any more.
     is_closed: bool,
@@ -106,7 +108,8 @@ impl EventLoop {
         self.ready.lock().now.pop_front()
     }
 
-    /// Lets the reactor look at the sockets; waits for something to do if there is nothing. False: the loop has ended.
+    /// Lets the reactor look at the sockets; waits for something to do if there is nothing. False: the loop
+    /// has ended.
     pub(crate) fn turn(&self, events: &mut Events) -> bool {
         let may_sleep = {
             let mut ready = self.ready.lock();

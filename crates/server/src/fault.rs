@@ -1,9 +1,10 @@
 //! Panics: which of them end a statement, and which the process.
 //!
-//! A panic is a mistake in this program. Where only a session's own state is in doubt - in functions, expressions, binding, planning,
-//! the protocol - the statement ends with an error, the session's transaction is rolled back, and the session goes on. Where pages,
-//! the log or locks may be in doubt the process aborts, and the next start recovers. [`on_panic`] decides by the stack, which it reads
-//! before anything of it is unwound:
+//! A panic is a mistake in this program. Where only a session's own state is in doubt - in functions,
+//! expressions, binding, planning, the protocol - the statement ends with an error, the session's transaction
+//! is rolled back, and the session goes on. Where pages, the log or locks may be in doubt the process aborts,
+//! and the next start recovers. [`on_panic`] decides by the stack, which it reads before anything of it is
+//! unwound:
 //!
 //! ```text
 //!   panic ─ format ─ evaluate ─ ... ─ sql::query ─ ... ─ survive ─ ... ─ worker        the statement ends
@@ -11,9 +12,10 @@
 //!   panic ─ encode ─ log::writer::write ─ thread                                       the process: no `survive` at all
 //! ```
 //!
-//! That costs nothing until there is a panic. It rests on the names of functions, which the release profile keeps
-//! (`debug = "line-tables-only"`); of a program that was stripped no frame can be named, and every panic aborts. Every doubt does: a
-//! frame without a name, and the parts of `sql` that change the dictionary or the state of XA transactions, which span several steps.
+//! That costs nothing until there is a panic. It rests on the names of functions, which the release profile
+//! keeps (`debug = "line-tables-only"`); of a program that was stripped no frame can be named, and every
+//! panic aborts. Every doubt does: a frame without a name, and the parts of `sql` that change the dictionary
+//! or the state of XA transactions, which span several steps.
 
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -24,8 +26,8 @@ use std::task::Poll;
 
 use tracing::error;
 
-/// The function that a panic may unwind to, as the stack names it; and tokio's, for what is done aside: files of a statement, hashes
-/// of passwords.
+/// The function that a panic may unwind to, as the stack names it; and tokio's, for what is done aside: files
+/// of a statement, hashes of passwords.
 const SURVIVABLE: [&str; 2] = ["palisade_server::fault::survive", "tokio::runtime::blocking::pool"];
 
 /// What must not be unwound.
@@ -51,7 +53,8 @@ pub fn survive<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_: Box<dyn Any + Send>| Panicked)
 }
 
-/// The same for work that waits. What was in the middle of being changed stays as it was then: the caller puts it in order.
+/// The same for work that waits. What was in the middle of being changed stays as it was then: the caller
+/// puts it in order.
 pub async fn survive_all<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
     let mut work = pin!(work);
     poll_fn(|context| match survive(|| work.as_mut().poll(context)) {
@@ -61,7 +64,8 @@ pub async fn survive_all<T>(work: impl Future<Output = T>) -> Result<T, Panicked
     .await
 }
 
-/// From now on a panic of this process is reported with its stack, and aborts it unless it is a session's own.
+/// From now on a panic of this process is reported with its stack, and aborts it unless it is a session's
+/// own.
 pub fn install() {
     std::panic::set_hook(Box::new(on_panic));
 }
@@ -80,7 +84,8 @@ fn on_panic(panic: &PanicHookInfo<'_>) {
     }
 }
 
-/// Whether the frames of a stack, as [`Backtrace`] prints them from the innermost one, may be unwound; or why not.
+/// Whether the frames of a stack, as [`Backtrace`] prints them from the innermost one, may be unwound; or why
+/// not.
 fn verdict(stack: &str) -> Result<(), String> {
     // A frame's line is `  12: name`; where it is in the source follows on a line of its own.
     let names = stack.lines().filter_map(|line| {
@@ -101,7 +106,8 @@ fn verdict(stack: &str) -> Result<(), String> {
     Err("it is no session's".to_owned())
 }
 
-/// Panics where a statement tells it to. Builds with debug assertions have it, for tests that ask for it in the environment; others do not.
+/// Panics where a statement tells it to. Builds with debug assertions have it, for tests that ask for it in
+/// the environment; others do not.
 #[cfg(debug_assertions)]
 pub(crate) fn fail_on_demand(text: &[u8]) {
     let Some(place) = text.strip_prefix(b"/* fail in ").and_then(|rest| rest.strip_suffix(b" */")) else {

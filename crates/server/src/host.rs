@@ -126,7 +126,8 @@ impl ServerHost {
         }
     }
 
-    /// What `question` answers about the session's account, of one that may read and change everything as well.
+    /// What `question` answers about the session's account, of one that may read and change everything as
+    /// well.
     pub fn always_check(
         &self,
         session: &Session,

@@ -35,7 +35,8 @@
 //!
 //! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in
 //! three places: for the client's next command, for a client that does not take its rows, and for an event of the engine; a
-//! thread never does. Which thread polls it may change whenever it sleeps. Between commands it holds its buffers and the session's state, nothing else.
+//! thread never does. Which thread polls it may change whenever it sleeps. Between commands it holds its
+//! buffers and the session's state, nothing else.
 //!
 //! Deliberately absent: how data is stored, what a statement means.
 

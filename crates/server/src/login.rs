@@ -188,7 +188,8 @@ async fn admit(
     }
 }
 
-/// With `skip_grant_tables`: lets a client in whatever it claims, in the way in which its plugin expects to hear that.
+/// With `skip_grant_tables`: lets a client in whatever it claims, in the way in which its plugin expects to
+/// hear that.
 async fn wave_through(
     channel: &mut Channel,
     everybody: &Account,

@@ -1,9 +1,10 @@
 //! Logins make way for the sessions that are in.
 //!
-//! A login costs a worker some fifty times what a short statement does: a handshake of TLS, tables of privileges, a session to
-//! make. When a thousand clients a second come in, sessions would have to share their worker with all of them. So each worker has
-//! a pace: while its sessions are at work, polling logins may take [`SHARE`] of its time, and a login that comes too early waits for
-//! its slot. A worker whose sessions are idle polls logins as fast as they come.
+//! A login costs a worker some fifty times what a short statement does: a handshake of TLS, tables of
+//! privileges, a session to make. When a thousand clients a second come in, sessions would have to share
+//! their worker with all of them. So each worker has a pace: while its sessions are at work, polling logins
+//! may take [`SHARE`] of its time, and a login that comes too early waits for its slot. A worker whose
+//! sessions are idle polls logins as fast as they come.
 //!
 //! ```text
 //!  sessions  ▒▒▒▒▒▒▒▒   ▒▒▒▒▒▒▒▒▒▒▒▒   ▒▒▒▒▒▒▒▒▒▒▒▒   ▒▒▒▒
@@ -11,8 +12,9 @@
 //!                    └─── one slot ─┘
 //! ```
 //!
-//! Logins that wait for a slot are not silent clients: they are not ended to make room for others, and when there are many of them
-//! the server stops accepting, so that the operating system's queue holds what comes next.
+//! Logins that wait for a slot are not silent clients: they are not ended to make room for others, and when
+//! there are many of them the server stops accepting, so that the operating system's queue holds what comes
+//! next.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -59,7 +61,8 @@ impl Default for LoginPace {
 }
 
 impl LoginPace {
-    /// How long a login has to wait that is to be polled `now`; `beat` is that of the worker's post: two more with each poll.
+    /// How long a login has to wait that is to be polled `now`; `beat` is that of the worker's post: two more
+    /// with each poll.
     fn wait(&self, now: Instant, beat: u64) -> Duration {
         let pace = &mut *self.0.lock();
         pace.own_polls += 1;
@@ -130,8 +133,8 @@ pub async fn paced<T>(
 mod tests {
     use super::*;
 
-    /// Looks at a worker each 5 ms, in which its sessions were polled `polls` times, for a second in which logins that take a
-    /// millisecond come as fast as they may; how many of these there were.
+    /// Looks at a worker each 5 ms, in which its sessions were polled `polls` times, for a second in which
+    /// logins that take a millisecond come as fast as they may; how many of these there were.
     fn logins_in_a_second(polls: u64) -> u32 {
         let pace = LoginPace::default();
         let begun = Instant::now();

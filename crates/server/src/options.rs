@@ -197,7 +197,8 @@ impl Options {
         }
     }
 
-    /// A server that lets everyone in is not reached over the network, as in MySQL, unless that is said as well.
+    /// A server that lets everyone in is not reached over the network, as in MySQL, unless that is said as
+    /// well.
     fn use_skip_grant_tables(&mut self) {
         let is_open = self.settings.bool(sysvar::SKIP_GRANT_TABLES);
         if is_open && !self.given.contains(&sysvar::SKIP_NETWORKING) {

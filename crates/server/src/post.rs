@@ -1,4 +1,5 @@
-//! What the threads that poll tasks tell the [watchdog](crate::watchdog), and how they are started and waited for.
+//! What the threads that poll tasks tell the [watchdog](crate::watchdog), and how they are started and waited
+//! for.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use rustix::process::{Pid, setpriority_process};
 use rustix::thread::gettid;
 use tracing::debug;
 
-/// What is added to the nice value of a thread that computes: beside the workers it gets about a third of a processor that all want.
+/// What is added to the nice value of a thread that computes: beside the workers it gets about a third of a
+/// processor that all want.
 const COMPUTING_NICE: i32 = 5;
 
 /// A thread that polls tasks, as others see it. Only that thread writes to what changes with every poll.

@@ -1,4 +1,5 @@
-//! What a worker's event loop hears of: sockets that are ready, times that have come, and calls from other threads.
+//! What a worker's event loop hears of: sockets that are ready, times that have come, and calls from other
+//! threads.
 //!
 //! ```text
 //!   epoll ── sockets (edge-triggered): Source ── readable │ writable │ closed, a waker each
@@ -6,16 +7,18 @@
 //!   timers ─ by time, a waker each
 //! ```
 //!
-//! A reactor belongs to no thread. [`Reactor::turn`] is called by the thread that serves the worker just now; when that thread does not
-//! come back from a session's statement, another one goes on with the same reactor, and the sockets, timers and sessions
-//! do not notice ([`worker`](crate::worker)). This is why it is not tokio's: there, whoever polls a task holds the reactor.
+//! A reactor belongs to no thread. [`Reactor::turn`] is called by the thread that serves the worker just now;
+//! when that thread does not come back from a session's statement, another one goes on with the same reactor,
+//! and the sockets, timers and sessions do not notice ([`worker`](crate::worker)). This is why it is not
+//! tokio's: there, the thread that polls a task holds the reactor.
 //!
 //! # Readiness without a lost edge
 //!
-//! epoll tells of a socket once, when it becomes ready; from then on the [`Source`] remembers it, until a read or a write finds that
-//! there is nothing more. Between that finding and the note of it another edge may come, and be noted by another thread. So the word
-//! that holds the readiness counts edges, and only the word that was there *before* the read is cleared: an edge in between
-//! makes it another one, and the socket is tried once more.
+//! epoll tells of a socket once, when it becomes ready; from then on the [`Source`] remembers it, until a
+//! read or a write finds that there is nothing more. Between that finding and the note of it another edge may
+//! come, and be noted by another thread. So the word that holds the readiness counts edges, and only the word
+//! that was there *before* the read is cleared: an edge in between makes it another one, and the socket is
+//! tried once more.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -114,7 +117,8 @@ impl Source {
     }
 }
 
-/// A socket's place in a reactor, until it is dropped. The socket is closed or [forgotten](Watch::forget) after that.
+/// A socket's place in a reactor, until it is dropped. The socket is closed or [forgotten](Watch::forget)
+/// after that.
 pub struct Watch {
     source: Arc<Source>,
     event_loop: Arc<EventLoop>,
@@ -182,7 +186,8 @@ struct Watched {
     vacant: Vec<u32>,
 }
 
-/// A place, and how many sources it had before: an event that was on its way to one of them is not the next one's.
+/// A place, and how many sources it had before: an event that was on its way to one of them is not the next
+/// one's.
 #[derive(Default)]
 struct Place {
     source: Option<Arc<Source>>,
@@ -237,7 +242,8 @@ pub struct Reactor {
     bell: OwnedFd,
     watched: Mutex<Watched>,
     timers: Mutex<Timers>,
-    /// The first timer's time, microseconds after `begun`; without one, the largest number: then no turn looks at a clock.
+    /// The first timer's time, microseconds after `begun`; without one, the largest number: then no turn
+    /// looks at a clock.
     first_us: AtomicU64,
     begun: Instant,
 }
@@ -264,8 +270,8 @@ impl Reactor {
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Hears what there is and wakes who waits for it. If it `may_sleep`, until there is something. `awake` is called between the
-    /// sleep and the wakings.
+    /// Hears what there is and wakes who waits for it. If it `may_sleep`, until there is something. `awake`
+    /// is called between the sleep and the wakings.
     pub fn turn(&self, events: &mut Events, may_sleep: bool, awake: impl FnOnce()) {
         let events = &mut events.0;
         events.clear();
@@ -277,7 +283,8 @@ impl Reactor {
             tv_sec: timeout.as_secs() as i64,
             tv_nsec: timeout.subsec_nanos().into(),
         });
-        // An interruption by a signal is an end like any other. Another failure cannot be: the arguments are right.
+        // An interruption by a signal is an end like any other. Another failure cannot be: the arguments are
+        // right.
         let heard = epoll::wait(&self.epoll, spare_capacity(events), timeout.as_ref());
         awake();
         assert!(heard.is_ok() || heard == Err(rustix::io::Errno::INTR), "epoll: {heard:?}");
@@ -371,7 +378,8 @@ pub struct Sleep {
 }
 
 impl Sleep {
-    /// Until `limit` from now, told by the reactor of `event_loop`. What lies beyond a thousand years is never.
+    /// Until `limit` from now, told by the reactor of `event_loop`. What lies beyond a thousand years is
+    /// never.
     pub fn new(event_loop: &Arc<EventLoop>, limit: Duration) -> Sleep {
         const FOREVER: Duration = Duration::from_secs(1000 * 365 * 24 * 3600);
         Sleep { event_loop: event_loop.clone(), time: Instant::now() + limit.min(FOREVER), number: None }

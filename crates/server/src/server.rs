@@ -124,9 +124,10 @@ pub fn run_on(
     Ok(())
 }
 
-/// Ends while `left` threads are still held by sessions. Such a thread may be anywhere, in the middle of a change of a page with its
-/// latch held as well, so the engine is not shut down: its pages are not written back, and the next start recovers. What was
-/// committed with `innodb_flush_log_at_trx_commit` = 0 or 2 is made durable, if the log is not held by such a thread too.
+/// Ends while `left` threads are still held by sessions. Such a thread may be anywhere, in the middle of a
+/// change of a page with its latch held as well, so the engine is not shut down: its pages are not written
+/// back, and the next start recovers. What was committed with `innodb_flush_log_at_trx_commit` = 0 or 2 is
+/// made durable, if the log is not held by such a thread too.
 fn end_without_engine(runtime: &Runtime, engine: &Engine, left: usize) {
     warn!("{left} threads are held by sessions: ending without them; the next start recovers");
     let flushed = runtime.block_on(async { tokio::time::timeout(LAST_WAIT, engine.flush_log()).await });
@@ -272,7 +273,8 @@ struct ServerSurroundings {
     runtime: Handle,
     placement: Placement,
     engine: Arc<Engine>,
-    /// Each worker's waits for durability. Its background owns them, and lets go of them when the worker is stopped.
+    /// Each worker's waits for durability. Its background owns them, and lets go of them when the worker is
+    /// stopped.
     inboxes: Vec<OnceLock<Weak<WorkerInbox>>>,
 }
 
@@ -387,8 +389,8 @@ async fn refuse(event_loop: &Arc<EventLoop>, socket: Socket, connection: Arc<Con
     }
 }
 
-/// Asks every session to end and waits until they have, for a while: as long as they come back to roll back what is open, and not for
-/// those that hold their threads.
+/// Asks every session to end and waits until they have, for a while: as long as they come back to roll back
+/// what is open, and not for those that hold their threads.
 async fn farewell(host: &ServerHost, workers: &Workers) {
     let begun = Instant::now();
     let (mut beats, mut looked) = (Vec::new(), Instant::now());

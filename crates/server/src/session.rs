@@ -50,8 +50,8 @@ const LONGEST_LOGIN: u32 = 10;
 /// The privilege that `admin_address` asks for.
 const AT_ADMIN_ADDRESS: &str = "SERVICE_CONNECTION_ADMIN";
 
-/// Serves a client until it leaves or is made to. The one beyond max_connections must be an administrator: one of them always
-/// gets in.
+/// Serves a client until it leaves or is made to. The one beyond max_connections must be an administrator:
+/// one of them always gets in.
 pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit: Visit, share: Share) {
     // It leaves the list before the socket is closed: a client that has seen the one counts on the other.
     let visit = visit;
@@ -341,7 +341,8 @@ impl Conversation {
         }
     }
 
-    /// [`Self::execute`]; if that panics the client is told, what is open is rolled back, and the session goes on.
+    /// [`Self::execute`]; if that panics the client is told, what is open is rolled back, and the session
+    /// goes on.
     async fn execute_safely(
         &mut self,
         command: Command<'_>,

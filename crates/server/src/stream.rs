@@ -1,9 +1,9 @@
 //! A client's socket: read by its session, and watched while the session waits for others.
 //!
 //! A session that waits for a lock does not read, so it would not notice that its client has gone, and others would wait
-//! for locks that are of no use any more. The reactor hears it: the client's end is closed, whether or not the client has sent
-//! something before that (the next command, a farewell). A statement that computes asks what the reactor has last heard, which
-//! takes no system call, whenever it lets others run.
+//! for locks that are of no use any more. The reactor hears it: the client's end is closed, whether or not
+//! the client has sent something before that (the next command, a farewell). A statement that computes asks
+//! what the reactor has last heard, which takes no system call, whenever it lets others run.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,7 +18,8 @@ use rustix::net::{SendFlags, send};
 use crate::event_loop::EventLoop;
 use crate::reactor::{Readiness, Watch};
 
-/// Commands that a client may have executed without the session having waited for it once, before others have their turn.
+/// Commands that a client may have executed without the session having waited for it once, before others have
+/// their turn.
 const MOST_IN_A_ROW: u32 = 64;
 
 /// A client's socket, watched by an event loop.
@@ -82,7 +83,8 @@ impl Stream {
         matches!(self.socket, Socket::Unix(_))
     }
 
-    /// Appends what is there to `buffer`, as much as it has room for; waits until there is something, or the end.
+    /// Appends what is there to `buffer`, as much as it has room for; waits until there is something, or the
+    /// end.
     pub fn poll_read(&self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<usize>> {
         loop {
             let Poll::Ready(seen) = self.watch.poll(Readiness::Readable, context) else {
@@ -121,8 +123,8 @@ impl Stream {
         Ok(sent?)
     }
 
-    /// Waits until there is room worth writing to, and writes what there is. A client that makes a few bytes of room does not take what
-    /// it is sent.
+    /// Waits until there is room worth writing to, and writes what there is. A client that makes a few bytes
+    /// of room does not take what it is sent.
     pub fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         while self.watch.poll(Readiness::Writable, context).is_ready() {
             match self.try_write(bytes) {
@@ -144,7 +146,8 @@ impl Stream {
         self.watch.is_closed()
     }
 
-    /// The session has executed a command: whether it is time for others, because the client has always sent the next one before.
+    /// The session has executed a command: whether it is time for others, because the client has always sent
+    /// the next one before.
     pub fn is_incessant(&self) -> bool {
         let in_a_row = self.in_a_row.load(Ordering::Relaxed) + 1;
         let is_incessant = in_a_row >= MOST_IN_A_ROW;

@@ -6,13 +6,15 @@
 //!                     └─────────── computing threads ◀──────── its statement computes (Task::is_heavy)
 //! ```
 //!
-//! Which thread polls it may differ each time; that only one does, and that no waking is lost, is the [`Turn`]'s business. The
-//! worker's thread polls it as long as each poll is short. When an evaluation has computed for about a millisecond it asks
-//! [`may_compute`]; on the worker's thread the answer is no, the task is marked as heavy, the evaluation lets go, and the
-//! task is polled by the [computing threads](crate::compute) until the statement has ended ([`settle_down`]).
+//! Which thread polls it may differ each time; that only one does, and that no waking is lost, is the
+//! [`Turn`]'s business. The worker's thread polls it as long as each poll is short. When an evaluation has
+//! computed for about a millisecond it asks
+//! [`may_compute`]; on the worker's thread the answer is no, the task is marked as heavy, the evaluation lets
+//! go, and the task is polled by the [computing threads](crate::compute) until the statement has ended
+//! ([`settle_down`]).
 //!
-//! A panic inside of a task, of the kind that the process [survives](crate::fault), ends the task and nothing else; sessions look after
-//! their statements' themselves.
+//! A panic inside of a task, of the kind that the process [survives](crate::fault), ends the task and nothing
+//! else; sessions look after their statements' themselves.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -112,8 +114,8 @@ impl Task {
         }
     }
 
-    /// It is to be polled: also if it stands in the queue of the computing threads and these are all at work. Its worker polls it
-    /// then; it is asked to end, which takes no computing.
+    /// It is to be polled: also if it stands in the queue of the computing threads and these are all at work.
+    /// Its worker polls it then; it is asked to end, which takes no computing.
     pub fn recall(self: &Arc<Self>) {
         self.wake_by_ref();
         if self.is_heavy.load(Ordering::Relaxed) && self.compute.take_out(self) {
@@ -182,8 +184,8 @@ pub(crate) fn poll(post: &Post, task: Arc<Task>) {
     drop(done);
 }
 
-/// Whether the calling thread may compute for longer than a millisecond. On a worker's thread it may not, and the task that it polls
-/// is a computing thread's from its next poll on.
+/// Whether the calling thread may compute for longer than a millisecond. On a worker's thread it may not, and
+/// the task that it polls is a computing thread's from its next poll on.
 pub fn may_compute() -> bool {
     HERE.with_borrow(|here| {
         let Some(Here { post, task: Some(task) }) = here else { return true };

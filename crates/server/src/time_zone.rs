@@ -1,7 +1,8 @@
 //! The machine's time zone: what `time_zone = SYSTEM` means.
 //!
-//! It is what `TZ` says (a name of the zone database, a file, or a POSIX rule like `CET-1CEST,M3.5.0,M10.5.0/3`), else what
-//! `/etc/localtime` says, else UTC. It is read once: sessions agree on it as long as the server runs.
+//! It is what `TZ` says (a name of the zone database, a file, or a POSIX rule like
+//! `CET-1CEST,M3.5.0,M10.5.0/3`), else what `/etc/localtime` says, else UTC. It is read once: sessions agree
+//! on it as long as the server runs.
 
 use std::sync::LazyLock;
 

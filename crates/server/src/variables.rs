@@ -100,7 +100,8 @@ impl Globals {
         self.current.store(Arc::new(settings));
     }
 
-    /// Whether the server is read only: `None` if not, else the option that says so, and whether it holds for all.
+    /// Whether the server is read only: `None` if not, else the option that says so, and whether it holds for
+    /// all.
     #[inline]
     pub fn read_only(&self) -> Option<(&'static str, bool)> {
         match self.read_only.load(Ordering::Acquire) {

@@ -1,13 +1,16 @@
-//! The watchdog: a thread that sees when another one does not come back, and has the rest served by a new one.
+//! The watchdog: a thread that sees when another one does not come back, and has the rest served by a new
+//! one.
 //!
-//! Statements are evaluated in short steps, and a step that takes long is asked to go to the [computing threads](crate::compute). A
-//! step that never asks is a mistake, and must not cost more than that session: when a worker's thread has been in one poll for
-//! two looks, the watchdog *relieves* it. A new thread takes over the worker as it is - event loop, reactor, sessions, log inbox -
-//! and the old one finishes the poll, hands the task back as after any poll, and ends. Nothing is moved: a worker is not bound to its
-//! thread ([`reactor`](crate::reactor)).
+//! Statements are evaluated in short steps, and a step that takes long is asked to go to the [computing
+//! threads](crate::compute). A step that never asks is a mistake, and must not cost more than that session:
+//! when a worker's thread has been in one poll for two looks, the watchdog *relieves* it. A new thread takes
+//! over the worker as it is - event loop, reactor, sessions, log inbox - and the old one finishes the poll,
+//! hands the task back as after any poll, and ends. Nothing is moved: a worker is not bound to its thread
+//! ([`reactor`](crate::reactor)).
 //!
-//! It looks every 10 ms while something is polled, and falls asleep when nothing was for a second. The first worker that comes
-//! back from its sleep then wakes it; a quarter of a second later it would have looked in any case.
+//! It looks every 10 ms while something is polled, and falls asleep when nothing was for a second. The first
+//! worker that comes back from its sleep then wakes it; a quarter of a second later it would have looked in
+//! any case.
 
 use std::collections::HashMap;
 use std::io;
@@ -73,7 +76,8 @@ impl Watchdog {
         }
     }
 
-    /// Starts it over `team`. `looks_at_client` is called again and again while a connection's poll takes long, with its number.
+    /// Starts it over `team`. `looks_at_client` is called again and again while a connection's poll takes
+    /// long, with its number.
     pub(crate) fn start(team: &Arc<Team>, looks_at_client: impl Fn(u64) + Send + 'static) -> io::Result<()> {
         let team = team.clone();
         let watchdog = team.watchdog.clone();

@@ -1,9 +1,12 @@
-//! Workers: as many event loops as there are cores, each turned by a thread. A connection is given to the least loaded one, and a
-//! session may [move](Share::better_worker) to another between two commands. What the sessions of a worker share among themselves - the
+//! Workers: as many event loops as there are cores, each turned by a thread. A connection is given to the
+//! least loaded one, and a session may [move](Share::better_worker) to another between two commands. What the
+//! sessions of a worker share among themselves - the
 //! [`Plans`] of their statements - other threads touch only while one of the sessions computes.
 //!
-//! A worker is not its thread. The thread polls the worker's tasks one after the other; if one of them does not come back, the
-//! [watchdog](crate::watchdog) has a new thread turn the same event loop, and the old one is left to that task:
+//! A worker is not its thread. The thread polls the worker's tasks one after the other; if one of them does
+//! not come back, the
+//! [watchdog](crate::watchdog) has a new thread turn the same event loop, and the old one is left to that
+//! task:
 //!
 //! ```text
 //!   worker-0   ──poll──poll──turn──poll══════════════ a step that computes for seconds ══════════▶ hands the task back, ends
@@ -11,7 +14,8 @@
 //!   worker-0'                             └─turn──poll──poll──turn──poll──poll──▶ the worker's thread from now on
 //! ```
 //!
-//! While both exist, the old thread touches nothing of the worker but the queues, into which any thread may put tasks.
+//! While both exist, the old thread touches nothing of the worker but the queues, into which any thread may
+//! put tasks.
 
 use std::any::Any;
 use std::io;
@@ -40,7 +44,8 @@ const COMPUTING_THREADS: usize = 2;
 
 /// What surrounds the threads that serve sessions.
 pub trait Surroundings: Send + Sync {
-    /// The calling thread serves the worker of that number, or computes for all. What is returned is dropped when it ends.
+    /// The calling thread serves the worker of that number, or computes for all. What is returned is dropped
+    /// when it ends.
     fn enter(&self, worker: Option<usize>) -> Box<dyn Any>;
 
     /// The runtime to which the calling thread turns for what is done aside.
@@ -229,7 +234,8 @@ impl Worker {
                 left -= 1;
             }
         }
-        // Another thread that turns the loop, or is about to end, may have missed what this one was woken for.
+        // Another thread that turns the loop, or is about to end, may have missed what this one was woken
+        // for.
         event_loop.reactor().ring();
     }
 }
@@ -296,8 +302,8 @@ impl Team {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one more for administrators if `for_administrators`. `looks_at_client` is called again and again
-    /// while a connection's poll takes long, with its number.
+    /// Starts `count` workers, and one more for administrators if `for_administrators`. `looks_at_client` is
+    /// called again and again while a connection's poll takes long, with its number.
     pub fn start(
         count: usize,
         for_administrators: bool,
@@ -332,7 +338,8 @@ impl Workers {
         self.team.workers.len()
     }
 
-    /// Gives a session to the least loaded worker, or to the one for administrators if it is one. `begin` is called on it.
+    /// Gives a session to the least loaded worker, or to the one for administrators if it is one. `begin` is
+    /// called on it.
     pub fn spawn<F>(&self, connection: &Arc<Connection>, begin: impl FnOnce(Share) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -362,8 +369,8 @@ impl Workers {
         held
     }
 
-    /// Ends every worker; sessions that still run are dropped. Waits at most `limit` for threads that are held by a session; how many
-    /// have not come back then.
+    /// Ends every worker; sessions that still run are dropped. Waits at most `limit` for threads that are
+    /// held by a session; how many have not come back then.
     pub fn stop(self, limit: Duration) -> usize {
         let Team { compute, watchdog, crew, .. } = &*self.team;
         watchdog.stop();

@@ -175,7 +175,8 @@ fn each_wait_of_a_login_has_its_own_time() {
     let server = TestServer::start(&[("connect_timeout", "2")]);
     let mut slow = server.connect_raw();
     assert_eq!(slow.read().unwrap()[0], 10);
-    // A client that is short of processor time: longer than connect_timeout in all, and never so long at a time.
+    // A client that is short of processor time: longer than connect_timeout in all, and never so long at a
+    // time.
     std::thread::sleep(Duration::from_millis(1300));
     let asks_for_another_plugin = "mysql_clear_password";
     slow.respond("root", &[7; 4], asks_for_another_plugin, CAPABILITIES);

@@ -1,4 +1,4 @@
-//! Accounts whose tables are damaged, and a server that asks nobody who he is.
+//! Accounts whose tables are damaged, and a server that asks no client for a proof.
 
 mod client;
 
@@ -51,8 +51,8 @@ impl Disk {
         TestServer::start_on(self.faults.clone(), &all)
     }
 
-    /// The file of a table of the schema `mysql`, told by a column that no table before it has: each file's page 1 has a copy of
-    /// its table's definition.
+    /// The file of a table of the schema `mysql`, told by a column that no table before it has: each file's
+    /// page 1 has a copy of its table's definition.
     fn file_of(&self, table: &str) -> PathBuf {
         let (with, without) = match table {
             "user" => ("authentication_string", "nothing"),
@@ -70,7 +70,8 @@ impl Disk {
         files.into_iter().find(is_it).unwrap()
     }
 
-    /// Damages the last leaf of a table, or its root; on the last leaf are the accounts with the highest names.
+    /// Damages the last leaf of a table, or its root; on the last leaf are the accounts with the highest
+    /// names.
     fn damage(&self, table: &str, is_root: bool) {
         let path = self.file_of(table);
         let file = self.faults.open(&path, OpenMode::EXISTING).unwrap();

@@ -1,7 +1,7 @@
 //! `palisade_durable_reads`: an answer waits until all that its statement can have read is durable.
 //!
-//! The test holds the log's syncs back: a commit is then in the log's memory, and its rows can be read, but it is not
-//! acknowledged, and a crash would take it back.
+//! The test holds the log's syncs back: a commit is then in the log's memory, and its rows can be read, but
+//! it is not acknowledged, and a crash would take it back.
 
 mod client;
 

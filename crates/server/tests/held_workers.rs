@@ -1,9 +1,9 @@
-//! Statements that compute, one on every worker at once, beside sessions that ask short questions; and the end of a server in which
-//! every worker computes.
+//! Statements that compute, one on every worker at once, beside sessions that ask short questions; and the
+//! end of a server in which every worker computes.
 //!
-//! That a worker's other sessions are served while a step does not come back is shown without a clock in the tests of
-//! `worker.rs`. Here are the true statements. The limits of the tests that always run are wide, because these run beside others on few
-//! processors; `soak` has the figures that are promised:
+//! That a worker's other sessions are served while a step does not come back is shown without a clock in the
+//! tests of `worker.rs`. Here are the true statements. The limits of the tests that always run are wide,
+//! because these run beside others on few processors; `soak` has the figures that are promised:
 //!
 //! ```sh
 //! cargo test -p palisade-server --test held_workers -- --ignored --nocapture
@@ -64,8 +64,8 @@ fn begin(server: &TestServer, statement: &str) -> (Client, String) {
     (client, id)
 }
 
-/// What came of a kind: the longest wait of `SELECT 1`, and of a login, while `busy` sessions executed the statement; and how long it
-/// took until they had ended after a KILL.
+/// What came of a kind: the longest wait of `SELECT 1`, and of a login, while `busy` sessions executed the
+/// statement; and how long it took until they had ended after a KILL.
 struct Seen {
     wait: Duration,
     login: Duration,

@@ -1,5 +1,5 @@
-//! What comes of a panic: the statement's end where only its session is in doubt, the process's where the storage engine is.
-//! (The statement that panics is one of builds with debug assertions.)
+//! What comes of a panic: the statement's end where only its session is in doubt, the process's where the
+//! storage engine is. (The statement that panics is one of builds with debug assertions.)
 
 #![cfg(debug_assertions)]
 

@@ -1,10 +1,11 @@
-//! Every account of `privileges/accounts.txt` tries every statement of `privileges/statements.txt`, and is denied what MySQL
-//! denies it.
+//! Every account of `privileges/accounts.txt` tries every statement of `privileges/statements.txt`, and is
+//! denied what MySQL denies it.
 //!
-//! `privileges/answers.txt` has what MySQL 9.7 answered: for each statement the accounts that were denied it, by the error. With
-//! `PALISADE_ASK_MYSQL=127.0.0.1:PORT` the test asks a MySQL there (root without a password) and writes the file again.
-//! What is not denied counts as allowed, whatever else the answer is: the test is about privileges. 1143, about a column, counts as
-//! 1142: there are no privileges on columns here.
+//! `privileges/answers.txt` has what MySQL 9.7 answered: for each statement the accounts that were denied it,
+//! by the error. With `PALISADE_ASK_MYSQL=127.0.0.1:PORT` the test asks a MySQL there (root without a
+//! password) and writes the file again. What is not denied counts as allowed, whatever else the answer is:
+//! the test is about privileges. 1143, about a column, counts as 1142: there are no privileges on columns
+//! here.
 
 mod client;
 
@@ -17,8 +18,8 @@ use client::{Answer, CAPABILITIES, Client, TestServer, number, run};
 /// Errors that deny something for want of a privilege.
 const DENIALS: [u16; 7] = [1044, 1045, 1095, 1142, 1143, 1227, 1410];
 
-/// Accounts that MySQL lets change others, and this server does not: by UPDATE, INSERT or DELETE on the tables of `mysql`, or by ALL
-/// without GRANT OPTION (docs/sql.md).
+/// Accounts that MySQL lets change others, and this server does not: by UPDATE, INSERT or DELETE on the
+/// tables of `mysql`, or by ALL without GRANT OPTION (docs/sql.md).
 const STRICTER: [&str; 3] = ["update_mysql", "write_all", "all"];
 
 fn file(name: &str) -> PathBuf {

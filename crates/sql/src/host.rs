@@ -160,10 +160,11 @@ pub trait Host: Send + Sync {
         Box::pin(crate::run::yield_now())
     }
 
-    /// Asked by an evaluation that has computed for about a millisecond within one step of the connection's statement. `true`: the
-    /// calling thread may go on computing. `false`: the thread serves other sessions too. The caller then unwinds with
-    /// [`Blocked::Wait`](palisade_base::Blocked::Wait) on a completed event, and the server calls the step again on a thread
-    /// that serves no other session.
+    /// Asked by an evaluation that has computed for about a millisecond within one step of the connection's
+    /// statement. `true`: the calling thread may go on computing. `false`: the thread serves other sessions
+    /// too. The caller then unwinds with
+    /// [`Blocked::Wait`](palisade_base::Blocked::Wait) on a completed event, and the server calls the step
+    /// again on a thread that serves no other session.
     fn may_compute(&self, _connection_id: u64) -> bool {
         true
     }
@@ -206,8 +207,8 @@ pub trait Host: Send + Sync {
         true
     }
 
-    /// What the session's account may do to a table's columns, as information_schema.COLUMNS lists it; empty if it may not know
-    /// of them. `None` if it may do everything.
+    /// What the session's account may do to a table's columns, as information_schema.COLUMNS lists it; empty
+    /// if it may not know of them. `None` if it may do everything.
     fn column_privileges(&self, _session: &Session, _schema: &str, _table: &str) -> Option<String> {
         None
     }
@@ -233,8 +234,8 @@ pub trait Host: Send + Sync {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
     }
 
-    /// 1290 if the server is read only (`read_only`, `super_read_only`) to the session. Asked before each change and each commit
-    /// of one: it must cost next to nothing.
+    /// 1290 if the server is read only (`read_only`, `super_read_only`) to the session. Asked before each
+    /// change and each commit of one: it must cost next to nothing.
     fn check_read_only(&self, _session: &Session) -> SqlResult<()> {
         Ok(())
     }

@@ -189,7 +189,8 @@ pub struct Session {
     pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
     /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
     pub multi_statements: bool,
-    /// User variables, by lower-case name. [`set_user_variable`](Session::set_user_variable) keeps count of what they hold.
+    /// User variables, by lower-case name. [`set_user_variable`](Session::set_user_variable) keeps count of
+    /// what they hold.
     pub user_variables: HashMap<String, UserVariable>,
     /// Bytes that the user variables hold.
     user_variables_size: usize,
@@ -311,7 +312,8 @@ impl Session {
         }
     }
 
-    /// Gives a user variable a value; 1037, and the variable stays as it is, if all of them would hold more than
+    /// Gives a user variable a value; 1037, and the variable stays as it is, if all of them would hold more
+    /// than
     /// [`USER_VARIABLES_LIMIT`].
     pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> Result<(), crate::SqlError> {
         let before = self.user_variables.get(name).map_or(0, |known| known.size(name));

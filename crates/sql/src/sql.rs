@@ -205,11 +205,13 @@ impl Sql {
         self.host.named_locks().release_all(session.connection_id);
     }
 
-    /// A statement of the session has ended in the middle, by a panic: rolls back what is open. Everything else of the session stays.
+    /// A statement of the session has ended in the middle, by a panic: rolls back what is open. Everything
+    /// else of the session stays.
     pub async fn recover(&self, session: &mut Session) {
         // It is told of the panic.
         let _ = self.rollback(session).await;
-        // Should the panic have come between two changes of the session's state: the background undoes what is left.
+        // Should the panic have come between two changes of the session's state: the background undoes what
+        // is left.
         session.transaction = None;
         session.xa = None;
     }

@@ -85,8 +85,9 @@ impl Warnings {
         }
     }
 
-    /// A step of an evaluation begins: if it is given up, to be evaluated again, it takes its conditions back. Steps nest; what
-    /// a step within it has pushed and not taken back stays, since that one is not evaluated again.
+    /// A step of an evaluation begins: if it is given up, to be evaluated again, it takes its conditions
+    /// back. Steps nest; what a step within it has pushed and not taken back stays, since that one is not
+    /// evaluated again.
     #[inline]
     pub fn begin_step(&mut self) -> StepMark {
         self.depth += 1;

@@ -1,4 +1,5 @@
-//! Statements over many rows let the worker's other sessions run, and end wherever they do so when they are killed.
+//! Statements over many rows let the worker's other sessions run, and end wherever they do so when they are
+//! killed.
 
 mod client;
 

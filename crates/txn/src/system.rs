@@ -75,8 +75,8 @@ impl TrxSystem {
         Ok(Arc::new(Self::new(log, undo, TrxId(1), clock)))
     }
 
-    /// The same for tables that have been written to already, by transactions of which nothing is known: all of them count
-    /// as committed, and nothing of them can be rolled back or seen as it was before. Blocks.
+    /// The same for tables that have been written to already, by transactions of which nothing is known: all
+    /// of them count as committed, and nothing of them can be rolled back or seen as it was before. Blocks.
     pub fn create_without_past(
         log: Arc<Log>,
         undo: Arc<Space>,

@@ -1,4 +1,5 @@
-//! Random questions about grouping: what makes two expressions the same, and what a name above a GROUP BY means.
+//! Random questions about grouping: what makes two expressions the same, and what a name above a GROUP BY
+//! means.
 //!
 //! | kind | what is asked |
 //! |---|---|

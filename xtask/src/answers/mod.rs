@@ -1,9 +1,10 @@
 //! Another server as oracle: random statements are answered by Palisade and by MySQL, and the answers compared.
 //!
-//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind grouping]`: each seed is a statement (see [`author`]): a function
-//! or an operator with constants and columns of all types as arguments; or one that stores such a value. Rows, types of columns, errors and warnings must be
-//! equal. Differences are counted by what the statement is about, the shortest of each kind is shown: first those of rows,
-//! then of types, errors, warnings. Doubles may differ in their last digits.
+//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind grouping]`: each seed is a
+//! statement (see [`author`]): a function or an operator with constants and columns of all types as
+//! arguments; or one that stores such a value. Rows, types of columns, errors and warnings must be equal.
+//! Differences are counted by what the statement is about, the shortest of each kind is shown: first those of
+//! rows, then of types, errors, warnings. Doubles may differ in their last digits.
 //!
 //! No test: MySQL is no part of the project's tests, and some differences are meant (docs/sql.md). What is found and mended
 //! becomes a golden script.

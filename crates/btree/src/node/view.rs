@@ -377,8 +377,9 @@ impl<'p> NodeView<'p, Page> {
         Ok(())
     }
 
-    /// Checks a node that was read from disk: [`check`](Self::check), that the heads of the keys ascend, and that an inner node
-    /// has a leftmost child. Costs a few instructions for each entry, so it is done whenever a node is read.
+    /// Checks a node that was read from disk: [`check`](Self::check), that the heads of the keys ascend, and
+    /// that an inner node has a leftmost child. Costs a few instructions for each entry, so it is done
+    /// whenever a node is read.
     pub(crate) fn check_read(&self) -> Result<(), &'static str> {
         if self.page.u16_at(SLOT_COUNT) as usize > CAPACITY / SLOT_SIZE {
             return Err("more slots than there is room for");

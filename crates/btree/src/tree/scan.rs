@@ -205,9 +205,10 @@ impl Tree {
 }
 
 impl Tree {
-    /// Where a scan goes on that came from `from` and could not read the page `damaged`: at the next separator on the way to
-    /// that page. What lies before it is passed over, which is a leaf, or all that is below a damaged node. If the page is
-    /// not on the way, the leaf itself is passed over. The root cannot be. Waits for: pages to be read.
+    /// Where a scan goes on that came from `from` and could not read the page `damaged`: at the next
+    /// separator on the way to that page. What lies before it is passed over, which is a leaf, or all that is
+    /// below a damaged node. If the page is not on the way, the leaf itself is passed over. The root cannot
+    /// be. Waits for: pages to be read.
     pub fn pass_damage(&self, from: Bound<&[u8]>, direction: Direction, damaged: PageNo) -> Attempt<ScanEnd> {
         let seek = Seek::at(from, direction);
         if damaged == self.root() && !self.space().has(damaged) {

@@ -1,5 +1,5 @@
-//! The cleaner that follows the log neither keeps frames from being freed nor the checkpoint from advancing, however much it is
-//! to write.
+//! The cleaner that follows the log neither keeps frames from being freed nor the checkpoint from advancing,
+//! however much it is to write.
 
 use super::*;
 use palisade_io::{Overlay, OverlayFileSystem};
@@ -85,7 +85,8 @@ fn a_cleaner_alone_frees_frames_between_two_batches() {
     world.pool.step_coordinator().unwrap();
     let (reader, missed) = (space.clone(), Arc::new(AtomicU64::new(0)));
     let count = missed.clone();
-    // A session reads a page that is not in memory while another is written: more of them than frames are kept free.
+    // A session reads a page that is not in memory while another is written: more of them than frames are
+    // kept free.
     let mut next = PAGES - 1;
     *disk.overlay().0.lock() = Some(Box::new(move || {
         let waits = matches!(reader.shared(PageNo(next)), Err(Blocked::Wait(event)) if !event.is_complete());

@@ -74,7 +74,8 @@ impl Collation {
         counted.unwrap_or_else(|never| match never {})
     }
 
-    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with its error.
+    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with
+    /// its error.
     pub fn like_counted<E>(
         &self,
         text: &[u8],
@@ -161,7 +162,8 @@ impl Collation {
         counted.unwrap_or_else(|never| match never {})
     }
 
-    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with its error.
+    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with
+    /// its error.
     pub fn find_counted<E>(
         &self,
         text: &[u8],
@@ -189,8 +191,8 @@ impl Collation {
         Ok(None)
     }
 
-    /// Length of the beginning of `text` that matches `needle`, character by character; and how many were compared and
-    /// not counted.
+    /// Length of the beginning of `text` that matches `needle`, character by character; and how many were
+    /// compared and not counted.
     fn match_at<E>(
         &self,
         text: &[u8],

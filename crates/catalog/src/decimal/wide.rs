@@ -2,8 +2,8 @@
 //! (a product of two 65-digit numbers has 130 digits; 2^512 has 155). Only the slow path comes here; what fits
 //! 128 bits is computed there.
 //!
-//! No operation fails: what does not fit is [`Wide::MAX`], which is beyond every DECIMAL and is refused as such
-//! where a coefficient becomes a number again.
+//! No operation fails: what does not fit is [`Wide::MAX`], which is beyond every DECIMAL and is refused as
+//! such where a coefficient becomes a number again.
 
 use std::cmp::Ordering;
 

@@ -184,7 +184,8 @@ pub struct Index {
     pub invisible: bool,
     /// Not shown to SQL at all (GEN_CLUST_INDEX).
     pub hidden: bool,
-    /// Made because a foreign key needs an index and there was none: it goes when one comes that begins with its columns.
+    /// Made because a foreign key needs an index and there was none: it goes when one comes that begins with
+    /// its columns.
     pub implicit: bool,
     /// COMMENT.
     pub comment: String,
@@ -341,8 +342,8 @@ impl TableDef {
         }
     }
 
-    /// The declared index whose order the rows are kept in, once the clustered index is chosen; `None` if they are kept by a
-    /// hidden row id.
+    /// The declared index whose order the rows are kept in, once the clustered index is chosen; `None` if
+    /// they are kept by a hidden row id.
     pub fn clustering_index(&self) -> Option<&Index> {
         self.clustering_position().and_then(|position| self.indexes.get(position))
     }

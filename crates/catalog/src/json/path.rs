@@ -271,11 +271,11 @@ impl Path {
         self.find_counted(document, true, |_| Ok::<(), Infallible>(())).unwrap_or_else(|never| match never {})
     }
 
-    /// As [`find`](Self::find). A value that is no array has an element `[0]` only if `wraps`. `count` is told how many
-    /// units of work are to come, again and again; its error ends the search.
+    /// As [`find`](Self::find). A value that is no array has an element `[0]` only if `wraps`. `count` is
+    /// told how many units of work are to come, again and again; its error ends the search.
     ///
-    /// The path is followed leg by leg, by all that was found so far: so a value that `**` reaches in several ways goes on
-    /// once, and the work is at most legs times values.
+    /// The path is followed leg by leg, by all that was found so far: so a value that `**` reaches in several
+    /// ways goes on once, and the work is at most legs times values.
     pub fn find_counted<'a, E>(
         &self,
         document: &'a Json,

@@ -146,8 +146,8 @@ impl Date {
 }
 
 impl DateTime {
-    /// The value `interval` later (earlier if `negative`); `None` before 0000-01-01, beyond year 9999, and for dates with
-    /// a zero month or day. Adding months to the 31st gives the last day of a shorter month.
+    /// The value `interval` later (earlier if `negative`); `None` before 0000-01-01, beyond year 9999, and
+    /// for dates with a zero month or day. Adding months to the 31st gives the last day of a shorter month.
     pub fn add(self, interval: Interval, negative: bool) -> Option<DateTime> {
         let signed = |amount: i64| if negative { amount.checked_neg() } else { Some(amount) };
         let mut date = self.date();

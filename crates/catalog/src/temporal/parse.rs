@@ -249,7 +249,8 @@ impl DateTime {
         Some((Parsed { value, truncated: fields.trailing }, fields.offset))
     }
 
-    /// How many digits the fraction of a text has that is read as a date and time, at most 6; `None` if it is none.
+    /// How many digits the fraction of a text has that is read as a date and time, at most 6; `None` if it is
+    /// none.
     pub fn fraction_digits(text: &[u8]) -> Option<u8> {
         let fields = read_fields(text, true).filter(|fields| fields.count >= 3)?;
         from_fields(fields.values, fields.micros).map(|_| fields.digits)

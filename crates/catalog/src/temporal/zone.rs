@@ -67,8 +67,8 @@ impl Zone {
         self.to_unix_micros(local).map(Timestamp).filter(|timestamp| *timestamp <= Timestamp::MAX)
     }
 
-    /// The same in microseconds since 1970, for expressions, which reach further than the type TIMESTAMP: from the first
-    /// second of 1970 to 3001-01-18 23:59:59.999999 UTC. `None` for the zero date.
+    /// The same in microseconds since 1970, for expressions, which reach further than the type TIMESTAMP:
+    /// from the first second of 1970 to 3001-01-18 23:59:59.999999 UTC. `None` for the zero date.
     pub fn to_unix_micros(&self, local: DateTime) -> Option<i64> {
         const LAST: i64 = 32_536_771_199_999_999;
         if !local.date().is_valid() {

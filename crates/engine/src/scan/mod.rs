@@ -394,7 +394,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Goes on behind a leaf, or more, that cannot be read. What was read of it before the damage stays in the batch.
+    /// Goes on behind a leaf, or more, that cannot be read. What was read of it before the damage stays in
+    /// the batch.
     #[cold]
     fn pass_damage(&mut self, damaged: PageNo) -> Attempt<()> {
         let Some(from) = &self.from else { return Ok(()) };

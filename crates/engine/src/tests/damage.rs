@@ -156,7 +156,8 @@ fn a_missing_dictionary_is_made_again_too() {
     goes_on_without_force(&disk);
 }
 
-/// The copies follow CREATE, RENAME, ALTER and the building of indexes; a table that was dropped does not come back.
+/// The copies follow CREATE, RENAME, ALTER and the building of indexes; a table that was dropped does not
+/// come back.
 #[test]
 fn what_is_made_again_is_what_was_there_last() {
     let disk = Disk::with_tables();
@@ -386,7 +387,8 @@ fn damage_in_the_middle_of_the_redo_log_is_accepted_at_six_only() {
     }
     drop(client);
     crash(engine);
-    // The log's bytes have LSNs of their own; the last of forty commits is surely behind the middle of what was written.
+    // The log's bytes have LSNs of their own; the last of forty commits is surely behind the middle of what
+    // was written.
     let log = disk.fs.list(Path::new("/data/#log")).unwrap();
     let segment = log.iter().find(|path| path.to_string_lossy().contains("log.")).unwrap();
     let bytes = disk.files()[segment].clone();

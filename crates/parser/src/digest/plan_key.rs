@@ -3,9 +3,11 @@
 //! Which constants may go is decided by where they stand, token by token:
 //!
 //! * Only SELECT, INSERT, REPLACE, UPDATE, DELETE and WITH have keys.
-//! * In WHERE, ON, VALUES, SET, ON DUPLICATE KEY UPDATE and LIMIT constants become parameters. In select lists
+//! * In WHERE, ON, VALUES, SET, ON DUPLICATE KEY UPDATE and LIMIT constants become parameters. In select
+//!   lists
 //!   they stay, in subqueries too and with the space around them: they name columns and give them their types. In GROUP BY and ORDER BY they are positions.
-//! * In HAVING they stay as well: whether an expression there is one of GROUP BY, or an aggregate the same as one of the
+//! * In HAVING they stay as well: whether an expression there is one of GROUP BY, or an aggregate the same as
+//!   one of the
 //!   select list, depends on their values, and two parameters are never the same expression.
 //! * A constant that is a condition by itself, or is compared with another constant (`WHERE 1=0`), stays: the plan
 //!   depends on it.

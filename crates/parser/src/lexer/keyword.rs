@@ -182,7 +182,8 @@ impl Keyword {
         WORDS[self as usize]
     }
 
-    /// Every word of the grammar by the alphabet, and whether it is reserved: what information_schema.KEYWORDS lists.
+    /// Every word of the grammar by the alphabet, and whether it is reserved: what
+    /// information_schema.KEYWORDS lists.
     pub fn listed() -> Vec<(&'static str, bool)> {
         let listed = KEYWORDS[1..].iter().filter(|keyword| !keyword.is_call_only());
         let mut words: Vec<_> = listed.map(|keyword| (keyword.text(), keyword.is_reserved())).collect();

@@ -21,7 +21,8 @@ use super::table::{Account, AccountName, AccountTable};
 const INFORMATION_SCHEMA: &str = "information_schema";
 const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
-/// Tables of performance_schema that every account may read; the others need SELECT on them. What MySQL 9.7 answers.
+/// Tables of performance_schema that every account may read; the others need SELECT on them. What MySQL 9.7
+/// answers.
 const READABLE_BY_ALL: &[&str] = &[
     "processlist",
     "global_variables",
@@ -142,7 +143,8 @@ impl<'a> Asker<'a> {
         is_public(database) || self.account.is_some_and(|account| account.uses_database(database))
     }
 
-    /// What it may do to each column of a table, as information_schema lists it; none if it does not see columns.
+    /// What it may do to each column of a table, as information_schema lists it; none if it does not see
+    /// columns.
     pub fn column_privileges(&self, database: &str, table: &str) -> Privileges {
         if is_public(database) {
             return Privileges::SELECT;
@@ -294,7 +296,8 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// RELOAD, or the privilege of that name for a part of it; tables that are locked have to be ones it may lock and read.
+    /// RELOAD, or the privilege of that name for a part of it; tables that are locked have to be ones it may
+    /// lock and read.
     fn check_flush(&self, what: &FlushTarget) -> SqlResult<()> {
         let part = match what {
             FlushTarget::Tables { .. } => Some("FLUSH_TABLES"),
@@ -342,7 +345,8 @@ impl<'a> Asker<'a> {
         self.on_table(new, Privileges::INSERT)
     }
 
-    /// Whether it may know how a table is made: by SELECT on its schema, or by any privilege on the table itself.
+    /// Whether it may know how a table is made: by SELECT on its schema, or by any privilege on the table
+    /// itself.
     fn looks_into(&self, name: &ObjectName) -> SqlResult<()> {
         let database = self.database_of(name.schema.as_deref())?;
         let may = is_public(database)

@@ -20,9 +20,9 @@
 //! Sessions of an account that may do everything everywhere are not looked up at all: such an account's loss of a
 //! global privilege acts from its next login on, as MySQL's manual says of global privileges.
 //!
-//! With `skip_grant_tables` everybody is one account that may do everything, until FLUSH PRIVILEGES reads the rows. Damaged rows
-//! do not keep the server from starting: what could be read counts, except where a lost row could have gone before it
-//! ([`Completeness`]), and accounts cannot be changed until all can be read.
+//! With `skip_grant_tables` everybody is one account that may do everything, until FLUSH PRIVILEGES reads the
+//! rows. Damaged rows do not keep the server from starting: what could be read counts, except where a lost
+//! row could have gone before it ([`Completeness`]), and accounts cannot be changed until all can be read.
 //!
 //! Deliberately absent, and answered with 1235: roles, proxies, privileges on columns and routines, resource limits,
 //! password expiry and history.
@@ -81,8 +81,8 @@ impl Accounts {
         self.current.load_full()
     }
 
-    /// Makes the tables of the schema `mysql` if this is a fresh server, and reads the accounts from them, as far as they can be
-    /// read, unless `skips` says that everybody is let in. No session is served yet.
+    /// Makes the tables of the schema `mysql` if this is a fresh server, and reads the accounts from them, as
+    /// far as they can be read, unless `skips` says that everybody is let in. No session is served yet.
     pub async fn open(&self, sql: &Sql, skips: bool) -> SqlResult<()> {
         let _change = self.change.lock().await;
         let may_lack = sql.engine().config().force_recovery.is_on();
@@ -108,7 +108,8 @@ impl Accounts {
         Ok(())
     }
 
-    /// Whether accounts can be named and changed: 1290 with `skip_grant_tables`, 1728 while some cannot be read.
+    /// Whether accounts can be named and changed: 1290 with `skip_grant_tables`, 1728 while some cannot be
+    /// read.
     pub fn check_changeable(&self) -> SqlResult<()> {
         match self.current.load().completeness() {
             Completeness::Whole => Ok(()),

@@ -82,7 +82,8 @@ impl Source<'_> {
 }
 
 /// Reads the accounts as far as they can be read; those that lost rows might have gone before are
-/// [locked](AccountTable::lacks_users). For when no session is served yet: meanwhile all scans pass over damage.
+/// [locked](AccountTable::lacks_users). For when no session is served yet: meanwhile all scans pass over
+/// damage.
 pub(super) async fn load_what_is_whole(sql: &Sql) -> SqlResult<AccountTable> {
     let engine = sql.engine();
     let passed_before = engine.passes_damage();

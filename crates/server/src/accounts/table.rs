@@ -165,7 +165,8 @@ impl AccountTable {
         }
     }
 
-    /// What takes the place of the accounts with `skip_grant_tables`: one that everybody is, with the name that MySQL gives it.
+    /// What takes the place of the accounts with `skip_grant_tables`: one that everybody is, with the name
+    /// that MySQL gives it.
     pub fn skipped() -> Self {
         let name = AccountName::new("skip-grants user", "skip-grants host");
         let all = AccountTable::new(vec![Account { name, ..Account::root() }]);
@@ -185,8 +186,8 @@ impl AccountTable {
         self.completeness
     }
 
-    /// Rows of `user` could not be read. One of them may have been the account that a client should get, so only those stay
-    /// open that nothing goes before: with a user's name and a host without pattern or mask.
+    /// Rows of `user` could not be read. One of them may have been the account that a client should get, so
+    /// only those stay open that nothing goes before: with a user's name and a host without pattern or mask.
     pub(super) fn lacks_users(&mut self) {
         self.lacks("user");
         for account in self.accounts.values_mut() {
@@ -194,8 +195,8 @@ impl AccountTable {
         }
     }
 
-    /// Rows of `db` could not be read. Of the entries that match a database the closest counts alone, and may have been one of
-    /// them, so only those stay that are closest in any case: names without pattern.
+    /// Rows of `db` could not be read. Of the entries that match a database the closest counts alone, and may
+    /// have been one of them, so only those stay that are closest in any case: names without pattern.
     pub(super) fn lacks_databases(&mut self) {
         self.lacks("db");
         for account in self.accounts.values_mut() {
@@ -203,8 +204,8 @@ impl AccountTable {
         }
     }
 
-    /// Rows of a table could not be read whose rows do nothing but allow something: what they allowed is lost until it is
-    /// repaired.
+    /// Rows of a table could not be read whose rows do nothing but allow something: what they allowed is lost
+    /// until it is repaired.
     pub(super) fn lacks(&mut self, table: &'static str) {
         if self.completeness == Completeness::Whole {
             self.completeness = Completeness::Lacks(table);

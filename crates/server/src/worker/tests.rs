@@ -197,7 +197,8 @@ fn a_session_is_called_off_and_others_compute_while_every_computing_thread_is_he
         })
         .collect();
     holders.iter().for_each(|_| is_held.recv_timeout(PATIENCE).unwrap());
-    // One that is killed while it stands in the queue, or after another thread was added: it ends in either case.
+    // One that is killed while it stands in the queue, or after another thread was added: it ends in either
+    // case.
     let (told, connection) = channel();
     let killed = fixture.session(move |_, visit| async move {
         told.send(Arc::clone(&visit)).unwrap();

@@ -66,9 +66,10 @@ impl Binder<'_> {
         Ok(Expr { node: Node::Column { slot, column, name }, ty, nullable, coercibility })
     }
 
-    /// The block that computes an aggregate: the innermost one whose columns the arguments read, be it an enclosing one. Of
-    /// arguments that read no column it is the block where the aggregate stands, if aggregates may stand there, else
-    /// the nearest enclosing one where they may. 1111 if there is none, and for an aggregate of aggregates.
+    /// The block that computes an aggregate: the innermost one whose columns the arguments read, be it an
+    /// enclosing one. Of arguments that read no column it is the block where the aggregate stands, if
+    /// aggregates may stand there, else the nearest enclosing one where they may. 1111 if there is none, and
+    /// for an aggregate of aggregates.
     fn computing_block(&self, arguments: &[Expr], order_by: &[SortKey]) -> SqlResult<usize> {
         let invalid = || mysql_error!(ER_INVALID_GROUP_FUNC_USE);
         let home = self.scopes.len() - 1;

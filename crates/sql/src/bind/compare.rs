@@ -38,7 +38,8 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
     }
 }
 
-/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT or YEAR would keep it.
+/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT or YEAR
+/// would keep it.
 pub(super) fn constant_number(expr: &mut Expr, with: &Expr) {
     if !matches!(with.node, Node::Column { .. }) || !expr.is_constant() {
         return;
@@ -71,8 +72,8 @@ pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlRe
     compare_leniently(comparison, left, right)
 }
 
-/// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number; and a
-/// constant is not read as the column's type.
+/// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number;
+/// and a constant is not read as the column's type.
 pub fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let (l, r) = (&left.ty, &right.ty);
     if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {

@@ -217,7 +217,8 @@ impl Binder<'_> {
         let (left, right) = scope.star[first.star..].split_at(middle.star - first.star);
         let mut pairs = Vec::with_capacity(names.len());
         for name in names {
-            // What was merged before is seen once; what two tables of an operand have without that is ambiguous.
+            // What was merged before is seen once; what two tables of an operand have without that is
+            // ambiguous.
             let find = |range: std::ops::Range<usize>| {
                 let mut found = range
                     .filter_map(|source| scope.sources[source].column(name).map(|column| (source, column)))
@@ -235,8 +236,8 @@ impl Binder<'_> {
             on.push(compare(Comparison::Equal, left_expr, right_expr)?);
             pairs.push(if kind == AstJoinKind::Right { (right, left) } else { (left, right) });
         }
-        // The columns in common come first, in the order of the operand whose values they show; then what only that
-        // operand has, then what only the other has.
+        // The columns in common come first, in the order of the operand whose values they show; then what
+        // only that operand has, then what only the other has.
         let [shown, other] = if kind == AstJoinKind::Right { [right, left] } else { [left, right] };
         let is_shown = |at: &&(usize, usize)| pairs.iter().any(|(shown, _)| shown == *at);
         let is_hidden = |at: &&(usize, usize)| pairs.iter().any(|(_, hidden)| hidden == *at);

@@ -178,7 +178,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Gives a warning. A plan that was made with one is made anew each time, so that each execution gives it.
+    /// Gives a warning. A plan that was made with one is made anew each time, so that each execution gives
+    /// it.
     pub fn warn(&mut self, warning: SqlError) {
         self.cacheable = false;
         self.warnings.push(warning);

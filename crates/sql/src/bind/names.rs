@@ -1,7 +1,7 @@
 //! What a name of a column means, clause by clause.
 //!
-//! Aliases of the select list and columns of the tables share one space of names, and each clause searches it in its own
-//! order (MySQL's, which is the standard's where the standard has one):
+//! Aliases of the select list and columns of the tables share one space of names, and each clause searches it
+//! in its own order (MySQL's, which is the standard's where the standard has one):
 //!
 //! | where | searched first | then | a name that means both |
 //! |---|---|---|---|
@@ -12,8 +12,8 @@
 //! | HAVING | select list and GROUP BY | enclosing blocks | GROUP BY's column, warning 1052 |
 //! | a subquery, of its enclosing block | tables | select list | the table's column |
 //!
-//! "In the select list" is an item with that alias or, failing that, a column with that name of its own. Two items that
-//! differ are ambiguous (1052) if they are columns; of expressions the first is taken.
+//! "In the select list" is an item with that alias or, failing that, a column with that name of its own. Two
+//! items that differ are ambiguous (1052) if they are columns; of expressions the first is taken.
 
 use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_ILLEGAL_REFERENCE, ER_NON_UNIQ_ERROR, ER_UNKNOWN_TABLE,
@@ -73,7 +73,8 @@ impl Scope {
         matches!(&expr.node, Node::Column { slot, .. } if self.sources.iter().any(|source| source.slot == *slot))
     }
 
-    /// The select item that a name means: by its alias or, failing that, as a column of that name. 1052 if it means two.
+    /// The select item that a name means: by its alias or, failing that, as a column of that name. 1052 if it
+    /// means two.
     fn item(&self, name: &ColumnName) -> SqlResult<Option<&Expr>> {
         let mut by_alias: Option<&Expr> = None;
         let mut by_name: Option<&Expr> = None;
@@ -102,8 +103,8 @@ impl Scope {
         }
     }
 
-    /// The expression of GROUP BY that a name means: a select item that was grouped by, by its alias, or a column. 1052 if
-    /// it means two.
+    /// The expression of GROUP BY that a name means: a select item that was grouped by, by its alias, or a
+    /// column. 1052 if it means two.
     fn grouped(&self, name: &ColumnName) -> SqlResult<Option<&Expr>> {
         let mut found: Option<&Expr> = None;
         for (expr, alias) in self.group.iter().zip(&self.group_aliases) {

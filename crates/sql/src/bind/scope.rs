@@ -272,8 +272,8 @@ impl Scope {
         }
     }
 
-    /// The number of an aggregate among the block's: that of an equal one, unless each evaluation of its arguments may give
-    /// another value.
+    /// The number of an aggregate among the block's: that of an equal one, unless each evaluation of its
+    /// arguments may give another value.
     pub fn aggregate_of(&mut self, spec: AggregateSpec) -> usize {
         let is_impure = spec.arguments.iter().any(Expr::is_impure);
         let known = self.aggregates.iter().position(|known| !is_impure && *known == spec);

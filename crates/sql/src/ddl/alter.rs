@@ -321,8 +321,8 @@ impl Draft {
         place.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name))
     }
 
-    /// The place of a column that an action defines anew: a statement does so with a column once, and calls it what it was
-    /// called before.
+    /// The place of a column that an action defines anew: a statement does so with a column once, and calls
+    /// it what it was called before.
     fn place_once(&mut self, name: &str) -> SqlResult<usize> {
         if self.changed.columns.iter().any(|changed| changed.eq_ignore_ascii_case(name)) {
             return Err(mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name));

@@ -217,11 +217,12 @@ fn put_option(def: &mut TableDef, name: &str, value: String) {
     def.options.push((name.to_owned(), value));
 }
 
-/// Engines whose tables InnoDB can stand in for: what is written to them can be read again. BLACKHOLE is none of them.
+/// Engines whose tables InnoDB can stand in for: what is written to them can be read again. BLACKHOLE is none
+/// of them.
 const SUBSTITUTED: [&str; 6] = ["MyISAM", "MEMORY", "HEAP", "ARCHIVE", "CSV", "Aria"];
 
-/// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION or for an engine that
-/// is [`SUBSTITUTED`].
+/// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION
+/// or for an engine that is [`SUBSTITUTED`].
 fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult<()> {
     if name.eq_ignore_ascii_case("innodb") {
         return Ok(());
@@ -240,8 +241,8 @@ fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult
     Ok(())
 }
 
-/// Adds an index to `def`, whose columns are complete, as its last. Gives the implicit indexes of foreign keys that it makes
-/// superfluous: they are gone from `def`.
+/// Adds an index to `def`, whose columns are complete, as its last. Gives the implicit indexes of foreign
+/// keys that it makes superfluous: they are gone from `def`.
 pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<Vec<Index>> {
     match definition.kind {
         IndexKind::FullText => return unsupported("FULLTEXT indexes"),
@@ -389,8 +390,8 @@ pub fn order_indexes(def: &mut TableDef) {
     });
 }
 
-/// 4028 for a table whose columns are all invisible; 3522 for an invisible index by which the rows are kept, be it
-/// the primary key or the unique index that is taken for want of one.
+/// 4028 for a table whose columns are all invisible; 3522 for an invisible index by which the rows are kept,
+/// be it the primary key or the unique index that is taken for want of one.
 pub fn check_visibility(def: &TableDef) -> SqlResult<()> {
     if !def.columns.iter().any(|column| column.visibility == Visibility::Visible) {
         return Err(mysql_error!(ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN));

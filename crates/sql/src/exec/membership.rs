@@ -1,8 +1,10 @@
-//! IN by hash: a long list of constants, and the rows of a subquery, are made to keys once, and each row then looks its own key up.
+//! IN by hash: a long list of constants, and the rows of a subquery, are made to keys once, and each row then
+//! looks its own key up.
 //!
-//! A key is made in the domain in which the two sides are compared ([`Domain`]), so that keys are equal exactly where the comparison
-//! one by one says "equal". Where a value has no key in its domain - a number that is no date is compared as a number - there
-//! is no index, and the comparison one by one decides. NULL is kept apart: what is not found is unknown if there was one.
+//! A key is made in the domain in which the two sides are compared ([`Domain`]), so that keys are equal
+//! exactly where the comparison one by one says "equal". Where a value has no key in its domain - a number
+//! that is no date is compared as a number - there is no index, and the comparison one by one decides. NULL
+//! is kept apart: what is not found is unknown if there was one.
 //!
 //! ```text
 //!  x IN (1, NULL, 3)      keys {1, 3}, has_null      x = 1: true    x = 2: NULL    x NULL: NULL
@@ -54,7 +56,8 @@ pub enum Found {
 }
 
 impl Context<'_> {
-    /// Whether `value`, which is not NULL and of type `ty`, is in a list. May ask to wait while the list is made to keys.
+    /// Whether `value`, which is not NULL and of type `ty`, is in a list. May ask to wait while the list is
+    /// made to keys.
     pub fn find_in_list(
         &mut self,
         list: &[(Domain, Expr)],

@@ -1,7 +1,8 @@
 //! Sorting in steps: a stable merge sort that can stop after any few comparisons and go on later.
 //!
-//! A statement that sorts a million rows shares its worker with other sessions, so a sort never runs to its end in one go. Items
-//! are first sorted in short *runs*; then passes merge neighbouring runs, each pass from one vector into the other:
+//! A statement that sorts a million rows shares its worker with other sessions, so a sort never runs to its
+//! end in one go. Items are first sorted in short *runs*; then passes merge neighbouring runs, each pass from
+//! one vector into the other:
 //!
 //! ```text
 //!  items   5 3 | 8 1 | 4 7 | 2 6     runs of 2, each sorted as a whole
@@ -9,8 +10,8 @@
 //!  pass 2  1 2 3 4 5 6 7 8           ──► back
 //! ```
 //!
-//! The state between two steps is the pass's width, the pair of runs, and how far each of the two has come. Equal items stay in the
-//! order in which they were put in, because the left run is taken first.
+//! The state between two steps is the pass's width, the pair of runs, and how far each of the two has come.
+//! Equal items stay in the order in which they were put in, because the left run is taken first.
 
 use std::cmp::Ordering;
 

@@ -4,8 +4,9 @@
 //! the beginning of the row's first key, and decides nearly always. A key that is a column is not copied: it is read in the
 //! row that is kept anyway, when two beginnings are alike.
 //!
-//! Nothing here takes long in one go: the rows are put in order by a [`MergeSort`], duplicates are left out and rows that a limit
-//! does not want are dropped in parts, and between two parts other sessions of the worker have their turn.
+//! Nothing here takes long in one go: the rows are put in order by a [`MergeSort`], duplicates are left out
+//! and rows that a limit does not want are dropped in parts, and between two parts other sessions of the
+//! worker have their turn.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -282,8 +283,8 @@ impl SortState {
         Ok(())
     }
 
-    /// Puts the rows in order; equal ones stay in the order in which they came. Numbers decide first, and the keys where these
-    /// leave it open.
+    /// Puts the rows in order; equal ones stay in the order in which they came. Numbers decide first, and the
+    /// keys where these leave it open.
     fn put_in_order(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>, wanted: usize) -> SqlAttempt<()> {
         let (Phase::Sorting { sort, ended }, Some(keys)) = (&mut self.phase, &self.keys) else {
             // There is no row.

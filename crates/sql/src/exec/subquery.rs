@@ -100,8 +100,9 @@ impl SubqueryState {
         }
     }
 
-    /// `values <comparison> ANY/ALL (rows)`, three-valued, by comparing with one row after the other: with all of them, or, where
-    /// it is known that none is equal, with those that have a NULL. May ask to wait in the middle, and goes on there.
+    /// `values <comparison> ANY/ALL (rows)`, three-valued, by comparing with one row after the other: with
+    /// all of them, or, where it is known that none is equal, with those that have a NULL. May ask to wait in
+    /// the middle, and goes on there.
     fn compare_each(
         &mut self,
         cx: &mut Context<'_>,

@@ -360,8 +360,8 @@ impl Part<'_> {
         })
     }
 
-    /// Adds the rows of the frame that are not in the aggregate yet; a frame that has only grown is added to. May ask to wait
-    /// in the middle, and goes on there.
+    /// Adds the rows of the frame that are not in the aggregate yet; a frame that has only grown is added to.
+    /// May ask to wait in the middle, and goes on there.
     fn aggregate(
         &self,
         cx: &mut Context<'_>,

@@ -49,10 +49,11 @@ pub enum CastTarget {
     ComparedDate {
         wanted: &'static str,
     },
-    /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is that number.
+    /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
+    /// that number.
     ComparedInteger,
-    /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is that year,
-    /// so that 99 is 1999.
+    /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is
+    /// that year, so that 99 is 1999.
     ComparedYear,
 }
 
@@ -324,7 +325,8 @@ impl Context<'_> {
         out.into()
     }
 
-    /// A time with so many digits of the second's fraction: rounded, or cut if the sql_mode has TIME_TRUNCATE_FRACTIONAL.
+    /// A time with so many digits of the second's fraction: rounded, or cut if the sql_mode has
+    /// TIME_TRUNCATE_FRACTIONAL.
     pub fn time_of_digits(&self, time: Time, fsp: u8) -> Time {
         if self.reading_mode().truncate_fractional { time.truncate(fsp) } else { round_time(time, fsp) }
     }

@@ -333,7 +333,8 @@ impl<'a> Context<'a> {
         self.spend_many(1)
     }
 
-    /// Work was done that takes as long as handling so many rows: fails if the statement was killed. True if it should yield.
+    /// Work was done that takes as long as handling so many rows: fails if the statement was killed. True if
+    /// it should yield.
     #[inline]
     pub fn spend_many(&mut self, rows: u32) -> SqlResult<bool> {
         if self.budget > rows {
@@ -349,7 +350,8 @@ impl<'a> Context<'a> {
         Ok(true)
     }
 
-    /// The same for operators, which yield by asking to wait: they are called again, and go on where they were.
+    /// The same for operators, which yield by asking to wait: they are called again, and go on where they
+    /// were.
     #[inline]
     pub fn take_turns(&mut self, rows: u32) -> SqlAttempt<()> {
         if self.spend_many(rows)? { Err(Blocked::yielding()) } else { Ok(()) }

@@ -22,7 +22,8 @@ pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
     }
 }
 
-/// A value as it leaves its expression: a DECIMAL has no more digits than its type says. A binary literal is a string from here on.
+/// A value as it leaves its expression: a DECIMAL has no more digits than its type says. A binary literal is
+/// a string from here on.
 pub fn settled(value: Value, ty: &SqlType) -> Value {
     match (&value, ty) {
         (Value::Bit { .. }, ty) if ty.is_string() => Value::Bytes(text_of(&value, ty)),
@@ -329,7 +330,8 @@ impl Context<'_> {
         })
     }
 
-    /// A value that is not NULL as any date and time, be it no day of the calendar; the caller decides what it takes.
+    /// A value that is not NULL as any date and time, be it no day of the calendar; the caller decides what
+    /// it takes.
     pub fn to_any_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
         let truncate_fractional = self.reading_mode().truncate_fractional;
         let any = TemporalMode { allow_invalid_dates: true, truncate_fractional, ..TemporalMode::default() };
@@ -343,7 +345,8 @@ impl Context<'_> {
             .map_or(local, |micros| Timestamp(micros).to_datetime(self.zone()))
     }
 
-    /// A number's fraction in microseconds, with the number's sign; what is less is rounded or cut as the sql_mode says.
+    /// A number's fraction in microseconds, with the number's sign; what is less is rounded or cut as the
+    /// sql_mode says.
     pub fn fraction_micros(&self, number: &Decimal) -> i64 {
         let whole = number.truncate(0).unwrap_or(*number);
         let micros = number

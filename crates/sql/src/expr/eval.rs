@@ -31,7 +31,8 @@ impl Expr {
         }
     }
 
-    /// Whether its value is the same for all rows of a statement and costs nothing to find: a literal or a parameter.
+    /// Whether its value is the same for all rows of a statement and costs nothing to find: a literal or a
+    /// parameter.
     pub fn is_constant(&self) -> bool {
         match &self.node {
             Node::Literal(_) | Node::Parameter(_) => true,
@@ -304,8 +305,8 @@ impl Expr {
     }
 }
 
-/// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL. 1037 if the session's variables
-/// would hold more than [`USER_VARIABLES_LIMIT`](crate::session::USER_VARIABLES_LIMIT).
+/// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL. 1037 if the
+/// session's variables would hold more than [`USER_VARIABLES_LIMIT`](crate::session::USER_VARIABLES_LIMIT).
 pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) -> SqlResult<()> {
     let collation = match ty {
         ty if ty.is_string() => ty.collation(),

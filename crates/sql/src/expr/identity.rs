@@ -1,8 +1,9 @@
 //! When two bound expressions are the same one.
 //!
-//! GROUP BY, HAVING, DISTINCT, ORDER BY and windows all ask it: an expression above a grouping that is the same as one of
-//! GROUP BY is a column of the groups, and two aggregates that are the same are computed once. The answer is structural:
-//! the same operations on the same operands, of the same types. How an expression prints takes no part in it.
+//! GROUP BY, HAVING, DISTINCT, ORDER BY and windows all ask it: an expression above a grouping that is the
+//! same as one of GROUP BY is a column of the groups, and two aggregates that are the same are computed once.
+//! The answer is structural: the same operations on the same operands, of the same types. How an expression
+//! prints takes no part in it.
 //!
 //! | part | the same if |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | subquery | it is that very subquery: each has a number of its own |
 //! | type | equal, length, scale and collation included |
 //!
-//! Nullability and coercibility are left out: they follow from the operands, and a column of an outer join is the same
-//! column whether or not its nullability has been noticed yet.
+//! Nullability and coercibility are left out: they follow from the operands, and a column of an outer join is
+//! the same column whether or not its nullability has been noticed yet.
 
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
@@ -39,7 +40,8 @@ impl Hash for Expr {
     }
 }
 
-/// Whether two constants are the same; floating-point numbers are by their bits, so that equality is reflexive.
+/// Whether two constants are the same; floating-point numbers are by their bits, so that equality is
+/// reflexive.
 fn same_constant(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Float(left), Value::Float(right)) => left.to_bits() == right.to_bits(),

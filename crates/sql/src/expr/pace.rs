@@ -1,8 +1,8 @@
 //! How long an evaluation may compute at a stretch, and how much it may hold.
 //!
-//! A function over a long value may take seconds, and nothing outside of it can interrupt it. So the loops of all functions
-//! count their work in *units*, each about a nanosecond: a byte that is looked at, a few for an element that is made. What
-//! is counted is looked at after every [`LOOK`] units:
+//! A function over a long value may take seconds, and nothing outside of it can interrupt it. So the loops of
+//! all functions count their work in *units*, each about a nanosecond: a byte that is looked at, a few for an
+//! element that is made. What is counted is looked at after every [`LOOK`] units:
 //!
 //! ```text
 //! checkpoint(units) ── fewer than LOOK since the last look ──────────────► goes on (a subtraction)
@@ -12,12 +12,13 @@
 //!        └─ else ────────────────────────────────────────────────────────► goes on
 //! ```
 //!
-//! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step again on a
-//! thread that serves no other session ([`Host::may_compute`](crate::Host::may_compute)). What the first evaluation did is
-//! computed again, but not done again: effects are noted ([`super::effects`]), and its warnings are taken back.
+//! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step
+//! again on a thread that serves no other session ([`Host::may_compute`](crate::Host::may_compute)). What the
+//! first evaluation did is computed again, but not done again: effects are noted ([`super::effects`]), and
+//! its warnings are taken back.
 //!
-//! Functions give plain results, so the unwinding travels as an error with a mark in the context, and becomes a wait where
-//! the evaluator calls a function ([`Context::attempt`]), at the latest at the end of the step.
+//! Functions give plain results, so the unwinding travels as an error with a mark in the context, and becomes
+//! a wait where the evaluator calls a function ([`Context::attempt`]), at the latest at the end of the step.
 
 use palisade_base::error_catalogue::{
     ER_OUTOFMEMORY, ER_QUERY_INTERRUPTED, ER_WARN_ALLOWED_PACKET_OVERFLOWED,
@@ -33,7 +34,8 @@ use crate::{SqlAttempt, SqlError, SqlResult};
 pub const LOOK: usize = 1 << 16;
 /// Units after which an evaluation asks whether it may go on: about a millisecond.
 pub const LONG: usize = 1 << 20;
-/// What a byte of an argument counts as: few functions need more than some nanoseconds for one, and those count themselves.
+/// What a byte of an argument counts as: few functions need more than some nanoseconds for one, and those
+/// count themselves.
 const UNITS_A_BYTE: usize = 8;
 /// Bytes that the arguments of the calls that are being evaluated hold at most, all of them together.
 const MOST_HELD: usize = 512 << 20;
@@ -59,7 +61,8 @@ impl Pace {
 }
 
 impl Context<'_> {
-    /// A loop is about to do work of so many units. Fails if the statement is to end, and where the evaluation has to give way.
+    /// A loop is about to do work of so many units. Fails if the statement is to end, and where the
+    /// evaluation has to give way.
     #[inline]
     pub fn checkpoint(&mut self, units: usize) -> SqlResult<()> {
         self.pace.since_look = self.pace.since_look.saturating_add(units);
@@ -85,7 +88,8 @@ impl Context<'_> {
         Err(mysql_error!(ER_QUERY_INTERRUPTED))
     }
 
-    /// The result of a function as the evaluator hands it on: an error that means that the evaluation gives way is a wait.
+    /// The result of a function as the evaluator hands it on: an error that means that the evaluation gives
+    /// way is a wait.
     #[inline]
     pub fn attempt<T>(&mut self, result: SqlResult<T>) -> SqlAttempt<T> {
         match result {
@@ -150,7 +154,8 @@ impl Context<'_> {
         usize::try_from(self.session.variables.max_allowed_packet).unwrap_or(usize::MAX)
     }
 
-    /// NULL with warning 1301, which names the function: the result would be longer than `max_allowed_packet`.
+    /// NULL with warning 1301, which names the function: the result would be longer than
+    /// `max_allowed_packet`.
     pub fn too_large(&mut self, name: &str) -> Value {
         let limit = self.session.variables.max_allowed_packet;
         self.session.warnings.warn(mysql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));

@@ -107,7 +107,8 @@ pub fn repeat(text: &[u8], count: i64, limit: usize) -> Option<Vec<u8>> {
     Some(text.repeat(count))
 }
 
-/// REPLACE(text, from, to): byte for byte, case counts. `None` beyond `limit` bytes. `count` is told the work to come.
+/// REPLACE(text, from, to): byte for byte, case counts. `None` beyond `limit` bytes. `count` is told the work
+/// to come.
 pub fn replace<E>(
     text: &[u8],
     from: &[u8],

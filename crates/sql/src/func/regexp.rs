@@ -3,9 +3,10 @@
 //! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. It has no look-around and no
 //! back-references inside a pattern; such patterns are refused (3685) rather than misread.
 //!
-//! A search cannot be interrupted. It takes at most as many steps as the program has instructions and the text has bytes,
-//! multiplied, so that is what is bounded beforehand, by `regexp_time_limit` (3699). The bound is far above ICU's, which
-//! backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. Between two matches of one call the flags are looked at.
+//! A search cannot be interrupted. It takes at most as many steps as the program has instructions and the
+//! text has bytes, multiplied, so that is what is bounded beforehand, by `regexp_time_limit` (3699). The
+//! bound is far above ICU's, which backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. Between
+//! two matches of one call the flags are looked at.
 
 use palisade_base::error_catalogue::{
     ER_CHARACTER_SET_MISMATCH, ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR,
@@ -112,7 +113,8 @@ struct Program {
 }
 
 impl Program {
-    /// 3699 if searching a text of so many bytes might take longer than `regexp_time_limit`; else counts it as work.
+    /// 3699 if searching a text of so many bytes might take longer than `regexp_time_limit`; else counts it
+    /// as work.
     fn allow(&self, cx: &mut Context<'_>, bytes: usize) -> SqlResult<()> {
         let steps = self.instructions.saturating_mul(bytes);
         if steps > STEPS_A_UNIT {
@@ -272,8 +274,8 @@ fn regexp_replace(
     Ok(Value::bytes(out))
 }
 
-/// ICU's template: `$1` is a group, a backslash takes the next character as it is. Ends early when more than `limit` bytes
-/// are there.
+/// ICU's template: `$1` is a group, a backslash takes the next character as it is. Ends early when more than
+/// `limit` bytes are there.
 fn expand(template: &[u8], captures: &Captures<'_>, limit: usize, out: &mut Vec<u8>) -> Result<(), SqlError> {
     let mut bytes = template.iter().copied().peekable();
     while let Some(byte) = bytes.next() {

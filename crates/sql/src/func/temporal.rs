@@ -119,8 +119,8 @@ fn date_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::Date))
 }
 
-/// Digits of the second's fraction that values of an expression have, if it is a text or a number: 6 of text, whose
-/// values can have any.
+/// Digits of the second's fraction that values of an expression have, if it is a text or a number: 6 of text,
+/// whose values can have any.
 fn digits_of(argument: &Expr) -> u8 {
     match &argument.ty {
         SqlType::Decimal { scale, .. } => (*scale).min(6),
@@ -478,7 +478,8 @@ fn week(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResu
 }
 
 fn yearweek(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    // Bit 1 of the mode: weeks count from 1, so that each belongs to one year. A negative mode does not get it.
+    // Bit 1 of the mode: weeks count from 1, so that each belongs to one year. A negative mode does not get
+    // it.
     week_of(cx, values, |cx, mode| match mode {
         Some(mode) if cx.to_i64(mode.as_ref())? < 0 => Ok(0),
         Some(mode) => Ok(week_mode(cx, mode)? | 2),

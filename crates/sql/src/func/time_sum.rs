@@ -1,7 +1,7 @@
 //! Sums and differences of times: ADDTIME, SUBTIME, TIMEDIFF.
 //!
-//! Their first operand is a time or a date with a time. The type of a column or of a typed literal decides which; a text
-//! or a number is read as what it looks like (see [`moment`]).
+//! Their first operand is a time or a date with a time. The type of a column or of a typed literal decides
+//! which; a text or a number is read as what it looks like (see [`moment`]).
 
 use palisade_base::error_catalogue::ER_VALUE_OUT_OF_RANGE;
 use palisade_base::mysql_error;
@@ -49,8 +49,8 @@ fn difference_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]).max(digits_of(&arguments[1])) }))
 }
 
-/// Whether a text is hours, a colon and so on, with no date before them. `2010:11:12` is a date, and so is what has
-/// another part after a space: `10:11:12 10:10`.
+/// Whether a text is hours, a colon and so on, with no date before them. `2010:11:12` is a date, and so is
+/// what has another part after a space: `10:11:12 10:10`.
 fn is_clock(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let text = text.strip_prefix(b"-").unwrap_or(text);
@@ -67,8 +67,8 @@ fn is_full_datetime(text: &[u8]) -> bool {
     text.len() >= 12 && year > 0 && text.get(year) == Some(&b'-')
 }
 
-/// An operand that is not NULL as a time or as a date and time; `None` with a warning if it is neither. The date may be
-/// no day of the calendar.
+/// An operand that is not NULL as a time or as a date and time; `None` with a warning if it is neither. The
+/// date may be no day of the calendar.
 fn moment(cx: &mut Context<'_>, value: &Value, operand: &Expr) -> SqlResult<Option<Moment>> {
     match value {
         Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {

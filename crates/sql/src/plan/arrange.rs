@@ -1,9 +1,11 @@
-//! What comes last of a query block: DISTINCT, ORDER BY and LIMIT, stacked on the operators that find its rows.
+//! What comes last of a query block: DISTINCT, ORDER BY and LIMIT, stacked on the operators that find its
+//! rows.
 //!
-//! Rows that must be distinct are projected into a slot of their own, and what they are ordered by with them: behind the
-//! columns of the select list, where it takes no part in telling rows apart. A key that is not a part of the select list
-//! but depends on it has one value for all rows that look alike; one that does not is refused before
-//! ([`super::dependence`]), or, without ONLY_FULL_GROUP_BY, has the value of the row that came first.
+//! Rows that must be distinct are projected into a slot of their own, and what they are ordered by with them:
+//! behind the columns of the select list, where it takes no part in telling rows apart. A key that is not a
+//! part of the select list but depends on it has one value for all rows that look alike; one that does not is
+//! refused before ([`super::dependence`]), or, without ONLY_FULL_GROUP_BY, has the value of the row that came
+//! first.
 
 use std::collections::HashSet;
 
@@ -59,8 +61,8 @@ impl Arrangement<'_> {
             && output == self.keys.iter().map(|key| &key.expr).collect()
     }
 
-    /// Stacks DISTINCT and ORDER BY. `limit` is how many rows are needed at most; rows that are `ordered` need no sorting
-    /// unless it is to be distinct ones.
+    /// Stacks DISTINCT and ORDER BY. `limit` is how many rows are needed at most; rows that are `ordered`
+    /// need no sorting unless it is to be distinct ones.
     pub(super) fn finish(
         mut self,
         binder: &mut Binder<'_>,

@@ -1,6 +1,7 @@
 //! Functional dependence: which columns have one value in each group (ONLY_FULL_GROUP_BY).
 //!
-//! A block's tables and conditions give facts of the form "rows that agree in these columns agree in that one":
+//! A block's tables and conditions give facts of the form "rows that agree in these columns agree in that
+//! one":
 //!
 //! | from | fact |
 //! |---|---|
@@ -10,12 +11,12 @@
 //! | an equality in the ON of an outer join | the columns of the preserved side that the ON reads, all of them, determine the column of the other side: they decide whether there is a match |
 //! | a derived table | what its own block says of its columns: GROUP BY there is a key, and expressions depend on their columns |
 //!
-//! Starting from the columns that GROUP BY names, [`Dependence::closure`] adds what follows until nothing does. It is
-//! the closure of attributes under functional dependences of Armstrong's axioms; a block has few columns and fewer
-//! facts, so the loop is plain.
+//! Starting from the columns that GROUP BY names, [`Dependence::closure`] adds what follows until nothing
+//! does. It is the closure of attributes under functional dependences of Armstrong's axioms; a block has few
+//! columns and fewer facts, so the loop is plain.
 //!
-//! As in MySQL a constant is compared whatever its type is; WITH ROLLUP only the columns of GROUP BY themselves are
-//! determined, because the rows that sum up are NULL in them and in nothing else.
+//! As in MySQL a constant is compared whatever its type is; WITH ROLLUP only the columns of GROUP BY
+//! themselves are determined, because the rows that sum up are NULL in them and in nothing else.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -192,7 +193,8 @@ impl Dependence {
         }
     }
 
-    /// The same within one execution of the block: made of literals, parameters and columns of enclosing blocks.
+    /// The same within one execution of the block: made of literals, parameters and columns of enclosing
+    /// blocks.
     fn is_constant(&self, expr: &Expr) -> bool {
         let mut constant = !expr.is_impure();
         expr.walk(&mut |expr| {
@@ -324,7 +326,8 @@ pub(super) struct Undetermined<'q> {
 }
 
 impl Undetermined<'_> {
-    /// Its name, as it prints. ANY_VALUE allows any column; the arguments of GROUPING are expressions of GROUP BY.
+    /// Its name, as it prints. ANY_VALUE allows any column; the arguments of GROUPING are expressions of
+    /// GROUP BY.
     pub(super) fn find(&self, expr: &Expr) -> Option<String> {
         let mut found = None;
         if self.whole.contains(expr) {

@@ -1,7 +1,8 @@
 //! MIN and MAX at an index's end.
 //!
-//! A block without GROUP BY whose only aggregate is MIN or MAX of a column needs one row: the first one in the column's order
-//! that is not NULL. If an index gives that order, the row is at its end, or at the end of the range that WHERE leaves.
+//! A block without GROUP BY whose only aggregate is MIN or MAX of a column needs one row: the first one in
+//! the column's order that is not NULL. If an index gives that order, the row is at its end, or at the end of
+//! the range that WHERE leaves.
 //!
 //! ```text
 //!  SELECT MAX(k) FROM t WHERE g = 3       index (g, k), backward from the end of g = 3
@@ -11,8 +12,8 @@
 //!                                             Scan t by (g, k) backward, filter g = 3 AND k IS NOT NULL
 //! ```
 //!
-//! A block of several such aggregates over a whole table, each of the first column of some index, becomes one block for each of
-//! them: `SELECT MIN(k), MAX(k) FROM t` reads two rows.
+//! A block of several such aggregates over a whole table, each of the first column of some index, becomes one
+//! block for each of them: `SELECT MIN(k), MAX(k) FROM t` reads two rows.
 
 use palisade_catalog::SqlType;
 use palisade_engine::ReadMode;
@@ -25,7 +26,8 @@ use crate::bind::Binder;
 use crate::bind::scope::{Scope, same_name};
 use crate::expr::{Expr, Node, Truth};
 
-/// The order in which the first row of a block decides its only aggregate, and the condition that the row must fulfil besides.
+/// The order in which the first row of a block decides its only aggregate, and the condition that the row
+/// must fulfil besides.
 pub(super) struct Extreme {
     pub(super) order: WantedOrder,
     pub(super) is_not_null: Option<Expr>,
@@ -64,7 +66,8 @@ pub(super) fn first_row(input: Operator) -> Operator {
 }
 
 impl Binder<'_> {
-    /// The block that has a block for each of its aggregates instead of one for all, if each of these reads one row.
+    /// The block that has a block for each of its aggregates instead of one for all, if each of these reads
+    /// one row.
     pub(super) fn split_extremes(&self, select: &ast::Select) -> Option<ast::Select> {
         let has_more = select.filter.is_some()
             || !select.group_by.is_empty()

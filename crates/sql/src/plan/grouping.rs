@@ -148,7 +148,8 @@ impl Regroup<'_> {
         Ok(())
     }
 
-    /// Whether a subquery reads a column that is grouped by: it would see its value in some row where it is to be NULL.
+    /// Whether a subquery reads a column that is grouped by: it would see its value in some row where it is
+    /// to be NULL.
     fn subquery_reads_group(&self, expr: &Expr) -> bool {
         let mut found = false;
         expr.walk(&mut |part| {

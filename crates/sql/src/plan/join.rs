@@ -327,7 +327,8 @@ impl JoinPlanner<'_, '_> {
         let mut best: Option<(f64, Candidate)> = None;
         for number in 0..table.indexes.len() {
             let index = &table.indexes[number];
-            // The rows themselves can always be read, whatever the dictionary says of the index that they are kept by.
+            // The rows themselves can always be read, whatever the dictionary says of the index that they are
+            // kept by.
             if number != 0 && (index.invisible || !allowed(hints, &index.name)) {
                 continue;
             }

@@ -40,7 +40,8 @@ pub struct ServerTable {
 pub(super) struct Definition {
     /// Its name, in upper case.
     pub(super) name: &'static str,
-    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT UNSIGNED, `d` DATETIME.
+    /// `NAME type` pairs: `s64` VARCHAR(64), `t` LONGTEXT, `i` BIGINT, `j` INT, `u` INT UNSIGNED, `n` BIGINT
+    /// UNSIGNED, `d` DATETIME.
     pub(super) columns: &'static str,
     /// How its rows are made.
     pub(super) rows: fn(&Source<'_>) -> Rows,

@@ -1,7 +1,9 @@
-//! Tables of information_schema about the storage engine (`INNODB_...`), about attributes that storage engines are given
-//! (`..._EXTENSIONS`), and about what this server has none of: roles, views, compressed pages.
+//! Tables of information_schema about the storage engine (`INNODB_...`), about attributes that storage
+//! engines are given (`..._EXTENSIONS`), and about what this server has none of: roles, views, compressed
+//! pages.
 //!
-//! What INNODB_CMP and INNODB_CMPMEM count is done to pages of ROW_FORMAT=COMPRESSED, which there are none of.
+//! What INNODB_CMP and INNODB_CMPMEM count is done to pages of ROW_FORMAT=COMPRESSED, which there are none
+//! of.
 
 use palisade_catalog::Value;
 use palisade_catalog::descriptor::{ForeignKey, GENERATED_CLUSTERED_INDEX};

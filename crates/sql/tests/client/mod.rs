@@ -19,7 +19,8 @@ use palisade_sql::session::KillFlag;
 use palisade_sql::sink::Collected;
 use palisade_sql::*;
 
-/// What the queries run on. It counts how often statements have let others run, and can kill a statement when it does so.
+/// What the queries run on. It counts how often statements have let others run, and can kill a statement when
+/// it does so.
 #[derive(Default)]
 pub struct Bench {
     pub pauses: AtomicUsize,

@@ -93,8 +93,8 @@ pub struct TailState {
     pub used: u16,
 }
 
-/// Whether the content of a page of the undo space can be; the header's checksum is right. Records are looked at when they are
-/// read. `None` for types that are not undo's.
+/// Whether the content of a page of the undo space can be; the header's checksum is right. Records are looked
+/// at when they are read. `None` for types that are not undo's.
 pub fn check_page(page: &Page) -> Option<Result<(), &'static str>> {
     match page.page_type() {
         UNDO_TYPE => Some(TailState::read(page, page.u16_at(SEGMENT)).map(drop)),

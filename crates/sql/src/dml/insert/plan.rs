@@ -198,7 +198,8 @@ enum WrittenRows<'a> {
     Query(&'a ast::Query),
 }
 
-/// VALUES ROW() is a query, but here it may have no columns: the rows then consist of defaults, as with VALUES ().
+/// VALUES ROW() is a query, but here it may have no columns: the rows then consist of defaults, as with
+/// VALUES ().
 fn written_rows(source: &InsertSource) -> WrittenRows<'_> {
     match source {
         InsertSource::Values(rows) => WrittenRows::Values(rows),

@@ -152,7 +152,8 @@ impl Context<'_> {
         self.cast(value.clone(), &Expr::literal(value, ty), target)
     }
 
-    /// CAST of a JSON string to a number: the longest number at its beginning, with a warning if it is not the whole.
+    /// CAST of a JSON string to a number: the longest number at its beginning, with a warning if it is not
+    /// the whole.
     fn cast_json_string(&mut self, text: &str, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
         let bytes = text.as_bytes();
         let integer = "INTEGER";
