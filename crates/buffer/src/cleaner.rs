@@ -11,7 +11,7 @@
 //!
 //! What the pacer wants written can be more than a disk writes in a second. The cleaner that follows the log
 //! writes for
-//! [`SLICE`] at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the
+//! `SLICE` at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the
 //! pacer, whose plan has changed meanwhile. The sweep goes on where it ended.
 //!
 //! # Writing a page

@@ -4,7 +4,7 @@
 //! waits) comes back to its end. A step may be long - the hash of 60 MB is one - and cannot be taken up in
 //! the middle, so a thread that has begun one is left to it. Two threads for each worker are enough to keep
 //! the processors busy. When all of them are held by long steps and the queue stands still, the
-//! [watchdog](crate::watchdog) adds another one, so that a short computation does not wait for the long ones;
+//! watchdog adds another one, so that a short computation does not wait for the long ones;
 //! the operating system shares the processors among them, and serves the workers first.
 //!
 //! A thread that has had nothing to do for a while ends. A server in which nothing computes has none.

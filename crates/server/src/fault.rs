@@ -3,7 +3,7 @@
 //! A panic is a mistake in this program. Where only a session's own state is in doubt - in functions,
 //! expressions, binding, planning, the protocol - the statement ends with an error, the session's transaction
 //! is rolled back, and the session goes on. Where pages, the log or locks may be in doubt the process aborts,
-//! and the next start recovers. [`on_panic`] decides by the stack, which it reads before anything of it is
+//! and the next start recovers. `on_panic` decides by the stack, which it reads before anything of it is
 //! unwound:
 //!
 //! ```text

@@ -14,7 +14,7 @@
 //!
 //! # Readiness without a lost edge
 //!
-//! epoll tells of a socket once, when it becomes ready; from then on the [`Source`] remembers it, until a
+//! epoll tells of a socket once, when it becomes ready; from then on the `Source` remembers it, until a
 //! read or a write finds that there is nothing more. Between that finding and the note of it another edge may
 //! come, and be noted by another thread. So the word that holds the readiness counts edges, and only the word
 //! that was there *before* the read is cleared: an edge in between makes it another one, and the socket is

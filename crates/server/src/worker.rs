@@ -5,7 +5,7 @@
 //!
 //! A worker is not its thread. The thread polls the worker's tasks one after the other; if one of them does
 //! not come back, the
-//! [watchdog](crate::watchdog) has a new thread turn the same event loop, and the old one is left to that
+//! watchdog has a new thread turn the same event loop, and the old one is left to that
 //! task:
 //!
 //! ```text

@@ -1,7 +1,7 @@
 //! Sums and differences of times: ADDTIME, SUBTIME, TIMEDIFF.
 //!
 //! Their first operand is a time or a date with a time. The type of a column or of a typed literal decides
-//! which; a text or a number is read as what it looks like (see [`moment`]).
+//! which; a text or a number is read as what it looks like (see `moment`).
 
 use palisade_base::error_catalogue::ER_VALUE_OUT_OF_RANGE;
 use palisade_base::mysql_error;
