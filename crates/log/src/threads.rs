@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_io::Placement;
 
@@ -43,10 +43,16 @@ impl Caller {
 
     /// Sleeps until called, or for `limit`; whether it was called.
     fn wait(&self, limit: Duration) -> bool {
-        if !self.called.load(Ordering::SeqCst) {
-            std::thread::park_timeout(limit);
+        let begun = Instant::now();
+        while !self.called.load(Ordering::SeqCst) {
+            // An unpark for an earlier sleep ends this one at once: the time is not up by that.
+            let left = limit.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::park_timeout(left);
         }
-        self.called.load(Ordering::SeqCst)
+        true
     }
 
     /// Calls from now on are new ones.
