@@ -43,16 +43,10 @@ impl Caller {
 
     /// Sleeps until called, or for `limit`; whether it was called.
     fn wait(&self, limit: Duration) -> bool {
-        let begun = Instant::now();
-        while !self.called.load(Ordering::SeqCst) {
-            // An unpark for an earlier sleep ends this one at once: the time is not up by that.
-            let left = limit.saturating_sub(begun.elapsed());
-            if left.is_zero() {
-                return false;
-            }
-            std::thread::park_timeout(left);
+        if !self.called.load(Ordering::SeqCst) {
+            std::thread::park_timeout(limit);
         }
-        true
+        self.called.load(Ordering::SeqCst)
     }
 
     /// Calls from now on are new ones.
@@ -165,9 +159,12 @@ impl Log {
             sleeps += 1;
             let interval = self.background_interval();
             let pause = if self.lacks_witness() { interval.min(IDLE) } else { interval };
+            let begun = Instant::now();
             let was_called = self.durability.flusher.wait(pause);
             is_due = !was_called && pause == interval;
-            if !was_called && self.ring.next() == durable {
+            // An unpark for an earlier sleep ends this one at once: the log is not idle by that.
+            let is_time_up = begun.elapsed() >= pause;
+            if !was_called && is_time_up && self.ring.next() == durable {
                 self.write_witness();
             }
         }
