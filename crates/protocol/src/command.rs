@@ -4,6 +4,7 @@ use palisade_base::codec::Reader;
 
 use crate::Malformed;
 use crate::constants::com;
+use crate::wire::ReadWire;
 
 /// The kind of cursor that COM_STMT_EXECUTE can ask for; other kinds were never implemented by any server.
 pub const CURSOR_READ_ONLY: u8 = 1;
@@ -90,8 +91,8 @@ impl<'a> Command<'a> {
             com::INIT_DB => Command::InitDb(body),
             com::QUERY => Command::Query(body),
             com::FIELD_LIST => {
-                let end = body.iter().position(|byte| *byte == 0).ok_or(Malformed)?;
-                Command::FieldList { table: &body[..end], pattern: &body[end + 1..] }
+                let table = reader.nul_terminated()?;
+                Command::FieldList { table, pattern: reader.rest() }
             }
             com::REFRESH => Command::Refresh(reader.u8()?),
             com::SHUTDOWN => Command::Shutdown,

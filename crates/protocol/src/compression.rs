@@ -16,6 +16,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use crate::Malformed;
 use crate::constants::MAX_FRAME;
+use crate::wire::{put_u24, u24};
 
 const HEADER: usize = 7;
 
@@ -55,9 +56,9 @@ impl Compressor {
     /// Inflates the frames that have come whole and appends what was in them to `plain`.
     pub fn inflate(&mut self, plain: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut at = 0;
-        while let Some(header) = self.received.get(at..at + HEADER) {
-            let length = length_of(&header[..3]);
-            let (sequence, inflated) = (header[3], length_of(&header[4..]));
+        while let Some(header) = self.received.get(at..).and_then(<[u8]>::first_chunk::<HEADER>) {
+            let [l0, l1, l2, sequence, p0, p1, p2] = *header;
+            let (length, inflated) = (u24([l0, l1, l2]) as usize, u24([p0, p1, p2]) as usize);
             let body = at + HEADER;
             let Some(payload) = self.received.get(body..body + length) else { break };
             match inflated {
@@ -77,9 +78,9 @@ impl Compressor {
             self.scratch.clear();
             let shrunk = part.len() >= WORTH_COMPRESSING && self.shrink(part);
             let (payload, inflated) = if shrunk { (&self.scratch[..], part.len()) } else { (part, 0) };
-            out.extend_from_slice(&(payload.len() as u32).to_le_bytes()[..3]);
+            put_u24(out, payload.len() as u32);
             out.push(self.sequence);
-            out.extend_from_slice(&(inflated as u32).to_le_bytes()[..3]);
+            put_u24(out, inflated as u32);
             out.extend_from_slice(payload);
             self.sequence = self.sequence.wrapping_add(1);
         }
@@ -95,16 +96,12 @@ impl Compressor {
     }
 }
 
-fn length_of(bytes: &[u8]) -> usize {
-    usize::from(bytes[0]) | usize::from(bytes[1]) << 8 | usize::from(bytes[2]) << 16
-}
-
 fn inflate(zlib: &mut Decompress, payload: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Malformed> {
     let start = out.len();
     out.resize(start + length, 0);
     zlib.reset(true);
-    let done = zlib.decompress(payload, &mut out[start..], FlushDecompress::Finish);
-    match done {
+    let room = out.get_mut(start..).unwrap_or_default();
+    match zlib.decompress(payload, room, FlushDecompress::Finish) {
         Ok(Status::StreamEnd) if zlib.total_out() == length as u64 => Ok(()),
         _ => {
             out.truncate(start);

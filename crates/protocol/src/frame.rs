@@ -12,7 +12,10 @@
 //! is joined in place. A packet longer than the limit is not kept: its bytes are dropped as they come, and when it has
 //! ended [`FrameError::TooLarge`] says so, so that a client still sending gets to read the answer.
 
+use std::ops::Range;
+
 use crate::constants::MAX_FRAME;
+use crate::wire::{u24, u24_bytes};
 
 const HEADER: usize = 4;
 
@@ -112,9 +115,9 @@ impl Input {
                 }
             }
             let frame = self.start + self.joined;
-            let Some(header) = self.buffer.get(frame..frame + HEADER) else { return Ok(None) };
-            let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
-            let sequence = header[3];
+            let header = self.buffer.get(frame..).and_then(<[u8]>::first_chunk::<HEADER>);
+            let Some(&[l0, l1, l2, sequence]) = header else { return Ok(None) };
+            let length = u24([l0, l1, l2]) as usize;
             if self.skipping.is_some() || self.joined + length > limit {
                 self.buffer.drain(frame..frame + HEADER);
                 self.buffer.drain(self.start..frame);
@@ -134,7 +137,7 @@ impl Input {
             self.sequence = self.sequence.wrapping_add(1);
             if self.joined == 0 && length < MAX_FRAME {
                 self.start = end;
-                return Ok(Some(&self.buffer[frame + HEADER..end]));
+                return Ok(Some(self.payload(frame + HEADER..end)));
             }
             self.buffer.drain(frame..frame + HEADER);
             self.joined += length;
@@ -142,9 +145,14 @@ impl Input {
                 let packet = self.start..self.start + self.joined;
                 self.start = packet.end;
                 self.joined = 0;
-                return Ok(Some(&self.buffer[packet]));
+                return Ok(Some(self.payload(packet)));
             }
         }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "`packet` has seen that the whole payload has come")]
+    fn payload(&self, place: Range<usize>) -> &[u8] {
+        &self.buffer[place]
     }
 
     fn drop_skipped(&mut self) {
@@ -186,10 +194,11 @@ impl Output {
             self.buffer.truncate(start);
             return Err(error);
         }
-        assert!(self.buffer.len() >= start + HEADER, "a packet's payload is only appended to");
-        let length = self.buffer.len() - start - HEADER;
+        let packet = self.buffer.get_mut(start..).and_then(<[u8]>::split_first_chunk_mut::<HEADER>);
+        let Some((header, payload)) = packet else { panic!("a packet's payload is only appended to") };
+        let length = payload.len();
         if length < MAX_FRAME {
-            self.write_header(start, length);
+            *header = next_header(&mut self.sequence, length);
         } else {
             self.split(start, length);
         }
@@ -206,21 +215,13 @@ impl Output {
         let Ok(()) = built;
     }
 
-    fn write_header(&mut self, at: usize, length: usize) {
-        self.buffer[at..at + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
-        self.buffer[at + 3] = self.sequence;
-        self.sequence = self.sequence.wrapping_add(1);
-    }
-
     /// A payload of 2^24 - 1 bytes or more becomes several frames: the rest moves back to make room for headers.
     fn split(&mut self, start: usize, length: usize) {
         let rest = self.buffer.split_off(start + HEADER);
         self.buffer.truncate(start);
         let chunks = rest.chunks(MAX_FRAME).chain(length.is_multiple_of(MAX_FRAME).then_some(&[][..]));
         for chunk in chunks {
-            let at = self.buffer.len();
-            self.buffer.extend_from_slice(&[0; HEADER]);
-            self.write_header(at, chunk.len());
+            self.buffer.extend_from_slice(&next_header(&mut self.sequence, chunk.len()));
             self.buffer.extend_from_slice(chunk);
         }
     }
@@ -262,6 +263,13 @@ impl Output {
     pub fn sent(&self) -> u64 {
         self.sent
     }
+}
+
+/// The header of a frame of `length` bytes, which is numbered `sequence`; the next frame gets the number after it.
+fn next_header(sequence: &mut u8, length: usize) -> [u8; HEADER] {
+    let ([l0, l1, l2], number) = (u24_bytes(length as u32), *sequence);
+    *sequence = number.wrapping_add(1);
+    [l0, l1, l2, number]
 }
 
 #[cfg(test)]

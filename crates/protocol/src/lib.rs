@@ -22,6 +22,7 @@
 //! Deliberately absent: sockets, sessions, accounts, SQL.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 pub mod command;
 pub mod compression;

@@ -55,7 +55,9 @@ pub fn decode_parameters(
     for (position, ty) in types.iter().enumerate() {
         let value = match long_data(position) {
             Some(data) => Value::bytes(data),
-            None if nulls[position / 8] >> (position % 8) & 1 == 1 => Value::Null,
+            None if nulls.get(position / 8).is_some_and(|bits| bits >> (position % 8) & 1 == 1) => {
+                Value::Null
+            }
             None => value(*ty, &mut reader)?,
         };
         values.push(value);

@@ -109,11 +109,8 @@ pub fn encode_error(out: &mut Vec<u8>, error: &MysqlError) {
     out.extend_from_slice(&error.number().to_le_bytes());
     out.push(b'#');
     out.extend_from_slice(error.sql_state().as_bytes());
-    let mut end = error.message.len().min(MAX_ERROR_TEXT);
-    while !error.message.is_char_boundary(end) {
-        end -= 1;
-    }
-    out.extend_from_slice(&error.message.as_bytes()[..end]);
+    let end = error.message.floor_char_boundary(MAX_ERROR_TEXT);
+    out.extend(error.message.as_bytes().iter().take(end));
 }
 
 /// Appends the payload of an ERR packet to a client that has not said yet what it can do: without an SQLSTATE.

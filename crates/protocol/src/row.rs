@@ -81,12 +81,13 @@ fn put_short(out: &mut Vec<u8>, format: impl FnOnce(&mut Vec<u8>)) {
     out.push(0);
     format(out);
     let length = out.len() - at - 1;
-    if length <= 250 {
-        out[at] = length as u8;
-    } else {
-        let text = out.split_off(at + 1);
-        out.truncate(at);
-        put_lenenc_bytes(out, &text);
+    match out.get_mut(at) {
+        Some(prefix) if length <= 250 => *prefix = length as u8,
+        _ => {
+            let text = out.split_off(at + 1);
+            out.truncate(at);
+            put_lenenc_bytes(out, &text);
+        }
     }
 }
 
@@ -139,14 +140,15 @@ fn format_value(column: &ColumnFormat, value: &ValueRef<'_>, out: &mut Vec<u8>) 
     }
 }
 
+/// The low bytes that `width` bits need: one to eight of them.
 fn bit_bytes(big_endian: &[u8; 8], width: u8) -> &[u8] {
-    &big_endian[8 - usize::from(width.clamp(1, 64)).div_ceil(8)..]
+    let unused = 8 - usize::from(width.clamp(1, 64)).div_ceil(8);
+    big_endian.get(unused..).unwrap_or(big_endian)
 }
 
 fn put_digits(mut number: u32, count: usize, out: &mut Vec<u8>) {
-    let at = out.len();
-    out.resize(at + count, b'0');
-    for digit in out[at..].iter_mut().rev() {
+    out.resize(out.len() + count, b'0');
+    for digit in out.iter_mut().rev().take(count) {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;
     }
@@ -165,7 +167,9 @@ pub fn encode_binary_row<'v>(
     out.resize(bitmap + (columns.len() + 2).div_ceil(8), 0);
     for (position, (column, value)) in columns.iter().zip(values).enumerate() {
         if value.is_null() {
-            out[bitmap + (position + 2) / 8] |= 1 << ((position + 2) % 8);
+            if let Some(bits) = out.get_mut(bitmap + (position + 2) / 8) {
+                *bits |= 1 << ((position + 2) % 8);
+            }
         } else {
             put_binary_value(column, &value, out);
         }

@@ -27,13 +27,32 @@ pub fn put_lenenc_int(out: &mut Vec<u8>, value: u64) {
         }
         0x1_0000..=0xff_ffff => {
             out.push(253);
-            out.extend_from_slice(&(value as u32).to_le_bytes()[..3]);
+            put_u24(out, value as u32);
         }
         _ => {
             out.push(254);
             out.extend_from_slice(&value.to_le_bytes());
         }
     }
+}
+
+/// The three bytes of the low 24 bits of `value`, as the lengths of frames are written.
+#[inline]
+pub fn u24_bytes(value: u32) -> [u8; 3] {
+    let [low, middle, high, _] = value.to_le_bytes();
+    [low, middle, high]
+}
+
+/// Appends the low 24 bits of `value`.
+#[inline]
+pub fn put_u24(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&u24_bytes(value));
+}
+
+/// The number that [`u24_bytes`] wrote.
+#[inline]
+pub fn u24([low, middle, high]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([low, middle, high, 0])
 }
 
 /// Appends a length-encoded string.
@@ -66,10 +85,7 @@ impl<'a> ReadWire<'a> for Reader<'a> {
         Ok(match self.u8()? {
             251 | 255 => return Err(Malformed),
             252 => u64::from(self.u16()?),
-            253 => {
-                let [a, b, c] = self.array()?;
-                u64::from(u32::from_le_bytes([a, b, c, 0]))
-            }
+            253 => u64::from(u24(self.array()?)),
             254 => self.u64()?,
             value => u64::from(value),
         })
