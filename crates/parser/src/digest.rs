@@ -124,17 +124,16 @@ impl Writer<'_> {
             }
             TokenKind::Word => self.word(token.keyword),
             TokenKind::QuotedName => {
-                let quote = bytes[0];
-                let start = self.out.len();
                 self.push(Piece::Operand, &[b"`"]);
-                let mut inner = bytes[1..bytes.len() - 1].iter();
-                while let Some(byte) = inner.next() {
-                    self.out.push(*byte);
-                    if *byte == quote {
-                        inner.next();
+                if let [quote, inner @ .., _] = bytes {
+                    let mut inner = inner.iter();
+                    while let Some(byte) = inner.next() {
+                        self.out.push(*byte);
+                        if byte == quote {
+                            inner.next();
+                        }
                     }
                 }
-                debug_assert!(self.out.len() > start);
                 self.out.extend_from_slice(b"` ");
             }
             TokenKind::AtName => self.push(Piece::Operand, &[b"? "]),

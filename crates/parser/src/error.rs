@@ -27,12 +27,13 @@ pub enum ParseError {
 impl ParseError {
     /// A syntax error at `position` of `text`. Lines are counted from the first that is not blank.
     pub(crate) fn near(text: &[u8], position: usize) -> ParseError {
-        let position = position.min(text.len());
-        let first = text.iter().position(|byte| !is_space(*byte)).unwrap_or(0).min(position);
+        let (before, rest) = text.split_at_checked(position).unwrap_or((text, &[]));
         // Four bytes make a character at most, so this much text is enough.
-        let rest = &text[position..text.len().min(position + 4 * NEAR_LENGTH)];
+        let rest = rest.get(..4 * NEAR_LENGTH).unwrap_or(rest);
         let near = String::from_utf8_lossy(rest).chars().take(NEAR_LENGTH).collect();
-        let line = 1 + memchr::memchr_iter(b'\n', &text[first..position]).count() as u32;
+        let blank = before.iter().take_while(|byte| is_space(**byte));
+        let blank_lines = blank.filter(|byte| **byte == b'\n').count();
+        let line = 1 + (memchr::memchr_iter(b'\n', before).count() - blank_lines) as u32;
         ParseError::Syntax { near, line }
     }
 

@@ -151,6 +151,7 @@ const AT_NAME: u8 = 16;
 
 static CLASS: [u8; 256] = classes();
 
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn classes() -> [u8; 256] {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -176,6 +177,7 @@ const fn classes() -> [u8; 256] {
     table
 }
 
+#[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
 fn is(class: u8, byte: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
@@ -210,7 +212,21 @@ impl<'a> Lexer<'a> {
 
     /// The bytes of a token.
     pub fn bytes(&self, token: Token) -> &'a [u8] {
-        &self.text[token.start..token.end]
+        self.between(token.start, token.end)
+    }
+
+    /// The text between two positions that this lexer has been at; otherwise nothing.
+    #[inline]
+    pub(crate) fn between(&self, start: usize, end: usize) -> &'a [u8] {
+        let between = self.text.get(start..end);
+        debug_assert!(between.is_some(), "{start}..{end} is not in a text of {} bytes", self.text.len());
+        between.unwrap_or_default()
+    }
+
+    /// What has not been read.
+    #[inline]
+    fn rest(&self) -> &'a [u8] {
+        self.text.get(self.position..).unwrap_or_default()
     }
 
     /// The next token.
@@ -312,24 +328,24 @@ impl<'a> Lexer<'a> {
 
     #[cold]
     fn line_comment(&mut self) {
-        let rest = &self.text[self.position..];
+        let rest = self.rest();
         self.position += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
     #[cold]
     fn comment(&mut self) -> Result<(), Token> {
         let start = self.position;
-        if self.peek(2) == b'!' && !self.in_version_comment {
-            let digits =
-                self.text[start + 3..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+        if let [_, _, b'!', inner @ ..] = self.rest()
+            && !self.in_version_comment
+        {
+            let number = inner.iter().take(6).take_while(|byte| byte.is_ascii_digit());
+            let digits = number.clone().count();
             if digits < 5 {
                 self.position += 3;
                 self.in_version_comment = true;
                 return Ok(());
             }
-            let version = self.text[start + 3..start + 3 + digits]
-                .iter()
-                .fold(0, |v, byte| v * 10 + u32::from(byte - b'0'));
+            let version = number.fold(0, |version, byte| version * 10 + u32::from(byte - b'0'));
             if version <= SERVER_VERSION {
                 self.position += 3 + digits;
                 self.in_version_comment = true;
@@ -344,11 +360,11 @@ impl<'a> Lexer<'a> {
     fn skip_comment(&mut self, start: usize, nesting: bool) -> Result<(), Token> {
         self.position = start + 2;
         loop {
-            let rest = &self.text[self.position..];
+            let rest = self.rest();
             let Some(close) = memmem::find(rest, b"*/") else {
                 return Err(self.invalid(start));
             };
-            let inner = if nesting { memmem::find(&rest[..close], b"/*") } else { None };
+            let inner = rest.get(..close).filter(|_| nesting).and_then(|inner| memmem::find(inner, b"/*"));
             match inner {
                 Some(open) => self.skip_comment(self.position + open, false)?,
                 None => {
@@ -368,8 +384,10 @@ impl<'a> Lexer<'a> {
             self.state = State::BeforePoint;
             return token;
         }
-        let text = &self.text[start..self.position];
-        if text[0] == b'_' && charset::is_character_set(&text[1..]) {
+        let text = self.between(start, self.position);
+        if let [b'_', name @ ..] = text
+            && charset::is_character_set(name)
+        {
             token.kind = TokenKind::Introducer;
             return token;
         }
@@ -410,7 +428,7 @@ impl<'a> Lexer<'a> {
             self.state = State::BeforePoint;
         }
         let mut token = self.token(TokenKind::Word, start);
-        token.keyword = Keyword::of(&self.text[start..self.position]);
+        token.keyword = Keyword::of(self.between(start, self.position));
         token
     }
 
@@ -506,11 +524,11 @@ impl<'a> Lexer<'a> {
     fn string(&mut self, start: usize, quote: u8, kind: TokenKind) -> Token {
         self.position += 1;
         loop {
-            let rest = &self.text[self.position..];
+            let rest = self.rest();
             let found =
                 if self.backslash_escapes { memchr2(quote, b'\\', rest) } else { memchr(quote, rest) };
             match found {
-                Some(at) if rest[at] == quote => {
+                Some(at) if rest.get(at) == Some(&quote) => {
                     self.position += at + 1;
                     if self.peek(0) != quote {
                         return self.token(kind, start);
@@ -527,8 +545,7 @@ impl<'a> Lexer<'a> {
         let start = self.position;
         self.position += 1;
         loop {
-            let rest = &self.text[self.position..];
-            let Some(at) = memchr(quote, rest) else {
+            let Some(at) = memchr(quote, self.rest()) else {
                 return self.invalid(start);
             };
             self.position += at + 1;

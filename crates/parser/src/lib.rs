@@ -6,6 +6,7 @@
 //! Deliberately absent: names that mean something, types of expressions, the session.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "grammar in comments has brackets around what is optional"

@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
         // MySQL drops semicolons and space at the end before it looks at a text, so they are never in a message.
         let garbage = |byte: &u8| *byte == b';' || *byte == 0 || is_space(*byte);
         let end = text.iter().rposition(|byte| !garbage(byte)).map_or(0, |last| last + 1);
-        let mut lexer = Lexer::new(&text[..end], &options);
+        let mut lexer = Lexer::new(text.get(..end).unwrap_or(text), &options);
         let token = lexer.next_token();
         Parser {
             lexer,
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
 
     /// Whether there are comments between `start`, which is the end of a token, and the current token.
     fn has_comment_since(&self, start: usize) -> bool {
-        self.lexer.text()[start..self.token.start].iter().any(|byte| !is_space(*byte))
+        self.lexer.between(start, self.token.start).iter().any(|byte| !is_space(*byte))
     }
 
     /// The one statement there is.
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
 
     /// The text from `start` to the end of the token before the current one.
     fn text_since(&self, start: usize) -> &'a [u8] {
-        &self.lexer.text()[start..self.previous_end.max(start)]
+        self.lexer.between(start, self.previous_end.max(start))
     }
 
     #[cold]

@@ -22,14 +22,14 @@
 use crate::ParseOptions;
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
 use crate::parser::hint;
-use crate::parser::literal::{bit_bytes, hex_bytes, parse_digits, unescape_into};
+use crate::parser::literal::{behind_n, bit_bytes, digits, hex_bytes, parse_digits, unescape_into};
 
 /// Keys longer than this are not worth keeping.
 const MAX_TEXT: usize = 64 << 10;
 /// Statements with more parameters than this are bulk loads.
 const MAX_PARAMETERS: usize = 4096;
 /// Deeper parentheses than this keep their constants.
-const MAX_FRAMES: usize = 32;
+const MAX_FRAMES: usize = 31;
 /// Memory that a key keeps for the next statement: bytes of text, and parameters.
 const KEPT: (usize, usize) = (4 << 10, 64);
 
@@ -142,7 +142,7 @@ impl PlanKey {
         for parameter in &self.parameters {
             self.bytes.push(parameter.kind as u8);
             if parameter.kind == ParameterKind::Introduced {
-                let name = introducer(&text[parameter.start..parameter.end]);
+                let name = introducer(parameter.bytes(text));
                 self.bytes.extend(name.iter().map(u8::to_ascii_lowercase));
                 self.bytes.push(b' ');
             }
@@ -159,7 +159,7 @@ impl PlanKey {
 
     /// The statement with `?` for its parameters.
     pub fn text(&self) -> &[u8] {
-        &self.bytes[..self.text_length]
+        self.bytes.get(..self.text_length).unwrap_or_default()
     }
 
     /// The constants taken out, in order: the n-th is the n-th `?`.
@@ -176,7 +176,7 @@ impl PlanKey {
 impl Parameter {
     /// The constant's value; `text` is the statement that was read.
     pub fn value(&self, text: &[u8], options: &ParseOptions) -> ParameterValue {
-        let bytes = &text[self.start..self.end];
+        let bytes = self.bytes(text);
         match self.kind {
             ParameterKind::Integer => self.integer(bytes),
             ParameterKind::Decimal => ParameterValue::Decimal(self.signed(bytes)),
@@ -190,10 +190,17 @@ impl Parameter {
                 ParameterValue::String(strings(bytes, options), Some("utf8mb3".to_owned()))
             }
             ParameterKind::Introduced => {
-                let charset = String::from_utf8_lossy(introducer(bytes)).to_ascii_lowercase();
-                ParameterValue::String(strings(&bytes[1 + charset.len()..], options), Some(charset))
+                let name = introducer(bytes);
+                let constant = bytes.get(1 + name.len()..).unwrap_or_default();
+                let charset = String::from_utf8_lossy(name).to_ascii_lowercase();
+                ParameterValue::String(strings(constant, options), Some(charset))
             }
         }
+    }
+
+    /// Nothing if `text` is not the statement that was read.
+    fn bytes<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        text.get(self.start..self.end).unwrap_or_default()
     }
 
     fn integer(&self, bytes: &[u8]) -> ParameterValue {
@@ -212,18 +219,8 @@ impl Parameter {
 
 /// The name of the character set of `_name'...'`.
 fn introducer(bytes: &[u8]) -> &[u8] {
-    let end =
-        bytes[1..].iter().position(|byte| !byte.is_ascii_alphanumeric()).map_or(bytes.len(), |end| end + 1);
-    &bytes[1..end]
-}
-
-/// The digits of `0x..`, `x'..'`, `0b..`, `b'..'`.
-fn digits(bytes: &[u8]) -> &[u8] {
-    match bytes {
-        [_, b'\'', digits @ .., b'\''] => digits,
-        [_, _, digits @ ..] => digits,
-        _ => &[],
-    }
+    let name = bytes.split_first().map_or(bytes, |(_, name)| name);
+    name.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default()
 }
 
 /// The value of one string or of several in a row; hexadecimal or bit digits behind an introducer as well.
@@ -236,7 +233,7 @@ fn strings(bytes: &[u8], options: &ParseOptions) -> Vec<u8> {
         let bytes = lexer.bytes(token);
         match token.kind {
             TokenKind::String => unescape_into(bytes, escapes, &mut value),
-            TokenKind::NationalString => unescape_into(&bytes[1..], escapes, &mut value),
+            TokenKind::NationalString => unescape_into(behind_n(bytes), escapes, &mut value),
             TokenKind::HexString | TokenKind::HexNumber => value.extend(hex_bytes(digits(bytes))),
             TokenKind::BitString | TokenKind::BitNumber => value.extend(bit_bytes(digits(bytes))),
             _ => return value,
@@ -248,7 +245,9 @@ fn strings(bytes: &[u8], options: &ParseOptions) -> Vec<u8> {
 struct Reader<'k, 't> {
     key: &'k mut PlanKey,
     lexer: Lexer<'t>,
-    frames: [Frame; MAX_FRAMES],
+    frame: Frame,
+    /// The frames around the current one, from the statement's inwards: the first `depth` of them.
+    outer: [Frame; MAX_FRAMES],
     depth: usize,
     /// Parentheses open beyond [`MAX_FRAMES`].
     overflow: u32,
@@ -274,7 +273,8 @@ impl<'k, 't> Reader<'k, 't> {
         Reader {
             key,
             lexer: Lexer::new(text, options),
-            frames: [Frame { clauses: true, ..Frame::default() }; MAX_FRAMES],
+            frame: Frame { clauses: true, ..Frame::default() },
+            outer: [Frame::default(); MAX_FRAMES],
             depth: 0,
             overflow: 0,
             previous,
@@ -311,7 +311,7 @@ impl<'k, 't> Reader<'k, 't> {
                     let behind = rest.next_token();
                     // A comment is a statement of its own, which has an answer.
                     let is_comment =
-                        || !self.lexer.text()[token.end..behind.start].iter().all(|byte| is_space(*byte));
+                        || !self.lexer.between(token.end, behind.start).iter().all(|byte| is_space(*byte));
                     if behind.kind != TokenKind::End || is_comment() {
                         self.key.next_statement = Some(token.end);
                     }
@@ -370,10 +370,6 @@ impl<'k, 't> Reader<'k, 't> {
         }
     }
 
-    fn frame(&mut self) -> &mut Frame {
-        &mut self.frames[self.depth]
-    }
-
     /// Whether the token before the current one can be a left operand.
     fn operand_before(&self) -> bool {
         match self.previous.kind {
@@ -386,7 +382,7 @@ impl<'k, 't> Reader<'k, 't> {
 
     /// Whether a constant at the current place must stay.
     fn stays(&self) -> bool {
-        let frame = &self.frames[self.depth];
+        let frame = self.frame;
         if !frame.open || self.overflow > 0 || self.comparing_constant {
             return true;
         }
@@ -419,7 +415,7 @@ impl<'k, 't> Reader<'k, 't> {
         let bytes = self.lexer.bytes(token);
         let gap = match self.previous.kind {
             TokenKind::End => &[],
-            _ => &self.lexer.text()[self.previous.end..token.start],
+            _ => self.lexer.between(self.previous.end, token.start),
         };
         if self.previous.keyword == Keyword::SELECT
             && let Some(hints) = hint::comment(gap)
@@ -428,7 +424,7 @@ impl<'k, 't> Reader<'k, 't> {
             self.append(hints);
         }
         let glued = self.after_parameter && matches!(token.kind, TokenKind::Word | TokenKind::Introducer);
-        if self.frames[self.depth].names && gap.iter().all(|byte| is_space(*byte)) {
+        if self.frame.names && gap.iter().all(|byte| is_space(*byte)) {
             self.append(gap);
         } else if !gap.is_empty() || glued {
             self.key.bytes.push(b' ');
@@ -443,7 +439,7 @@ impl<'k, 't> Reader<'k, 't> {
     /// Appends to the key; of what makes it too long no more than tells so.
     fn append(&mut self, bytes: &[u8]) {
         let room = (MAX_TEXT + 1).saturating_sub(self.key.bytes.len());
-        self.key.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.key.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 
     fn parameter(&mut self, kind: ParameterKind, token: Token, end: usize) {
@@ -490,7 +486,7 @@ impl<'k, 't> Reader<'k, 't> {
     }
 
     fn open(&mut self) {
-        let open = self.frame().open
+        let open = self.frame.open
             && match self.previous.kind {
                 TokenKind::Word => {
                     !keeps_its_constants(self.previous.keyword, self.lexer.bytes(self.previous))
@@ -502,30 +498,35 @@ impl<'k, 't> Reader<'k, 't> {
                 let keyword = self.previous.keyword;
                 is_condition(keyword) || (keyword == Keyword::AND && !self.between_and)
             }
-            TokenKind::Symbol(b'(') => self.frame().condition,
+            TokenKind::Symbol(b'(') => self.frame.condition,
             _ => false,
         };
-        if self.depth + 1 == MAX_FRAMES || self.overflow > 0 {
+        let place = self.outer.get_mut(self.depth).filter(|_| self.overflow == 0);
+        let Some(place) = place else {
             self.overflow += 1;
             return;
-        }
+        };
+        *place = self.frame;
         self.depth += 1;
-        let frozen = self.frames[self.depth - 1].names;
-        *self.frame() = Frame { open, condition, names: frozen, frozen, ..Frame::default() };
+        let frozen = self.frame.names;
+        self.frame = Frame { open, condition, names: frozen, frozen, ..Frame::default() };
     }
 
     fn close(&mut self) {
         if self.overflow > 0 {
             self.overflow -= 1;
-        } else if self.depth > 0 {
-            self.depth -= 1;
+        } else if let Some(depth) = self.depth.checked_sub(1)
+            && let Some(outer) = self.outer.get(depth)
+        {
+            self.depth = depth;
+            self.frame = *outer;
         }
     }
 
     /// A keyword may begin a clause.
     fn keyword(&mut self, keyword: Keyword) {
         self.between_and = false;
-        let frame = &mut self.frames[self.depth];
+        let frame = &mut self.frame;
         if frame.frozen {
             return;
         }

@@ -28,10 +28,12 @@ macro_rules! keywords {
             $($call,)*
         }
 
-        static WORDS: &[&str] = &["", $(stringify!($reserved),)* $(stringify!($free),)* $(stringify!($call),)*];
-        static KEYWORDS: &[Keyword] =
+        const COUNT: usize = CONST_WORDS.len();
+        static WORDS: &[&str; COUNT] =
+            &["", $(stringify!($reserved),)* $(stringify!($free),)* $(stringify!($call),)*];
+        static KEYWORDS: &[Keyword; COUNT] =
             &[Keyword::None, $(Keyword::$reserved,)* $(Keyword::$free,)* $(Keyword::$call,)*];
-        const CLASSES: &[Class] =
+        const CLASSES: &[Class; COUNT] =
             &[Class::Free, $(class!(Reserved $reserved),)* $(class!(Free $free),)* $(class!(Call $call),)*];
         const CONST_WORDS: &[&str] = &["", $(stringify!($reserved),)* $(stringify!($free),)* $(stringify!($call),)*];
     };
@@ -124,6 +126,7 @@ const LONGEST: usize = 38;
 
 static TABLE: [u16; TABLE_SIZE] = table();
 
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn table() -> [u16; TABLE_SIZE] {
     let mut table = [0u16; TABLE_SIZE];
     let mut word = 1;
@@ -146,11 +149,10 @@ const fn slot(word: &[u8]) -> usize {
     let (head, tail) = if let (Some(head), Some(tail)) = (word.first_chunk::<8>(), word.last_chunk::<8>()) {
         (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
     } else {
-        let mut short = 0u64;
-        let mut i = 0;
-        while i < word.len() {
-            short |= (word[i] as u64) << (8 * i);
-            i += 1;
+        let (mut short, mut shift, mut rest) = (0u64, 0, word);
+        while let [byte, behind @ ..] = rest {
+            short |= (*byte as u64) << shift;
+            (shift, rest) = (shift + 8, behind);
         }
         (short, 0)
     };
@@ -166,26 +168,36 @@ impl Keyword {
         }
         let mut slot = slot(word);
         loop {
-            let index = TABLE[slot] as usize;
-            if index == 0 {
+            // An empty slot holds the place of the empty word, which is no keyword.
+            let index = TABLE.get(slot).copied().map_or(0, usize::from);
+            let (Some(found), Some(keyword)) = (WORDS.get(index), KEYWORDS.get(index)) else {
                 return Keyword::None;
-            }
-            if WORDS[index].as_bytes().eq_ignore_ascii_case(word) {
-                return KEYWORDS[index];
+            };
+            if index == 0 || found.as_bytes().eq_ignore_ascii_case(word) {
+                return *keyword;
             }
             slot = (slot + 1) % TABLE_SIZE;
         }
     }
 
+    /// This keyword's entry in one of the tables beside its declaration.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "one macro makes the keywords and an entry for each in every table"
+    )]
+    fn entry<T: Copy>(self, table: &[T; COUNT]) -> T {
+        table[self as usize]
+    }
+
     /// In upper case.
     pub fn text(self) -> &'static str {
-        WORDS[self as usize]
+        self.entry(WORDS)
     }
 
     /// Every word of the grammar by the alphabet, and whether it is reserved: what
     /// information_schema.KEYWORDS lists.
     pub fn listed() -> Vec<(&'static str, bool)> {
-        let listed = KEYWORDS[1..].iter().filter(|keyword| !keyword.is_call_only());
+        let listed = KEYWORDS.iter().skip(1).filter(|keyword| !keyword.is_call_only());
         let mut words: Vec<_> = listed.map(|keyword| (keyword.text(), keyword.is_reserved())).collect();
         words.sort_unstable();
         words
@@ -193,7 +205,7 @@ impl Keyword {
 
     /// Whether an identifier cannot be spelled like this without quotes.
     pub fn is_reserved(self) -> bool {
-        CLASSES[self as usize] == Class::Reserved
+        self.entry(CLASSES) == Class::Reserved
     }
 
     /// Whether it is a type of spatial data.
@@ -214,7 +226,7 @@ impl Keyword {
 
     /// Whether it is a keyword only in front of a parenthesis.
     pub(crate) fn is_call_only(self) -> bool {
-        CLASSES[self as usize] == Class::Call
+        self.entry(CLASSES) == Class::Call
     }
 }
 

@@ -534,7 +534,7 @@ impl Parser<'_> {
             TokenKind::String => Ok(OptionValue::Text(self.string()?)),
             TokenKind::Integer | TokenKind::HexNumber => Ok(OptionValue::Number(self.unsigned()?)),
             // 16M and the like.
-            TokenKind::Word if self.bytes(self.token)[0].is_ascii_digit() => {
+            TokenKind::Word if self.bytes(self.token).first().is_some_and(u8::is_ascii_digit) => {
                 Ok(OptionValue::Number(self.size()?))
             }
             _ => Ok(OptionValue::Word(self.name()?)),

@@ -8,18 +8,21 @@ use crate::ParseOptions;
 use crate::lexer::{Lexer, Token, TokenKind, is_space};
 use memchr::memmem;
 
+const OPEN: &[u8] = b"/*+";
+const CLOSE: &[u8] = b"*/";
+
 /// The comment with hints at the beginning of `gap`, what lies between a SELECT and the token behind it.
 pub(crate) fn comment(gap: &[u8]) -> Option<&[u8]> {
     let start = gap.iter().position(|byte| !is_space(*byte))?;
-    let inner = gap[start..].strip_prefix(b"/*+")?;
-    let length = memmem::find(inner, b"*/")?;
-    Some(&gap[start..start + 3 + length + 2])
+    let comment = gap.get(start..)?;
+    let length = memmem::find(comment.strip_prefix(OPEN)?, CLOSE)?;
+    comment.get(..OPEN.len() + length + CLOSE.len())
 }
 
 /// The milliseconds of MAX_EXECUTION_TIME in `gap`.
 pub(super) fn max_execution_time(gap: &[u8], options: &ParseOptions) -> Option<u32> {
-    let text = comment(gap)?;
-    let mut lexer = Lexer::new(&text[3..text.len() - 2], options);
+    let hints = comment(gap)?.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+    let mut lexer = Lexer::new(hints, options);
     loop {
         let name = lexer.next_token();
         let is_symbol = |token: Token, symbol| token.kind == TokenKind::Symbol(symbol);

@@ -20,8 +20,7 @@ impl Parser<'_> {
         let bytes = self.bytes(self.token);
         let value = match self.token.kind {
             TokenKind::Integer => parse_digits(bytes),
-            TokenKind::HexNumber => hex_value(&bytes[2..]),
-            TokenKind::HexString => hex_value(&bytes[2..bytes.len() - 1]),
+            TokenKind::HexNumber | TokenKind::HexString => hex_value(digits(bytes)),
             _ => None,
         };
         let Some(value) = value else {
@@ -36,14 +35,13 @@ impl Parser<'_> {
         if !self.is_kind(TokenKind::Word) {
             return self.unsigned();
         }
-        let bytes = self.bytes(self.token);
-        let shift = match bytes.last().map(u8::to_ascii_uppercase) {
-            Some(b'K') => 10,
-            Some(b'M') => 20,
-            Some(b'G') => 30,
+        let (digits, shift) = match self.bytes(self.token) {
+            [digits @ .., b'k' | b'K'] => (digits, 10),
+            [digits @ .., b'm' | b'M'] => (digits, 20),
+            [digits @ .., b'g' | b'G'] => (digits, 30),
             _ => return self.fail(),
         };
-        match parse_digits(&bytes[..bytes.len() - 1]).and_then(|n| n.checked_mul(1 << shift)) {
+        match parse_digits(digits).and_then(|n| n.checked_mul(1 << shift)) {
             Some(value) => {
                 self.advance();
                 Ok(value)
@@ -85,7 +83,8 @@ impl Parser<'_> {
     /// `_charset` and the literal behind it.
     fn introduced(&mut self) -> Parsed<Literal> {
         let token = self.advance();
-        let charset = ascii(&self.bytes(token)[1..]).to_ascii_lowercase();
+        let name = self.bytes(token).strip_prefix(b"_").unwrap_or_default();
+        let charset = ascii(name).to_ascii_lowercase();
         self.note_charset(&charset);
         let bytes = self.bytes(self.token);
         let literal = match self.token.kind {
@@ -107,8 +106,8 @@ impl Parser<'_> {
         let escapes = !self.options.no_backslash_escapes;
         let first = self.advance();
         let bytes = self.bytes(first);
-        let mut value =
-            unescape(if first.kind == TokenKind::NationalString { &bytes[1..] } else { bytes }, escapes);
+        let bytes = if first.kind == TokenKind::NationalString { behind_n(bytes) } else { bytes };
+        let mut value = unescape(bytes, escapes);
         while self.is_kind(TokenKind::String) {
             let token = self.advance();
             unescape_into(self.bytes(token), escapes, &mut value);
@@ -134,12 +133,17 @@ fn ascii(bytes: &[u8]) -> String {
 }
 
 /// The digits of `0x..`, `x'..'`, `0b..`, `b'..'`.
-fn digits(bytes: &[u8]) -> &[u8] {
+pub(crate) fn digits(bytes: &[u8]) -> &[u8] {
     match bytes {
         [_, b'\'', digits @ .., b'\''] => digits,
         [_, _, digits @ ..] => digits,
         _ => &[],
     }
+}
+
+/// The string of `N'...'`.
+pub(crate) fn behind_n(bytes: &[u8]) -> &[u8] {
+    bytes.split_first().map_or(bytes, |(_, string)| string)
 }
 
 pub(crate) fn parse_digits(digits: &[u8]) -> Option<u64> {
@@ -168,9 +172,13 @@ fn hex_value(digits: &[u8]) -> Option<u64> {
 
 pub(crate) fn hex_bytes(digits: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(digits.len().div_ceil(2));
-    let (odd, pairs) = digits.split_at(digits.len() % 2);
-    bytes.extend(odd.iter().map(|digit| hex_digit(*digit)));
-    bytes.extend(pairs.chunks_exact(2).map(|pair| hex_digit(pair[0]) << 4 | hex_digit(pair[1])));
+    let mut digits = digits.iter().map(|digit| hex_digit(*digit));
+    if !digits.len().is_multiple_of(2) {
+        bytes.extend(digits.next());
+    }
+    while let (Some(high), Some(low)) = (digits.next(), digits.next()) {
+        bytes.push(high << 4 | low);
+    }
     bytes
 }
 
@@ -208,21 +216,22 @@ pub(crate) fn unescape_into(token: &[u8], backslash_escapes: bool, out: &mut Vec
             out.extend_from_slice(rest);
             return;
         };
-        out.extend_from_slice(&rest[..at]);
-        let Some(&escaped) = rest.get(at + 1) else {
+        let (plain, from) = rest.split_at_checked(at).unwrap_or((rest, &[]));
+        out.extend_from_slice(plain);
+        let [escape, escaped, behind @ ..] = from else {
             return;
         };
-        match (rest[at], escaped) {
+        match (*escape, *escaped) {
             // In LIKE patterns these need their backslash.
-            (b'\\', b'%' | b'_') => out.extend_from_slice(&[b'\\', escaped]),
+            (b'\\', wild @ (b'%' | b'_')) => out.extend_from_slice(&[b'\\', wild]),
             (b'\\', b'0') => out.push(0),
             (b'\\', b'b') => out.push(8),
             (b'\\', b'n') => out.push(b'\n'),
             (b'\\', b'r') => out.push(b'\r'),
             (b'\\', b't') => out.push(b'\t'),
             (b'\\', b'Z') => out.push(0x1a),
-            _ => out.push(escaped),
+            (_, plain) => out.push(plain),
         }
-        rest = &rest[at + 2..];
+        rest = behind;
     }
 }

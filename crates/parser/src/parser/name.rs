@@ -24,19 +24,20 @@ impl Parser<'_> {
     /// The identifier a token spells; it must be UTF-8 and not empty.
     pub(super) fn name_text(&self, token: Token) -> Parsed<Name> {
         let bytes = self.bytes(token);
-        let text = if token.kind == TokenKind::QuotedName { &bytes[1..bytes.len() - 1] } else { bytes };
+        let (text, quote) = match bytes {
+            [quote, inner @ .., _] if token.kind == TokenKind::QuotedName => (inner, Some(*quote)),
+            _ => (bytes, None),
+        };
         let Ok(text) = std::str::from_utf8(text) else {
             return self.fail();
         };
-        if token.kind != TokenKind::QuotedName {
-            return Ok(text.to_owned());
-        }
-        if text.is_empty() {
-            return self.fail();
-        }
-        let quote = char::from(bytes[0]);
-        let doubled: &str = if quote == '`' { "``" } else { "\"\"" };
-        Ok(if text.contains(quote) { text.replace(doubled, &doubled[..1]) } else { text.to_owned() })
+        let (single, doubled) = match quote {
+            None => return Ok(text.to_owned()),
+            Some(_) if text.is_empty() => return self.fail(),
+            Some(b'`') => ("`", "``"),
+            Some(_) => ("\"", "\"\""),
+        };
+        Ok(if text.contains(single) { text.replace(doubled, single) } else { text.to_owned() })
     }
 
     /// An identifier or a string.

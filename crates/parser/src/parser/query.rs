@@ -264,7 +264,7 @@ impl Parser<'_> {
     fn select(&mut self) -> Parsed<(Select, Option<Into>)> {
         self.expect(Keyword::SELECT)?;
         let mut select = Select::default();
-        let gap = &self.lexer.text()[self.previous_end..self.token.start];
+        let gap = self.lexer.between(self.previous_end, self.token.start);
         select.options.max_execution_time = hint::max_execution_time(gap, &self.options);
         self.select_options(&mut select);
         select.items = self.select_items()?;

@@ -349,7 +349,7 @@ impl Parser<'_> {
 
     /// Whether the token just consumed was this symbol.
     fn has_just_passed(&self, symbol: u8) -> bool {
-        self.previous_end > 0 && self.lexer.text()[self.previous_end - 1] == symbol
+        self.lexer.between(0, self.previous_end).last() == Some(&symbol)
     }
 }
 
