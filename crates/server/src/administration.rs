@@ -4,8 +4,11 @@ use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_parser::ast::{EngineInfo, FlushTarget, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
 
+use tracing::info;
+
+use crate::connections::Process;
 use crate::host::ServerHost;
-use crate::{accounts, innodb_status};
+use crate::{accounts, innodb_status, status};
 
 /// Executes `statement` if it is one of those; `None` if it is not.
 pub async fn administer(
@@ -77,6 +80,20 @@ async fn flush_all(host: &ServerHost, what: impl Iterator<Item = Kept>) -> SqlRe
         }
     }
     Ok(())
+}
+
+/// COM_DEBUG (`mysqladmin debug`): writes what the sessions and the storage engine do to the server's log.
+pub fn write_debug_report(host: &ServerHost, session: &Session) {
+    info!("status information, asked for by connection {}:", session.connection_id);
+    info!("{}", status::statistics(host));
+    let now_seconds = host.connections.now_seconds();
+    for Process { id, host, activity, state } in host.connections.processes() {
+        let seconds = now_seconds.saturating_sub(activity.since_seconds);
+        let (user, command) = (activity.user, activity.command);
+        // not its text: there may be a password in it
+        info!("connection {id}: {user} from {host}, {command} for {seconds} s, {state:?}");
+    }
+    info!("{}", innodb_status::text(host, session));
 }
 
 /// A column of text.

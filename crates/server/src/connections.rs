@@ -22,6 +22,7 @@ use crate::accounts::AccountName;
 use crate::status::{self, SessionCounters};
 use crate::stream::Stream;
 use crate::task::Task;
+use crate::variables;
 
 /// The most connections whose clients have not logged in.
 pub const MOST_PENDING: usize = 1024;
@@ -35,6 +36,8 @@ pub struct Connections {
     last_id: AtomicU64,
     /// The reaper's clock, seconds since the server started.
     now_seconds: AtomicU64,
+    /// When there were the most connections, in seconds since 1970-01-01 00:00:00 UTC.
+    most_at_seconds: AtomicU64,
 }
 
 /// The connections by number.
@@ -209,7 +212,11 @@ impl Connections {
         }
         connection.is_admitted.store(true, Ordering::Relaxed);
         all.admitted += 1;
-        status::MAX_USED_CONNECTIONS.raise_to(before as u64 + 1);
+        let now = before as u64 + 1;
+        if now > status::MAX_USED_CONNECTIONS.value() {
+            self.most_at_seconds.store((variables::unix_micros() / 1_000_000) as u64, Ordering::Relaxed);
+        }
+        status::MAX_USED_CONNECTIONS.raise_to(now);
         true
     }
 
@@ -273,6 +280,11 @@ impl Connections {
         self.all.lock().by_id.len()
     }
 
+    /// When there were the most, in seconds since 1970-01-01 00:00:00 UTC.
+    pub fn most_at_seconds(&self) -> u64 {
+        self.most_at_seconds.load(Ordering::Relaxed)
+    }
+
     /// How many there ever were.
     pub fn ever(&self) -> u64 {
         self.last_id.load(Ordering::Relaxed)
@@ -321,6 +333,7 @@ impl Connections {
         let all = self.all.lock();
         all.by_id.values().for_each(|connection| connection.counts_over.store(true, Ordering::Relaxed));
         status::MAX_USED_CONNECTIONS.set(all.admitted as u64);
+        self.most_at_seconds.store((variables::unix_micros() / 1_000_000) as u64, Ordering::Relaxed);
     }
 
     /// How many connections execute a command; logging in is none.

@@ -237,7 +237,7 @@ impl Host for ServerHost {
 
     fn status(&self, session: &Session, scope: Scope) -> Vec<(String, String)> {
         let own = self.connections.get(session.connection_id).filter(|_| scope == Scope::Session);
-        status::all(self, own.as_deref().map(|connection| (connection, &session.work)))
+        status::all(self, own.as_deref().map(|connection| (connection, session)))
     }
 
     fn virtual_table(

@@ -23,13 +23,11 @@ use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
 use crate::result_set::{FLUSH_AT, PacketSink, Protocol, definition};
 use crate::session::{Conversation, answer_error};
-use crate::status::StatementKind;
 
 /// A prepared statement of a session.
 pub(crate) struct Statement {
     /// Shared with the sessions that prepared the same text.
     prepared: Arc<Prepared>,
-    kind: StatementKind,
     /// Its result set has columns.
     has_columns: bool,
     types: ParameterTypes,
@@ -64,7 +62,6 @@ impl Conversation {
         };
         let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let statement = Statement {
-            kind: StatementKind::of(prepared.text()),
             has_columns: !columns.is_empty(),
             prepared,
             types: ParameterTypes::new(),
@@ -114,7 +111,7 @@ impl Conversation {
             }
         };
         statement.cursor = None;
-        let Statement { prepared, types, kind, has_columns, .. } = statement;
+        let Statement { prepared, types, has_columns, .. } = statement;
         let mut ahead = statement.ahead.take();
         let error = ahead.as_mut().and_then(|ahead| ahead.error.take());
         let long = |position: usize| ahead.as_mut()?.values.remove(&(position as u16));
@@ -123,8 +120,7 @@ impl Conversation {
             None => decode_parameters(body, prepared.parameters, types, long, &mut parameters)
                 .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
         };
-        let (kind, has_columns, prepared) = (*kind, *has_columns, prepared.clone());
-        self.connection.counters.statement(kind);
+        let (has_columns, prepared) = (*has_columns, prepared.clone());
         self.begin_command("Execute", prepared.text());
         let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
         let mut spool = None;

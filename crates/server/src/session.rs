@@ -23,6 +23,7 @@ use palisade_protocol::response::{
 };
 use palisade_protocol::row::ColumnFormat;
 use palisade_protocol::{Capabilities, Command, FrameError, Output, Status};
+use palisade_sql::command::Command as SqlCommand;
 use palisade_sql::mode::SqlMode;
 use palisade_sql::prepared_count::Counted;
 use palisade_sql::{Completion, Host as _, Plans, Session};
@@ -40,7 +41,7 @@ use crate::prepared::Statement;
 use crate::reactor::timeout;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
-use crate::status::{self, Own, StatementKind};
+use crate::status::{self, Own};
 use crate::worker::Share;
 use crate::{administration, session_variables, task, variables};
 
@@ -384,33 +385,37 @@ impl Conversation {
             }
             Command::StmtExecute { statement, cursor, parameters } => {
                 self.count(Own::Questions);
-                self.count(Own::ComStmtExecute);
+                self.session.commands.add(SqlCommand::StmtExecute);
                 self.stmt_execute((statement, cursor), parameters, output, transport).await?;
             }
             Command::StmtPrepare(text) => {
                 self.begin_command(command.name(), text);
-                self.count(Own::ComStmtPrepare);
+                self.session.commands.add(SqlCommand::StmtPrepare);
                 self.stmt_prepare(text, output).await;
             }
             Command::StmtClose(statement) => {
-                self.count(Own::ComStmtClose);
+                self.session.commands.add(SqlCommand::StmtClose);
                 self.stmt_close(statement);
             }
             Command::StmtReset(statement) => {
-                self.count(Own::ComStmtReset);
+                self.session.commands.add(SqlCommand::StmtReset);
                 self.stmt_reset(statement, output);
             }
             Command::StmtSendLongData { statement, parameter, data } => {
-                self.count(Own::ComStmtSendLongData);
+                self.session.commands.add(SqlCommand::StmtSendLongData);
                 self.stmt_send_long_data(statement, parameter, data);
             }
             Command::StmtFetch { statement, rows } => {
-                self.count(Own::ComStmtFetch);
+                self.session.commands.add(SqlCommand::StmtFetch);
                 self.begin_command(command.name(), b"");
                 self.stmt_fetch(statement, rows, output, transport).await?;
             }
-            Command::Ping => self.answer_ok(output),
+            Command::Ping => {
+                self.session.commands.add(SqlCommand::AdminCommands);
+                self.answer_ok(output);
+            }
             Command::InitDb(name) => {
+                self.session.commands.add(SqlCommand::ChangeDb);
                 let name = String::from_utf8_lossy(name);
                 self.session.warnings.clear(self.session.variables.max_error_count);
                 let used = self.server.sql.use_database(&mut self.session, &name);
@@ -420,22 +425,29 @@ impl Conversation {
                     Err(error) => answer_error(output, &error),
                 }
             }
-            Command::FieldList { table, pattern } => self.field_list(table, pattern, output).await,
+            Command::FieldList { table, pattern } => {
+                self.session.commands.add(SqlCommand::ShowFields);
+                self.field_list(table, pattern, output).await;
+            }
             Command::Statistics => {
+                self.session.commands.add(SqlCommand::ShowStatus);
                 let line = status::statistics(&self.server.host);
                 output.packet(|out| out.extend_from_slice(line.as_bytes()));
             }
             Command::ProcessInfo => self.query(b"SHOW FULL PROCESSLIST", output, transport).await?,
             Command::ProcessKill(id) => {
+                self.session.commands.add(SqlCommand::Kill);
                 let killed = self.server.host.kill(&self.session, u64::from(id), false);
                 self.answer(output, killed);
             }
             Command::SetMultiStatements(on) => {
+                self.session.commands.add(SqlCommand::AdminCommands);
                 self.session.multi_statements = on;
                 let (capabilities, status) = (self.capabilities, self.status());
                 output.packet(|out| encode_result_end(out, capabilities, status, 0));
             }
             Command::Refresh(bits) => {
+                self.session.commands.add(SqlCommand::Flush);
                 let host = &self.server.host;
                 let refreshed = match host.check(&self.session, |asker| asker.require(Privileges::RELOAD)) {
                     Ok(()) => administration::refresh(host, bits).await,
@@ -444,6 +456,7 @@ impl Conversation {
                 self.answer(output, refreshed);
             }
             Command::Shutdown => {
+                self.session.commands.add(SqlCommand::Shutdown);
                 let host = &self.server.host;
                 let allowed = host.check(&self.session, |asker| asker.require(Privileges::SHUTDOWN));
                 if let Err(error) = allowed {
@@ -465,7 +478,19 @@ impl Conversation {
                 (self.session.account, self.session.restricted) = (account, restricted);
                 self.answer_ok(output);
             }
-            Command::ChangeUser(_) | Command::Debug | Command::Unknown(_) => {
+            Command::Debug => {
+                self.session.commands.add(SqlCommand::AdminCommands);
+                let host = &self.server.host;
+                match host.check(&self.session, |asker| asker.require(Privileges::SUPER)) {
+                    Ok(()) => {
+                        administration::write_debug_report(host, &self.session);
+                        let (capabilities, status) = (self.capabilities, self.status());
+                        output.packet(|out| encode_result_end(out, capabilities, status, 0));
+                    }
+                    Err(error) => answer_error(output, &error),
+                }
+            }
+            Command::ChangeUser(_) | Command::Unknown(_) => {
                 answer_error(output, &mysql_error!(ER_UNKNOWN_COM_ERROR))
             }
         }
@@ -475,7 +500,7 @@ impl Conversation {
     /// COM_CHANGE_USER: another login on the same connection, which ends if it fails.
     async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<Next, Disconnected> {
         self.begin_to_count();
-        self.count(Own::ComChangeUser);
+        self.session.commands.add(SqlCommand::AdminCommands);
         let limit = Duration::from_secs(self.server.host.globals.uint(sysvar::CONNECT_TIMEOUT));
         let host = self.server.host.clone();
         channel.input.expect_sequence(1);
@@ -500,6 +525,7 @@ impl Conversation {
         if self.connection.counts_over() {
             self.connection.counters.start_over();
             self.session.work.start_over();
+            self.session.commands.start_over();
         }
         self.count(Own::Queries);
     }
@@ -519,7 +545,6 @@ impl Conversation {
         let mut rest = text;
         loop {
             let begun = Instant::now();
-            self.connection.counters.statement(StatementKind::of(rest));
             let style = self.result_style(Protocol::Text);
             let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;

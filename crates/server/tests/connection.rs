@@ -20,7 +20,6 @@ fn commands_without_sql_are_answered() {
     assert_eq!(client.command(b"\x1b\x01\0").unwrap()[0], 0xfe, "set option");
     let unknown = Answer::Error(1047, "Unknown command".to_owned());
     assert_eq!(error(&client.command(b"\x63").unwrap()), unknown);
-    assert_eq!(error(&client.command(b"\x0d").unwrap()), unknown, "debug");
     let handler =
         Answer::Error(1243, "Unknown prepared statement handler (9) given to mysqld_stmt_execute".into());
     assert_eq!(error(&client.command(b"\x17\x09\0\0\0\0\x01\0\0\0").unwrap()), handler);
@@ -324,4 +323,23 @@ fn prepared_statements_of_both_kinds_are_counted_together() {
     assert_eq!(client.query(count), counted("1"));
     assert_eq!(client.command(b"\x1f").unwrap()[0], 0, "reset connection");
     assert_eq!(client.query(count), counted("0"));
+}
+
+#[test]
+fn a_debug_command_writes_a_report_and_needs_super() {
+    let server = TestServer::start(&[]);
+    let mut client = server.connect();
+    assert_eq!(client.command(b"\x0d").unwrap()[0], 0xfe);
+    assert_eq!(client.value("SHOW SESSION STATUS LIKE 'Com_admin_commands'"), "Com_admin_commands");
+    client.query("CREATE USER low");
+    let mut low = server.connect_raw();
+    assert_eq!(low.login("low", b"", CAPABILITIES)[0], 0);
+    assert_eq!(
+        error(&low.command(b"\x0d").unwrap()),
+        Answer::Error(
+            1227,
+            "Access denied; you need (at least one of) the SUPER privilege(s) for this operation".into()
+        )
+    );
+    assert_eq!(low.command(b"\x0e").unwrap()[0], 0);
 }

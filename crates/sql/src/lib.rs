@@ -19,7 +19,7 @@
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`sink`] | where result rows go |
 //! | [`warning`], `deprecated` | the conditions a statement leaves; those of what MySQL will not understand for ever |
-//! | [`work`] | `Handler_...`, `Select_...` and `Sort_...`, counted |
+//! | [`work`], [`command`] | `Handler_...`, `Select_...` and `Sort_...`; `Com_...`: counted |
 //!
 //! A statement runs as operators that are synchronous and resumable: what is missing (a page, a row lock) travels to
 //! the top as [`Blocked::Wait`](palisade_base::Blocked), the front door awaits the event there, holding nothing, and
@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bind;
+pub mod command;
 pub mod ddl;
 mod deprecated;
 pub mod dml;

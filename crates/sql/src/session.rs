@@ -10,6 +10,7 @@ use palisade_base::sysvar::SessionSettings;
 use palisade_catalog::{CollationId, SqlType, Value, Zone};
 use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
 
+use crate::command::CommandCounts;
 use crate::mode::SqlMode;
 use crate::prepared_count::Counted;
 use crate::warning::Warnings;
@@ -236,6 +237,8 @@ pub struct Session {
     pub(crate) locks: Option<Box<crate::locks::SessionLocks>>,
     /// What its statements have done.
     pub work: WorkDone,
+    /// How many statements and commands of each kind it has executed.
+    pub commands: CommandCounts,
 }
 
 /// A statement that PREPARE has given a name.
@@ -309,6 +312,7 @@ impl Session {
             xa: None,
             locks: None,
             work: WorkDone::default(),
+            commands: CommandCounts::default(),
         }
     }
 

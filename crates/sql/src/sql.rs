@@ -10,10 +10,12 @@ use palisade_parser::ast::{self, Statement};
 use palisade_parser::{Deprecated, First, ParseError, ParseOptions};
 
 use crate::bind::{Binder, not_supported};
+use crate::command::Command;
 use crate::mode::SqlMode;
 use crate::plan::Plan;
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
+use crate::work::Work;
 use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated};
 
 /// A statement to be executed.
@@ -230,6 +232,7 @@ impl Sql {
         Run { statement, parameters, prepared, deprecated }: Run<'_>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
+        session.commands.add(Command::of(statement));
         let diagnostic = crate::show::answer::is_diagnostic(statement);
         if !diagnostic {
             session.warnings.clear(session.variables.max_error_count);
@@ -251,6 +254,9 @@ impl Sql {
                 _ => break result,
             }
         };
+        if result.as_ref().is_err_and(|error| error.number() == ER_QUERY_TIMEOUT.number) {
+            session.work.add(Work::MaxExecutionTimeExceeded, 1);
+        }
         session.work.publish();
         match result {
             Ok(mut completion) => {
@@ -394,6 +400,7 @@ impl Sql {
             crate::expr::Context::new(session, &*self.host, &self.engine, parameters, Some(plan.clone()));
         let limit = plan.max_execution_time.unwrap_or(cx.session.variables.max_execution_time);
         if !limit.is_zero() {
+            cx.session.work.add(Work::MaxExecutionTimeSet, 1);
             cx.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
         }
         let query = plan.query.as_ref().expect("a SELECT has a query");

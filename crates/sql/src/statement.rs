@@ -10,6 +10,7 @@ use palisade_parser::ast::{self, Assignment, PrepareSource, Statement, Transacti
 
 use crate::bind::scope::Scope;
 use crate::bind::{Binder, not_supported};
+use crate::command::Command;
 use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;
@@ -73,7 +74,10 @@ impl Sql {
             Statement::Prepare(prepare) => self.prepare_named(session, prepare),
             Statement::Execute(execute) => self.execute_named(session, execute, sink).await,
             Statement::Deallocate(name) => match session.prepared.remove(&name.to_lowercase()) {
-                Some(_) => Ok(Completion::default()),
+                Some(_) => {
+                    session.commands.add(Command::StmtClose);
+                    Ok(Completion::default())
+                }
                 None => Err(mysql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE")),
             },
             Statement::Kill(kill) => {
@@ -535,8 +539,11 @@ impl Sql {
                 _ => b"NULL".to_vec(),
             },
         };
-        session.prepared.remove(&prepare.name.to_lowercase());
+        if session.prepared.remove(&prepare.name.to_lowercase()).is_some() {
+            session.commands.add(Command::StmtClose);
+        }
         let counted = self.host().count_prepared()?;
+        session.commands.add(Command::StmtPrepare);
         let (prepared, _) = self.prepare_statement(session, &text)?;
         session.prepared.insert(prepare.name.to_lowercase(), NamedStatement { prepared, counted });
         Ok(Completion { info: "Statement prepared".to_owned(), ..Completion::default() })
@@ -563,6 +570,7 @@ impl Sql {
                 variable.map_or(Value::Null, |variable| variable.value.clone())
             })
             .collect();
+        session.commands.add(Command::StmtExecute);
         Box::pin(self.execute(session, &prepared, &parameters, sink)).await
     }
 

@@ -37,6 +37,10 @@ palisade_base::metrics! {
     pub static HANDLER_UPDATE: Counter = "Handler_update", "sql", "Rows updated";
     /// Rows inserted, those that turn out to be duplicates included.
     pub static HANDLER_WRITE: Counter = "Handler_write", "sql", "Rows given to be inserted";
+    /// Statements ended by `max_execution_time`.
+    pub static MAX_EXECUTION_TIME_EXCEEDED: Counter = "Max_execution_time_exceeded", "sql", "Queries that took longer than they may";
+    /// Statements with a time limit.
+    pub static MAX_EXECUTION_TIME_SET: Counter = "Max_execution_time_set", "sql", "Queries begun with a limit of their time";
     /// Joined tables read whole.
     pub static SELECT_FULL_JOIN: Counter = "Select_full_join", "sql", "Joined tables read without a key";
     /// Joined tables read by a range.
@@ -68,6 +72,8 @@ pub enum Work {
     HandlerSavepointRollback,
     HandlerUpdate,
     HandlerWrite,
+    MaxExecutionTimeExceeded,
+    MaxExecutionTimeSet,
     SelectFullJoin,
     SelectFullRangeJoin,
     SelectRange,

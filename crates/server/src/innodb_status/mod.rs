@@ -75,7 +75,7 @@ pub(crate) fn text(host: &ServerHost, session: &Session) -> String {
 }
 
 /// A time as the server's clock on the wall has it.
-fn shown_time(micros: i64) -> String {
+pub(crate) fn shown_time(micros: i64) -> String {
     let zone = &time_zone::system().zone;
     let time = Value::DateTime(Timestamp(micros).to_datetime(zone));
     String::from_utf8_lossy(&text_of(&time, &SqlType::DateTime { fsp: 0 })).into_owned()
