@@ -1,8 +1,9 @@
 //! A client of the MySQL protocol that can wait for an answer or look whether there is one.
 //!
-//! The command lines and connectors of the client matrix wait until a statement is through. A test that steps several
-//! sessions through a scenario must send a statement, see that it waits, and read its answer later: [`Client::send`],
-//! [`Client::is_answered`], [`Client::receive`]. Text protocol, user root without a password, no TLS.
+//! The command lines and connectors of the client matrix wait until a statement is through. A test that steps
+//! several sessions through a scenario must send a statement, see that it waits, and read its answer later:
+//! [`Client::send`], [`Client::is_answered`], [`Client::receive`]. Text protocol, user root without a
+//! password, no TLS.
 
 use std::fmt;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -10,6 +11,10 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
+
+mod binary;
+
+pub use binary::Parameter;
 
 /// LONG_PASSWORD, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH, DEPRECATE_EOF.
 const CAPABILITIES: u32 = 0x1 | 0x200 | 0x2000 | 0x8000 | 0x8_0000 | 0x100_0000;
@@ -54,6 +59,10 @@ pub struct Client {
     pub id: u64,
     /// Of the last result.
     pub columns: Vec<Column>,
+    /// How many warnings the last statement that succeeded has left.
+    pub warnings: u16,
+    /// What the last statement without rows said about itself: "Rows matched: 1 ...".
+    pub info: String,
 }
 
 /// What a result says about a column.
@@ -70,12 +79,18 @@ const APPROXIMATE: &[u8] = &[4, 5];
 const UNSIGNED: u16 = 32;
 
 impl Column {
+    /// Of a type that no answer has which a test expects.
+    pub fn geometry() -> Column {
+        Column { charset: 63, kind: 255, flags: 0, decimals: 0 }
+    }
+
     /// Whether its values are doubles.
     pub fn is_double(&self) -> bool {
         APPROXIMATE.contains(&self.kind)
     }
 
-    /// Whether a client makes the same of its values: whole numbers, texts and bytes come in several types each.
+    /// Whether a client makes the same of its values: whole numbers, texts and bytes come in several types
+    /// each.
     pub fn is_like(&self, other: &Column) -> bool {
         let shape = |column: &Column| {
             let sign = column.flags & UNSIGNED;
@@ -102,7 +117,8 @@ impl Client {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
-        let mut client = Client { stream, sequence: 0, id: 0, columns: Vec::new() };
+        let mut client =
+            Client { stream, sequence: 0, id: 0, columns: Vec::new(), warnings: 0, info: String::new() };
         let greeting = client.read()?;
         let version_end = greeting.iter().position(|byte| *byte == 0).ok_or_else(|| garbled(&greeting))?;
         let id = greeting.get(version_end + 1..version_end + 5).ok_or_else(|| garbled(&greeting))?;
@@ -137,8 +153,13 @@ impl Client {
 
     /// Sends a statement.
     pub fn send(&mut self, statement: &str) -> Result<()> {
+        self.command(&[b"\x03", statement.as_bytes()].concat())
+    }
+
+    /// Sends a command: its code and what follows.
+    fn command(&mut self, payload: &[u8]) -> Result<()> {
         self.sequence = 0;
-        self.write(&[b"\x03", statement.as_bytes()].concat())
+        self.write(payload)
     }
 
     /// Whether the answer to the statement sent has begun to arrive.
@@ -155,10 +176,25 @@ impl Client {
 
     /// Waits for the answer to the statement sent.
     pub fn receive(&mut self) -> Result<Answer> {
+        self.receive_rows(|packet, _| row(packet))
+    }
+
+    /// Waits for an answer, the rows of which `row` reads.
+    fn receive_rows(
+        &mut self,
+        row: impl Fn(&[u8], &[Column]) -> Option<Vec<Option<String>>>,
+    ) -> Result<Answer> {
+        self.info.clear();
         let first = self.read()?;
         match *first.first().ok_or_else(|| garbled(&first))? {
-            0 => Ok(Answer::Done(length(&mut &first[1..]).ok_or_else(|| garbled(&first))?)),
-            0xff => failure(&first),
+            0 => {
+                self.columns.clear();
+                self.end(&first).map(Answer::Done)
+            }
+            0xff => {
+                self.columns.clear();
+                failure(&first)
+            }
             _ => {
                 let columns = length(&mut &first[..]).ok_or_else(|| garbled(&first))?;
                 self.columns.clear();
@@ -170,13 +206,35 @@ impl Client {
                 loop {
                     let packet = self.read()?;
                     match packet.first() {
-                        Some(0xfe) if packet.len() < 0xff_ffff => return Ok(Answer::Rows(rows)),
+                        Some(0xfe) if packet.len() < 0xff_ffff => {
+                            self.end(&packet)?;
+                            return Ok(Answer::Rows(rows));
+                        }
                         Some(0xff) => return failure(&packet),
-                        _ => rows.push(row(&packet).ok_or_else(|| garbled(&packet))?),
+                        _ => rows.push(row(&packet, &self.columns).ok_or_else(|| garbled(&packet))?),
                     }
                 }
             }
         }
+    }
+
+    /// Reads the packet that ends an answer: the rows changed; warnings and what is said are kept.
+    fn end(&mut self, packet: &[u8]) -> Result<u64> {
+        let read = |mut rest: &[u8]| {
+            rest = rest.get(1..)?;
+            let changed = length(&mut rest)?;
+            length(&mut rest)?;
+            let ([_, _, low, high], mut info) = rest.split_first_chunk::<4>()?;
+            let text = match length(&mut info) {
+                Some(_) => info.to_vec(),
+                None => Vec::new(),
+            };
+            Some((changed, u16::from_le_bytes([*low, *high]), text))
+        };
+        let (changed, warnings, info) = read(packet).ok_or_else(|| garbled(packet))?;
+        self.warnings = warnings;
+        self.info = String::from_utf8_lossy(&info).into_owned();
+        Ok(changed)
     }
 
     fn write(&mut self, payload: &[u8]) -> Result<()> {

@@ -2,6 +2,8 @@
 
 use palisade_base::prng::Prng;
 
+use super::question::Question;
+
 /// Kinds of values, by the letter that stands for one in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -269,8 +271,8 @@ const CONSTANTS: &[(Kind, &[&str])] = &[
     ),
 ];
 
-/// `n` number, `i` small number, `s` text, `d` date, `t` time, `f` format, `p` pattern, `b` truth, `x` anything; each after
-/// a `$`. What stands in brackets may be left out.
+/// `n` number, `i` small number, `s` text, `d` date, `t` time, `f` format, `p` pattern, `b` truth, `x`
+/// anything; each after a `$`. What stands in brackets may be left out.
 const TEMPLATES: &[&str] = &[
     // operators
     "$x + $x",
@@ -625,30 +627,22 @@ const UNITS: &[&str] = &[
     "YEAR_MONTH",
 ];
 
-/// Statements to be executed in turn, and what they are about: the outermost function or operator, or the column that a
-/// value is stored in.
-pub struct Question {
-    pub statements: Vec<String>,
-    pub about: String,
+fn query(text: String, about: &str) -> Question {
+    Question::of(vec![text], about)
 }
 
-impl Question {
-    fn query(text: String, about: &str) -> Question {
-        Question { statements: vec![text], about: about.into() }
-    }
+/// The question of a seed.
+pub fn question(seed: u64) -> Question {
+    Author { prng: Prng::new(seed) }.question()
 }
 
-pub struct Author {
+struct Author {
     prng: Prng,
 }
 
 impl Author {
-    pub fn new(seed: u64) -> Author {
-        Author { prng: Prng::new(seed) }
-    }
-
     /// A query of one value, or of one for each row; or a value stored and read.
-    pub fn question(&mut self) -> Question {
+    fn question(&mut self) -> Question {
         match self.prng.below(14) {
             12 | 13 => self.stored(),
             0 | 1 => {
@@ -660,7 +654,7 @@ impl Author {
                     " GROUP BY g WITH ROLLUP",
                     " WHERE id > 10",
                 ]);
-                Question::query(format!("SELECT {expression} FROM v{tail}"), template)
+                query(format!("SELECT {expression} FROM v{tail}"), template)
             }
             2 => {
                 let [first, second] = [(); 2].map(|()| self.any(1));
@@ -668,7 +662,7 @@ impl Author {
                 let text = format!(
                     "(SELECT {first} FROM v WHERE id = 1) {set} (SELECT {second} FROM v WHERE id = 5) ORDER BY 1"
                 );
-                Question::query(text, set)
+                query(text, set)
             }
             _ => {
                 let template = *self.prng.pick(TEMPLATES);
@@ -679,7 +673,7 @@ impl Author {
                     true => format!(" FROM v WHERE id = {id}"),
                     false => String::new(),
                 };
-                Question::query(format!("SELECT {expression}{tail}"), template)
+                query(format!("SELECT {expression}{tail}"), template)
             }
         }
     }
@@ -709,7 +703,7 @@ impl Author {
             &format!("SELECT {column}, HEX({column}) FROM w ORDER BY g, 2"),
         ];
         let verb = &change[..6];
-        Question { statements: statements.map(str::to_owned).to_vec(), about: format!("{verb} {column}") }
+        Question::of(statements.map(str::to_owned).to_vec(), &format!("{verb} {column}"))
     }
 
     fn fill(&mut self, template: &str, depth: u64) -> String {

@@ -13,7 +13,7 @@
 
 use palisade_base::prng::Prng;
 
-use super::author::Question;
+use super::question::Question;
 
 const NUMBERS: &[&str] = &["c_tiny", "c_int", "g", "id", "c_bit", "c_year"];
 const TEXTS: &[&str] = &["c_char", "c_text", "c_bin", "c_latin"];
@@ -42,7 +42,7 @@ impl Asker<'_> {
             5 => (vec![self.dependence()], "dependence"),
             _ => (vec![self.nested()], "nested"),
         };
-        Question { statements, about: about.to_owned() }
+        Question::of(statements, about)
     }
 
     fn of(&mut self, choices: &'static [&'static str]) -> &'static str {

@@ -1,63 +1,76 @@
-//! Another server as oracle: random statements are answered by Palisade and by MySQL, and the answers compared.
+//! Another server as oracle: random statements are answered by Palisade and by MySQL, and the answers
+//! compared.
 //!
-//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind grouping]`: each seed is a
-//! statement (see [`author`]): a function or an operator with constants and columns of all types as
-//! arguments; or one that stores such a value. Rows, types of columns, errors and warnings must be equal.
-//! Differences are counted by what the statement is about, the shortest of each kind is shown: first those of
-//! rows, then of types, errors, warnings. Doubles may differ in their last digits.
+//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind NAME] [--reduce COUNT]`: a seed
+//! is a question of one or more statements, made by a kind (see [`kinds::KINDS`]; without `--kind` they take
+//! turns). Rows, types of columns, rows changed, errors and warnings must be equal; doubles may differ in
+//! their last digits.
 //!
-//! No test: MySQL is no part of the project's tests, and some differences are meant (docs/sql.md). What is found and mended
-//! becomes a golden script.
+//! A difference that docs/sql.md names is recognised by a rule (see [`rules`]) and counted under its name.
+//! Any other is made as small as it gets (see [`mod@reduce`]; the first `COUNT` of each kind and form, 2
+//! unless told), and shown with its seed: first differences of rows, then of types, errors, warnings. The
+//! command fails if there is one, and if a wrong answer put in on purpose (see [`canary`]) would not have
+//! been reported.
+//!
+//! No test: MySQL is no part of the project's tests. What is found and mended becomes a golden script.
+//! docs/answers.md says how to run it.
 
 mod author;
+mod canary;
+mod compare;
+mod findings;
 mod groups;
+mod kinds;
+mod question;
+mod reduce;
+mod rules;
 
-use std::collections::BTreeMap;
+use std::time::Instant;
 
 use crate::Outcome;
-use crate::client::{Answer, Client, Column, execute};
+use crate::client::{Client, execute};
 use crate::server::Server;
-use author::{Author, Question, ROWS, TABLE, second_table};
-
-/// In what two answers differ, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Difference {
-    ConnectionLost,
-    Rows,
-    OnlyPalisadeFails,
-    OnlyPeerFails,
-    NotSupported,
-    Types,
-    Errors,
-    Warnings,
-}
-
-/// Errors that say that something is not there yet.
-const UNSUPPORTED: &[u16] = &[1235, 1305];
+use author::{ROWS, TABLE, second_table};
+use compare::{Difference, Reply, ask, difference};
+use findings::{Findings, Shown};
+use kinds::{KINDS, Kind};
+use question::{Question, Step};
+use rules::{Case, named};
 
 struct Options {
     peer: u16,
     port: Option<u16>,
     seeds: std::ops::Range<u64>,
-    /// Only questions about grouping.
-    groups: bool,
+    kinds: Vec<&'static Kind>,
+    /// How many differences of a kind and form are made small.
+    reduce: u64,
+}
+
+fn usage() -> String {
+    let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    format!(
+        "usage: cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind {}] [--reduce COUNT]",
+        kinds.join("|")
+    )
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
-    let usage = || {
-        "usage: cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind grouping]".to_owned()
-    };
-    let mut options = Options { peer: 0, port: None, seeds: 0..20_000, groups: false };
+    let mut options =
+        Options { peer: 0, port: None, seeds: 0..20_000, kinds: KINDS.iter().collect(), reduce: 2 };
     for pair in arguments.chunks(2) {
         let [flag, value] = pair else { return Err(usage()) };
         match flag.as_str() {
             "--peer" => options.peer = value.parse().map_err(|_| usage())?,
             "--port" => options.port = Some(value.parse().map_err(|_| usage())?),
+            "--reduce" => options.reduce = value.parse().map_err(|_| usage())?,
             "--seeds" => {
                 let (from, to) = value.split_once("..").ok_or_else(usage)?;
                 options.seeds = from.parse().map_err(|_| usage())?..to.parse().map_err(|_| usage())?;
             }
-            "--kind" if value == "grouping" => options.groups = true,
+            "--kind" => {
+                let kind = KINDS.iter().find(|kind| kind.name == value.as_str());
+                options.kinds = vec![kind.ok_or_else(usage)?];
+            }
             _ => return Err(usage()),
         }
     }
@@ -75,80 +88,137 @@ pub fn run(arguments: &[String]) -> Outcome {
             (Some(server), port)
         }
     };
-    let mut servers = [prepare(port)?, prepare(options.peer)?];
+    let mut pair = Pair::new([port, options.peer])?;
     let mut findings = Findings::default();
-    for seed in options.seeds {
-        let question = match options.groups {
-            true => groups::question(seed),
-            false => Author::new(seed).question(),
+    let begun = Instant::now();
+    for (turn, seed) in options.seeds.clone().enumerate() {
+        let kind = options.kinds[turn % options.kinds.len()];
+        let question = (kind.question)(seed);
+        let found = pair.first_difference(&question, |step, reply| {
+            if !findings.canaries.contains_key(kind.name) {
+                findings.canaries.insert(kind.name, canary::unseen(step, reply));
+            }
+        })?;
+        let Some(found) = found else {
+            findings.equal += 1;
+            continue;
         };
-        let mut equal = true;
-        for statement in &question.statements {
-            let [ours, theirs] = servers.each_mut().map(|server| ask(server, statement));
-            let theirs = theirs.map_err(|error| format!("the peer: {statement}: {error}"))?;
-            let found = match ours {
-                Ok(ours) => difference(&ours, &theirs).map(|difference| {
-                    (difference, format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show()))
-                }),
-                Err(error) => {
-                    servers[0] = session(port)?;
-                    Some((Difference::ConnectionLost, error.to_string()))
-                }
-            };
-            if let Some((difference, shown)) = found {
-                findings.add(difference, &question, seed, &shown);
-                equal = false;
-                break;
+        if question.steps.len() > 1 {
+            pair.reset()?;
+        }
+        match found.name {
+            Some(name) => findings.add_named(name),
+            None => {
+                let key = (found.difference, kind.name, question.about.clone());
+                let small = match findings.count(&key) < options.reduce {
+                    true => pair.smallest(&question, &found)?,
+                    false => None,
+                };
+                findings.add(key, Shown { seed, question, found, small });
             }
         }
-        if equal {
-            findings.equal += 1;
-        } else if question.statements.len() > 1 {
-            servers.iter_mut().try_for_each(|server| execute(server, "SET sql_mode = DEFAULT"))?;
-        }
     }
-    findings.print();
-    Ok(())
+    findings.statements = pair.statements;
+    findings.print(begun.elapsed());
+    findings.outcome()
 }
 
-/// What has been found about a function: how often, and the shortest statement that shows it.
-#[derive(Default)]
-struct Finding {
-    count: u64,
-    length: usize,
+/// The first difference in the answers to a question.
+pub struct Found {
+    difference: Difference,
+    /// Error codes of both, where there are.
+    codes: [Option<u16>; 2],
+    /// The rule that knows it.
+    name: Option<&'static str>,
+    /// Both replies.
     shown: String,
 }
 
-#[derive(Default)]
-struct Findings {
-    equal: u64,
-    different: BTreeMap<(Difference, String), Finding>,
+/// Both servers: this one and its peer.
+struct Pair {
+    ports: [u16; 2],
+    servers: [Client; 2],
+    /// How many have been asked.
+    statements: u64,
 }
 
-impl Findings {
-    fn add(&mut self, difference: Difference, question: &Question, seed: u64, shown: &str) {
-        let finding = self.different.entry((difference, question.about.clone())).or_default();
-        finding.count += 1;
-        let text = question.statements.join("; ");
-        let length = text.len();
-        if finding.shown.is_empty() || length < finding.length {
-            finding.length = length;
-            finding.shown = format!("{seed}: {text};\n    {shown}");
-        }
+impl Pair {
+    fn new(ports: [u16; 2]) -> Result<Pair, String> {
+        ports.iter().try_for_each(|port| prepare(*port))?;
+        Ok(Pair { ports, servers: [session(ports[0])?, session(ports[1])?], statements: 0 })
     }
 
-    fn print(&self) {
-        let mut sums: BTreeMap<Difference, u64> = BTreeMap::new();
-        for ((difference, about), finding) in &self.different {
-            println!("{difference:?} {} x {about}\n  {}", finding.count, finding.shown);
-            *sums.entry(*difference).or_default() += finding.count;
+    /// Makes both sessions as they were.
+    fn reset(&mut self) -> Outcome {
+        self.servers.iter_mut().try_for_each(|server| execute(server, "SET sql_mode = DEFAULT"))
+    }
+
+    /// Asks both all statements of a question until they differ; `alike` sees the replies that do not.
+    fn first_difference(
+        &mut self,
+        question: &Question,
+        mut alike: impl FnMut(&Step, &Reply),
+    ) -> Result<Option<Found>, String> {
+        for step in &question.steps {
+            self.statements += 1;
+            let replies = match ask(&mut self.servers, step) {
+                Ok(replies) => replies,
+                Err((1, error)) => return Err(format!("the peer: {step}: {error}")),
+                Err((_, error)) => {
+                    self.servers = [session(self.ports[0])?, session(self.ports[1])?];
+                    let (difference, shown) = (Difference::ConnectionLost, error.to_string());
+                    return Ok(Some(Found { difference, codes: [None; 2], name: None, shown }));
+                }
+            };
+            for [ours, theirs] in &replies {
+                if let Some(difference) = difference(ours, theirs) {
+                    let name = named(&Case { step, ours, theirs, difference });
+                    let shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
+                    let codes = [ours.error(), theirs.error()];
+                    return Ok(Some(Found { difference, codes, name, shown }));
+                }
+                alike(step, ours);
+            }
         }
-        println!("equal: {}; different: {sums:?}", self.equal);
+        Ok(None)
+    }
+
+    /// The smallest question that shows the same kind of difference, and what it shows.
+    fn smallest(&mut self, question: &Question, found: &Found) -> Result<Option<(Question, Found)>, String> {
+        let mut last = None;
+        let mut lost = None;
+        let small = reduce::reduce(question, |candidate| {
+            if lost.is_some() {
+                return false;
+            }
+            let _ = self.reset();
+            match self.first_difference(candidate, |_, _| {}) {
+                Ok(Some(again))
+                    if again.name.is_none()
+                        && (again.difference, again.codes) == (found.difference, found.codes) =>
+                {
+                    last = Some(again);
+                    true
+                }
+                Ok(_) => false,
+                Err(error) => {
+                    lost = Some(error);
+                    false
+                }
+            }
+        });
+        // A part of a statement may have changed what the statement does not.
+        self.ports.iter().try_for_each(|port| prepare(*port))?;
+        self.servers = [session(self.ports[0])?, session(self.ports[1])?];
+        match lost {
+            Some(error) => Err(error),
+            None => Ok(last.map(|found| (small, found))),
+        }
     }
 }
 
-/// Makes the table anew.
-fn prepare(port: u16) -> Result<Client, String> {
+/// Makes the tables anew.
+fn prepare(port: u16) -> Outcome {
     let mut client = Client::connect(port).map_err(|error| format!("port {port}: {error}"))?;
     for statement in [
         "DROP DATABASE IF EXISTS answers",
@@ -164,7 +234,10 @@ fn prepare(port: u16) -> Result<Client, String> {
     for row in ROWS {
         execute(&mut client, &format!("INSERT INTO v VALUES ({row})"))?;
     }
-    session(port)
+    for statement in KINDS.iter().flat_map(|kind| kind.tables) {
+        execute(&mut client, statement)?;
+    }
+    Ok(())
 }
 
 /// A session in which the questions are asked.
@@ -178,74 +251,4 @@ fn session(port: u16) -> Result<Client, String> {
         execute(&mut client, statement)?;
     }
     Ok(client)
-}
-
-/// What a server says to a statement.
-struct Reply {
-    answer: Answer,
-    columns: Vec<Column>,
-    warnings: Vec<(String, String)>,
-}
-
-impl Reply {
-    fn show(&self) -> String {
-        let types: Vec<String> = self.columns.iter().map(Column::to_string).collect();
-        let mut warnings = String::new();
-        for (code, text) in &self.warnings {
-            warnings += &format!("; {code} {text}");
-        }
-        format!("{} [{}]{warnings}", self.answer.to_string().escape_debug(), types.join(", "))
-    }
-}
-
-fn ask(client: &mut Client, statement: &str) -> std::io::Result<Reply> {
-    let answer = client.query(statement)?;
-    let columns = std::mem::take(&mut client.columns);
-    let mut warnings = Vec::new();
-    if !matches!(answer, Answer::Failed(..))
-        && let Answer::Rows(rows) = client.query("SHOW WARNINGS")?
-    {
-        for row in rows {
-            let [_, code, text] =
-                <[Option<String>; 3]>::try_from(row).expect("SHOW WARNINGS has three columns");
-            warnings.push((code.unwrap_or_default(), text.unwrap_or_default()));
-        }
-    }
-    Ok(Reply { answer, columns, warnings })
-}
-
-fn difference(ours: &Reply, theirs: &Reply) -> Option<Difference> {
-    match (&ours.answer, &theirs.answer) {
-        (Answer::Rows(our_rows), Answer::Rows(their_rows)) => {
-            let double = ours.columns.iter().all(|column| column.is_double());
-            let same = our_rows.len() == their_rows.len()
-                && our_rows
-                    .iter()
-                    .flatten()
-                    .zip(their_rows.iter().flatten())
-                    .all(|(l, r)| l == r || double && close(l, r));
-            if !same {
-                Some(Difference::Rows)
-            } else if ours.columns.iter().zip(&theirs.columns).any(|(l, r)| !l.is_like(r)) {
-                Some(Difference::Types)
-            } else {
-                (ours.warnings != theirs.warnings).then_some(Difference::Warnings)
-            }
-        }
-        (Answer::Failed(..), Answer::Failed(..)) => {
-            (ours.answer != theirs.answer).then_some(Difference::Errors)
-        }
-        (Answer::Failed(code, ..), _) if UNSUPPORTED.contains(code) => Some(Difference::NotSupported),
-        (Answer::Failed(..), _) => Some(Difference::OnlyPalisadeFails),
-        (_, Answer::Failed(..)) => Some(Difference::OnlyPeerFails),
-        (ours, theirs) => (ours != theirs).then_some(Difference::Rows),
-    }
-}
-
-fn close(left: &Option<String>, right: &Option<String>) -> bool {
-    let (Some(left), Some(right)) = (left, right) else { return false };
-    match (left.parse::<f64>(), right.parse::<f64>()) {
-        (Ok(left), Ok(right)) => (left - right).abs() <= 1e-12 * left.abs().max(right.abs()),
-        _ => false,
-    }
 }

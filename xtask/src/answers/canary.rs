@@ -1,0 +1,105 @@
+//! Wrong answers put in on purpose: a comparison that passes one of them is worth nothing.
+
+use super::compare::{Difference, Reply, difference};
+use super::question::Step;
+use super::rules::{Case, named};
+use crate::client::{Answer, Column};
+
+/// Falsifies a reply to a step that both servers answer alike, in each way that it can be false; the names of
+/// those ways that would not be reported.
+pub fn unseen(step: &Step, right: &Reply) -> Vec<&'static str> {
+    let mut unseen = Vec::new();
+    for (name, expected, wrong) in falsified(right) {
+        let seen = difference(&wrong, right);
+        let is_named = seen.is_some_and(|difference| {
+            named(&Case { step, ours: &wrong, theirs: right, difference }).is_some()
+        });
+        if seen != Some(expected) || is_named {
+            unseen.push(name);
+        }
+    }
+    unseen
+}
+
+fn falsified(right: &Reply) -> Vec<(&'static str, Difference, Reply)> {
+    let mut all = Vec::new();
+    let with = |change: &dyn Fn(&mut Reply)| {
+        let mut wrong = right.clone();
+        change(&mut wrong);
+        wrong
+    };
+    match &right.answer {
+        Answer::Rows(rows) => {
+            if rows.first().is_some_and(|row| !row.is_empty()) {
+                all.push((
+                    "another value",
+                    Difference::Rows,
+                    with(&|wrong| {
+                        let Answer::Rows(rows) = &mut wrong.answer else { return };
+                        rows[0][0] = match &rows[0][0] {
+                            None => Some("0".to_owned()),
+                            Some(value) => Some(format!("{value}7")),
+                        };
+                    }),
+                ));
+                all.push((
+                    "a row less",
+                    Difference::Rows,
+                    with(&|wrong| {
+                        let Answer::Rows(rows) = &mut wrong.answer else { return };
+                        rows.pop();
+                    }),
+                ));
+            }
+            all.push((
+                "another type",
+                Difference::Types,
+                with(&|wrong| {
+                    wrong.columns[0] = Column::geometry();
+                }),
+            ));
+            all.push((
+                "a failure",
+                Difference::OnlyPalisadeFails,
+                with(&|wrong| {
+                    wrong.answer = Answer::Failed(1105, "HY000".to_owned(), "canary".to_owned());
+                }),
+            ));
+        }
+        Answer::Done(count) => {
+            all.push((
+                "another count",
+                Difference::Rows,
+                with(&|wrong| {
+                    wrong.answer = Answer::Done(count + 1);
+                }),
+            ));
+        }
+        Answer::Failed(code, state, text) => {
+            all.push((
+                "another error",
+                Difference::Errors,
+                with(&|wrong| {
+                    wrong.answer = Answer::Failed(code + 1, state.clone(), text.clone());
+                }),
+            ));
+            all.push((
+                "no error",
+                Difference::OnlyPeerFails,
+                with(&|wrong| {
+                    wrong.answer = Answer::Done(0);
+                }),
+            ));
+        }
+    }
+    if !matches!(right.answer, Answer::Failed(..)) {
+        all.push((
+            "one more warning",
+            Difference::Warnings,
+            with(&|wrong| {
+                wrong.warnings.push(("1105".to_owned(), "canary".to_owned()));
+            }),
+        ));
+    }
+    all
+}
