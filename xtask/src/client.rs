@@ -112,10 +112,15 @@ impl fmt::Display for Column {
 }
 
 impl Client {
-    /// Connects to a port of this machine and logs in.
+    /// Connects to a port of this machine and logs in as root.
     pub fn connect(port: u16) -> Result<Client> {
+        Client::login(port, "root", PATIENCE)
+    }
+
+    /// Connects as a user without a password. No answer is waited for longer than `patience`.
+    pub fn login(port: u16, user: &str, patience: Duration) -> Result<Client> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(patience))?;
         stream.set_nodelay(true)?;
         let mut client =
             Client { stream, sequence: 0, id: 0, columns: Vec::new(), warnings: 0, info: String::new() };
@@ -127,7 +132,8 @@ impl Client {
         response.extend_from_slice(&(1u32 << 30).to_le_bytes());
         response.push(255);
         response.extend_from_slice(&[0; 23]);
-        response.extend_from_slice(b"root\0\0caching_sha2_password\0");
+        response.extend_from_slice(user.as_bytes());
+        response.extend_from_slice(b"\0\0caching_sha2_password\0");
         client.write(&response)?;
         match client.read()? {
             packet if packet.first() == Some(&0) => Ok(client),

@@ -13,10 +13,11 @@
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
 //! | `crash` | kills a server under load again and again and checks it against a client-side ledger; then one that rolls back |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
+//! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
 //! | `answers` | random statements, answered by this server and by MySQL; see [`answers`] |
 //! | `snapshot` | what a snapshot that stays open costs the others; see [`snapshot`] |
-//! | `soak` | the long forms: more kills, longer random tests; `--rounds N`, and `--part NAME` for one of them |
+//! | `soak` | the long forms: more kills, longer random tests; `--rounds N`, `--part NAME` for one of them, `--seed N` to begin with |
 //!
 //! What a step needs and the machine lacks it installs first: Debian packages, and pinned language clients under
 //! `target/`.
@@ -30,6 +31,7 @@ mod clients;
 mod crash;
 mod golden;
 mod histories;
+mod hostile;
 mod install;
 mod lab;
 mod lint;
@@ -39,6 +41,7 @@ mod scenarios;
 mod server;
 mod snapshot;
 mod tidy;
+mod tokens;
 mod undo_room;
 mod unit;
 
@@ -59,6 +62,7 @@ const TEST: &[Step] = &[
     ("clients", clients::run),
     ("crash", crash::run),
     ("lab", lab::run),
+    ("hostile", hostile::run),
 ];
 
 fn main() -> ExitCode {
@@ -74,7 +78,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | bench ... | answers ... | snapshot ... | soak [--part NAME] [--rounds N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | hostile | bench ... | answers ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },
@@ -99,35 +103,38 @@ fn steps(steps: &[Step]) -> Outcome {
     Ok(())
 }
 
-const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot] [--rounds N]";
+const SOAK_USAGE: &str =
+    "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile] [--rounds N] [--seed N]";
 
 fn soak(arguments: &[String]) -> Outcome {
-    let (mut part, mut rounds) = (None, 300);
+    let (mut part, mut rounds, mut seed) = (None, 300, 1);
     for pair in arguments.chunks(2) {
         match pair {
             [flag, name] if flag == "--part" => part = Some(name.as_str()),
             [flag, count] if flag == "--rounds" => rounds = count.parse().map_err(|_| SOAK_USAGE)?,
+            [flag, number] if flag == "--seed" => seed = number.parse().map_err(|_| SOAK_USAGE)?,
             _ => return Err(SOAK_USAGE.into()),
         }
     }
     match part {
         None => {
-            for part in ["unit", "search", "histories", "crash", "snapshot"] {
-                soak_part(part, rounds)?;
+            for part in ["unit", "search", "histories", "crash", "snapshot", "hostile"] {
+                soak_part(part, rounds, seed)?;
             }
             Ok(())
         }
-        Some(part) => soak_part(part, rounds),
+        Some(part) => soak_part(part, rounds, seed),
     }
 }
 
-fn soak_part(part: &str, rounds: u32) -> Outcome {
+fn soak_part(part: &str, rounds: u32, seed: u64) -> Outcome {
     match part {
         "unit" => unit::soak(rounds.div_ceil(15)),
         "search" => unit::search(rounds.div_ceil(3) * 5),
         "histories" => histories::soak(rounds.div_ceil(30)),
         "crash" => crash::rounds(rounds),
         "snapshot" => snapshot::soak(),
+        "hostile" => hostile::rounds(seed, u64::from(rounds)),
         _ => Err(SOAK_USAGE.into()),
     }
 }

@@ -35,6 +35,7 @@ pub struct Server {
     program: PathBuf,
     folder: PathBuf,
     options: Vec<String>,
+    environment: &'static [(&'static str, &'static str)],
     /// The TCP port it listens on.
     pub port: u16,
     child: Child,
@@ -53,6 +54,16 @@ impl Server {
 
     /// Starts a server with no data yet; returns when it is ready for connections.
     pub fn start_for(purpose: Purpose, name: &str, options: &[&str]) -> Result<Server, String> {
+        Server::start_in(purpose, name, options, &[])
+    }
+
+    /// The same, with more variables in its environment.
+    pub fn start_in(
+        purpose: Purpose,
+        name: &str,
+        options: &[&str],
+        environment: &'static [(&'static str, &'static str)],
+    ) -> Result<Server, String> {
         let program = build(purpose)?;
         let folder = target().join("server").join(name);
         if folder.exists() {
@@ -61,8 +72,8 @@ impl Server {
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
         let port = free_port()?;
-        let child = spawn(&program, &folder, port, &options)?;
-        Ok(Server { program, folder, options, port, child })
+        let child = spawn(command(&program, &folder, port, &options, environment), &folder)?;
+        Ok(Server { program, folder, options, environment, port, child })
     }
 
     /// The unix socket it listens on.
@@ -78,6 +89,27 @@ impl Server {
         Ok(metadata.blocks() * 512)
     }
 
+    /// How it has ended, if it has.
+    pub fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// What it has of the machine's memory.
+    pub fn resident_bytes(&self) -> Result<u64, String> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let kilobytes =
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        let kilobytes = kilobytes.and_then(|number| number.parse::<u64>().ok());
+        kilobytes.map(|number| number << 10).ok_or_else(|| format!("{path} has no VmRSS"))
+    }
+
+    /// Its error log, since it was started for the first time.
+    pub fn log(&self) -> String {
+        let bytes = std::fs::read(self.folder.join("error.log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// SIGKILL, now.
     pub fn kill(&mut self) {
         // it may have ended by itself: then there is nothing to kill
@@ -87,18 +119,22 @@ impl Server {
 
     /// Starts it again on the same data and port; returns when it is ready.
     pub fn restart(&mut self) -> Result<(), String> {
-        self.child = spawn(&self.program, &self.folder, self.port, &self.options)?;
+        self.child = spawn(self.command(), &self.folder)?;
         Ok(())
     }
 
     /// Starts it again and kills it after a while, ready or not.
     pub fn start_and_kill(&mut self, after: std::time::Duration) -> Result<(), String> {
-        let mut command = command(&self.program, &self.folder, self.port, &self.options);
+        let mut command = self.command();
         let child = command.stderr(Stdio::null()).spawn();
         self.child = child.map_err(|error| format!("{}: {error}", self.program.display()))?;
         std::thread::sleep(after);
         self.kill();
         Ok(())
+    }
+
+    fn command(&self) -> Command {
+        command(&self.program, &self.folder, self.port, &self.options, self.environment)
     }
 
     /// Waits until it has ended by itself, as after a shutdown; fails if it ended badly.
@@ -114,24 +150,31 @@ impl Drop for Server {
     }
 }
 
-fn command(program: &Path, folder: &Path, port: u16, options: &[String]) -> Command {
+fn command(
+    program: &Path,
+    folder: &Path,
+    port: u16,
+    options: &[String],
+    environment: &[(&str, &str)],
+) -> Command {
     let mut command = Command::new(program);
     command
         .arg(format!("--datadir={}", folder.join("data").display()))
         .arg(format!("--socket={}", folder.join("mysql.sock").display()))
         .arg(format!("--port={port}"))
         .args(options)
+        .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     command
 }
 
-fn spawn(program: &Path, folder: &Path, port: u16, options: &[String]) -> Result<Child, String> {
+fn spawn(mut command: Command, folder: &Path) -> Result<Child, String> {
     let log = folder.join("error.log");
-    let mut child = command(program, folder, port, options)
+    let mut child = command
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{}: {error}", program.display()))?;
+        .map_err(|error| format!("{}: {error}", command.get_program().display()))?;
     let mut lines = BufReader::new(child.stderr.take().expect("standard error is piped"));
     let mut seen = String::new();
     loop {
