@@ -11,7 +11,7 @@
 //! assert_eq!((error.number(), error.sql_state()), (1062, "23000"));
 //! ```
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
 
 /// A declared error.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,23 +33,21 @@ impl ErrorCode {
         let mut out = String::with_capacity(self.format.len() + 32);
         let mut arguments = arguments.iter();
         let mut rest = self.format;
-        while let Some(at) = rest.find('%') {
-            out.push_str(&rest[..at]);
-            rest = &rest[at + 1..];
+        while let Some((before, behind)) = rest.split_once('%') {
+            out.push_str(before);
+            rest = behind;
             if let Some(after) = rest.strip_prefix('%') {
                 out.push('%');
                 rest = after;
                 continue;
             }
             let conversion = Conversion::parse(rest);
-            rest = &rest[conversion.len..];
+            rest = rest.get(conversion.len..).unwrap_or_default();
             let Some(argument) = arguments.next() else { continue };
+            let text = argument.to_string();
             match conversion.precision {
-                None => write!(out, "{argument}").expect("writing to a String does not fail"),
-                Some(limit) => {
-                    let text = argument.to_string();
-                    out.extend(text.chars().take(limit));
-                }
+                None => out.push_str(&text),
+                Some(limit) => out.extend(text.chars().take(limit)),
             }
         }
         out.push_str(rest);
@@ -75,7 +73,9 @@ impl Conversion {
             match byte {
                 b'.' => precision = Some(0),
                 b'0'..=b'9' => {
-                    precision = precision.map(|digits: usize| digits * 10 + usize::from(byte - b'0'));
+                    let digit = usize::from(byte - b'0');
+                    precision =
+                        precision.map(|digits: usize| digits.saturating_mul(10).saturating_add(digit));
                 }
                 b'*' => precision = None,
                 b'-' | b'l' | b'z' | b'h' => {}

@@ -38,11 +38,19 @@ struct Waiting {
 }
 
 impl Waiting {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`put` gave the place out, and the list does not get shorter"
+    )]
+    fn at(&mut self, place: usize) -> &mut Option<Waker> {
+        &mut self.wakers[place]
+    }
+
     /// Takes a waker in at its place, or at a free one; where it is.
     fn put(&mut self, place: Option<usize>, waker: &Waker) -> usize {
         match place.or_else(|| self.vacant.pop()) {
             Some(place) => {
-                match &mut self.wakers[place] {
+                match self.at(place) {
                     Some(known) => known.clone_from(waker),
                     free => *free = Some(waker.clone()),
                 }
@@ -141,7 +149,7 @@ impl Drop for Event {
             let mut waiting = self.shared.waiting();
             // completing it has taken all of them away
             if !self.shared.is_complete() {
-                waiting.wakers[place] = None;
+                *waiting.at(place) = None;
                 waiting.vacant.push(place);
             }
         }

@@ -16,6 +16,7 @@
 //! Deliberately absent: I/O and threads.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod checksum;
 pub mod clock;

@@ -111,6 +111,11 @@ impl Metric {
         })
     }
 
+    #[expect(clippy::indexing_slicing, reason = "own_shard() is below the number of shards")]
+    fn own_shard(&self) -> &Shard {
+        &self.shards[own_shard()]
+    }
+
     /// Adds 1.
     pub fn increment(&self) {
         self.add(1);
@@ -118,12 +123,12 @@ impl Metric {
 
     /// Adds `amount`.
     pub fn add(&self, amount: u64) {
-        self.shards[own_shard()].0.fetch_add(amount, Ordering::Relaxed);
+        self.own_shard().0.fetch_add(amount, Ordering::Relaxed);
     }
 
     /// Subtracts `amount`; for gauges that count up and down.
     pub fn subtract(&self, amount: u64) {
-        self.shards[own_shard()].0.fetch_sub(amount, Ordering::Relaxed);
+        self.own_shard().0.fetch_sub(amount, Ordering::Relaxed);
     }
 
     /// Sets a gauge that one thread maintains.

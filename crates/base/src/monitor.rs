@@ -166,8 +166,8 @@ fn is_like(name: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut of) = (0, 0);
     // After the last `%`, and the first character that it has not taken.
     let mut last = None;
-    while at < name.len() {
-        let (wanted, is_escaped) = match &pattern[of..] {
+    while let Some(actual) = name.get(at) {
+        let (wanted, is_escaped) = match pattern.get(of..).unwrap_or_default() {
             [b'\\', escaped, ..] => (Some(*escaped), true),
             rest => (rest.first().copied(), false),
         };
@@ -176,7 +176,7 @@ fn is_like(name: &[u8], pattern: &[u8]) -> bool {
                 of += 1;
                 last = Some((of, at));
             }
-            Some(wanted) if wanted == b'_' && !is_escaped || wanted.eq_ignore_ascii_case(&name[at]) => {
+            Some(wanted) if wanted == b'_' && !is_escaped || wanted.eq_ignore_ascii_case(actual) => {
                 at += 1;
                 of += 1 + usize::from(is_escaped);
             }
@@ -187,7 +187,7 @@ fn is_like(name: &[u8], pattern: &[u8]) -> bool {
             }
         }
     }
-    pattern[of..].iter().all(|byte| *byte == b'%')
+    pattern.iter().skip(of).all(|byte| *byte == b'%')
 }
 
 impl Monitor {

@@ -54,11 +54,14 @@ impl Prng {
     /// Fills `out` with random bytes.
     pub fn fill(&mut self, out: &mut [u8]) {
         for chunk in out.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+            for (byte, random) in chunk.iter_mut().zip(self.next_u64().to_le_bytes()) {
+                *byte = random;
+            }
         }
     }
 
     /// A member of `items`, which must not be empty.
+    #[expect(clippy::indexing_slicing, reason = "`below` answers less than what it is given")]
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len() as u64) as usize]
     }

@@ -236,6 +236,7 @@ impl VariableId {
     }
 
     /// Its declaration.
+    #[expect(clippy::indexing_slicing, reason = "an id is made of a place in VARIABLES only")]
     pub fn declaration(self) -> &'static Variable {
         &VARIABLES[usize::from(self.0)]
     }
@@ -461,7 +462,9 @@ impl Variable {
             (Setting::Double(value), _) => format!("{value:.6}"),
             (Setting::Text(text), _) => text.to_string(),
             (Setting::Null, _) => String::new(),
-            (Setting::Enum(position), Kind::Enum { names, .. }) => names[*position].into(),
+            (Setting::Enum(position), Kind::Enum { names, .. }) => {
+                names.get(*position).copied().unwrap_or_default().into()
+            }
             (Setting::Flags(bits), Kind::Flags { names, .. }) => flag_names(names, *bits),
             (Setting::Enum(_) | Setting::Flags(_), _) => {
                 unreachable!("{} holds a setting of another kind", self.name)
@@ -492,15 +495,16 @@ fn parse_bool(word: &str) -> Option<bool> {
 /// A number with an optional K, M, G, T, P or E, powers of 1024.
 fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
-    let (digits, shift) = match text.as_bytes().last()?.to_ascii_lowercase() {
-        b'k' => (&text[..text.len() - 1], 10),
-        b'm' => (&text[..text.len() - 1], 20),
-        b'g' => (&text[..text.len() - 1], 30),
-        b't' => (&text[..text.len() - 1], 40),
-        b'p' => (&text[..text.len() - 1], 50),
-        b'e' => (&text[..text.len() - 1], 60),
-        _ => (text, 0),
+    let shift = match text.as_bytes().last()?.to_ascii_lowercase() {
+        b'k' => 10,
+        b'm' => 20,
+        b'g' => 30,
+        b't' => 40,
+        b'p' => 50,
+        b'e' => 60,
+        _ => 0,
     };
+    let digits = if shift == 0 { text } else { text.get(..text.len() - 1)? };
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
@@ -562,13 +566,19 @@ macro_rules! typed_read {
 
 impl Settings {
     /// The value of a variable.
+    #[expect(clippy::indexing_slicing, reason = "there is a setting for each of VARIABLES")]
     pub fn get(&self, id: VariableId) -> &Setting {
         &self.0[usize::from(id.0)]
     }
 
+    #[expect(clippy::indexing_slicing, reason = "there is a setting for each of VARIABLES")]
+    fn slot(&mut self, id: VariableId) -> &mut Setting {
+        &mut self.0[usize::from(id.0)]
+    }
+
     /// Replaces the value of a variable; it must be of the variable's kind.
     pub fn set(&mut self, id: VariableId, setting: Setting) {
-        let slot = &mut self.0[usize::from(id.0)];
+        let slot = self.slot(id);
         let text = |setting: &Setting| matches!(setting, Setting::Text(_) | Setting::Null);
         let same = std::mem::discriminant(slot) == std::mem::discriminant(&setting);
         assert!(same || text(slot) && text(&setting), "{} cannot hold {setting:?}", id.declaration().name);
