@@ -244,7 +244,8 @@ impl Transport {
             };
             let start = plain.len();
             plain.resize(start + count, 0);
-            tls.reader().read_exact(&mut plain[start..]).map_err(|_| Disconnected)?;
+            let room = plain.get_mut(start..).unwrap_or_default();
+            tls.reader().read_exact(room).map_err(|_| Disconnected)?;
         }
         self.wrapping.raw.clear();
         match &mut self.wrapping.compressor {
@@ -307,19 +308,18 @@ impl Transport {
     }
 
     async fn send_raw(&self, bytes: &[u8]) -> Result<(), Disconnected> {
-        let mut sent = 0;
-        while sent < bytes.len() {
-            match self.stream.try_write(&bytes[sent..]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let sent = match self.stream.try_write(rest) {
                 Ok(0) => return Err(Disconnected),
-                Ok(count) => sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    sent += self.send_later(&bytes[sent..]).await?;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.send_later(rest).await?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
                 Err(_) => return Err(Disconnected),
-            }
+            };
+            rest = rest.get(sent..).unwrap_or_default();
         }
-        self.connection.counters.add(Own::BytesSent, sent as u64);
+        self.connection.counters.add(Own::BytesSent, bytes.len() as u64);
         Ok(())
     }
 

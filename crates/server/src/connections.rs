@@ -449,7 +449,7 @@ impl Connection {
         activity.command = command;
         activity.since_seconds = now_seconds;
         activity.text.clear();
-        activity.text.extend_from_slice(&text[..text.len().min(MAX_TEXT)]);
+        activity.text.extend_from_slice(text.get(..MAX_TEXT).unwrap_or(text));
     }
 
     /// The command has ended.
@@ -480,7 +480,7 @@ impl Connection {
             user: activity.user.clone(),
             account: activity.account.clone(),
             database: activity.database.clone(),
-            text: activity.text[..activity.text.len().min(text)].to_vec(),
+            text: activity.text.get(..text).unwrap_or(&activity.text).to_vec(),
             ..*activity
         }
     }

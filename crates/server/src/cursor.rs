@@ -55,9 +55,10 @@ impl Spool {
         let start = self.tail.len();
         self.tail.extend_from_slice(&[0; 4]);
         encode(&mut self.tail);
-        let length = self.tail.len() - start - 4;
-        self.tail[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
-        length
+        let row = self.tail.get_mut(start..).and_then(<[u8]>::split_first_chunk_mut::<4>);
+        let Some((header, row)) = row else { panic!("a row is only appended") };
+        *header = (row.len() as u32).to_le_bytes();
+        row.len()
     }
 
     /// Whether [`spill`](Self::spill) should be called before more is added.
@@ -90,10 +91,11 @@ impl Spool {
     pub async fn next(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
             if let Some(header) = self.part.get(self.at..).and_then(|rest| rest.first_chunk::<4>()) {
-                let (start, length) = (self.at + 4, u32::from_le_bytes(*header) as usize);
-                if self.part.len() >= start + length {
-                    self.at = start + length;
-                    return Ok(Some(&self.part[start..start + length]));
+                let start = self.at + 4;
+                let end = start + u32::from_le_bytes(*header) as usize;
+                if self.part.len() >= end {
+                    self.at = end;
+                    return Ok(self.part.get(start..end));
                 }
             }
             if !self.refill().await? {
@@ -118,7 +120,7 @@ impl Spool {
         self.part = blocking(move || {
             let start = part.len();
             part.resize(start + count as usize, 0);
-            file.read_exact_at(&mut part[start..], at)?;
+            file.read_exact_at(part.get_mut(start..).unwrap_or_default(), at)?;
             Ok(part)
         })
         .await?;

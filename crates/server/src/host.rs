@@ -105,6 +105,7 @@ impl ServerHost {
     }
 
     /// The query processor over this host.
+    #[expect(clippy::expect_used, reason = "statements run while the query processor lives")]
     pub fn sql(&self) -> Arc<Sql> {
         self.sql.get().and_then(Weak::upgrade).expect("statements run while the query processor lives")
     }

@@ -41,6 +41,7 @@
 //! Deliberately absent: how data is stored, what a statement means.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod accounts;
 pub mod administration;

@@ -110,7 +110,7 @@ pub fn transactions(host: &ServerHost) -> Rows {
             transaction.wait_started_us.map_or(Value::Null, time),
             Value::UInt(transaction.changes.saturating_add(transaction.row_locks)),
             Value::UInt(transaction.owner),
-            query.map_or(Value::Null, |text| Value::bytes(&text[..text.len().min(1024)])),
+            query.map_or(Value::Null, |text| Value::bytes(text.get(..1024).unwrap_or(text))),
             Value::Null,
             Value::UInt(transaction.tables as u64),
             Value::UInt(transaction.tables as u64),
@@ -175,8 +175,8 @@ pub fn locks(host: &ServerHost) -> Rows {
             name(|table| &table.name),
             Value::Null,
             Value::Null,
-            match table {
-                Some(table) if !lock.is_counter => Value::bytes(table.indexes[lock.index].name.as_str()),
+            match table.and_then(|table| table.indexes.get(lock.index)) {
+                Some(index) if !lock.is_counter => Value::bytes(index.name.as_str()),
                 _ => Value::Null,
             },
             Value::UInt(0),
@@ -219,12 +219,14 @@ pub fn waits(host: &ServerHost) -> Rows {
         ]
     };
     let locks = host.engine.row_locks();
-    let pairs = locks.iter().flat_map(|lock| lock.waits_for.iter().map(move |other| (lock, *other)));
+    let pairs = locks.iter().flat_map(|lock| {
+        lock.waits_for.iter().filter_map(|other| locks.get(*other)).map(move |other| (lock, other))
+    });
     pairs
         .map(|(lock, other)| {
             let mut row = vec![Value::bytes(ENGINE)];
             row.extend(side(lock));
-            row.extend(side(&locks[other]));
+            row.extend(side(other));
             row
         })
         .collect()
@@ -286,22 +288,25 @@ fn values(table: Option<&Table>, index: usize, key: &[u8]) -> String {
 }
 
 fn decoded(table: &Table, index: usize, key: &[u8]) -> Option<String> {
-    let own = table.indexes[index].parts.iter().map(|part| usize::from(part.column));
-    let rest = table.indexes[0].parts.iter().map(|part| usize::from(part.column));
-    let mut columns: Vec<usize> = own.collect();
-    columns.extend(rest.filter(|_| index > 0));
-    if columns.iter().any(|column| table.columns[*column].sql_type.is_text()) {
+    let own = &table.indexes.get(index)?.parts;
+    let rest = if index > 0 { table.indexes.first()?.parts.as_slice() } else { &[] };
+    let places = own.iter().chain(rest).map(|part| usize::from(part.column));
+    let columns = places.map(|place| Some((place, &table.columns.get(place)?.sql_type)));
+    let columns: Vec<(usize, &SqlType)> = columns.collect::<Option<_>>()?;
+    if columns.iter().any(|(_, sql_type)| sql_type.is_text()) {
         return None;
     }
     let mut row = Vec::new();
     key::entry_to_row(table, index, key, &[], &mut row).ok()?;
     let row = RowView::new(table.descriptor(), &row).ok()?.to_values();
-    let shown = columns.iter().map(|column| match &row[*column] {
-        Value::Null => "NULL".to_owned(),
-        Value::Bytes(bytes) => hex(bytes),
-        value => String::from_utf8_lossy(&text_of(value, &table.columns[*column].sql_type)).into_owned(),
+    let shown = columns.iter().map(|(place, sql_type)| {
+        Some(match row.get(*place)? {
+            Value::Null => "NULL".to_owned(),
+            Value::Bytes(bytes) => hex(bytes),
+            value => String::from_utf8_lossy(&text_of(value, sql_type)).into_owned(),
+        })
     });
-    Some(shown.collect::<Vec<_>>().join(", "))
+    Some(shown.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! The program `palisade`: options in, a server out.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -26,7 +26,7 @@ impl<T> Numbered<T> {
             self.last = self.last.wrapping_add(1).max(1);
             if let Err(place) = self.place(self.last) {
                 self.entries.insert(place, (self.last, thing));
-                self.first = self.entries[0].0;
+                self.first = self.first_number();
                 return self.last;
             }
         }
@@ -35,14 +35,14 @@ impl<T> Numbered<T> {
     /// The one with this number.
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         let place = self.place(number).ok()?;
-        Some(&mut self.entries[place].1)
+        self.entries.get_mut(place).map(|(_, thing)| thing)
     }
 
     /// Takes the one with this number.
     pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
         let place = self.place(number).ok()?;
         let (_, thing) = self.entries.remove(place);
-        self.first = self.entries.first().map_or(0, |(number, _)| *number);
+        self.first = self.first_number();
         Some(thing)
     }
 
@@ -56,6 +56,10 @@ impl<T> Numbered<T> {
         self.entries = Vec::new();
     }
 
+    fn first_number(&self) -> u32 {
+        self.entries.first().map_or(0, |(number, _)| *number)
+    }
+
     /// Where the one with this number is, or would be.
     fn place(&self, number: u32) -> Result<usize, usize> {
         let Some(farthest) = number.checked_sub(self.first) else { return Err(0) };
@@ -63,7 +67,7 @@ impl<T> Numbered<T> {
         match self.entries.get(farthest) {
             Some((known, _)) if *known == number => Ok(farthest),
             _ => {
-                let near = &self.entries[..farthest.min(self.entries.len())];
+                let near = self.entries.get(..farthest).unwrap_or(&self.entries);
                 near.binary_search_by_key(&number, |(known, _)| *known)
             }
         }

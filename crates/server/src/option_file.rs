@@ -107,22 +107,22 @@ fn parse_line(line: &str) -> Result<Line, String> {
 
 /// `text` up to a `#` that begins a comment: one after white space.
 fn without_comment(text: &str) -> &str {
-    match text.char_indices().find(|(at, c)| *c == '#' && text[..*at].ends_with(char::is_whitespace)) {
-        Some((at, _)) => text[..at].trim_end(),
-        None => text,
-    }
+    let mut before = text.match_indices('#').filter_map(|(at, _)| text.get(..at));
+    before.find(|text| text.ends_with(char::is_whitespace)).map_or(text, str::trim_end)
 }
 
 fn unquote(text: &str) -> Result<String, String> {
-    let Some(quote) = text.chars().next().filter(|first| matches!(first, '"' | '\'')) else {
+    let mut chars = text.chars();
+    let Some(quote) = chars.next().filter(|first| matches!(first, '"' | '\'')) else {
         return Ok(unescape(without_comment(text)));
     };
+    let quoted = chars.as_str();
     let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
+    for (at, c) in quoted.char_indices() {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            c if c == quote => return Ok(unescape(&text[1..at])),
+            c if c == quote => return Ok(unescape(quoted.get(..at).unwrap_or(quoted))),
             _ => {}
         }
     }

@@ -125,15 +125,15 @@ fn from_command_line(arguments: &[&str]) -> Result<Vec<Given>, String> {
 }
 
 fn short(argument: &str) -> Option<(&'static str, Option<&str>)> {
-    let letter = argument.strip_prefix('-')?;
-    let name = match letter.chars().next()? {
+    let mut chars = argument.strip_prefix('-')?.chars();
+    let name = match chars.next()? {
         'P' => "port",
         'h' => "datadir",
         'b' => "basedir",
         'u' => "user",
         _ => return None,
     };
-    Some((name, Some(&letter[1..]).filter(|value| !value.is_empty())))
+    Some((name, Some(chars.as_str()).filter(|value| !value.is_empty())))
 }
 
 fn takes_value(name: &str) -> bool {

@@ -100,6 +100,7 @@ impl Source {
             return Poll::Ready(word);
         }
         let mut waiting = self.waiting.lock();
+        #[expect(clippy::indexing_slicing, reason = "there is a place for each readiness")]
         let place = &mut waiting[readiness as usize];
         if !place.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
             *place = Some(context.waker().clone());
@@ -201,13 +202,21 @@ impl Watched {
             self.places.push(Place::default());
             self.places.len() as u32 - 1
         });
-        let entry = &mut self.places[place as usize];
+        let entry = self.at(place);
         entry.source = Some(source);
         (place, u64::from(entry.age) << 32 | u64::from(place))
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`take_in` gave the place out, and the list does not get shorter"
+    )]
+    fn at(&mut self, place: u32) -> &mut Place {
+        &mut self.places[place as usize]
+    }
+
     fn let_go(&mut self, place: u32) {
-        let entry = &mut self.places[place as usize];
+        let entry = self.at(place);
         entry.source = None;
         // the last age together with the last place would be the bell
         entry.age = entry.age.wrapping_add(1) & (u32::MAX >> 1);

@@ -551,7 +551,7 @@ impl Conversation {
             self.after_statement(begun);
             match done {
                 Ok((completion, next)) => {
-                    let next = next.map(|at| &rest[at..]).filter(|rest| !is_blank(rest));
+                    let next = next.and_then(|at| rest.get(at..)).filter(|rest| !is_blank(rest));
                     let more = next.is_some();
                     let extra = if more { Status::MORE_RESULTS } else { Status::default() };
                     self.complete(&completion, extra, output);

@@ -68,8 +68,10 @@ impl Default for SessionCounters {
 impl SessionCounters {
     /// Counts `amount`, for the session and for the server.
     pub fn add(&self, which: Own, amount: u64) {
-        OWN[which as usize].add(amount);
-        bump(&self.own[which as usize], amount);
+        if let (Some(metric), Some(own)) = (OWN.get(which as usize), self.own.get(which as usize)) {
+            metric.add(amount);
+            bump(own, amount);
+        }
     }
 
     /// Begins at 0 again, for the session only. Called by its own task.
@@ -79,13 +81,17 @@ impl SessionCounters {
 
     /// How many commands the session was given.
     pub fn queries(&self) -> u64 {
-        self.own[Own::Queries as usize].load(Ordering::Relaxed)
+        counted(self.own.get(Own::Queries as usize))
     }
 
     fn value(&self, metric: &Metric) -> Option<u64> {
-        let place = OWN.iter().position(|own| std::ptr::eq(*own, metric))?;
-        Some(self.own[place].load(Ordering::Relaxed))
+        let mut counters = OWN.iter().zip(&self.own);
+        counters.find(|(counted, _)| std::ptr::eq(**counted, metric)).map(|(_, own)| counted(Some(own)))
     }
+}
+
+fn counted(counter: Option<&AtomicU64>) -> u64 {
+    counter.map_or(0, |counter| counter.load(Ordering::Relaxed))
 }
 
 fn bump(counter: &AtomicU64, amount: u64) {
@@ -229,7 +235,7 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &Session)>) -> Vec<(Strin
         add(metric.name, own.unwrap_or_else(|| metric.value()).to_string());
     }
     for (place, metric) in command::METRICS.iter().enumerate() {
-        let own = of.map(|(_, session)| session.commands.all()[place]);
+        let own = of.and_then(|(_, session)| session.commands.all().get(place)).copied();
         add(metric.name, own.unwrap_or_else(|| metric.value()).to_string());
     }
     for what in NEVER_LOST {

@@ -210,7 +210,7 @@ fn thread_columns() -> Columns {
 /// A session is a task here, not a thread; to those who ask it is the thread of its connection.
 fn threads(host: &ServerHost, session: &Session) -> Rows {
     let line = |mut process: Vec<Value>| {
-        let id = process[0].clone();
+        let id = process.first().cloned().unwrap_or(Value::Null);
         let tls = match &id {
             Value::UInt(id) => {
                 host.connections.get(*id).is_some_and(|connection| connection.tls.get().is_some())

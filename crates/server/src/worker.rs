@@ -173,7 +173,9 @@ impl Share {
         if let Some(bearings) = &mut bearings {
             bearings.moved();
         }
-        team.begin(&team.workers[number], connection, bearings, begin);
+        #[expect(clippy::indexing_slicing, reason = "the number is one of the team's own")]
+        let worker = &team.workers[number];
+        team.begin(worker, connection, bearings, begin);
     }
 }
 
@@ -351,6 +353,7 @@ impl Workers {
             return self.team.begin(worker, connection, None, begin);
         }
         let sessions = |worker: &&Arc<Worker>| worker.load.sessions.load(Ordering::Relaxed);
+        #[expect(clippy::expect_used, reason = "a team has at least one worker")]
         let least = workers.iter().min_by_key(sessions).expect("there is at least one worker");
         self.team.begin(least, connection, Some(Bearings::new(processors.pace())), begin);
     }

@@ -156,6 +156,7 @@ impl Accounts {
 }
 
 /// Random bytes that nobody can guess.
+#[expect(clippy::expect_used, reason = "a server whose secrets can be guessed must not go on")]
 pub fn unguessable<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     aws_lc_rs::rand::fill(&mut bytes).expect("the operating system gives random bytes");

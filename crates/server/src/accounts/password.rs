@@ -43,7 +43,7 @@ impl Plugin {
             (_, b"") => Vec::new(),
             (Plugin::Native, _) => native_hash(password),
             (Plugin::CachingSha2, _) => {
-                let salt = salt.map(|byte| ALPHABET[usize::from(byte) % ALPHABET.len()]);
+                let salt = salt.map(|byte| character(u32::from(byte)));
                 let mut kept = PREFIX.to_vec();
                 kept.extend_from_slice(&salt);
                 kept.extend_from_slice(&sha256_crypt(password, &salt, 5000));
@@ -56,13 +56,12 @@ impl Plugin {
     pub fn is_well_formed(self, kept: &[u8]) -> bool {
         match self {
             _ if kept.is_empty() => true,
-            Plugin::Native => {
-                kept.len() == 41 && kept[0] == b'*' && kept[1..].iter().all(u8::is_ascii_hexdigit)
-            }
+            Plugin::Native => matches!(kept, [b'*', digits @ ..]
+                if digits.len() == 40 && digits.iter().all(u8::is_ascii_hexdigit)),
             Plugin::CachingSha2 => {
-                kept.len() == PREFIX.len() + SALT + CRYPT
-                    && kept.starts_with(PREFIX)
-                    && kept[PREFIX.len() + SALT..].iter().all(|byte| ALPHABET.contains(byte))
+                kept.strip_prefix(PREFIX).and_then(|rest| rest.split_first_chunk::<SALT>()).is_some_and(
+                    |(_, crypt)| crypt.len() == CRYPT && crypt.iter().all(|byte| ALPHABET.contains(byte)),
+                )
             }
         }
     }
@@ -162,7 +161,7 @@ fn sha256_crypt(password: &[u8], salt: &[u8], rounds: u32) -> [u8; CRYPT] {
     }
     let passwords = repeated(&many.finalize(), password.len());
     let mut many = Sha256::new();
-    for _ in 0..16 + usize::from(digest[0]) {
+    for _ in 0..16 + digest.first().copied().map_or(0, usize::from) {
         many.update(salt);
     }
     let salts = repeated(&many.finalize(), salt.len());
@@ -188,17 +187,20 @@ fn sha256_crypt(password: &[u8], salt: &[u8], rounds: u32) -> [u8; CRYPT] {
     }
     let mut out = [0; CRYPT];
     let mut places = out.iter_mut();
+    let byte = |at: usize| digest.get(at).copied().map_or(0, u32::from);
     for group in 0..10 {
         // bytes 0, 10 and 20 move on by 21 places from group to group, around 30
         let [a, b, c] = [0, 10, 20].map(|start| (start + 21 * group) % 30);
-        let bits = u32::from(digest[a]) << 16 | u32::from(digest[b]) << 8 | u32::from(digest[c]);
+        let bits = byte(a) << 16 | byte(b) << 8 | byte(c);
         places.by_ref().take(4).enumerate().for_each(|(at, place)| *place = character(bits >> (6 * at)));
     }
-    let bits = u32::from(digest[31]) << 8 | u32::from(digest[30]);
+    let bits = byte(31) << 8 | byte(30);
     places.enumerate().for_each(|(at, place)| *place = character(bits >> (6 * at)));
     out
 }
 
+/// The character of the low six bits.
+#[expect(clippy::indexing_slicing, reason = "there is a character for each value of six bits")]
 fn character(bits: u32) -> u8 {
     ALPHABET[(bits & 63) as usize]
 }

@@ -195,7 +195,11 @@ impl Declared {
     /// Its name in the SET column of mysql.tables_priv: `Create View`, `Grant`.
     fn set_member(&self) -> String {
         let words = self.name.strip_suffix(" OPTION").unwrap_or(self.name).split(' ');
-        let titled = words.map(|word| format!("{}{}", &word[..1], word[1..].to_ascii_lowercase()));
+        let titled = words.map(|word| {
+            let mut titled = word.to_ascii_lowercase();
+            titled.get_mut(..1).map(str::make_ascii_uppercase);
+            titled
+        });
         titled.collect::<Vec<_>>().join(" ")
     }
 }

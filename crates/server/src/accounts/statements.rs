@@ -425,6 +425,7 @@ async fn set_password(
 }
 
 /// 20 characters.
+#[expect(clippy::indexing_slicing, reason = "a remainder is less than the length that it is of")]
 fn random_password() -> String {
     const CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789+-.:";
     unguessable::<20>()

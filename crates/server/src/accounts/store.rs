@@ -5,7 +5,7 @@
 //! accounts of a statement.
 
 use palisade_base::error_catalogue::ER_CANNOT_LOAD_FROM_TABLE_V2;
-use palisade_base::mysql_error;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Dictionary;
 use palisade_sql::sink::Collected;
@@ -114,16 +114,17 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
     );
     let (rows, has_all_users) = source.rows(&text).await?;
     for row in rows {
-        let plugin = Plugin::named(&text_of(&row[2]));
-        let kept = bytes_of(&row[3]);
+        let ([user, host, plugin, kept, tls, locked], flags) = columns(&row)?;
+        let plugin = Plugin::named(&text_of(plugin));
+        let kept = bytes_of(kept);
         let usable = plugin.is_some_and(|plugin| plugin.is_well_formed(&kept));
         accounts.put(Account {
             plugin: plugin.unwrap_or(Plugin::CachingSha2),
             kept,
-            requires_tls: !text_of(&row[4]).is_empty(),
-            locked: text_of(&row[5]) == "Y" || !usable,
-            global: flagged(&privileges, &row[6..]),
-            ..Account::new(AccountName::new(&text_of(&row[0]), &text_of(&row[1])))
+            requires_tls: !text_of(tls).is_empty(),
+            locked: text_of(locked) == "Y" || !usable,
+            global: flagged(&privileges, flags),
+            ..Account::new(AccountName::new(&text_of(user), &text_of(host)))
         });
     }
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Database).collect();
@@ -131,26 +132,29 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
     let text = format!("SELECT User, Host, Db, {} FROM mysql.db", names.join(", "));
     let (rows, has_all_databases) = source.rows(&text).await?;
     for row in rows {
-        let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
+        let ([user, host, database], flags) = columns(&row)?;
+        let name = AccountName::new(&text_of(user), &text_of(host));
         if let Some(account) = accounts.get_mut(&name) {
-            account.databases.insert(text_of(&row[2]), flagged(&privileges, &row[3..]));
+            account.databases.insert(text_of(database), flagged(&privileges, flags));
         }
     }
     let text = "SELECT User, Host, Db, Table_name, CAST(Table_priv AS CHAR) FROM mysql.tables_priv";
     let (rows, has_all_tables) = source.rows(text).await?;
     for row in rows {
-        let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
+        let ([user, host, database, table, set], _) = columns(&row)?;
+        let name = AccountName::new(&text_of(user), &text_of(host));
         if let Some(account) = accounts.get_mut(&name) {
-            let table = (text_of(&row[2]), text_of(&row[3]));
-            account.tables.insert(table, Privileges::from_set(&text_of(&row[4])));
+            let table = (text_of(database), text_of(table));
+            account.tables.insert(table, Privileges::from_set(&text_of(set)));
         }
     }
     let text = "SELECT USER, HOST, PRIV, WITH_GRANT_OPTION FROM mysql.global_grants";
     let (rows, has_all_grants) = source.rows(text).await?;
     for row in rows {
-        let name = AccountName::new(&text_of(&row[0]), &text_of(&row[1]));
+        let ([user, host, privilege, grant_option], _) = columns(&row)?;
+        let name = AccountName::new(&text_of(user), &text_of(host));
         if let Some(account) = accounts.get_mut(&name) {
-            account.dynamic.insert(text_of(&row[2]), text_of(&row[3]) == "Y");
+            account.dynamic.insert(text_of(privilege), text_of(grant_option) == "Y");
         }
     }
     if !has_all_users {
@@ -171,6 +175,11 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
 fn flagged(columns: &[(&str, Privileges)], values: &[Value]) -> Privileges {
     let set = columns.iter().zip(values).filter(|(_, value)| text_of(value) == "Y");
     set.fold(Privileges::NONE, |all, ((_, privilege), _)| all | *privilege)
+}
+
+/// The first `N` values of a row, and the others.
+fn columns<const N: usize>(row: &[Value]) -> SqlResult<(&[Value; N], &[Value])> {
+    row.split_first_chunk().ok_or_else(|| MysqlError::internal("a row of the accounts' tables is short"))
 }
 
 fn bytes_of(value: &Value) -> Vec<u8> {

@@ -113,7 +113,8 @@ impl Period {
 
     /// What a counter or gauge says.
     fn value(&self, name: &str) -> u64 {
-        *self.now.get(name).expect("it is one of the metrics")
+        debug_assert!(self.now.contains_key(name), "there is no metric {name}");
+        self.now.get(name).copied().unwrap_or(0)
     }
 
     /// What was counted in the period.
