@@ -516,7 +516,9 @@ error_codes! {
     ER_WINDOW_FUNCTION_IGNORES_FRAME = 3599, "HY000", "Window function '%s' ignores the frame clause of window '%s' and aggregates over the whole partition";
     ER_INVALID_NO_OF_ARGS = 3601, "HY000", "Too many arguments for function %s: %lu; maximum allowed is %s.";
     ER_FIELD_IN_GROUPING_NOT_GROUP_BY = 3602, "HY000", "Argument #%u of GROUPING function is not in GROUP BY";
+    ER_VAR_DOES_NOT_EXIST = 3615, "HY000", "Variable %s does not exist in persisted config file";
     ER_ILLEGAL_PRIVILEGE_LEVEL = 3619, "HY000", "Illegal privilege level specified for %s";
+    ER_PERSIST_ONLY_ACCESS_DENIED_ERROR = 3630, "42000", "Access denied; you need %s privileges for this operation";
     ER_CTE_MAX_RECURSION_DEPTH = 3636, "HY000", "Recursive query aborted after %u iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
     ER_TF_FORBIDDEN_JOIN_TYPE = 3668, "HY000", "INNER or LEFT JOIN must be used for LATERAL references made by '%.192s'";

@@ -15,6 +15,8 @@
 //! Values live in [`Settings`], one slot per variable; a session starts with the global values of the moment it
 //! begins and keeps what it sets itself beside them ([`SessionSettings`]).
 
+mod persistence;
+
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 

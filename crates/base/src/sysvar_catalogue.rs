@@ -578,7 +578,7 @@ system_variables! {
     PERFORMANCE_SCHEMA_USERS_SIZE = "performance_schema_users_size", Global, fixed, int(0, -1, 1048576, Plain), INSTRUMENTS;
     PERSIST_ONLY_ADMIN_X509_SUBJECT = "persist_only_admin_x509_subject", Global, fixed, text(""), COMPATIBLE;
     PERSIST_SENSITIVE_VARIABLES_IN_PLAINTEXT = "persist_sensitive_variables_in_plaintext", Global, fixed, bool(true), COMPATIBLE;
-    PERSISTED_GLOBALS_LOAD = "persisted_globals_load", Global, fixed_default, bool(false), "Only the default is taken: there is no SET PERSIST yet.";
+    PERSISTED_GLOBALS_LOAD = "persisted_globals_load", Global, fixed, bool(true), "Whether what SET PERSIST has kept in mysqld-auto.cnf is used, before what options say.";
     PID_FILE = "pid_file", Global, fixed, text(""), "File that the server writes its process id to.";
     PLUGIN_DIR = "plugin_dir", Global, fixed, text(""), COMPATIBLE;
     PORT = "port", Global, fixed, uint(3306, 0, 65535, Plain), "TCP port; 0 for any free one.";

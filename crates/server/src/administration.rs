@@ -1,7 +1,7 @@
 //! Statements that are the server's business.
 
 use palisade_catalog::{CollationId, SqlType, ValueRef};
-use palisade_parser::ast::{EngineInfo, FlushTarget, ShowWhat, Statement};
+use palisade_parser::ast::{EngineInfo, FlushTarget, Reset, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
 
 use tracing::info;
@@ -21,6 +21,10 @@ pub async fn administer(
         Statement::Shutdown => {
             host.shutdown.complete();
             Some(Ok(Completion::default()))
+        }
+        Statement::Reset(Reset::Persist { if_exists, name }) => {
+            let reset = host.reset_persisted(session, name.as_deref(), *if_exists).await;
+            Some(reset.map(|()| Completion::default()))
         }
         Statement::Flush(flush) => {
             let kept = flush.what.iter().map(kept);

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use palisade_base::Event;
 use palisade_base::error_catalogue::{
-    ER_NO_SUCH_THREAD, ER_OPTION_PREVENTS_STATEMENT, ER_QUERY_INTERRUPTED, ER_SPECIFIC_ACCESS_DENIED_ERROR,
-    ER_UNKNOWN_SYSTEM_VARIABLE, ER_VARIABLE_IS_READONLY,
+    ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_NO_SUCH_THREAD, ER_OPTION_PREVENTS_STATEMENT,
+    ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, ER_QUERY_INTERRUPTED, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_UNKNOWN_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE, ER_VAR_DOES_NOT_EXIST, ER_VARIABLE_IS_READONLY,
 };
-use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
 use palisade_base::sysvar::{Place, Scope as Declared, SessionRule, Settings, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
@@ -33,8 +34,10 @@ use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::connections::Connections;
 use crate::innodb_status::{self, Latest};
+use crate::persisted::{Kept, Values};
 use crate::reactor::Sleep;
 use crate::tls::Secrets;
+use crate::variable_sources::Setter;
 use crate::variables::{self, Globals, Placements};
 use crate::{administration, status, task, virtual_tables};
 
@@ -218,6 +221,42 @@ impl Host for ServerHost {
             session.changed_settings.push(id);
         }
         Ok(())
+    }
+
+    fn persist_variable<'a>(
+        &'a self,
+        session: &'a mut Session,
+        name: &'a str,
+        value: Option<Value>,
+        only: bool,
+    ) -> BoxFuture<'a, SqlResult<()>> {
+        Box::pin(async move {
+            let id = VariableId::find(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name))?;
+            let variable = id.declaration();
+            if !only {
+                variable.check_settable(Place::Global)?;
+            }
+            if !variable.is_persistable() {
+                let kind = if variable.dynamic { "non persistent" } else { "non persistent read only" };
+                return Err(mysql_error!(ER_INCORRECT_GLOBAL_LOCAL_VAR, variable.name, kind));
+            }
+            let text = if only {
+                self.check(session, |asker| {
+                    let both = [CHANGES_VARIABLES, PERSISTS_STATIC];
+                    match both.iter().all(|name| asker.has_dynamic(name)) {
+                        true => Ok(()),
+                        false => Err(mysql_error!(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, both.join(" and "))),
+                    }
+                })?;
+                variables::persisted_text(&self.globals, session, id, value.as_ref())?
+            } else {
+                self.set_variable(session, Scope::Global, name, value)?;
+                variables::kept_text(variable, self.globals.load().get(id))
+            };
+            let kept = Kept { value: text, setter: Setter::of(session) };
+            self.change_persisted(move |values| values.insert(variable.name.to_owned(), kept)).await?;
+            Ok(())
+        })
     }
 
     fn variables(&self, session: &Session, scope: Scope) -> Vec<(String, String)> {
@@ -415,7 +454,65 @@ impl Host for ServerHost {
     }
 }
 
+/// What SET GLOBAL needs.
+const CHANGES_VARIABLES: &str = "SYSTEM_VARIABLES_ADMIN";
+/// What SET PERSIST_ONLY needs as well.
+const PERSISTS_STATIC: &str = "PERSIST_RO_VARIABLES_ADMIN";
+
 impl ServerHost {
+    /// Changes what is kept of the variables; 1105 if that cannot be written.
+    async fn change_persisted<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Values) -> T + Send + 'static,
+    ) -> SqlResult<T> {
+        let persisted = self.globals.persisted.clone();
+        let done = tokio::task::spawn_blocking(move || persisted.change(change)).await;
+        let failed = |message: String| MysqlError::with_message(&ER_UNKNOWN_ERROR, message);
+        done.map_err(|error| failed(error.to_string()))?.map_err(failed)
+    }
+
+    /// RESET PERSIST: forgets a variable's value that is kept, or all of them.
+    pub async fn reset_persisted(
+        &self,
+        session: &mut Session,
+        name: Option<&str>,
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        let needs = |name: &str| match VariableId::find(name).map(VariableId::declaration) {
+            Some(variable) if variable.dynamic => CHANGES_VARIABLES,
+            _ => PERSISTS_STATIC,
+        };
+        let may = |needed: &str| self.asked(session, |asker| asker.has_dynamic(needed));
+        let (may_dynamic, may_static) = (may(CHANGES_VARIABLES), may(PERSISTS_STATIC));
+        let wanted = name.map(str::to_ascii_lowercase);
+        let removed = self.change_persisted(move |values| {
+            let wanted: Vec<String> = match wanted {
+                Some(name) => values.contains_key(&name).then_some(name).into_iter().collect(),
+                None => values.keys().cloned().collect(),
+            };
+            let missing = wanted
+                .iter()
+                .map(|name| needs(name))
+                .find(|needed| !may_dynamic || *needed == PERSISTS_STATIC && !may_static);
+            if let Some(needed) = missing {
+                return Err(mysql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, needed));
+            }
+            wanted.iter().for_each(|name| drop(values.remove(name)));
+            Ok(wanted.len())
+        });
+        match (removed.await??, name) {
+            (0, Some(name)) => {
+                let error = mysql_error!(ER_VAR_DOES_NOT_EXIST, name);
+                if !if_exists {
+                    return Err(error);
+                }
+                session.warnings.warn(error);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Ends a connection whose client has gone, as far as its reactor knows.
     pub fn end_if_gone(&self, connection_id: u64) {
         if let Some(connection) = self.connections.get(connection_id)

@@ -28,6 +28,7 @@
 //! | [`connections`] | every connection: process list, KILL, timeouts |
 //! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
+//! | [`persisted`], [`variable_sources`] | those that outlive the server; where values come from |
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
 //! | [`files`] | files that statements read
@@ -62,6 +63,7 @@ pub mod login_pace;
 mod numbered;
 pub mod option_file;
 pub mod options;
+pub mod persisted;
 mod post;
 pub mod prepared;
 pub mod reactor;
@@ -74,6 +76,7 @@ pub mod stream;
 pub mod task;
 pub mod time_zone;
 pub mod tls;
+pub mod variable_sources;
 pub mod variables;
 pub mod virtual_tables;
 mod watchdog;

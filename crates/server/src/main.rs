@@ -52,7 +52,7 @@ fn run(options: Options) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let ready = |listeners: &server::Listeners| info!("ready for connections: {}", listeners.describe());
-    match server::run(options.settings, shutdown, ready) {
+    match server::run(options, shutdown, ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             error!("{problem}");

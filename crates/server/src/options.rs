@@ -12,6 +12,7 @@ use palisade_base::sysvar::{Kind, Scope, Setting, Settings, Taken, Variable, Var
 use palisade_base::sysvar_catalogue as sysvar;
 
 use crate::option_file::{self, Given};
+use crate::variable_sources::Source;
 use crate::{session_variables, variables};
 
 /// What the command line asks for.
@@ -32,8 +33,15 @@ pub struct Options {
     pub settings: Settings,
     /// What was strange but no reason not to start.
     pub warnings: Vec<String>,
-    /// The variables that were given, in order of their options.
-    pub given: Vec<VariableId>,
+    /// The variables that were given, in order of their options, and by what.
+    pub given: Vec<(VariableId, Source)>,
+}
+
+impl From<Settings> for Options {
+    /// Settings of which it is not known where they come from.
+    fn from(settings: Settings) -> Options {
+        Options { settings, warnings: Vec::new(), given: Vec::new() }
+    }
 }
 
 /// Options of MySQL's server that are no variables and mean nothing here; some come with a value.
@@ -78,13 +86,16 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
         return Ok(Action::Version);
     }
     let mut given = Vec::new();
-    for path in [extra_file, file].into_iter().flatten() {
-        given.extend(option_file::read(Path::new(&path))?);
+    for (path, source) in
+        [(extra_file, Source::extra_file as fn(&str) -> Source), (file, Source::defaults_file)]
+    {
+        let Some(path) = path else { continue };
+        given.extend(option_file::read(Path::new(&path))?.into_iter().map(|option| (option, source(&path))));
     }
-    given.extend(from_command_line(&rest)?);
-    let mut options = Options { settings: Settings::default(), warnings: Vec::new(), given: Vec::new() };
-    for option in given {
-        options.apply(&option).map_err(|problem| format!("{}: {problem}", option.origin))?;
+    given.extend(from_command_line(&rest)?.into_iter().map(|option| (option, Source::command_line())));
+    let mut options = Options::from(Settings::default());
+    for (option, source) in given {
+        options.apply(&option, &source).map_err(|problem| format!("{}: {problem}", option.origin))?;
     }
     options.use_log_file_size();
     options.use_io_capacity();
@@ -153,11 +164,15 @@ fn find(name: &str) -> Option<VariableId> {
 }
 
 impl Options {
+    fn is_given(&self, id: VariableId) -> bool {
+        self.given.iter().any(|(given, _)| *given == id)
+    }
+
     /// `innodb_log_file_size` and `innodb_log_files_in_group`, as MySQL has done with them since 8.0.30.
     fn use_log_file_size(&mut self) {
         let old = [sysvar::INNODB_LOG_FILE_SIZE, sysvar::INNODB_LOG_FILES_IN_GROUP];
-        let given: Vec<VariableId> = old.into_iter().filter(|id| self.given.contains(id)).collect();
-        if self.given.contains(&sysvar::INNODB_REDO_LOG_CAPACITY) {
+        let given: Vec<VariableId> = old.into_iter().filter(|id| self.is_given(*id)).collect();
+        if self.is_given(sysvar::INNODB_REDO_LOG_CAPACITY) {
             for id in given {
                 self.warnings.push(format!(
                     "Ignored deprecated configuration parameter {}. Used innodb_redo_log_capacity instead.",
@@ -186,7 +201,7 @@ impl Options {
         const LEAST: u64 = 2000;
         let capacity = self.settings.uint(sysvar::INNODB_IO_CAPACITY);
         let most = self.settings.uint(sysvar::INNODB_IO_CAPACITY_MAX);
-        if !self.given.contains(&sysvar::INNODB_IO_CAPACITY_MAX) {
+        if !self.is_given(sysvar::INNODB_IO_CAPACITY_MAX) {
             let twice = capacity.saturating_mul(2).clamp(LEAST, u64::from(u32::MAX));
             self.settings.set(sysvar::INNODB_IO_CAPACITY_MAX, Setting::UInt(twice));
         } else if capacity > most {
@@ -201,17 +216,17 @@ impl Options {
     /// well.
     fn use_skip_grant_tables(&mut self) {
         let is_open = self.settings.bool(sysvar::SKIP_GRANT_TABLES);
-        if is_open && !self.given.contains(&sysvar::SKIP_NETWORKING) {
+        if is_open && !self.is_given(sysvar::SKIP_NETWORKING) {
             self.settings.set(sysvar::SKIP_NETWORKING, Setting::Bool(true));
         }
     }
 
-    fn apply(&mut self, option: &Given) -> Result<(), String> {
+    fn apply(&mut self, option: &Given, source: &Source) -> Result<(), String> {
         let (name, loose) = match strip(&option.name, "loose") {
             Some(rest) => (rest, true),
             None => (option.name.as_str(), false),
         };
-        match self.set(name, option.value.as_deref()) {
+        match self.set(name, option.value.as_deref(), source) {
             Ok(()) => Ok(()),
             Err(problem) if loose => {
                 self.warnings.push(format!("{}: {problem}; ignored", option.origin));
@@ -221,19 +236,19 @@ impl Options {
         }
     }
 
-    fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: Option<&str>, source: &Source) -> Result<(), String> {
         if accepts(name) {
             return Ok(());
         }
         let name = alias(name);
         if let Some(id) = find(name) {
-            return self.set_variable(id, value);
+            return self.set_variable(id, value, source);
         }
         for (prefix, on) in [("skip", false), ("disable", false), ("enable", true)] {
             let Some(rest) = strip(name, prefix) else { continue };
             if let Some(id) = find(rest) {
                 let word = if on { "ON" } else { "OFF" };
-                return self.set_variable(id, Some(word));
+                return self.set_variable(id, Some(word), source);
             }
             if accepts(rest) {
                 return Ok(());
@@ -245,7 +260,12 @@ impl Options {
         })
     }
 
-    fn set_variable(&mut self, id: VariableId, value: Option<&str>) -> Result<(), String> {
+    /// Sets a variable to a value of which the text comes from `source`; the error says what is wrong with it.
+    pub fn set_from(&mut self, id: VariableId, text: &str, source: Source) -> Result<(), String> {
+        self.set_variable(id, Some(text), &source)
+    }
+
+    fn set_variable(&mut self, id: VariableId, value: Option<&str>, source: &Source) -> Result<(), String> {
         let variable = id.declaration();
         let text = match (value, &variable.kind) {
             (Some(text), _) => text,
@@ -288,7 +308,7 @@ impl Options {
             self.settings.set(other, follows);
         }
         self.settings.set(id, setting);
-        self.given.push(id);
+        self.given.push((id, source.clone()));
         Ok(())
     }
 }

@@ -29,12 +29,13 @@ pub use crate::listener::Listeners;
 use crate::listener::{self, Incoming};
 use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
+use crate::options::Options;
 use crate::stream::Socket;
 use crate::task::TaskFuture;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
-use crate::{innodb_status, session, status, task, time_zone, variables};
+use crate::{innodb_status, persisted, session, status, task, time_zone, variables};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -53,8 +54,8 @@ const LAST_WAIT: Duration = Duration::from_millis(400);
 
 /// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told where to
 /// connect when that is possible. Blocks.
-pub fn run(settings: Settings, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
-    run_on(Ground::default(), settings, shutdown, ready)
+pub fn run(options: Options, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
+    run_on(Ground::default(), options, shutdown, ready)
 }
 
 /// What a server stands on.
@@ -74,10 +75,13 @@ impl Default for Ground {
 /// [`run`] on a ground of the caller's.
 pub fn run_on(
     ground: Ground,
-    mut settings: Settings,
+    options: impl Into<Options>,
     shutdown: Event,
     ready: impl FnOnce(&Listeners),
 ) -> Result<(), String> {
+    let mut options = options.into();
+    persisted::load(&mut options)?;
+    let Options { mut settings, given, .. } = options;
     complete(&mut settings);
     raise_open_files_limit();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -92,6 +96,7 @@ pub fn run_on(
     let host = Arc::new(ServerHost::new(engine.clone(), settings, placements, secrets, random_seed()));
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
+    *host.globals.sources.lock() = given.into_iter().collect();
     innodb_status::watch_deadlocks(&host);
     let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);
     runtime

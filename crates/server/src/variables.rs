@@ -1,13 +1,15 @@
 //! The global values of the system variables, and what changing one does.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use palisade_base::error_catalogue::{
-    ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DEFAULT,
-    ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+    ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_LOCAL_VARIABLE, ER_LOCK_OR_ACTIVE_TRANSACTION,
+    ER_NO_DEFAULT, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
 };
 use palisade_base::monitor::{self, Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
@@ -18,7 +20,9 @@ use palisade_engine::{Engine, FlushAtCommit, IoCapacity, LogWriterThreads, MAX_U
 use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
+use crate::persisted::PersistedVariables;
 use crate::session_variables;
+use crate::variable_sources::{Setter, Source};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -69,6 +73,10 @@ pub struct Globals {
     current: ArcSwap<Settings>,
     /// `read_only` and `super_read_only`, for those who look before every change.
     read_only: AtomicU8,
+    /// Where values come from that are not the declared ones.
+    pub sources: parking_lot::Mutex<BTreeMap<VariableId, Source>>,
+    /// Those that outlive the server.
+    pub persisted: Arc<PersistedVariables>,
     /// Serialises changes.
     change: parking_lot::Mutex<()>,
 }
@@ -77,8 +85,11 @@ impl Globals {
     /// Those the server starts with.
     pub fn new(settings: Settings, placements: Placements) -> Self {
         let read_only = AtomicU8::new(read_only_level(&settings));
+        let datadir = settings.text(sysvar::DATADIR).unwrap_or("data");
+        let persisted = Arc::new(PersistedVariables::new(Path::new(datadir)));
         let current = ArcSwap::from_pointee(settings);
-        Globals { placements, current, read_only, change: parking_lot::Mutex::new(()) }
+        let (sources, change) = Default::default();
+        Globals { placements, current, read_only, sources, persisted, change }
     }
 
     /// The values as of now.
@@ -302,31 +313,7 @@ pub fn assign(
     if let Some(operation) = monitor_operation(id) {
         return assign_monitor(globals, engine, session, id, operation, value);
     }
-    let setting = match (value, at) {
-        (None, Place::Session) if variable.scope == Scope::Both => globals.load().get(id).clone(),
-        (None, _) => variable.default_setting(),
-        (Some(value), _) => {
-            let text;
-            let given = match value {
-                Value::Null => Given::Null,
-                Value::Int(number) => Given::Int(*number),
-                Value::UInt(number) => Given::UInt(*number),
-                Value::Double(number) => Given::Double(*number),
-                Value::Float(number) => Given::Double(f64::from(*number)),
-                Value::Decimal(number) => Given::Double(number.to_f64()),
-                Value::Bytes(bytes) => {
-                    text = String::from_utf8_lossy(bytes).into_owned();
-                    Given::Text(&text)
-                }
-                _ => return Err(variable.assign(Given::Null).err().unwrap_or_else(|| wrong_type(variable))),
-            };
-            let assigned = variable.assign(given)?;
-            if let Some(warning) = assigned.warning {
-                session.warnings.warn(warning);
-            }
-            assigned.setting
-        }
-    };
+    let setting = given_setting(globals, session, at, id, value)?;
     let current = || match at {
         Place::Global => globals.load().get(id).clone(),
         Place::Session => session.settings.get(id).clone(),
@@ -365,9 +352,77 @@ pub fn assign(
                 globals.set(other, follows);
             }
             globals.set(id, setting);
+            globals.sources.lock().insert(id, Source::set(Setter::of(session)));
             apply_to_engine(engine, &globals.load(), id);
             Ok(())
         }
+    }
+}
+
+/// The value that SET gives to `id` in its form, with warnings where it is not quite what was given.
+fn given_setting(
+    globals: &Globals,
+    session: &mut Session,
+    at: Place,
+    id: VariableId,
+    value: Option<&Value>,
+) -> Result<Setting, MysqlError> {
+    let variable = id.declaration();
+    Ok(match (value, at) {
+        (None, Place::Session) if variable.scope == Scope::Both => globals.load().get(id).clone(),
+        (None, _) => variable.default_setting(),
+        (Some(value), _) => {
+            let text;
+            let given = match value {
+                Value::Null => Given::Null,
+                Value::Int(number) => Given::Int(*number),
+                Value::UInt(number) => Given::UInt(*number),
+                Value::Double(number) => Given::Double(*number),
+                Value::Float(number) => Given::Double(f64::from(*number)),
+                Value::Decimal(number) => Given::Double(number.to_f64()),
+                Value::Bytes(bytes) => {
+                    text = String::from_utf8_lossy(bytes).into_owned();
+                    Given::Text(&text)
+                }
+                _ => return Err(variable.assign(Given::Null).err().unwrap_or_else(|| wrong_type(variable))),
+            };
+            let assigned = variable.assign(given)?;
+            if let Some(warning) = assigned.warning {
+                session.warnings.warn(warning);
+            }
+            assigned.setting
+        }
+    })
+}
+
+/// What `SET PERSIST_ONLY` keeps for `id`: the text of `value`, or of its default. 1238 for a variable that
+/// cannot be kept.
+pub fn persisted_text(
+    globals: &Globals,
+    session: &mut Session,
+    id: VariableId,
+    value: Option<&Value>,
+) -> Result<String, MysqlError> {
+    let variable = id.declaration();
+    if variable.scope == Scope::Session {
+        return Err(mysql_error!(ER_LOCAL_VARIABLE, variable.name));
+    }
+    let setting = given_setting(globals, session, Place::Global, id, value)?;
+    let setting = match &setting {
+        Setting::Text(text) => Setting::Text(session_variables::check_text(variable.name, text)?.into()),
+        _ => setting,
+    };
+    let setting = merge_switches(id, setting, || globals.load().get(id).clone());
+    // an option, when the server starts again
+    check_taken(id, &setting, &setting)?;
+    Ok(kept_text(variable, &setting))
+}
+
+/// A setting as it is kept.
+pub fn kept_text(variable: &Variable, setting: &Setting) -> String {
+    match setting {
+        Setting::Double(number) => number.to_string(),
+        _ => variable.shown(setting),
     }
 }
 

@@ -8,7 +8,7 @@ use palisade_sql::{Host as _, Scope, Session, VirtualTable};
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Account, AccountName};
 use crate::host::ServerHost;
-use crate::{lock_tables, time_zone};
+use crate::{lock_tables, time_zone, variable_sources};
 
 pub(crate) type Columns = Vec<(&'static str, SqlType)>;
 pub(crate) type Rows = Vec<Vec<Value>>;
@@ -89,6 +89,28 @@ static TABLES: &[Definition] = &[
             let sees_all = host.asked(session, |asker| asker.has(Privileges::PROCESS));
             attributes(host, |id| sees_all || id == session.connection_id)
         },
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "persisted_variables",
+        columns: pair_columns,
+        rows: |host, _| {
+            // a file that cannot be read keeps nothing
+            let kept = host.globals.persisted.values().unwrap_or_default();
+            pairs(kept.into_iter().map(|(name, kept)| (name, kept.value)).collect())
+        },
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "variables_info",
+        columns: variable_sources::columns,
+        rows: |host, _| variable_sources::rows(host),
+    },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "variables_metadata",
+        columns: variable_sources::metadata_columns,
+        rows: |_, _| variable_sources::metadata_rows(),
     },
     Definition { schema: PERFORMANCE_SCHEMA, name: "threads", columns: thread_columns, rows: threads },
     Definition {

@@ -167,3 +167,48 @@ fn an_account_has_so_many_connections() {
     ok(&mut connect_as(&server, "u"), &["DO 1"]);
     drop(user);
 }
+
+#[test]
+fn persisted_values_outlive_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let datadir = dir.path().to_str().unwrap();
+    let server = TestServer::start(&[("datadir", datadir)]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE USER u",
+            "CREATE USER v",
+            "GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO v",
+            "SET PERSIST max_connections = 77",
+            "SET PERSIST_ONLY back_log = 88",
+            "SET PERSIST transaction_isolation = 'READ-COMMITTED'",
+        ],
+    );
+    let text = "Access denied; you need SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN privileges for this \
+                operation";
+    let mut some = connect_as(&server, "v");
+    assert_eq!(fails(&mut some, "SET PERSIST_ONLY back_log = 99"), (3630, text.to_owned()));
+    ok(&mut some, &["RESET PERSIST transaction_isolation"]);
+    assert_eq!(fails(&mut some, "RESET PERSIST back_log").0, 1227);
+    let mut none = connect_as(&server, "u");
+    assert_eq!(fails(&mut none, "SET PERSIST max_connections = 99").0, 1227);
+    assert_eq!(fails(&mut none, "RESET PERSIST").0, 1227);
+    assert_eq!(fails(&mut none, "SET PERSIST_ONLY port = 99").0, 1238);
+    server.stop().unwrap();
+
+    let server = TestServer::start(&[("datadir", datadir)]);
+    let mut root = server.connect();
+    assert_eq!(root.value("SELECT CONCAT_WS(',', @@max_connections, @@back_log)"), "77,88");
+    let source = "SELECT GROUP_CONCAT(VARIABLE_SOURCE, SET_USER) FROM performance_schema.variables_info \
+                  WHERE VARIABLE_NAME IN ('max_connections', 'back_log')";
+    assert_eq!(root.value(source), "PERSISTEDroot,PERSISTEDroot");
+    ok(&mut root, &["RESET PERSIST back_log"]);
+    server.stop().unwrap();
+
+    let server = TestServer::start(&[("datadir", datadir), ("persisted_globals_load", "OFF")]);
+    assert_eq!(server.connect().value("SELECT @@max_connections"), "151");
+    server.stop().unwrap();
+    let server = TestServer::start(&[("datadir", datadir)]);
+    assert_eq!(server.connect().value("SELECT CONCAT_WS(',', @@max_connections, @@back_log)"), "77,151");
+}

@@ -124,6 +124,19 @@ pub trait Host: Send + Sync {
         value: Option<Value>,
     ) -> SqlResult<()>;
 
+    /// SET PERSIST: sets the global value of a system variable, and keeps it for the servers that come after this one;
+    /// `only` keeps it without setting it. Errors as of [`set_variable`](Self::set_variable), and 3630. It is durable
+    /// when this returns.
+    fn persist_variable<'a>(
+        &'a self,
+        _session: &'a mut Session,
+        _name: &'a str,
+        _value: Option<Value>,
+        _only: bool,
+    ) -> BoxFuture<'a, SqlResult<()>> {
+        Box::pin(async { Err(crate::bind::not_supported("SET PERSIST")) })
+    }
+
     /// Every system variable with its value as text, in order of name.
     fn variables(&self, session: &Session, scope: Scope) -> Vec<(String, String)>;
 

@@ -435,9 +435,7 @@ impl Sql {
         let scope = match variable.scope {
             ast::VariableScope::Unspecified | ast::VariableScope::Session => host::Scope::Session,
             ast::VariableScope::Global => host::Scope::Global,
-            ast::VariableScope::Persist | ast::VariableScope::PersistOnly => {
-                return Err(not_supported("SET PERSIST"));
-            }
+            ast::VariableScope::Persist | ast::VariableScope::PersistOnly => host::Scope::Global,
         };
         let name = match &variable.component {
             Some(component) => format!("{component}.{}", variable.name),
@@ -454,6 +452,10 @@ impl Sql {
             | Value::Bytes(_) => value,
             other => Value::Bytes(text_of(&other, &SqlType::Null)),
         });
+        let only = variable.scope == ast::VariableScope::PersistOnly;
+        if only || variable.scope == ast::VariableScope::Persist {
+            return self.host().persist_variable(session, &name, value, only).await;
+        }
         if variable.scope == ast::VariableScope::Unspecified
             && ["transaction_isolation", "transaction_read_only"].contains(&&*name)
         {

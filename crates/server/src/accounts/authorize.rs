@@ -10,7 +10,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_parser::ast::{
-    AlterAction, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind, ObjectName,
+    AlterAction, EngineInfo, ExplainTarget, FlushTarget, LoadDuplicates, MaintenanceKind, ObjectName, Reset,
     ShowWhat, Statement, TableConstraint, Xa,
 };
 use palisade_sql::{Access, Session, SqlError, SqlResult};
@@ -259,6 +259,8 @@ impl<'a> Asker<'a> {
                 ExplainTarget::Connection(_) => self.require(Privileges::PROCESS),
             },
             Statement::Flush(flush) => flush.what.iter().try_for_each(|what| self.check_flush(what)),
+            // which of them may be reset depends on which there are
+            Statement::Reset(Reset::Persist { .. }) => Ok(()),
             Statement::Reset(_) => self.require(Privileges::RELOAD),
             Statement::Xa(Xa::Recover { .. }) => match self.has_dynamic("XA_RECOVER_ADMIN") {
                 true => Ok(()),

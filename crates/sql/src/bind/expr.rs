@@ -246,7 +246,15 @@ impl Binder<'_> {
         let scope = match variable.scope {
             ast::VariableScope::Unspecified => None,
             ast::VariableScope::Session => Some(Scope::Session),
-            _ => Some(Scope::Global),
+            ast::VariableScope::Global => Some(Scope::Global),
+            // to MySQL they are names of components
+            ast::VariableScope::Persist => {
+                return Err(mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, format!("persist.{}", variable.name)));
+            }
+            ast::VariableScope::PersistOnly => {
+                let name = format!("persist_only.{}", variable.name);
+                return Err(mysql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name));
+            }
         };
         let name = match &variable.component {
             Some(component) => format!("{component}.{}", variable.name),
