@@ -692,7 +692,7 @@ system_variables! {
     SOCKET = "socket", Global, fixed, text(""), "Path of the Unix socket; empty for none.";
     SORT_BUFFER_SIZE = "sort_buffer_size", Both, dynamic, uint(262144, 32768, u64::MAX, Bytes), COMPATIBLE;
     SOURCE_VERIFY_CHECKSUM = "source_verify_checksum", Global, dynamic, bool(false), REPLICATION;
-    SQL_AUTO_IS_NULL = "sql_auto_is_null", Both, dynamic, bool(false), "No effect.";
+    SQL_AUTO_IS_NULL = "sql_auto_is_null", Both, dynamic, bool(false), "`WHERE id IS NULL` finds the row of LAST_INSERT_ID(), if `id` is the table's AUTO_INCREMENT column.";
     SQL_BIG_SELECTS = "sql_big_selects", Both, default_only, bool(true), "Only the default is taken: how many rows a SELECT would examine is not estimated yet.";
     SQL_BUFFER_RESULT = "sql_buffer_result", Both, dynamic, bool(false), COMPATIBLE;
     SQL_GENERATE_INVISIBLE_PRIMARY_KEY = "sql_generate_invisible_primary_key", Both, default_only, bool(false), "Only the default is taken: tables get no key of their own accord yet.";

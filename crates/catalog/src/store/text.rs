@@ -197,9 +197,10 @@ impl Store<'_> {
         if sound { Ok(value) } else { self.problem(StoreErrorKind::Truncated, value) }
     }
 
+    /// Only text is JSON text. A number, a date or bits are refused in every mode: CAST makes JSON of them.
     pub(super) fn json(&mut self) -> Result<Value> {
         let text = match self.value {
-            ValueRef::Bytes(_) => {
+            ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => {
                 let binary =
                     self.source_charset() == Charset::Binary && *self.context.source != crate::SqlType::Json;
                 if binary {
@@ -207,15 +208,9 @@ impl Store<'_> {
                 }
                 self.text_in(Charset::Utf8mb4)?
             }
-            ValueRef::Int(_)
-            | ValueRef::UInt(_)
-            | ValueRef::Decimal(_)
-            | ValueRef::Double(_)
-            | ValueRef::Float(_) => self.text(),
             _ => {
-                let mut quoted = Vec::new();
-                json::quote(&self.shown(), &mut quoted);
-                quoted
+                let value = "not a JSON text, may need CAST".to_owned();
+                return Err(StoreError { kind: StoreErrorKind::InvalidJson(0), value });
             }
         };
         if *self.context.source == crate::SqlType::Json {

@@ -346,8 +346,20 @@ impl Binder<'_> {
                 }
             }
         }
+        if self.scopes.len() > 1 {
+            self.subquery_reads.push(table.clone());
+        }
         let slot = self.add_table(table.clone(), alias.clone())?;
         Ok(JoinTree::Leaf(Leaf::Table(TableLeaf { slot, table, alias, hints, mode })))
+    }
+
+    /// 1093 if a subquery reads `table`, which the statement changes under the name `alias`. A derived table
+    /// may: its rows are all there before the first one is changed.
+    pub fn refuse_own_reads(&self, table: &Arc<Table>, alias: &str) -> SqlResult<()> {
+        match self.subquery_reads.iter().any(|read| Arc::ptr_eq(read, table)) {
+            true => Err(mysql_error!(ER_UPDATE_TABLE_USED, alias)),
+            false => Ok(()),
+        }
     }
 
     /// Adds a stored table to the innermost scope; gives its slot.
@@ -419,7 +431,9 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, name));
         }
         let own = self.scopes.pop().expect("FROM is bound within a scope");
+        let reads = self.subquery_reads.len();
         let bound = self.nested(|binder| binder.recursion(common, first, seeds, terms));
+        self.subquery_reads.truncate(reads);
         self.scopes.push(own);
         let (recursion, columns) = bound?;
         self.scope().read_slots_outside(&recursion.outer_slots);
@@ -508,7 +522,9 @@ impl Binder<'_> {
         // It does not see the tables beside it.
         let own = self.scopes.pop().expect("FROM is bound within a scope");
         self.derived_depth += 1;
+        let reads = self.subquery_reads.len();
         let planned = self.nested(|binder| binder.query(query));
+        self.subquery_reads.truncate(reads);
         self.derived_depth -= 1;
         let derived = self.last_derived.take();
         self.scopes.push(own);

@@ -23,6 +23,7 @@ mod call;
 pub mod compare;
 pub mod expr;
 pub mod from;
+mod is_null;
 pub mod json;
 pub mod literal;
 pub mod locking;
@@ -105,6 +106,8 @@ pub struct Binder<'a> {
     pub accesses: Vec<(crate::Access, ast::ObjectName)>,
     /// A query locks rows exclusively: FOR UPDATE.
     pub locks_rows: bool,
+    /// Stored tables that subqueries read, derived tables aside: a statement that changes one is refused (1093).
+    pub subquery_reads: Vec<Arc<Table>>,
     /// The tables of FROM are changed and their old values not looked at.
     pub blind: bool,
     /// The tables of the next block are to be left in [`kept_sources`](Self::kept_sources), all their columns within reach.
@@ -159,6 +162,7 @@ impl<'a> Binder<'a> {
             tables: Vec::new(),
             accesses: Vec::new(),
             locks_rows: false,
+            subquery_reads: Vec::new(),
             blind: false,
             keeps_sources: false,
             kept_sources: Vec::new(),

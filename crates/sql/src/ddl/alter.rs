@@ -15,7 +15,7 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::descriptor::{
     Column, DefaultValue, ForeignKey, Generated, Index, IndexPart, TableDef, Visibility,
 };
-use palisade_catalog::store::{StoreError, StoreErrorKind, coerce};
+use palisade_catalog::store::{StoreError, StoreErrorKind};
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
 use palisade_parser::ast::{
@@ -23,7 +23,7 @@ use palisade_parser::ast::{
     IndexKey, IndexKind, ObjectName, OrderItem, TableConstraint, TableOption,
 };
 
-use super::rows::{RowCompleter, Source, new_value};
+use super::rows::{RowCompleter, Source, converted, new_value};
 use super::{Definer, column, conversion, expression, foreign, table, types, unsupported};
 use crate::show::create::{quoted, value_literal};
 use crate::{SqlError, SqlResult};
@@ -718,11 +718,8 @@ impl Draft {
                     Source::Expression => Value::Null,
                     Source::Value(value) => value.clone(),
                     Source::RowNumber => Value::UInt(*rows),
-                    Source::Old(old) => {
-                        let context = definer.store_context(&self.old_types[*old]);
-                        coerce(row.column(*old), column, &context, &mut |_| {})
-                            .map_err(|error| self.not_kept(&error, column, *rows))?
-                    }
+                    Source::Old(old) => converted(definer, row.column(*old), &self.old_types[*old], column)
+                        .map_err(|error| self.not_kept(&error, column, *rows))?,
                 });
             }
             for (place, _) in

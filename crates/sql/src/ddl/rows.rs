@@ -2,8 +2,9 @@
 
 use palisade_base::Blocked;
 use palisade_catalog::descriptor::{Column, DefaultValue, TableDef, Visibility};
-use palisade_catalog::store::{coerce, implicit_default};
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::store::{StoreError, coerce, implicit_default};
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::Definer;
 use crate::dml::store::RowRules;
@@ -55,6 +56,28 @@ pub(super) enum Source {
     RowNumber,
     /// The column's default, an expression.
     Expression,
+}
+
+/// The value of an old column, of type `old`, in its new form. A number or a date becomes JSON by its text
+/// here, which a statement that writes rows refuses.
+pub(super) fn converted(
+    definer: &Definer<'_>,
+    value: ValueRef<'_>,
+    old: &SqlType,
+    column: &Column,
+) -> Result<Value, StoreError> {
+    let is_text =
+        matches!(value, ValueRef::Null | ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. });
+    if is_text || column.sql_type != SqlType::Json {
+        return coerce(value, column, &definer.store_context(old), &mut |_| {});
+    }
+    let ty = match value {
+        ValueRef::Bit { .. } => SqlType::Blob { size: LobSize::Tiny },
+        _ => SqlType::Text { size: LobSize::Long, collation: SqlType::Json.collation() },
+    };
+    let mut text = Vec::new();
+    value.append_text(old, &mut text);
+    coerce(ValueRef::Bytes(&text), column, &definer.store_context(&ty), &mut |_| {})
 }
 
 /// The value of an added column in rows that are there already.

@@ -228,8 +228,10 @@ impl Context<'_> {
         let before = std::mem::take(&mut self.frame.slots[slot]);
         let result = rules.generated.iter().try_for_each(|generated| {
             self.frame.slots[slot] = Slot::Values((&*values).into());
+            let column = &table.columns[generated.column];
+            let value = self.generated_value(generated, column, row);
             values[generated.column] =
-                self.generated_value(generated, &table.columns[generated.column], row)?;
+                value.map_err(|blocked| blocked.map_err(|error| in_table(error, table, column)))?;
             Ok(())
         });
         self.frame.slots[slot] = before;

@@ -179,11 +179,10 @@ impl Binder<'_> {
         self.scope().named_windows.clone_from(&select.windows);
         self.scope().group_width = select.group_by.len();
         let tree = self.from(&select.from)?;
-        let mut conditions = Vec::new();
-        if let Some(filter) = &select.filter {
-            self.scope().clause = Clause::Where;
-            self.expr(filter)?.conjuncts(&mut conditions);
-        }
+        let mut conditions = match &select.filter {
+            Some(filter) => self.filter(filter)?,
+            None => Vec::new(),
+        };
         self.scope().clause = Clause::Fields;
         self.scope().aggregates_allowed = true;
         self.scope().is_grouped = !select.group_by.is_empty();

@@ -75,6 +75,7 @@ pub(crate) struct Conditions {
     client: CollationId,
     foreign_key_checks: bool,
     safe_updates: bool,
+    auto_is_null: bool,
     div_precision_increment: u8,
     group_concat_max_len: u64,
     kinds: SmallVec<[u8; 16]>,
@@ -92,6 +93,7 @@ impl Conditions {
             client: variables.character_set_client,
             foreign_key_checks: variables.foreign_key_checks,
             safe_updates: variables.sql_safe_updates,
+            auto_is_null: variables.sql_auto_is_null,
             div_precision_increment: variables.div_precision_increment,
             group_concat_max_len: variables.group_concat_max_len,
             kinds: parameters.iter().map(kind).collect(),
@@ -108,6 +110,7 @@ impl Conditions {
             && self.client == variables.character_set_client
             && self.foreign_key_checks == variables.foreign_key_checks
             && self.safe_updates == variables.sql_safe_updates
+            && self.auto_is_null == variables.sql_auto_is_null
             && self.div_precision_increment == variables.div_precision_increment
             && self.group_concat_max_len == variables.group_concat_max_len
             && self.database == session.database

@@ -200,19 +200,19 @@ impl Binder<'_> {
             let changed: Vec<usize> = targets.iter().map(|target| target.slot).collect();
             tree.change_joined(&changed);
         }
-        self.scope().clause = Clause::Where;
-        let condition = match filter {
-            Some(filter) => Some(self.expr(filter)?),
-            None => None,
+        let conditions = match filter {
+            Some(filter) => self.filter(filter)?,
+            None => Vec::new(),
         };
+        let condition = if single { Expr::all_of(conditions.clone()) } else { None };
         self.scope().clause = Clause::Order;
         let keys = self.order_keys(order_by)?;
         let limit = self.limit(limit)?;
-        let mut conditions = Vec::new();
-        if let Some(condition) = condition.clone() {
-            condition.conjuncts(&mut conditions);
-        }
         let scope = self.scopes.pop().expect("it was pushed when binding began");
+        for target in &targets {
+            let source = scope.sources.iter().find(|source| source.slot == target.slot);
+            self.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
+        }
         let local: Vec<usize> = scope.sources.iter().map(|source| source.slot).collect();
         let order = match keys.first().map(|key| &key.expr.node) {
             Some(Node::Column { slot, .. }) if single => {
@@ -265,7 +265,7 @@ impl Binder<'_> {
             counted_limit: None,
         };
         let plan = Arc::new(self.finish(Some(query)));
-        Ok(ChangePlan { plan, targets, condition: condition.filter(|_| single), ignore, collect, is_update })
+        Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
     }
 }
 

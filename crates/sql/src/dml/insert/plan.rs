@@ -57,6 +57,7 @@ impl Binder<'_> {
                 if all_defaults {
                     columns.clear();
                 }
+                self.refuse_own_reads(&table, &table.name)?;
             }
             WrittenRows::Query(source) => {
                 let own = self.scopes.pop().expect("it was pushed above");
@@ -116,6 +117,9 @@ impl Binder<'_> {
                 self.accesses(&schema, &table.name, Access::Read)?;
             }
             updates.push((column, value));
+        }
+        if query.is_none() {
+            self.refuse_own_reads(&table, &table.name)?;
         }
         self.scopes.pop();
         let given = match &mut query {

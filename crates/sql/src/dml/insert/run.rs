@@ -244,7 +244,10 @@ impl<'p> InsertRun<'p> {
         for (column, default) in rules.defaults.iter().enumerate() {
             if matches!(default, ColumnDefault::Expr(_)) && is_wanted(column) {
                 cx.frame.slots[*existing] = Slot::Values((&*values).into());
-                values[column] = cx.default_value(default, &table.columns[column], number)?;
+                let known = &table.columns[column];
+                let value = cx.default_value(default, known, number);
+                values[column] =
+                    value.map_err(|blocked| blocked.map_err(|error| in_table(error, table, known)))?;
             }
         }
         Ok(())
