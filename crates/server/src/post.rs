@@ -16,6 +16,11 @@ use tracing::debug;
 /// processor that all want.
 const COMPUTING_NICE: i32 = 5;
 
+/// The stack of a thread that polls tasks. An expression of the greatest height that the parser takes (360)
+/// and the greatest frames takes some 10 MiB of it in a build without optimizations, less than 2 MiB
+/// otherwise. What is not used stays address space.
+const STACK_BYTES: usize = 32 << 20;
+
 /// A thread that polls tasks, as others see it. Only that thread writes to what changes with every poll.
 #[repr(align(64))]
 pub(crate) struct Post {
@@ -125,7 +130,7 @@ impl Crew {
         *self.alive.lock() += 1;
         // dropped with the closure if there is no thread to run it
         let member = Member(self.clone());
-        let started = std::thread::Builder::new().name(name).spawn(move || {
+        let started = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
             let _member = member;
             run();
         });

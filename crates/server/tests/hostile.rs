@@ -240,6 +240,49 @@ fn statements_of_monstrous_size_and_depth_are_answered() {
     witness.attest();
 }
 
+/// The parser takes an expression of some height: then all that comes behind it must have the stack for it.
+#[test]
+fn the_deepest_statements_that_are_read_are_answered() {
+    let server = TestServer::start(&[]);
+    let witness = Witness::of(&server);
+    let mut client = server.connect();
+    for (open, close) in [
+        ("(", ")"),
+        ("- ", ""),
+        ("NOT ", ""),
+        ("(SELECT ", ")"),
+        ("(SELECT a FROM (SELECT ", " AS a) AS x)"),
+        ("ABS(", ")"),
+        ("JSON_ARRAY(", ")"),
+        ("CONCAT('a', ", ")"),
+        ("CAST(", " AS CHAR)"),
+        ("CASE WHEN 1 THEN ", " END"),
+        ("IF(1, ", ", 2)"),
+        ("1 IN (2, ", ")"),
+        ("1 = (", ")"),
+        ("1 BETWEEN 1 AND ", ""),
+        ("@a := ", ""),
+        ("COALESCE(NULL, ", ")"),
+        ("DATE_ADD(NOW(), INTERVAL ", " DAY)"),
+        ("", " + 1"),
+        ("", " COLLATE utf8mb4_bin"),
+    ] {
+        let text = |depth: usize| format!("SELECT {}1{}", open.repeat(depth), close.repeat(depth));
+        let deepest = (1..400).rev().find(|depth| {
+            let text = text(*depth);
+            palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default()).is_ok()
+        });
+        let deepest = deepest.expect("one of them is read");
+        for text in [text(deepest), format!("{} FROM witness.t GROUP BY 1 ORDER BY 1", text(deepest))] {
+            match client.query(&text) {
+                Answer::Error(..) | Answer::Rows(_) => {}
+                other => panic!("{open}{close} {deepest}: {other:?}"),
+            }
+        }
+    }
+    witness.attest();
+}
+
 #[test]
 fn patterns_of_column_names_that_never_end_are_answered() {
     let server = TestServer::start(&[]);

@@ -36,7 +36,7 @@ struct Reducer<F> {
 impl<F: FnMut(&Question) -> bool> Reducer<F> {
     /// Takes a candidate if it shows the difference, too.
     fn is_better(&mut self, candidate: Question) -> bool {
-        if self.left == 0 || candidate.steps.is_empty() {
+        if self.left == 0 || candidate.steps.is_empty() || !keeps_order(&self.best, &candidate) {
             return false;
         }
         self.left -= 1;
@@ -120,6 +120,13 @@ impl<F: FnMut(&Question) -> bool> Reducer<F> {
             }
         }
     }
+}
+
+/// Whether what decided the order of rows still does: the order of a smaller question would be a difference
+/// of its own.
+fn keeps_order(question: &Question, candidate: &Question) -> bool {
+    let orders = |question: &Question| question.to_string().matches("ORDER BY").count();
+    candidate.steps.len() < question.steps.len() || orders(candidate) >= orders(question)
 }
 
 fn closing(tokens: &[String], open: usize) -> Option<usize> {

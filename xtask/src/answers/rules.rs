@@ -40,6 +40,10 @@ const RULES: &[Rule] = &[
         name: "nor is 3986 where a JSON value is a condition",
         accepts: |case| same_but_for_warnings(case, |code, _| code == "3986"),
     },
+    Rule {
+        name: "How often a warning about a value that does not convert is repeated is not MySQL's number",
+        accepts: |case| case.difference == Difference::Warnings && same_with_each_warning_once(case),
+    },
     Rule { name: "Warning 3156 says row 1 whatever the row.", accepts: |case| same_with_rows_of_3156(case) },
     Rule {
         name: "SUM and AVG of DISTINCT texts that are no numbers warn with 1292",
@@ -62,6 +66,18 @@ fn same_but_for_warnings(case: &Case, meant: impl Fn(&str, &str) -> bool) -> boo
         reply
     };
     case.difference == Difference::Warnings && difference(&rest(case.ours), &rest(case.theirs)).is_none()
+}
+
+/// Whether the replies have the same warnings but for how often, among those of conversions.
+fn same_with_each_warning_once(case: &Case) -> bool {
+    const CONVERSIONS: [&str; 4] = ["1292", "1365", "1366", "1411"];
+    let once = |reply: &Reply| {
+        let mut warnings: Vec<_> = reply.warnings.clone();
+        warnings.sort();
+        warnings.dedup_by(|later, earlier| later == earlier && CONVERSIONS.contains(&earlier.0.as_str()));
+        Reply { warnings, ..reply.clone() }
+    };
+    difference(&once(case.ours), &once(case.theirs)).is_none()
 }
 
 fn same_with_rows_of_3156(case: &Case) -> bool {

@@ -16,6 +16,9 @@ use crate::tokens::split;
 /// How long an answer is waited for before the connection is given up.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
+/// Longer ones than `max_allowed_packet`, but within one frame of the protocol.
+const MOST_BYTES: usize = 2 << 20;
+
 /// What would not test a statement but wait, or stop what is tested.
 const LEFT_OUT: &[&str] = &["SLEEP", "GET_LOCK", "SHUTDOWN", "RESTART"];
 
@@ -83,7 +86,7 @@ pub fn send(prng: &mut Prng, port: u16, corpus: &Corpus, count: u64) -> (Vec<Vec
             for _ in 0..prng.below(3) {
                 texts.push(mutated(prng, statement, script));
             }
-            for text in texts.into_iter().filter(|text| !left_out(text)) {
+            for text in texts.into_iter().filter(|text| text.len() < MOST_BYTES && !left_out(text)) {
                 sent.push(text.clone().into_bytes());
                 answered += u64::from(is_answered(&mut client, port, &text));
             }
