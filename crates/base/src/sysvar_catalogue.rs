@@ -523,6 +523,7 @@ system_variables! {
     ORIGINAL_SERVER_VERSION = "original_server_version", Session, dynamic, uint(999999, 0, 999999, Plain), REPLICATION;
     PALISADE_DURABLE_READS = "palisade_durable_reads", Both, dynamic, bool(false), "Whether a statement is answered only when all that it can have read is durable: the answer waits for the log, its locks do not. OFF: what another session has committed can be read while it is being made durable, and a crash may take it back, as with InnoDB.";
     PALISADE_SUBSTITUTE_ENGINES = "palisade_substitute_engines", Both, dynamic, bool(true), "Whether ENGINE=MyISAM, MEMORY, ARCHIVE, CSV and Aria mean InnoDB, with warning 1266; else they are unknown (1286).";
+    PALISADE_UNDO_RESERVE_SIZE = "palisade_undo_reserve_size", Global, dynamic, uint(16777216, 0, 1099511627776, Bytes), "Free undo pages kept for a full disk: half of them for DELETE, DROP TABLE and TRUNCATE TABLE alone, the rest also for changes that need no more room in tables.";
     PARSER_MAX_MEM_SIZE = "parser_max_mem_size", Both, dynamic, uint(u64::MAX, 10000000, u64::MAX, Bytes), COMPATIBLE;
     PARTIAL_REVOKES = "partial_revokes", Global, default_only, bool(false), "Only the default is taken: REVOKE takes away what was granted, no part of it yet.";
     PASSWORD_HISTORY = "password_history", Global, default_only, uint(0, 0, 4294967295, Plain), NO_PASSWORD_POLICY;

@@ -12,6 +12,10 @@
 //! Where a page comes from, given a page that it should be near to:
 //! the rest of that page's extent; a wholly free extent; if scattered free pages make up an eighth of the space (and
 //! four extents), one of those; a new extent at the high-water mark; when the disk is full, any free page.
+//!
+//! A space may have to keep free pages for later ([`Kept`]). Those count whose room on the disk is certain: the free pages of
+//! extents that are in part in use, and the pages of the file from the high-water mark on. A wholly free extent may be a hole,
+//! and does not count until a page of it is in use.
 
 use std::sync::Arc;
 
@@ -70,6 +74,8 @@ pub struct SpaceUsage {
     pub high_water: u32,
     /// Free pages below.
     pub free: u32,
+    /// Those of them that are in extents of which other pages are in use.
+    pub scattered: u32,
 }
 
 impl SpaceUsage {
@@ -89,7 +95,19 @@ pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
     Ok(SpaceUsage {
         high_water: view.high_water(),
         free: (0..view.groups()).map(|group| u32::from(view.group(group).0)).sum(),
+        scattered: view.scattered(),
     })
+}
+
+/// Makes sure that at least `pages` free pages of a space have their room on the disk. Waits for: its header to be read, the
+/// file to be extended.
+pub fn ensure_free(space: &Space, pages: u32) -> Attempt<()> {
+    let usage = usage(space)?;
+    let beyond = space.pages().saturating_sub(usage.high_water);
+    match usage.scattered.saturating_add(beyond) >= pages {
+        true => Ok(()),
+        false => space.ensure_allocated(usage.high_water.saturating_add(pages)).map_err(Blocked::up),
+    }
 }
 
 /// The wholly free extents of a space, but for the first `kept`: the first page of each. They are noted as unused, see
@@ -235,6 +253,15 @@ fn mask(extent: u32, end: u32) -> u64 {
     }
 }
 
+/// Free pages that an allocation leaves for others. The default is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// How many there are to be if the disk has room: as many the file grows ahead.
+    pub wanted: u32,
+    /// What would leave fewer than this is refused as on a full disk.
+    pub least: u32,
+}
+
 /// Free pages that a mini-transaction holds, for it to allocate. Whatever is not allocated stays free.
 #[must_use]
 pub struct Reservation {
@@ -242,6 +269,7 @@ pub struct Reservation {
     header: Handle,
     growth: SmallVec<[Growth; 1]>,
     pages: SmallVec<[Reserved; 2]>,
+    kept: Kept,
 }
 
 struct Reserved {
@@ -265,11 +293,22 @@ struct Growth {
 /// Once per space and mini-transaction; last in the latch order. Waits for: header and map to be read, the file to be
 /// extended, free frames.
 pub fn reserve<'a>(mtr: &mut Mtr<'a>, space: &'a Space, near: PageNo, count: u32) -> Attempt<Reservation> {
+    reserve_beyond(mtr, space, near, count, Kept::default())
+}
+
+/// [`reserve`] in a space that keeps free pages for others.
+pub fn reserve_beyond<'a>(
+    mtr: &mut Mtr<'a>,
+    space: &'a Space,
+    near: PageNo,
+    count: u32,
+    kept: Kept,
+) -> Attempt<Reservation> {
     assert!((1..=EXTENT_PAGES).contains(&count), "more than an extent at once");
     let header = mtr.exclusive(space, HEADER)?;
     check_header(mtr.page(header)).map_err(|what| mtr.corrupted(header, what))?;
     let mut reservation =
-        Reservation { space: space.id(), header, growth: SmallVec::new(), pages: SmallVec::new() };
+        Reservation { space: space.id(), header, growth: SmallVec::new(), pages: SmallVec::new(), kept };
     let mut near = near;
     for _ in 0..count {
         let page = reservation.choose(mtr, space, near)?;
@@ -338,6 +377,13 @@ impl Reservation {
         if !places.iter().any(|place| matches!(place, Where::Growth)) {
             places.push(Where::Growth);
         }
+        if self.kept.least > 0
+            && near == HEADER
+            && let Some(group) = header.find_group(0, |(_, extents)| extents > 0)
+        {
+            // The only pages that are not counted among those that are kept.
+            places.push(Where::FreeExtent { group });
+        }
         let mut full = None;
         for place in places {
             match self.try_place(mtr, space, place) {
@@ -383,6 +429,8 @@ impl Reservation {
         if MapView(mtr.page(map)).extent(extent) == 0 {
             let first = PageNo(group * GROUP_PAGES + extent * EXTENT_PAGES);
             space.ensure_backed(first, EXTENT_PAGES).map_err(Blocked::up)?;
+        } else {
+            self.check_kept(mtr, space)?;
         }
         self.take(mtr, space, map, group, in_group).map(Some)
     }
@@ -411,6 +459,19 @@ impl Reservation {
         Ok(map)
     }
 
+    /// Refuses a page without which too few would be kept. A page of a wholly free extent is not asked about: the others of the
+    /// extent then count.
+    fn check_kept(&self, mtr: &Mtr<'_>, space: &Space) -> Result<(), Error> {
+        if self.kept.least == 0 {
+            return Ok(());
+        }
+        let scattered = HeaderView(mtr.page(self.header)).scattered();
+        // Of the pages that are planned to be below the mark, those that are not taken count; so it is the present mark that is asked.
+        let beyond = space.pages().saturating_sub(HeaderView(mtr.page(self.header)).high_water());
+        let free = scattered.saturating_add(beyond).saturating_sub(self.pages.len() as u32);
+        if free > self.kept.least { Ok(()) } else { Err(Error::NoSpace(space.id())) }
+    }
+
     /// Plans to move the high-water mark: by doubling in the first extent, so that a small table is a small file, then
     /// to the end of the next extent.
     fn plan_growth<'a>(&mut self, mtr: &mut Mtr<'a>, space: &'a Space) -> Attempt<Option<PageNo>> {
@@ -422,9 +483,12 @@ impl Reservation {
         }
         let (group, in_group) = locate(PageNo(from));
         let least = from + if in_group == 0 { 2 } else { 1 };
-        let to = match space.ensure_allocated(to) {
+        let to = match space.ensure_allocated(to.saturating_add(self.kept.wanted)) {
             Ok(()) => to,
-            Err(Blocked::Error(palisade_buffer::Error::NoSpace { .. })) if least <= space.pages() => least,
+            Err(Blocked::Error(palisade_buffer::Error::NoSpace { .. })) if least <= space.pages() => {
+                self.check_kept(mtr, space)?;
+                to.min(space.pages())
+            }
             Err(blocked) => return Err(blocked.up()),
         };
         let new_map = match in_group {

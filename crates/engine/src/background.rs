@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::event::{retry_after, retry_blocking};
+use palisade_txn::undo::UndoReserve;
 use palisade_txn::{ChangesLeft, SessionNo, Trx, TrxSystem};
 use parking_lot::{Condvar, Mutex};
 
@@ -258,9 +259,25 @@ fn purge(shared: &Shared, system: &TrxSystem) {
 
 /// Forgets some of what nobody needs; false if there is nothing to do.
 pub(crate) fn purge_step(system: &TrxSystem) -> palisade_txn::Attempt<bool> {
-    match system.purge_step()? {
-        true => Ok(true),
-        false => system.trim_undo_step(),
+    if system.purge_step()? {
+        return Ok(true);
+    }
+    if system.trim_undo_step()? {
+        return Ok(true);
+    }
+    if let Some(reserve) = system.refill_undo_step()? {
+        report_reserve(reserve);
+    }
+    Ok(false)
+}
+
+fn report_reserve(UndoReserve { free, wanted, is_complete }: UndoReserve) {
+    match is_complete {
+        true => tracing::info!("the disk has room again: the undo reserve of {wanted} bytes is complete"),
+        false => tracing::error!(
+            "the disk is full: {free} bytes are left of the undo reserve of {wanted}, half of which is for DELETE, DROP TABLE \
+             and TRUNCATE TABLE only"
+        ),
     }
 }
 

@@ -167,6 +167,9 @@ impl FlushMethod {
 /// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be used.
 pub const MAX_UNDO_KEPT: u64 = 64 << 20;
 
+/// So many bytes of undo pages are kept for deletes on a full disk, unless it is said otherwise.
+pub const UNDO_RESERVE: u64 = 16 << 20;
+
 /// How an engine is set up. `Default` is right for tests and small servers.
 #[derive(Clone)]
 pub struct EngineConfig {
@@ -210,6 +213,8 @@ pub struct EngineConfig {
     /// How many bytes of free undo pages keep their room on the disk to begin with; `None` for all. See
     /// [`Engine::set_undo_kept`](crate::Engine::set_undo_kept).
     pub undo_kept: Option<u64>,
+    /// How many bytes of undo pages are kept for deletes on a full disk to begin with: `palisade_undo_reserve_size`.
+    pub undo_reserve: u64,
     /// `innodb_autoinc_lock_mode`.
     pub auto_increment_lock_mode: AutoIncrementLockMode,
     /// The time.
@@ -248,6 +253,7 @@ impl Default for EngineConfig {
             io_capacity: IoCapacity::default(),
             purge_threads: 1,
             undo_kept: Some(MAX_UNDO_KEPT),
+            undo_reserve: UNDO_RESERVE,
             auto_increment_lock_mode: AutoIncrementLockMode::default(),
             clock: Arc::new(SystemClock::default()),
             background: true,

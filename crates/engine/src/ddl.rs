@@ -108,7 +108,7 @@ impl Engine {
         let old = self.locked_table(lock, name)?;
         let name = name.clone();
         self.under(lock, move |engine| {
-            let new = engine.make_table(TableDef { auto_increment: 0, ..old.def().clone() })?;
+            let new = engine.make_table_for(TableDef { auto_increment: 0, ..old.def().clone() }, true)?;
             engine.replace_table(&old, new, &name).map(|_| ())
         })
         .await

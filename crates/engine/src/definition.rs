@@ -4,12 +4,15 @@
 //! and durable; the snapshot that statements see. When one goes: the row, durably; the snapshot; its pages in memory;
 //! its file. In whatever place a crash falls, the row decides, and a file without one is removed at the next open.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId};
+use palisade_btree::alloc;
 use palisade_catalog::{Schema, TableDef};
+use palisade_io::File;
 use palisade_txn::{EXTERNAL, Gaps, RowChange, RowOutcome, Stamp, Trx};
 
 use crate::dictionary::{Change, table_key};
@@ -26,6 +29,10 @@ pub(crate) enum RowEdit {
     Put(Vec<u8>, Vec<u8>),
     Delete(Vec<u8>),
 }
+
+/// Free pages that the dictionary's file is to have before anything is added to it, so that a table can be truncated while the
+/// disk is full: that takes a new row before the old one is purged.
+const DICTIONARY_RESERVE: u32 = 64;
 
 /// A table leaves the snapshot.
 pub(crate) fn drop_of(table: &Table) -> Change {
@@ -72,7 +79,16 @@ impl Engine {
     }
 
     /// Makes file, space and trees of a new table, which is in no dictionary yet.
-    pub(crate) fn make_table(self: &Arc<Self>, mut def: TableDef) -> Result<Unborn, Error> {
+    pub(crate) fn make_table(self: &Arc<Self>, def: TableDef) -> Result<Unborn, Error> {
+        self.make_table_for(def, false)
+    }
+
+    /// [`make_table`](Self::make_table); the reserve may be used if another table's file goes for it and so `frees_room`.
+    pub(crate) fn make_table_for(
+        self: &Arc<Self>,
+        mut def: TableDef,
+        frees_room: bool,
+    ) -> Result<Unborn, Error> {
         if !def.indexes.first().is_some_and(|index| index.hidden) {
             def.choose_clustered_index();
         }
@@ -87,24 +103,32 @@ impl Engine {
         // Checked before anything is made of it.
         palisade_catalog::Table::new(def.clone())?;
         let name = def.name.clone();
-        let made = self.make_space(def).map_err(|error| match error {
+        let made = match self.make_space(def.clone(), self.files.create_space(def.space)) {
+            Err(Error::DiskFull) if frees_room => match self.files.create_space_from_reserve(def.space)? {
+                Some(file) => self.make_space(def, Ok(file)),
+                None => Err(Error::DiskFull),
+            },
+            outcome => outcome,
+        };
+        let made = made.map_err(|error| match error {
             Error::DiskFull => Error::TableFull(name),
             other => other,
         })?;
         Ok(Unborn { engine: self.clone(), table: Some(made) })
     }
 
-    fn make_space(&self, mut def: TableDef) -> Result<Arc<Table>, Error> {
-        let file = self.files.create_space(def.space)?;
-        let space = self.pool.attach_space(def.space, file)?;
-        let made = (|| {
-            info::format(&self.log, &space)?;
-            for index in &mut def.indexes {
-                index.root = create_tree(&self.log, &space, index.id)?;
-            }
-            let runtime = Runtime::open(self.log.clone(), space.clone(), def.auto_increment)?;
-            Ok(Arc::new(Table::new(palisade_catalog::Table::new(def.clone())?, Arc::new(runtime))))
-        })();
+    /// Makes the file that is kept for truncating a table while the disk is full, if it is missing. Blocks.
+    pub(crate) fn refill_reserve(&self) {
+        if let Err(error) = self.files.ensure_reserve() {
+            tracing::warn!(
+                "there is no room for the file that TRUNCATE TABLE needs while the disk is full; it is tried again when \
+                 a table has been dropped, and at the next start: {error}"
+            );
+        }
+    }
+
+    fn make_space(&self, mut def: TableDef, file: io::Result<Arc<dyn File>>) -> Result<Arc<Table>, Error> {
+        let made = file.map_err(Error::from).and_then(|file| self.format_table(&mut def, file));
         match &made {
             Ok(table) => self.registry.add(table.id, table.trees()),
             Err(_) => {
@@ -115,17 +139,42 @@ impl Engine {
         made
     }
 
+    fn format_table(&self, def: &mut TableDef, file: Arc<dyn File>) -> Result<Arc<Table>, Error> {
+        let space = self.pool.attach_space(def.space, file)?;
+        info::format(&self.log, &space)?;
+        for index in &mut def.indexes {
+            index.root = create_tree(&self.log, &space, index.id)?;
+        }
+        let runtime = Runtime::open(self.log.clone(), space.clone(), def.auto_increment)?;
+        Ok(Arc::new(Table::new(palisade_catalog::Table::new(def.clone())?, Arc::new(runtime))))
+    }
+
     /// Removes what is left of a table that no dictionary names any more.
     pub(crate) fn forget_table(&self, table: &Table) -> Result<(), Error> {
         table.retire();
         self.registry.remove(table.trees());
         self.trx.wait_for_undo_users();
+        let file = self.pool.space(table.space).map(|space| space.file().clone());
         self.pool.detach_space(table.space);
         self.files.remove_space(table.space)?;
+        if let Some(file) = file {
+            // Plans and old snapshots of the dictionary may keep the file open for long: its room is free at once all the same. Not
+            // before its name is gone for good, since recovery expects a file's pages in it.
+            self.files.sync_spaces()?;
+            match file.set_len(0) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    let path = self.files.space_path(table.space);
+                    tracing::warn!("{} is dropped and keeps its room for a while: {error}", path.display());
+                }
+                _ => {}
+            }
+        }
+        self.refill_reserve();
         Ok(())
     }
 
-    /// Changes rows of the dictionary in one transaction, durably, and then what statements see.
+    /// Changes rows of the dictionary in one transaction, durably, and then what statements see. What removes a table may use
+    /// the room that the others leave in the dictionary and in undo.
     pub(crate) fn change_dictionary(
         self: &Arc<Self>,
         rows: &[RowEdit],
@@ -136,6 +185,12 @@ impl Engine {
         }
         self.write_copies(changes)?;
         let mut change = DictionaryChange { engine: self, trx: Some(self.trx.begin()) };
+        if rows.iter().any(|row| matches!(row, RowEdit::Delete(_))) {
+            change.trx().set_relief();
+        } else {
+            let system = self.dictionary_tree.space();
+            retry_blocking(|| alloc::ensure_free(system, DICTIONARY_RESERVE))?;
+        }
         for row in rows {
             match row {
                 RowEdit::Put(key, row) => change.put(key, row)?,

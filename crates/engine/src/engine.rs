@@ -470,6 +470,11 @@ impl Engine {
         self.trx.set_undo_kept(bytes);
     }
 
+    /// Keeps so many bytes of undo pages, in whole extents (1 MiB), for deletes on a full disk; 0 for none.
+    pub fn set_undo_reserve(&self, bytes: u64) {
+        self.trx.set_undo_reserve(bytes);
+    }
+
     /// Purges a little on the calling thread, or gives room of undo pages back; false if there was nothing to do. For tests
     /// without purge threads.
     pub fn purge_step(&self) -> Result<bool, Error> {

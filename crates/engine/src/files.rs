@@ -5,6 +5,7 @@
 //! doublewrite
 //! #log/              the redo log
 //! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each
+//!        reserve     room for the new file of a table that is truncated while the disk is full
 //! ```
 
 use std::io;
@@ -20,6 +21,11 @@ use crate::FlushMethod;
 const MARKER: &str = "palisade.data";
 /// What is in it.
 const MARKER_TEXT: &[u8] = b"Palisade data directory, format 1\n";
+
+/// The file in `spaces` that becomes a space when the disk has no room for one.
+const RESERVE: &str = "reserve";
+/// Its bytes: room for the header and the first page of every index that a table can have.
+const RESERVE_BYTES: u64 = 2 << 20;
 
 /// The files of one data directory.
 #[derive(Clone)]
@@ -121,6 +127,35 @@ impl Files {
         Ok(file)
     }
 
+    /// Makes sure that there is the file that [`create_space_from_reserve`](Self::create_space_from_reserve) uses.
+    pub(crate) fn ensure_reserve(&self) -> io::Result<()> {
+        let path = self.spaces_dir().join(RESERVE);
+        let file = self.fs.open(&path, self.mode(OpenMode::CREATE))?;
+        let len = file.len()?;
+        if len < RESERVE_BYTES {
+            file.allocate(len, RESERVE_BYTES - len)?;
+            file.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the reserve a space's file, durably: it has room for a table without rows, and nothing in it. `None` if there is
+    /// no reserve.
+    pub(crate) fn create_space_from_reserve(&self, space: SpaceId) -> io::Result<Option<Arc<dyn File>>> {
+        let path = self.spaces_dir().join(RESERVE);
+        if !self.fs.exists(&path)? {
+            return Ok(None);
+        }
+        let file = self.fs.open(&path, self.mode(OpenMode::EXISTING))?;
+        if file.len()? < RESERVE_BYTES {
+            return Ok(None);
+        }
+        drop(file);
+        self.fs.rename(&path, &self.space_path(space))?;
+        self.fs.sync_dir(&self.spaces_dir())?;
+        self.open_space(space)
+    }
+
     /// Opens a space's file; `None` if there is none.
     pub(crate) fn open_space(&self, space: SpaceId) -> io::Result<Option<Arc<dyn File>>> {
         match self.fs.open(&self.space_path(space), self.mode(OpenMode::EXISTING)) {
@@ -152,6 +187,11 @@ impl Files {
         self.fs.sync_dir(&self.spaces_dir())
     }
 
+    /// Makes what has happened to names of spaces durable.
+    pub(crate) fn sync_spaces(&self) -> io::Result<()> {
+        self.fs.sync_dir(&self.spaces_dir())
+    }
+
     /// Removes a space's file. Not durably: what is left over is removed at the next open.
     pub(crate) fn remove_space(&self, space: SpaceId) -> io::Result<()> {
         match self.fs.remove(&self.space_path(space)) {
@@ -172,7 +212,9 @@ mod tests {
         let document = include_str!("../../../docs/format.md");
         let files = Files::new(Arc::new(MemFileSystem::new()), Path::new("data"), FlushMethod::default());
         let spaces = (0..3).map(|number| files.space_path(SpaceId(number)));
-        for path in [files.log_dir(), files.spaces_dir()].into_iter().chain(spaces) {
+        for path in
+            [files.log_dir(), files.spaces_dir(), files.spaces_dir().join(RESERVE)].into_iter().chain(spaces)
+        {
             let name = path.file_name().unwrap().to_str().unwrap();
             assert!(document.contains(name), "{name}");
         }

@@ -169,9 +169,11 @@ impl Engine {
             engine.background.abandon(trx);
         }
         engine.set_undo_kept(engine.config.undo_kept);
+        engine.set_undo_reserve(engine.config.undo_reserve);
         engine.start_background()?;
         if !force.is_on() {
             engine.refresh_copies();
+            engine.refill_reserve();
         }
         Ok(engine)
     }

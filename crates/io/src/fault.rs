@@ -174,6 +174,11 @@ impl FaultFileSystem {
         self.state.lock().space = bytes;
     }
 
+    /// The sum of all file lengths.
+    pub fn used_space(&self) -> u64 {
+        self.state.lock().used_space()
+    }
+
     /// The power cut and the restart: decides what is left of pending changes, and kills all open handles and locks.
     pub fn crash(&self, keeps: CrashKeeps) {
         self.state.lock().crash(keeps);
@@ -256,9 +261,13 @@ impl State {
         name.map_or("(removed)".to_owned(), |(path, _)| path.display().to_string())
     }
 
+    fn used_space(&self) -> u64 {
+        self.names.values().map(|id| self.files[id].shown.len()).sum()
+    }
+
     fn check_space(&self, file: FileId, end: u64) -> io::Result<()> {
         let Some(limit) = self.space else { return Ok(()) };
-        let used: u64 = self.names.values().map(|id| self.files[id].shown.len()).sum();
+        let used = self.used_space();
         let growth = end.saturating_sub(self.files[&file].shown.len());
         if growth > 0 && used + growth > limit { Err(no_space()) } else { Ok(()) }
     }

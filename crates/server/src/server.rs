@@ -199,6 +199,7 @@ fn open_engine(
         io_capacity: variables::io_capacity(settings),
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
         undo_kept: variables::undo_kept(settings),
+        undo_reserve: settings.uint(sysvar::PALISADE_UNDO_RESERVE_SIZE),
         auto_increment_lock_mode: AutoIncrementLockMode::from_number(
             settings.uint(sysvar::INNODB_AUTOINC_LOCK_MODE),
         )

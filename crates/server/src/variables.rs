@@ -175,6 +175,7 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::INNODB_MAX_UNDO_LOG_SIZE | sysvar::INNODB_UNDO_LOG_TRUNCATE, _) => {
             engine.set_undo_kept(undo_kept(settings));
         }
+        (sysvar::PALISADE_UNDO_RESERVE_SIZE, Setting::UInt(bytes)) => engine.set_undo_reserve(*bytes),
         _ => {}
     }
 }

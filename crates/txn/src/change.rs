@@ -19,6 +19,7 @@ use crate::sessions::SessionNo;
 use crate::system::TrxSystem;
 use crate::trx::{State, Trx};
 use crate::undo::page::Occupancy;
+use crate::undo::reserve::Purpose;
 use crate::undo::segment::{MAX_APPEND_BYTES, UndoPlace};
 use crate::undo::{Delta, Prior, Undo, UndoRecord};
 
@@ -170,6 +171,11 @@ impl State {
         key: &[u8],
         change: RowChange<'_>,
     ) -> Attempt<Result<RowOutcome, Obstacle>> {
+        // The entries of a row that is deleted follow it.
+        self.purpose = match change {
+            RowChange::Delete { .. } => Purpose::Relief,
+            _ => self.usual_purpose,
+        };
         self.begin_writing(system)?;
         let mut mtr = Mtr::begin(&system.log, MAX_CHANGE_BYTES).map_err(Blocked::up)?;
         let position = match change {
@@ -341,6 +347,7 @@ impl State {
     }
 
     fn begin_chain<'a>(&mut self, system: &'a TrxSystem, space: &'a Space, data: &[u8]) -> Attempt<PageNo> {
+        self.purpose = self.usual_purpose;
         self.begin_writing(system)?;
         let bytes = overflow::MAX_WRITE_BYTES + MAX_APPEND_BYTES;
         let mut mtr = Mtr::begin(&system.log, bytes).map_err(Blocked::up)?;
@@ -364,7 +371,7 @@ impl State {
     ) -> Attempt<UndoPlace> {
         let segment = self.segment.as_ref().expect("a writing transaction has a segment");
         let tail = segment.latch(&system.undo, mtr)?;
-        segment.place(&system.undo, mtr, tail, len)
+        segment.place(&system.undo, mtr, tail, len, self.purpose)
     }
 
     /// Appends an undo record whose `previous` is the last one.

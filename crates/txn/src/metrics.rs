@@ -15,6 +15,8 @@ palisade_base::metrics! {
     pub static TRX_UNDO_RECORDS: Counter = "trx_undo_records", "transaction", "Number of undo records written";
     /// Undo pages in use.
     pub static TRX_UNDO_PAGES: Gauge = "trx_undo_pages", "transaction", "Number of undo pages allocated";
+    /// Free undo pages that are kept for deletes on a full disk.
+    pub static TRX_UNDO_RESERVE: Gauge = "trx_undo_reserve_bytes", "transaction", "Bytes of free undo pages kept for deletes on a full disk";
     /// Versions rebuilt for snapshots.
     pub static TRX_VERSIONS_BUILT: Counter = "trx_versions_built", "transaction", "Number of older row versions built";
     /// Waits for row locks.

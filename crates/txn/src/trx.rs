@@ -22,6 +22,7 @@ use crate::system::TrxSystem;
 use crate::undo::held::pack;
 use crate::undo::page::Occupancy;
 use crate::undo::record::RECORD_HEADER;
+use crate::undo::reserve::Purpose;
 use crate::undo::segment::{InFlight, MAX_APPEND_BYTES, MAX_APPEND_LOCKS_BYTES};
 use crate::undo::{Segment, Undo, UndoRecord};
 use crate::version::Walks;
@@ -60,6 +61,10 @@ pub(crate) struct State {
     begun_us: i64,
     /// Whether what has changed since its snapshot is an error to lock.
     pub(crate) first_committer_wins: bool,
+    /// What the undo of its present change is wanted for.
+    pub(crate) purpose: Purpose,
+    /// The same of changes that are no deletes.
+    pub(crate) usual_purpose: Purpose,
     /// An undo record being made or used.
     pub(crate) record: Vec<u8>,
     /// An entry's value being made.
@@ -95,6 +100,8 @@ impl Trx {
             committed: None,
             begun_us: 0,
             first_committer_wins: false,
+            purpose: Purpose::default(),
+            usual_purpose: Purpose::default(),
             record: Vec::new(),
             value: Vec::new(),
         };
@@ -124,6 +131,12 @@ impl Trx {
         // What its records say is known to purge only.
         trx.state.needs_purge = true;
         Ok(trx)
+    }
+
+    /// All its changes, and those of the ones that begin after it in the same object, serve to free room: they may take the
+    /// [reserve](TrxSystem::set_undo_reserve) of undo, as deletes do.
+    pub fn set_relief(&mut self) {
+        self.state.usual_purpose = Purpose::Relief;
     }
 
     /// Says what is to be told of it, and of those that begin after it in the same object, to those who look.
@@ -388,7 +401,7 @@ impl State {
 
     fn become_writer(&mut self, system: &TrxSystem) -> Attempt<()> {
         if self.segment.is_none() {
-            self.segment = Some(system.undo.take_segment()?);
+            self.segment = Some(system.undo.take_segment(self.purpose)?);
         }
         let id = loop {
             match system.sequence.allocate(self.session) {
@@ -464,7 +477,7 @@ impl State {
         let mut mtr = Mtr::begin(&system.log, bytes).map_err(Blocked::up)?;
         let segment = self.segment.as_mut().expect("a writing transaction has a segment");
         let tail = segment.latch(&system.undo, &mut mtr)?;
-        let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len())?;
+        let mut place = segment.place(&system.undo, &mut mtr, tail, self.record.len(), self.purpose)?;
         self.last = segment.append(&mut mtr, &mut place, self.id, &self.record, occupancy);
         let range = mtr.commit(|_| {});
         self.changes += 1;

@@ -7,6 +7,7 @@ mod ddl;
 mod ddl_crash;
 mod dropped;
 mod flush_method;
+mod full_disk;
 pub(crate) mod harness;
 mod locking;
 mod long_rows;

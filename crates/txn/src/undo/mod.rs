@@ -19,15 +19,18 @@
 //! without changing it, which nobody could tell from the rows.
 //!
 //! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a segment in
-//! order, and gives back pages from the head; if that are many, the disk gets their room back (`trim`). See
+//! order, and gives back pages from the head; if that are many, the disk gets their room back (`trim`). Some free pages are kept
+//! for deletes on a full disk (`reserve`). See
 //! docs/format-undo.md for the bytes.
 
 pub(crate) mod held;
 pub(crate) mod history;
 pub mod page;
 pub mod record;
+pub(crate) mod reserve;
 pub mod segment;
 pub(crate) mod trim;
 
 pub use record::{Delta, Prior, Undo, UndoRecord};
+pub use reserve::UndoReserve;
 pub use segment::{Segment, UndoPlace, UndoSpace};

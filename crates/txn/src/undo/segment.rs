@@ -20,6 +20,7 @@ use crate::undo::held::{HeldLock, unpack};
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::page::*;
 use crate::undo::record::{MAX_LOCKS_RECORD, MAX_RECORD, RECORD_HEADER, Undo, UndoRecord};
+use crate::undo::reserve::{Purpose, Reserve};
 use crate::undo::trim::Trim;
 
 /// The space that undo lives in.
@@ -41,6 +42,7 @@ pub struct UndoSpace {
     /// Pages that have become free; those that were at the start among them.
     pub(crate) freed: AtomicU64,
     pub(crate) trim: Trim,
+    pub(crate) reserve: Reserve,
 }
 
 /// A segment as its present user has it.
@@ -106,6 +108,7 @@ impl UndoSpace {
             all: RwLock::default(),
             freed: AtomicU64::new(0),
             trim: Trim::default(),
+            reserve: Reserve::default(),
         }
     }
 
@@ -221,15 +224,15 @@ impl UndoSpace {
         Ok(())
     }
 
-    /// A segment that nobody uses: one this thread has used before, if possible. Waits for: what making a new one takes.
-    pub(crate) fn take_segment(&self) -> Attempt<Segment> {
+    /// A segment that no transaction uses: one this thread has used before, if possible. Waits for: what making a new one takes.
+    pub(crate) fn take_segment(&self, purpose: Purpose) -> Attempt<Segment> {
         let own = thread_shard();
         for shard in (own..self.free.len()).chain(0..own) {
             if let Some(segment) = self.free[shard].lock().pop() {
                 return Ok(segment);
             }
         }
-        self.create_segment()
+        self.create_segment(purpose)
     }
 
     /// Gives a segment back.
@@ -237,7 +240,7 @@ impl UndoSpace {
         self.free[thread_shard()].lock().push(segment);
     }
 
-    fn create_segment(&self) -> Attempt<Segment> {
+    fn create_segment(&self, purpose: Purpose) -> Attempt<Segment> {
         let mut mtr = Mtr::begin(&self.log, MAX_ALLOCATION_BYTES + 8 * OP_OVERHEAD).map_err(Blocked::up)?;
         let directory = mtr.exclusive(&self.space, DIRECTORY).map_err(Blocked::up)?;
         let number = mtr.page(directory).u32_at(SEGMENT_COUNT);
@@ -246,7 +249,9 @@ impl UndoSpace {
         }
         let (place, at) = directory_place(number as u16);
         let place = mtr.exclusive(&self.space, place).map_err(Blocked::up)?;
-        let mut reservation = alloc::reserve(&mut mtr, &self.space, PageNo::NONE, 1).map_err(Blocked::up)?;
+        let kept = self.reserve.kept(purpose);
+        let mut reservation =
+            alloc::reserve_beyond(&mut mtr, &self.space, PageNo::NONE, 1, kept).map_err(Blocked::up)?;
         let (page, handle) = reservation.allocate(&mut mtr, PageOp::Format { page_type: UNDO_TYPE });
         let number = number as u16;
         mtr.write(handle, SEGMENT, &number.to_le_bytes());
@@ -359,14 +364,15 @@ impl Segment {
     /// takes no page, so that a full disk cannot keep anybody from it who has promised to be able to. Waits for: what a new page
     /// takes.
     #[inline]
-    pub fn place<'a>(
+    pub(crate) fn place<'a>(
         &self,
         undo: &'a UndoSpace,
         mtr: &mut Mtr<'a>,
         tail: Handle,
         len: usize,
+        purpose: Purpose,
     ) -> Attempt<UndoPlace> {
-        self.room(undo, mtr, tail, len + RECORD_HEADER)
+        self.room(undo, mtr, tail, len + RECORD_HEADER, purpose)
     }
 
     /// Makes sure that a Commit record can be appended. Waits for: what a new page takes, if an earlier version has left no room.
@@ -376,7 +382,7 @@ impl Segment {
         mtr: &mut Mtr<'a>,
         tail: Handle,
     ) -> Attempt<UndoPlace> {
-        self.room(undo, mtr, tail, RECORD_HEADER)
+        self.room(undo, mtr, tail, RECORD_HEADER, Purpose::Relief)
     }
 
     fn room<'a>(
@@ -385,13 +391,15 @@ impl Segment {
         mtr: &mut Mtr<'a>,
         tail: Handle,
         len: usize,
+        purpose: Purpose,
     ) -> Attempt<UndoPlace> {
         if usize::from(self.used) + len <= RECORDS + CAPACITY {
             return Ok(UndoPlace { tail, fresh: None });
         }
         let (directory, _) = directory_place(self.shared.number);
         let directory = mtr.exclusive(&undo.space, directory).map_err(Blocked::up)?;
-        let reservation = alloc::reserve(mtr, &undo.space, self.tail, 1).map_err(Blocked::up)?;
+        let kept = undo.reserve.kept(purpose);
+        let reservation = alloc::reserve_beyond(mtr, &undo.space, self.tail, 1, kept).map_err(Blocked::up)?;
         Ok(UndoPlace { tail, fresh: Some((reservation, directory)) })
     }
 
