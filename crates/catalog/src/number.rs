@@ -178,9 +178,22 @@ pub fn format_f32(value: f32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a double with a fixed number of digits after the point, as for DOUBLE(M,D).
+/// Appends a double with a fixed number of digits after the point, as for DOUBLE(M,D): the fewest digits that
+/// tell it from other doubles, and zeros behind them; rounded if those are more digits than it may have.
 pub fn format_fixed(value: f64, digits: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{value:.*}", usize::from(digits)).as_bytes());
+    let at = out.len();
+    out.extend_from_slice(value.to_string().as_bytes());
+    let digits = usize::from(digits);
+    let shown = out[at..].iter().position(|byte| *byte == b'.').map_or(0, |point| out.len() - at - point - 1);
+    if shown > digits {
+        out.truncate(at);
+        out.extend_from_slice(format!("{value:.digits$}").as_bytes());
+    } else if digits > 0 {
+        if shown == 0 {
+            out.push(b'.');
+        }
+        out.resize(out.len() + digits - shown, b'0');
+    }
 }
 
 /// Appends an integer.

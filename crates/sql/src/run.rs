@@ -375,7 +375,7 @@ impl RowMaker {
                     value?;
                 } else {
                     let value = expr.eval(cx)?;
-                    self.computed.push(crate::expr::convert::settled(value, &expr.ty));
+                    self.computed.push(crate::expr::convert::sent(value, expr));
                 }
             }
             Ok(())

@@ -185,8 +185,11 @@ impl Store<'_> {
 
     pub(super) fn float(&mut self, unsigned: bool, digits: Option<(u8, u8)>) -> Result<Value> {
         let value = self.approximate("FLOAT")?;
-        // What rounds to the largest float is in range.
-        let value = if (value as f32).is_finite() { f64::from(value as f32) } else { value };
+        // What rounds to the largest float is in range. FLOAT(M,D) rounds to its digits before.
+        let value = match digits {
+            None if (value as f32).is_finite() => f64::from(value as f32),
+            _ => value,
+        };
         Ok(Value::Float(self.bounded(value, unsigned, digits, f32::MAX.into())? as f32))
     }
 

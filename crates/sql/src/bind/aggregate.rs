@@ -12,13 +12,16 @@ use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
 use super::scope::{OuterColumn, Scope};
-use super::types::{json_as_number, text_type, transcode_to};
+use super::types::{json_as_number, transcode_to};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
-use crate::expr::arithmetic::decimal_shape;
+use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
 use crate::expr::bits;
+use crate::expr::common::text_of;
 use crate::expr::compare::aggregate_collations;
+use crate::expr::convert::is_chosen;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
+use crate::func::control::COALESCE;
 use crate::plan::SortKey;
 use crate::plan::conditions::expr_slots;
 
@@ -115,6 +118,7 @@ impl Binder<'_> {
         if !matches!(aggregate.kind, Count | Min | Max | GroupConcat | JsonArrayAgg | JsonObjectAgg) {
             arguments = arguments.into_iter().map(json_as_number).collect();
         }
+        arguments = arguments.into_iter().map(in_its_type).collect();
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
         let number = &arguments.first().map_or(SqlType::Null, |argument| argument.numeric_type().clone());
         let exact = matches!(
@@ -142,9 +146,12 @@ impl Binder<'_> {
                 let precision = (precision + increment).min(65);
                 (SqlType::Decimal { precision, scale: scale_now, unsigned: false }, true)
             }
-            AggregateKind::Sum
-            | AggregateKind::Avg
-            | AggregateKind::StdDevPop
+            AggregateKind::Sum => (double_of_scale(double_scale(number)), true),
+            AggregateKind::Avg => {
+                let increment = self.session.variables.div_precision_increment;
+                (double_of_scale(double_scale(number).saturating_add(increment)), true)
+            }
+            AggregateKind::StdDevPop
             | AggregateKind::StdDevSamp
             | AggregateKind::VarPop
             | AggregateKind::VarSamp => (SqlType::DOUBLE, true),
@@ -167,7 +174,7 @@ impl Binder<'_> {
                 }
                 let length = self.session.variables.group_concat_max_len;
                 let characters = length / u64::from(collation.get().charset.max_bytes());
-                let ty = match text_type(characters, collation) {
+                let ty = match text_of(characters, collation) {
                     // MySQL makes a TEXT of more than 512 characters.
                     SqlType::VarChar { length, collation } if length > 512 => {
                         SqlType::Text { size: LobSize::Normal, collation }
@@ -231,4 +238,13 @@ fn as_double(expr: Expr) -> Expr {
         SqlType::DOUBLE,
         nullable,
     )
+}
+
+/// What IF or CASE took, with as many digits behind the point as its type has.
+fn in_its_type(argument: Expr) -> Expr {
+    if !is_chosen(&argument) || !matches!(argument.ty, SqlType::Decimal { .. }) {
+        return argument;
+    }
+    let (ty, nullable) = (argument.ty.clone(), argument.nullable);
+    Expr::computed(Node::Call { function: COALESCE, arguments: vec![argument] }, ty, nullable)
 }

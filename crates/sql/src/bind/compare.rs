@@ -38,9 +38,9 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
     }
 }
 
-/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT or YEAR
-/// would keep it.
-pub(super) fn constant_number(expr: &mut Expr, with: &Expr) {
+/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME or
+/// DATETIME would keep it.
+pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
     if !matches!(with.node, Node::Column { .. }) || !expr.is_constant() {
         return;
     }
@@ -51,8 +51,28 @@ pub(super) fn constant_number(expr: &mut Expr, with: &Expr) {
             CastTarget::ComparedInteger
         }
         (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() => CastTarget::ComparedYear,
+        (SqlType::Time { fsp }, ty) if ty.is_text() || ty.is_numeric() => {
+            CastTarget::ComparedTime { fsp: *fsp }
+        }
+        (SqlType::DateTime { fsp } | SqlType::Timestamp { fsp }, ty) if ty.is_numeric() => {
+            CastTarget::ComparedMoment { fsp: *fsp }
+        }
         _ => return,
     };
+    read_as(target, expr);
+}
+
+/// The same for a column of type FLOAT(M,D), where it is compared with one value and not in IN or BETWEEN.
+fn constant_as_float(expr: &mut Expr, with: &Expr) {
+    if let (Node::Column { .. }, SqlType::Float { digits: Some((_, scale)), .. }) = (&with.node, &with.ty)
+        && (expr.ty.is_string() || expr.ty.is_numeric())
+        && expr.is_constant()
+    {
+        read_as(CastTarget::ComparedFloat { scale: *scale }, expr);
+    }
+}
+
+fn read_as(target: CastTarget, expr: &mut Expr) {
     if matches!(expr.node, Node::Literal(Value::Bit { .. })) {
         return;
     }
@@ -67,8 +87,10 @@ pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlRe
         constant_date(&mut left, &right.ty.clone());
         constant_date(&mut right, &left.ty);
     }
-    constant_number(&mut left, &right);
-    constant_number(&mut right, &left);
+    constant_as_column(&mut left, &right);
+    constant_as_column(&mut right, &left);
+    constant_as_float(&mut left, &right);
+    constant_as_float(&mut right, &left);
     compare_leniently(comparison, left, right)
 }
 

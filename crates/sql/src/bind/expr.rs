@@ -9,16 +9,16 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
 use super::compare::{bit_operation, compare, compare_case, comparison, negation, row_parts};
 use super::literal::{charset_collation, text_literal};
-use super::types::{json_as_number, text_length, text_type};
+use super::types::{json_as_number, text_length};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
-use crate::expr::arithmetic::{numeric_of, result_type};
+use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits;
+use crate::expr::common::{common, text_of};
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Node, Subquery, SubqueryUse, Truth,
 };
-use crate::func;
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
@@ -125,7 +125,7 @@ impl Binder<'_> {
             ast::Expr::ConvertUsing(operand, charset) => {
                 let operand = self.expr(operand)?;
                 let collation = charset_collation(charset)?;
-                let ty = text_type(u64::from(text_length(&operand)), collation);
+                let ty = text_of(u64::from(text_length(&operand)), collation);
                 let nullable = operand.nullable;
                 let node = Node::Transcode { operand: Box::new(operand), to: collation };
                 Ok(Expr { node, ty, nullable, coercibility: Coercibility::Implicit })
@@ -303,7 +303,7 @@ impl Binder<'_> {
                         SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
                     }
                     SqlType::Null => SqlType::BIGINT,
-                    _ => SqlType::DOUBLE,
+                    ty => double_of_scale(double_scale(ty)),
                 };
                 Expr::computed(Node::Negate(Box::new(operand)), ty, nullable)
             }
@@ -379,9 +379,10 @@ impl Binder<'_> {
         };
         let results: Vec<Expr> =
             branches.iter().map(|(_, result)| result.clone()).chain(otherwise.clone()).collect();
-        let ty = func::control::common_type("case", &results, self.session.variables.collation_connection)?;
+        let results: Vec<&Expr> = results.iter().collect();
+        let ty = common(&results, self.session.variables.collation_connection, "case")?.ty;
         let nullable = otherwise.is_none() || results.iter().any(|result| result.nullable);
-        let coercibility = match aggregate_collations(&results.iter().collect::<Vec<_>>(), "case") {
+        let coercibility = match aggregate_collations(&results, "case") {
             Ok((_, strength)) if ty.is_string() && strength != Coercibility::Numeric => strength,
             _ if ty.is_string() => Coercibility::Literal,
             _ => Coercibility::Numeric,
@@ -420,7 +421,7 @@ impl Binder<'_> {
             SqlType::Text { size, .. } => SqlType::Text { size, collation: collation.id },
             SqlType::Null => SqlType::Null,
             _ => {
-                let ty = text_type(u64::from(text_length(&operand)), collation.id);
+                let ty = text_of(u64::from(text_length(&operand)), collation.id);
                 let target = CastTarget::Char { length: None, collation: collation.id };
                 let nullable = operand.nullable;
                 operand =

@@ -6,7 +6,7 @@ use palisade_catalog::{SqlType, Value};
 use palisade_parser::ast;
 
 use super::Binder;
-use super::compare::{compare, constant_number, literal_date, negation, row_parts, wider};
+use super::compare::{compare, constant_as_column, literal_date, negation, row_parts, wider};
 use super::types::transcode_to;
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of};
@@ -71,8 +71,8 @@ impl Binder<'_> {
             let within = Expr::truth(Node::And(vec![from, to]), nullable);
             return Ok(if between.negated { negation(within) } else { within });
         }
-        constant_number(&mut low, &operand);
-        constant_number(&mut high, &operand);
+        constant_as_column(&mut low, &operand);
+        constant_as_column(&mut high, &operand);
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
         let domain = wider(low_domain, high_domain);
@@ -111,13 +111,18 @@ impl Binder<'_> {
             return Ok(if negated { negation(any) } else { any });
         }
         let operand = self.expr(operand)?;
+        if let [item] = list {
+            let comparison = if negated { Comparison::NotEqual } else { Comparison::Equal };
+            let item = self.expr(item)?;
+            return compare(comparison, operand, item);
+        }
         let mut nullable = operand.nullable;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             let mut item = self.expr(item)?;
-            // A list beside a YEAR is not read as years.
-            if operand.ty != SqlType::Year {
-                constant_number(&mut item, &operand);
+            // Of columns only those of type BIGINT have a list read as they would keep it.
+            if matches!(operand.ty, SqlType::Int { .. }) {
+                constant_as_column(&mut item, &operand);
             }
             nullable |= item.nullable;
             let domain = domain_of(&operand, &item, " IN ")?;

@@ -9,9 +9,9 @@ use palisade_catalog::SqlType;
 use palisade_parser::ast::{self, FrameBound, FrameUnit, Literal, WindowFunctionKind, WindowSpec};
 
 use super::scope::Clause;
-use super::types::merged;
 use super::{Binder, not_supported};
 use crate::SqlResult;
+use crate::expr::common::common;
 use crate::expr::compare::domain_of;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::plan::SortKey;
@@ -59,7 +59,7 @@ impl Binder<'_> {
                 let value = arguments.pop().unwrap_or_else(Expr::null);
                 let connection = self.session.variables.collation_connection;
                 let operands: Vec<&Expr> = std::iter::once(&value).chain(&default).collect();
-                let shape = merged(&operands, connection, name)?;
+                let shape = common(&operands, connection, name)?;
                 let ahead = function.kind == Kind::Lead;
                 arguments = std::iter::once(value).chain(default).collect();
                 (WindowFunction::Shifted { ahead, offset }, shape.ty, true)

@@ -140,7 +140,7 @@ impl Sql {
             (None, Some(name)) => return Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name)),
         };
         let collation = Collation::default_of(charset).id;
-        Ok(crate::bind::types::text_type(u64::from(u32::MAX), collation))
+        Ok(crate::expr::common::text_of(u64::from(u32::MAX), collation))
     }
 }
 

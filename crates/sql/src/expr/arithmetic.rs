@@ -66,6 +66,20 @@ pub fn decimal_shape(ty: &SqlType) -> (u8, u8) {
     }
 }
 
+/// Digits behind the point that values of a type have where they are doubles; [`UNFIXED`] if that is not fixed.
+pub fn double_scale(ty: &SqlType) -> u8 {
+    if ty.is_string() { UNFIXED } else { ty.wire_decimals() }
+}
+
+/// So many digits and more are as many as a double takes.
+const UNFIXED: u8 = 31;
+
+/// DOUBLE, shown with so many digits behind the point.
+pub fn double_of_scale(scale: u8) -> SqlType {
+    let digits = (scale < UNFIXED).then_some((22, scale));
+    SqlType::Double { unsigned: false, digits }
+}
+
 /// The type of an operation's result.
 pub fn result_type(
     op: ArithmeticOp,
@@ -77,7 +91,13 @@ pub fn result_type(
     match numeric {
         Numeric::Signed => SqlType::BIGINT,
         Numeric::Unsigned => SqlType::BIGINT_UNSIGNED,
-        Numeric::Double => SqlType::DOUBLE,
+        Numeric::Double => {
+            let scale = double_scale(left).max(double_scale(right));
+            double_of_scale(match op {
+                ArithmeticOp::Divide => scale.saturating_add(division_increment),
+                _ => scale,
+            })
+        }
         Numeric::Decimal => {
             let ((lp, ls), (rp, rs)) = (decimal_shape(left), decimal_shape(right));
             let (li, ri) = (lp.saturating_sub(ls), rp.saturating_sub(rs));

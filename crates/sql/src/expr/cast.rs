@@ -6,7 +6,6 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
-use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, json};
 
 use super::convert::text_of;
@@ -55,9 +54,34 @@ pub enum CastTarget {
     /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is
     /// that year, so that 99 is 1999.
     ComparedYear,
+    /// Not in SQL: a constant that is compared with a column of type FLOAT(M,D). One of at most D digits behind
+    /// the point is the number that such a column keeps for it.
+    ComparedFloat {
+        scale: u8,
+    },
+    /// Not in SQL: a constant that is compared with a column of type TIME; it is rounded as there.
+    ComparedTime {
+        fsp: u8,
+    },
+    /// Not in SQL: a number that is compared with a column of type DATETIME or TIMESTAMP; it is rounded as there.
+    ComparedMoment {
+        fsp: u8,
+    },
 }
 
 impl CastTarget {
+    /// Whether it stands for no CAST, but for how a constant is compared with a column.
+    pub fn is_comparison(&self) -> bool {
+        matches!(
+            self,
+            CastTarget::ComparedInteger
+                | CastTarget::ComparedYear
+                | CastTarget::ComparedFloat { .. }
+                | CastTarget::ComparedTime { .. }
+                | CastTarget::ComparedMoment { .. }
+        )
+    }
+
     /// The type of the result, for an operand of a type.
     pub fn result_type(&self, operand: &SqlType) -> SqlType {
         let text_length = || operand.wire_length(1).min(u32::from(u16::MAX));
@@ -86,7 +110,9 @@ impl CastTarget {
             CastTarget::ComparedInteger => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
             // Of a whole number a whole number, so that an index of years finds it.
             CastTarget::ComparedYear if matches!(operand, SqlType::Int { .. }) => SqlType::BIGINT,
-            CastTarget::ComparedYear => SqlType::DOUBLE,
+            CastTarget::ComparedYear | CastTarget::ComparedFloat { .. } => SqlType::DOUBLE,
+            CastTarget::ComparedTime { fsp } => SqlType::Time { fsp: *fsp },
+            CastTarget::ComparedMoment { fsp } => SqlType::DateTime { fsp: *fsp },
         }
     }
 }
@@ -182,48 +208,11 @@ impl Context<'_> {
                 Ok(self.to_datetime(value.as_ref())?.map_or(Value::Null, Value::DateTime))
             }
             CastTarget::ComparedInteger => self.compared_integer(value),
-            CastTarget::ComparedYear => {
-                let year = self.compared_year(&value)?;
-                Ok(match value {
-                    Value::Int(_) => Value::Int(year as i64),
-                    Value::UInt(_) => value,
-                    _ => Value::Double(year),
-                })
-            }
+            CastTarget::ComparedYear => self.compared_year(value),
+            CastTarget::ComparedFloat { scale } => self.compared_float(&value, *scale),
+            CastTarget::ComparedTime { fsp } => self.compared_time(value, *fsp),
+            CastTarget::ComparedMoment { fsp } => self.compared_moment(value, *fsp),
         }
-    }
-
-    /// The whole number that a constant says, however it says it; else the constant as a double.
-    fn compared_integer(&mut self, value: Value) -> SqlResult<Value> {
-        let number = match &value {
-            Value::Bytes(text) => match Decimal::parse(text) {
-                (number, ParseEnd::Complete) => Some(number),
-                _ => None,
-            },
-            Value::Double(number) => Decimal::from_f64(*number).ok(),
-            _ => return Ok(value),
-        };
-        match number {
-            Some(number) if number.round(0).is_ok_and(|whole| whole == number) => Ok(match number.to_i64() {
-                Ok(whole) => Value::Int(whole),
-                Err(_) => Value::Decimal(number),
-            }),
-            _ => Ok(Value::Double(self.to_f64(value.as_ref())?)),
-        }
-    }
-
-    /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none.
-    fn compared_year(&mut self, value: &Value) -> SqlResult<f64> {
-        let number = self.to_f64(value.as_ref())?;
-        let whole = number.round();
-        Ok(match value {
-            Value::Bytes(text) if !palisade_catalog::number::parse_f64(text).complete => number,
-            Value::Bytes(_) if whole == 0.0 => 2000.0,
-            _ if (1.0..=69.0).contains(&whole) => 2000.0 + whole,
-            _ if (70.0..=99.0).contains(&whole) => 1900.0 + whole,
-            _ if (1901.0..=2155.0).contains(&whole) => whole,
-            _ => number,
-        })
     }
 
     fn cast_year(&mut self, value: &Value) -> SqlResult<Value> {

@@ -7,8 +7,9 @@ use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::value::SetText;
 use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, ValueRef, number};
 
-use super::Context;
+use super::{Context, Expr, Node};
 use crate::SqlResult;
+use crate::func::control::IF;
 
 /// `value` as text, owned.
 pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
@@ -31,6 +32,27 @@ pub fn settled(value: Value, ty: &SqlType) -> Value {
             decimal.round(i32::from(*scale)).map_or(value, Value::Decimal)
         }
         _ => value,
+    }
+}
+
+/// A value as it is sent: [`settled`], but what IF or CASE took keeps the digits behind the point that it has.
+pub fn sent(value: Value, expr: &Expr) -> Value {
+    match (&value, &expr.ty) {
+        (Value::Decimal(number), SqlType::Decimal { scale, .. })
+            if number.scale() < *scale && is_chosen(expr) =>
+        {
+            value
+        }
+        _ => settled(value, &expr.ty),
+    }
+}
+
+/// Whether an expression is one of its branches, IF or CASE.
+pub fn is_chosen(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Case { .. } => true,
+        Node::Call { function, .. } => function.name == IF,
+        _ => false,
     }
 }
 

@@ -8,7 +8,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value, ValueRef};
 
 use super::convert::text_of;
-use super::{CastTarget, Comparison, Context, Domain, Expr, Node, Truth};
+use super::{Comparison, Context, Domain, Expr, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::session::UserVariable;
@@ -36,9 +36,7 @@ impl Expr {
     pub fn is_constant(&self) -> bool {
         match &self.node {
             Node::Literal(_) | Node::Parameter(_) => true,
-            Node::Cast { operand, target: CastTarget::ComparedInteger | CastTarget::ComparedYear } => {
-                operand.is_constant()
-            }
+            Node::Cast { operand, target } => target.is_comparison() && operand.is_constant(),
             _ => false,
         }
     }
@@ -134,13 +132,13 @@ impl Expr {
                 for (condition, result) in branches {
                     if condition.test(cx)? == Some(true) {
                         let value = result.eval(cx)?;
-                        return Ok(cx.adapt(value, &result.ty, &self.ty)?);
+                        return Ok(cx.adapt_chosen(value, &result.ty, &self.ty)?);
                     }
                 }
                 match otherwise {
                     Some(otherwise) => {
                         let value = otherwise.eval(cx)?;
-                        Ok(cx.adapt(value, &otherwise.ty, &self.ty)?)
+                        Ok(cx.adapt_chosen(value, &otherwise.ty, &self.ty)?)
                     }
                     None => Ok(Value::Null),
                 }
@@ -409,5 +407,15 @@ impl Context<'_> {
             }
             _ => value,
         })
+    }
+
+    /// The value of the branch that IF or CASE took, in the type of the whole: as [`adapt`](Self::adapt), but a
+    /// DECIMAL keeps the digits behind the point that it has, so that `IF(FALSE, 1.50, 2)` is 2 and not 2.00.
+    pub fn adapt_chosen(&mut self, value: Value, from: &SqlType, to: &SqlType) -> SqlResult<Value> {
+        match (to, &value) {
+            (_, Value::Null) | (SqlType::Decimal { .. }, Value::Decimal(_)) => Ok(value),
+            (SqlType::Decimal { .. }, _) => Ok(Value::Decimal(self.to_decimal(value.as_ref())?)),
+            _ => self.adapt(value, from, to),
+        }
     }
 }

@@ -8,7 +8,9 @@
 //! |---|---|
 //! | [`context`] | [`Context`]: what an evaluation sees: session, parameters, the current rows |
 //! | [`convert`] | implicit conversions, with MySQL's warnings |
+//! | [`common`] | the type that the values of several expressions have in common |
 //! | [`compare`] | comparison in the domain chosen at binding |
+//! | `compared` | constants read as the column would keep them that they are compared with |
 //! | [`arithmetic`] | `+ - * / DIV %`, with overflow errors |
 //! | [`bits`] | operators on bits |
 //! | [`cast`] | CAST and CONVERT |
@@ -21,7 +23,9 @@
 pub mod arithmetic;
 pub mod bits;
 pub mod cast;
+pub mod common;
 pub mod compare;
+mod compared;
 pub mod context;
 pub mod convert;
 pub mod effects;

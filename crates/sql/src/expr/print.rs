@@ -123,11 +123,11 @@ impl Display for Expr {
                 }
                 f.write_str(" end)")
             }
-            Node::Cast {
-                operand,
-                target:
-                    CastTarget::ComparedDate { .. } | CastTarget::ComparedInteger | CastTarget::ComparedYear,
-            } => operand.fmt(f),
+            Node::Cast { operand, target }
+                if target.is_comparison() || matches!(target, CastTarget::ComparedDate { .. }) =>
+            {
+                operand.fmt(f)
+            }
             Node::Cast { operand, target } => {
                 let target = format!("{target:?}");
                 let name = target.split([' ', '{']).next().unwrap_or_default().to_lowercase();

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 
-use super::{Evaluation, Function, MANY, Typed, characters, function, text_type};
-use crate::expr::arithmetic::decimal_shape;
+use super::{Evaluation, Function, MANY, Typed, function};
+use crate::expr::common::common;
 use crate::expr::compare::domain_of;
 use crate::expr::{Context, Expr};
 use crate::{SqlAttempt, SqlResult};
@@ -18,13 +18,19 @@ pub const ANY_VALUE: &str = "any_value";
 /// The plan makes them the row's level and the arguments' places in GROUP BY.
 pub const GROUPING: &str = "grouping";
 
+/// Its second argument if the first is true, else the third.
+pub const IF: &str = "if";
+
+/// The first of its arguments that is not NULL, in the type of the call.
+pub const COALESCE: &Function = &function("coalesce", (1, MANY), coalesce_type, Lazy(coalesce));
+
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
     function(ANY_VALUE, (1, 1), coalesce_type, Lazy(coalesce)),
-    function("coalesce", (1, MANY), coalesce_type, Lazy(coalesce)),
+    *COALESCE,
     function("greatest", (2, MANY), extreme_type, Strict(greatest)),
     function(GROUPING, (1, MANY), grouping_type, Strict(grouping)),
-    function("if", (3, 3), if_type, Lazy(if_)),
+    function(IF, (3, 3), if_type, Lazy(if_)),
     function("ifnull", (2, 2), coalesce_type, Lazy(coalesce)),
     function("interval", (2, MANY), interval_type, Nullable(interval)),
     function("isnull", (1, 1), isnull_type, Nullable(isnull)),
@@ -32,53 +38,15 @@ pub static FUNCTIONS: &[Function] = &[
     function("nullif", (2, 2), nullif_type, Lazy(nullif)),
 ];
 
-/// The type that values of all `branches` are given: MySQL's rule for CASE, IF, COALESCE, UNION and the like.
-pub fn common_type(operation: &str, branches: &[Expr], connection: CollationId) -> SqlResult<SqlType> {
-    let mut known = branches.iter().filter(|branch| !matches!(branch.ty, SqlType::Null));
-    let Some(first) = known.next() else { return Ok(SqlType::Null) };
-    if known.clone().all(|branch| branch.ty == first.ty) {
-        return Ok(first.ty.clone());
-    }
-    let all = |test: fn(&SqlType) -> bool| {
-        test(&first.ty)
-            && branches.iter().all(|branch| matches!(branch.ty, SqlType::Null) || test(&branch.ty))
-    };
-    if all(SqlType::is_numeric) {
-        return Ok(common_number(branches));
-    }
-    if all(SqlType::is_temporal) {
-        let fsp = branches.iter().map(|branch| branch.ty.wire_decimals()).max().unwrap_or(0).min(6);
-        let time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
-        return Ok(if all(time) { SqlType::Time { fsp } } else { SqlType::DateTime { fsp } });
-    }
-    if all(|ty| matches!(ty, SqlType::Json)) {
-        return Ok(SqlType::Json);
-    }
-    let length = branches.iter().map(characters).max().unwrap_or(0);
-    text_type(operation, branches, length, connection)
-}
-
-fn common_number(branches: &[Expr]) -> SqlType {
-    let numbers = || branches.iter().map(|branch| &branch.ty).filter(|ty| !matches!(ty, SqlType::Null));
-    if numbers().any(|ty| matches!(ty, SqlType::Float { .. } | SqlType::Double { .. })) {
-        return SqlType::DOUBLE;
-    }
-    let decimal = numbers().any(|ty| matches!(ty, SqlType::Decimal { .. }));
-    let unsigned = numbers().all(SqlType::is_unsigned);
-    let mixed_sign = !unsigned && numbers().any(SqlType::is_unsigned);
-    if decimal || mixed_sign {
-        let whole =
-            numbers().map(decimal_shape).map(|(precision, scale)| precision - scale).max().unwrap_or(1);
-        let scale = numbers().map(decimal_shape).map(|(_, scale)| scale).max().unwrap_or(0);
-        if decimal || whole > 18 {
-            return SqlType::Decimal { precision: (whole + scale).min(65), scale, unsigned };
-        }
-    }
-    if unsigned { SqlType::BIGINT_UNSIGNED } else { SqlType::BIGINT }
+fn common_type(operation: &str, arguments: &[Expr], connection: CollationId) -> SqlResult<SqlType> {
+    Ok(common(&arguments.iter().collect::<Vec<_>>(), connection, operation)?.ty)
 }
 
 fn coalesce_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = common_type("coalesce", arguments, connection)?;
+    let ty = match common_type("coalesce", arguments, connection)? {
+        SqlType::Bit { .. } => SqlType::BIGINT_UNSIGNED,
+        ty => ty,
+    };
     Ok(Typed { ty, nullable: arguments.iter().all(|argument| argument.nullable) })
 }
 
@@ -122,7 +90,7 @@ fn coalesce(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
 fn if_(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let chosen = if arguments[0].test(cx)? == Some(true) { &arguments[1] } else { &arguments[2] };
     let value = chosen.eval(cx)?;
-    Ok(cx.adapt(value, &chosen.ty, &call.ty)?)
+    Ok(cx.adapt_chosen(value, &chosen.ty, &call.ty)?)
 }
 
 fn nullif(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {

@@ -6,7 +6,7 @@ use palisade_base::prng::Prng;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, effect, function};
-use crate::expr::arithmetic::{numeric_of, result_type};
+use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits::is_bit_string;
 use crate::expr::convert::text_of;
 use crate::expr::{ArithmeticOp, Context, Expr, Node};
@@ -78,7 +78,11 @@ fn numeric_type(ty: &SqlType) -> SqlType {
 }
 
 fn abs_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::strict(numeric_type(&arguments[0].ty), arguments))
+    let ty = match numeric_type(&arguments[0].ty) {
+        SqlType::Double { .. } => double_of_scale(double_scale(&arguments[0].ty)),
+        ty => ty,
+    };
+    Ok(Typed::strict(ty, arguments))
 }
 
 fn mod_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {

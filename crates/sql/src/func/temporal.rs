@@ -95,12 +95,16 @@ pub static FUNCTIONS: &[Function] = &[
     function("week", (1, 2), int, Nullable(week)),
     function("weekday", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.weekday().map(i64::from)))),
     function("weekofyear", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.week(3)?.0.into())))),
-    function("year", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.year().into())))),
+    function("year", (1, 1), year_type, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.year().into())))),
     function("yearweek", (1, 2), int, Nullable(yearweek)),
 ];
 
 fn int(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(SqlType::BIGINT))
+}
+
+fn year_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(SqlType::Year))
 }
 
 fn name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {

@@ -12,8 +12,9 @@ use super::{Operator, Query, SetStep, SortKey};
 use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope};
-use crate::bind::types::merged;
+use crate::expr::common::common;
 use crate::expr::{CastTarget, Expr, Node};
+use crate::func::control::COALESCE;
 use crate::sink::ColumnMeta;
 
 impl Binder<'_> {
@@ -63,7 +64,7 @@ impl Binder<'_> {
         let mut types = Vec::new();
         for position in 0..parts[0].output.len() {
             let values: Vec<&Expr> = parts.iter().map(|part| &part.output[position]).collect();
-            let shape = merged(&values, connection, "UNION")?;
+            let shape = common(&values, connection, "UNION")?;
             let ty = match shape.ty {
                 SqlType::Null => SqlType::Binary { length: 0 },
                 ty => ty,
@@ -166,7 +167,6 @@ fn converted(expr: Expr, ty: &SqlType) -> Expr {
         }
         _ => expr,
     };
-    // A CASE with one branch gives its value in the CASE's type.
-    let node = Node::Case { branches: Vec::new(), otherwise: Some(Box::new(expr)) };
+    let node = Node::Call { function: COALESCE, arguments: vec![expr] };
     Expr { node, ty: ty.clone(), nullable, coercibility }
 }

@@ -16,8 +16,8 @@ use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
 use crate::SqlResult;
 use crate::bind::scope::{Clause, Scope, same_name};
-use crate::bind::types::merged;
 use crate::bind::{Binder, CommonTable};
+use crate::expr::common::common;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::mode::SqlMode;
 use crate::sink::ColumnMeta;
@@ -90,7 +90,7 @@ impl Binder<'_> {
                 let mut output = Vec::with_capacity(width);
                 for column in 0..width {
                     let values: Vec<&Expr> = bound.iter().map(|row| &row[column]).collect();
-                    let shape = merged(&values, self.session.variables.collation_connection, "values")?;
+                    let shape = common(&values, self.session.variables.collation_connection, "values")?;
                     output.push(slot_column(
                         slot,
                         column,

@@ -1,0 +1,100 @@
+//! Constants that are compared with a column, read as the column would keep them.
+//!
+//! MySQL stores such a constant into the column's type once, before the first row, and compares with what that gives:
+//! `year_column = 99` asks for 1999, `time_column = '12:34:56.79'` for 12:34:57, and `float_column = 0.3` finds what was
+//! stored as 0.3 in a FLOAT(7,2). The binder wraps the constant in a CAST to one of [`CastTarget`]'s `Compared...`; a
+//! constant that the column cannot keep is compared as it is.
+//!
+//! [`CastTarget`]: super::CastTarget
+
+use palisade_catalog::decimal::ParseEnd;
+use palisade_catalog::{DateTime, Decimal, Time, Value, number};
+
+use super::Context;
+use crate::SqlResult;
+
+impl Context<'_> {
+    /// The whole number that a constant says, however it says it; else the constant as a double.
+    pub(super) fn compared_integer(&mut self, value: Value) -> SqlResult<Value> {
+        let number = match &value {
+            Value::Bytes(text) => match Decimal::parse(text) {
+                (number, ParseEnd::Complete) => Some(number),
+                _ => None,
+            },
+            Value::Double(number) => Decimal::from_f64(*number).ok(),
+            _ => return Ok(value),
+        };
+        match number {
+            Some(number) if number.round(0).is_ok_and(|whole| whole == number) => Ok(match number.to_i64() {
+                Ok(whole) => Value::Int(whole),
+                Err(_) => Value::Decimal(number),
+            }),
+            _ => Ok(Value::Double(self.to_f64(value.as_ref())?)),
+        }
+    }
+
+    /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It is a
+    /// whole number if the constant is one.
+    pub(super) fn compared_year(&mut self, value: Value) -> SqlResult<Value> {
+        let number = self.to_f64(value.as_ref())?;
+        let whole = number.round();
+        let year = match &value {
+            Value::Bytes(text) if !number::parse_f64(text).complete => number,
+            Value::Bytes(_) if whole == 0.0 => 2000.0,
+            _ if (1.0..=69.0).contains(&whole) => 2000.0 + whole,
+            _ if (70.0..=99.0).contains(&whole) => 1900.0 + whole,
+            _ if (1901.0..=2155.0).contains(&whole) => whole,
+            _ => number,
+        };
+        Ok(match value {
+            Value::Int(_) => Value::Int(year as i64),
+            Value::UInt(_) => value,
+            _ => Value::Double(year),
+        })
+    }
+
+    /// The number that FLOAT(M,`scale`) keeps for a constant, or the constant itself if that has more digits.
+    pub(super) fn compared_float(&mut self, value: &Value, scale: u8) -> SqlResult<Value> {
+        let constant = self.to_f64(value.as_ref())?;
+        let mut text = Vec::new();
+        number::format_fixed(constant, scale, &mut text);
+        let kept = f64::from(constant as f32);
+        let exact = number::parse_f64(&text).value == constant && kept.is_finite();
+        Ok(Value::Double(if exact { kept } else { constant }))
+    }
+
+    /// The time that TIME(`fsp`) keeps for a constant, or the constant itself if it is no time.
+    pub(super) fn compared_time(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
+        let (parsed, negative) = match &value {
+            Value::Bytes(text) => (Time::parse(text, self.reading_mode()), false),
+            _ => {
+                let (number, whole, micros) = self.whole_and_micros(&value)?;
+                // A number between -1 and 0 has no whole part to carry its sign.
+                (Time::from_number(whole, micros), whole == 0 && number.is_negative())
+            }
+        };
+        let time = match parsed {
+            Some(parsed) if negative => Time::from_micros(-parsed.value.micros()),
+            Some(parsed) if !parsed.truncated => Some(parsed.value),
+            _ => None,
+        };
+        Ok(time.map_or(value, |time| Value::Time(self.time_of_digits(time, fsp))))
+    }
+
+    /// The date and time that DATETIME(`fsp`) keeps for a number, or the number itself if it is none.
+    pub(super) fn compared_moment(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
+        let (_, whole, micros) = self.whole_and_micros(&value)?;
+        Ok(match DateTime::from_number(whole, micros, self.reading_mode()) {
+            Some(moment) => Value::DateTime(self.datetime_of_digits(moment, fsp)),
+            None => value,
+        })
+    }
+
+    /// A number, its whole part, and its fraction in microseconds.
+    fn whole_and_micros(&mut self, value: &Value) -> SqlResult<(Decimal, i64, u32)> {
+        let number = self.to_decimal(value.as_ref())?;
+        let whole = number.truncate(0).unwrap_or(number).to_i64().unwrap_or(i64::MAX);
+        let micros = self.fraction_micros(&number).unsigned_abs().min(999_999);
+        Ok((number, whole, micros as u32))
+    }
+}
