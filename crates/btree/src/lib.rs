@@ -29,6 +29,7 @@ pub mod mtr;
 pub mod node;
 pub mod op;
 pub mod overflow;
+mod page_set;
 pub mod recovery;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ pub use metrics::METRICS;
 pub use mtr::{Handle, Mtr};
 pub use node::Key;
 pub use op::PageOp;
+pub use page_set::PageSet;
 pub use tree::Tree;
 pub use tree::change::Position;
 pub use tree::scan::{Direction, Entry, MOST_AHEAD, ScanEnd};

@@ -15,7 +15,7 @@ use palisade_io::{File, IoPool, MemFileSystem, Overlay, OverlayFileSystem};
 use super::harness::{Store, with_cleaner};
 use crate::layout::space::{EXTENT_PAGES, GROUP_PAGES};
 use crate::verify::verify_space;
-use crate::{Error, Mtr, PageOp, alloc};
+use crate::{Error, Mtr, PageOp, PageSet, alloc};
 
 const FORMAT: PageOp<'static> = PageOp::Format { page_type: 16 };
 
@@ -40,7 +40,7 @@ pub(super) fn free(store: &Store, page: PageNo) -> Result<(), Error> {
 }
 
 fn check(store: &Store, used: &BTreeSet<PageNo>) {
-    let damage = with_cleaner(&store.pool, || verify_space(&store.space, used).unwrap());
+    let damage = with_cleaner(&store.pool, || verify_space(&store.space, &used.iter().copied().collect()).unwrap());
     assert_eq!(damage, []);
     let usage = store.run(|| alloc::usage(&store.space)).unwrap();
     let groups = usage.high_water.div_ceil(GROUP_PAGES);
@@ -210,5 +210,5 @@ fn a_header_that_counts_too_many_free_pages_means_none_in_use() {
     mtr.apply(header, PageOp::SetGroup { group: 0, free_pages: u16::MAX, free_extents: 0 });
     mtr.commit(|_| {});
     assert_eq!(in_use(), 0);
-    assert_ne!(verify_space(&store.space, &BTreeSet::new()).unwrap(), []);
+    assert_ne!(verify_space(&store.space, &PageSet::new()).unwrap(), []);
 }

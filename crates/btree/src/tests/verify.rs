@@ -191,8 +191,9 @@ fn disagreement_of_map_and_use_is_found() {
 
     let grown = Grown::new();
     let mut pages = grown.report().pages;
-    let lost = pages.pop_last().unwrap();
+    let lost = pages.iter().last().unwrap();
+    assert!(pages.remove(lost));
     let damage = verify_space(&grown.store.space, &pages).unwrap();
     assert_eq!(damage.len(), 1);
-    assert_eq!((damage[0].page.page, damage[0].what), (lost, "in use according to the map, but by nobody"));
+    assert_eq!((damage[0].page.page, damage[0].what), (lost, "in use according to the map, but nothing uses it"));
 }

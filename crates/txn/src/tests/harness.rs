@@ -13,6 +13,7 @@ use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig};
 
 use crate::undo::segment::UNDO_SPACE;
+use crate::undo::verify::{UndoReport, verify_undo};
 use crate::{Gaps, RowChange, RowOutcome, Trees, Trx, TrxSystem};
 
 pub(crate) const DATA_SPACE: SpaceId = SpaceId(5);
@@ -120,6 +121,15 @@ impl Store {
             TrxSystem::open(log.clone(), undo, Arc::new(SystemClock::default())).unwrap();
         let data = pool.space(DATA_SPACE).unwrap();
         (Store::assemble(log, pool, system, &data), in_flight)
+    }
+
+    /// The undo space, which must be sound, checked.
+    pub(crate) fn undo_report(&self) -> UndoReport {
+        let report = verify_undo(self.system.undo().space(), &mut |_, _| {}, &mut |_| true).unwrap();
+        assert!(report.damage.is_empty(), "{:?}", report.damage);
+        let space = report.space.as_ref().unwrap();
+        assert!(space.damage.is_empty(), "{:?}", space.damage);
+        report
     }
 
     fn assemble(log: Arc<Log>, pool: Arc<BufferPool>, system: Arc<TrxSystem>, data: &Arc<Space>) -> Store {

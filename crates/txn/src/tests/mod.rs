@@ -17,3 +17,4 @@ mod sequence;
 mod trim;
 mod undo_readers;
 mod unseen_locks;
+mod verify;

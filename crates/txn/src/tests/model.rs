@@ -311,6 +311,8 @@ impl World {
         fs.crash(keeps);
         let (store, in_flight) = Store::recover(fs);
         self.store = store;
+        let undo = self.store.undo_report();
+        assert_eq!(undo.active + undo.prepared, in_flight.len() as u64);
         let mut reader = self.store.system.begin();
         let mut found = Map::new();
         for key in 0..KEYS as u8 {
@@ -365,6 +367,7 @@ impl World {
         }
         while retry_blocking(|| self.store.system.purge_step()).unwrap() {}
         assert_eq!(self.store.system.history_length(), 0);
+        self.store.undo_report();
         for tree in [&self.store.clustered, &self.store.secondary] {
             let report = verify::verify_tree(tree).unwrap();
             assert!(report.damage.is_empty(), "{:?}", report.damage);

@@ -30,6 +30,7 @@ pub mod record;
 pub(crate) mod reserve;
 pub mod segment;
 pub(crate) mod trim;
+pub mod verify;
 
 pub use record::{Delta, Prior, Undo, UndoRecord};
 pub use reserve::UndoReserve;
