@@ -68,7 +68,7 @@ impl Checkpoint {
     }
 
     /// The record in a slot, if it is one and consistent.
-    fn decode(slot: &[u8]) -> Result<Option<Checkpoint>, Truncated> {
+    pub(crate) fn decode(slot: &[u8]) -> Result<Option<Checkpoint>, Truncated> {
         let mut reader = Reader::new(slot);
         let checksum = reader.u32()?;
         if crc32c(Reader::new(reader.rest()).bytes(RECORD - 4)?) != checksum {
@@ -107,7 +107,7 @@ pub(crate) struct CheckpointFile {
     current: Checkpoint,
 }
 
-fn path(dir: &Path) -> PathBuf {
+pub(crate) fn path(dir: &Path) -> PathBuf {
     dir.join(NAME)
 }
 

@@ -21,6 +21,7 @@
 //! | `metrics`, `averages` | what is counted, and what the last flushes were like |
 //! | `dirty` | from where on the log is needed |
 //! | `reader` | recovery's view |
+//! | `inspect` | the files from outside, for the offline check |
 //!
 //! Invariants: an LSN is a logical position, where its bytes lie on disk is the writer's business. Nothing durable is
 //! rewritten. `checkpoint <= durable <= written <= tail <= next`, and none of them ever goes back. A bad group below
@@ -39,6 +40,7 @@ mod durability;
 mod error;
 mod frame;
 mod group;
+mod inspect;
 mod log;
 mod metrics;
 mod reader;
@@ -52,9 +54,10 @@ mod writer;
 pub use config::{FailureHook, LogConfig, WriterThreads};
 pub use durability::{WaitDurable, WaitTail, WorkerInbox, yield_once};
 pub use error::Error;
+pub use inspect::{CheckpointSlot, LogFiles, SegmentFile, checkpoint_path, inspect};
 pub use log::{Credit, LEAST_BUFFER, Log, LsnRange};
 pub use metrics::METRICS;
-pub use reader::{LogReader, Loss, MtrRecord};
+pub use reader::{LogEnd, LogReader, Loss, MtrRecord};
 
 pub use palisade_base::Lsn;
 

@@ -61,6 +61,21 @@ pub struct LogReader {
     ended: bool,
     accepts_damage: bool,
     loss: Option<Loss>,
+    end: Option<LogEnd>,
+}
+
+/// Where and how a log ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogEnd {
+    /// Every mini-transaction below is there.
+    pub lsn: Lsn,
+    /// The same place in the files.
+    pub position: u64,
+    /// Everything below was durable once, as far as the files tell.
+    pub known_durable: Lsn,
+    /// Whether the beginning of something is there that was never written whole: a group, or the first part of a
+    /// mini-transaction. It was never reported durable.
+    pub is_torn: bool,
 }
 
 /// What is lost of a damaged log whose damage is [accepted](LogReader::accept_damage).
@@ -103,6 +118,7 @@ impl LogReader {
             ended: false,
             accepts_damage: false,
             loss: None,
+            end: None,
         }
     }
 
@@ -116,6 +132,11 @@ impl LogReader {
     /// What was lost, once the end has been reached.
     pub fn loss(&self) -> Option<&Loss> {
         self.loss.as_ref()
+    }
+
+    /// Where and how the log ends, once the end has been reached.
+    pub fn end_found(&self) -> Option<LogEnd> {
+        self.end
     }
 
     /// Where reading starts: a mini-transaction's beginning at or before the checkpoint.
@@ -244,6 +265,18 @@ impl LogReader {
         Ok(group::checksum_is(group, checksum).then_some(header))
     }
 
+    /// Whether a group of this log was begun at `position`: its header says so, but it is not whole.
+    fn is_torn_at(&mut self, position: u64) -> Result<bool, Error> {
+        if !self.files.load(position, group::HEADER)? {
+            return Ok(false);
+        }
+        let parsed = GroupHeader::parse(self.files.range(0, group::HEADER));
+        let is_begun = parsed.is_ok_and(|parsed| {
+            parsed.is_some_and(|(header, _)| header.log_id == self.log_id && header.position == position)
+        });
+        Ok(is_begun && self.group_at(position)?.is_none())
+    }
+
     /// The log ends here, unless something says that more was durable.
     fn end(&mut self) -> Result<(), Error> {
         self.ended = true;
@@ -264,6 +297,12 @@ impl LogReader {
             let reason = format!("a segment is missing: a later one holds {}", header.start);
             self.damaged(reason)?;
         }
+        self.end = Some(LogEnd {
+            lsn: self.lsn,
+            position: self.position,
+            known_durable: self.known_durable,
+            is_torn: self.consumed < self.bytes.len() || self.is_torn_at(self.position)?,
+        });
         if self.known_durable > self.lsn {
             let reason = format!("the log ends here, but was durable up to {}", self.known_durable);
             self.damaged(reason)?;

@@ -372,7 +372,7 @@ fn first_group(file: &dyn File) -> io::Result<Option<GroupHeader>> {
 }
 
 /// The segment files in a directory, by number.
-fn list(fs: &dyn FileSystem, dir: &Path) -> io::Result<BTreeMap<u64, PathBuf>> {
+pub(crate) fn list(fs: &dyn FileSystem, dir: &Path) -> io::Result<BTreeMap<u64, PathBuf>> {
     let mut segments = BTreeMap::new();
     for path in fs.list(dir)? {
         let number = path.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.parse().ok());

@@ -413,3 +413,37 @@ fn garbage_is_an_error_or_the_end() {
         }
     }
 }
+
+/// What the offline check tells of the end: a group that was begun and is not whole, or nothing.
+#[test]
+fn a_torn_end_is_told_from_a_clean_one() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (_, appended) = ten_commits(&fs);
+    let end_of = || {
+        let (_, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+        reader.accept_damage();
+        read_all(&mut reader).unwrap();
+        (reader.end_found().unwrap(), reader.loss().cloned())
+    };
+    let (end, loss) = end_of();
+    assert_eq!((end.lsn, end.is_torn, loss), (appended[9].0.end, false, None));
+    let (position, header) = groups(&fs)[9];
+    fs.flip_bit(&segment(0), (position + group::HEADER as u64 + 20) * 8);
+    let (end, loss) = end_of();
+    assert_eq!((end.lsn, end.position, end.is_torn, loss), (header.start, position, true, None));
+}
+
+#[test]
+fn the_files_are_described_from_outside() {
+    use crate::{CheckpointSlot, inspect};
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (log, _) = ten_commits(&fs);
+    let files = inspect(&*fs, dir()).unwrap();
+    assert!(matches!(files.checkpoints[..], [CheckpointSlot::Empty, CheckpointSlot::Sound { sequence: 1, .. }]));
+    assert!(files.segments.iter().all(|segment| segment.is_sound));
+    assert_eq!(files.size(), log.file_sizes().0);
+    fs.flip_bit(&crate::checkpoint_path(dir()), (checkpoint::SLOT as u64 + 30) * 8);
+    let files = inspect(&*fs, dir()).unwrap();
+    assert_eq!(files.checkpoints[1], CheckpointSlot::Damaged);
+    assert_eq!(inspect(&*fs, Path::new("elsewhere")).unwrap(), crate::LogFiles::default());
+}
