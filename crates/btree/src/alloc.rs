@@ -110,6 +110,19 @@ pub fn ensure_free(space: &Space, pages: u32) -> Attempt<()> {
     }
 }
 
+/// Whether a page is in use according to its space's maps. Waits for: header and map to be read.
+pub fn is_in_use(space: &Space, page: PageNo) -> Attempt<bool> {
+    let header = space.shared(HEADER).map_err(Blocked::up)?;
+    check_header(&header).map_err(|what| Error::Corrupted { page: header.id(), what })?;
+    if page.0 >= HeaderView(&header).high_water() {
+        return Ok(false);
+    }
+    drop(header);
+    let (group, in_group) = locate(page);
+    let map = shared_map(space, group)?;
+    Ok(MapView(&map).in_use(in_group))
+}
+
 /// The wholly free extents of a space, but for the first `kept`: the first page of each. They are noted as unused, see
 /// [`give_back_extent`]. Waits for: its header and maps to be read.
 pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {

@@ -27,6 +27,12 @@ use crate::tree::scan::MOST_AHEAD;
 /// Damage that is kept of one tree or space; the rest is counted.
 pub const MOST_DAMAGE: usize = 1000;
 
+/// Leaked pages that are named; the others are counted.
+const LEAKS_NAMED: u64 = 100;
+
+/// What is said of a page that is in use according to the map and that nothing uses.
+pub const LEAKED: &str = "in use according to the map, but nothing uses it";
+
 /// Something that should not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
@@ -89,7 +95,8 @@ pub fn verify_tree(tree: &Tree) -> Result<TreeReport, Error> {
 
 /// The same, telling `on_pages` how far it is. If that says no, the walk ends, and its report is of what it has seen.
 pub fn verify_tree_with(tree: &Tree, on_pages: &mut OnPages<'_>) -> Result<TreeReport, Error> {
-    let mut walk = Walk { tree, report: TreeReport::default(), last: Vec::new(), on_pages, is_stopped: false };
+    let mut walk =
+        Walk { tree, report: TreeReport::default(), last: Vec::new(), on_pages, is_stopped: false };
     let root = match copy_page(tree.space(), tree.root()) {
         Err(error) if error.is_damage() => {
             walk.lost(tree.root(), MAX_LEVEL, "unreadable");
@@ -413,7 +420,9 @@ fn verify_group(
         match (map.in_use(in_group), in_group == 0 || used.contains(page)) {
             (true, false) if !possible.contains(page) => {
                 report.leaked += 1;
-                report.note(space, page, "in use according to the map, but nothing uses it");
+                if report.leaked <= LEAKS_NAMED {
+                    report.note(space, page, LEAKED);
+                }
             }
             (false, true) => report.note(space, page, "used, but free according to the map"),
             (false, false) => report.free += 1,

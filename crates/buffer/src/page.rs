@@ -241,7 +241,7 @@ pub fn verify(id: PageId, bytes: &[u8]) -> Result<(), Corruption> {
 }
 
 /// The id in the header of the page in `bytes`.
-pub(crate) fn stored_id(bytes: &[u8]) -> PageId {
+pub fn stored_id(bytes: &[u8]) -> PageId {
     PageId { space: SpaceId(u32_in(bytes, SPACE)), page: PageNo(u32_in(bytes, PAGE_NO)) }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn read(space: &Space) -> Result<Option<Vec<u8>>, Error> {
 /// The pages of the copy's chain, for who accounts for a space's pages. Blocks.
 pub(crate) fn pages(space: &Space) -> Result<Vec<PageNo>, Error> {
     let (_, chain) = retry_blocking(|| place(space))?;
-    Ok(verify::chain_pages(space, chain)?.0)
+    Ok(verify::verify_chain(space, chain, None)?.pages)
 }
 
 /// Makes `bytes` the copy of a space, if it is not. Blocks.

@@ -187,7 +187,7 @@ impl Engine {
 }
 
 /// Whether the content of a page can be, whichever floor it belongs to.
-fn check_page(page: &Page) -> Result<(), &'static str> {
+pub(crate) fn check_page(page: &Page) -> Result<(), &'static str> {
     palisade_btree::verify::check_page(page).or_else(|| palisade_txn::undo::page::check_page(page)).unwrap_or(
         match page.page_type() {
             info::INFO_TYPE => Ok(()),

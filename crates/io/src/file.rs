@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use crate::syncing::Syncing;
 
-/// How a file is opened. Files are always opened for reading and writing.
+/// How a file is opened: for reading and writing, unless it is said to be [read only](Self::read_only).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenMode {
     creation: Creation,
     direct: bool,
+    reads_only: bool,
     syncing: Syncing,
 }
 
@@ -24,7 +25,7 @@ pub(crate) enum Creation {
 
 impl OpenMode {
     const fn new(creation: Creation) -> OpenMode {
-        OpenMode { creation, direct: false, syncing: Syncing::OnRequest }
+        OpenMode { creation, direct: false, reads_only: false, syncing: Syncing::OnRequest }
     }
 
     /// The file must exist.
@@ -42,6 +43,13 @@ impl OpenMode {
         self
     }
 
+    /// The same for reading: nothing may be written through it, and the file may be one that cannot be written.
+    #[must_use]
+    pub const fn read_only(mut self) -> OpenMode {
+        self.reads_only = true;
+        self
+    }
+
     /// The same, with what is written becoming durable at another time than by [`File::sync`].
     #[must_use]
     pub const fn syncing(mut self, syncing: Syncing) -> OpenMode {
@@ -55,6 +63,10 @@ impl OpenMode {
 
     pub(crate) fn creation(self) -> Creation {
         self.creation
+    }
+
+    pub(crate) fn is_read_only(self) -> bool {
+        self.reads_only
     }
 
     pub(crate) fn is_direct(self) -> bool {
@@ -138,6 +150,12 @@ pub trait FileSystem: Send + Sync {
     /// Takes a directory for this server alone. If another has it, the error's kind is
     /// [`io::ErrorKind::ResourceBusy`] and its text says who.
     fn lock_dir(&self, dir: &Path) -> io::Result<DirLock>;
+
+    /// The same for a reader that must not change anything, the lock's file included: in a directory that no server
+    /// has ever used nothing is locked.
+    fn lock_dir_unchanged(&self, dir: &Path) -> io::Result<DirLock> {
+        self.lock_dir(dir)
+    }
 }
 
 /// `UnexpectedEof`, in the words that all file systems here use.

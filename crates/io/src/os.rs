@@ -89,28 +89,43 @@ impl FileSystem for OsFileSystem {
             .mode(FILE_MODE)
             .open(&path)
             .map_err(|error| about("open", &path, &error))?;
-        match file.try_lock() {
-            Ok(()) => {
-                close_to_others(dir);
-                file.set_len(0)?;
-                file.seek(SeekFrom::Start(0))?;
-                writeln!(file, "{}", std::process::id())?;
-                Ok(DirLock::new(file))
-            }
-            Err(fs::TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let _ = file.read_to_string(&mut holder);
-                let holder = match holder.trim() {
-                    "" => String::new(),
-                    process => format!(" (process {process})"),
-                };
-                Err(io::Error::new(
-                    io::ErrorKind::ResourceBusy,
-                    format!("the directory {} is in use by another server{holder}", dir.display()),
-                ))
-            }
-            Err(fs::TryLockError::Error(error)) => Err(about("lock", &path, &error)),
+        lock(&mut file, dir, &path)?;
+        close_to_others(dir);
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        writeln!(file, "{}", std::process::id())?;
+        Ok(DirLock::new(file))
+    }
+
+    fn lock_dir_unchanged(&self, dir: &Path) -> io::Result<DirLock> {
+        let path = dir.join(LOCK_FILE);
+        let mut file = match fs::File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DirLock::new(())),
+            Err(error) => return Err(about("open", &path, &error)),
+        };
+        lock(&mut file, dir, &path)?;
+        Ok(DirLock::new(file))
+    }
+}
+
+/// Locks the file `path` of `dir`; an error names the process that has locked it.
+fn lock(file: &mut fs::File, dir: &Path, path: &Path) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(fs::TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            let holder = match holder.trim() {
+                "" => String::new(),
+                process => format!(" (process {process})"),
+            };
+            Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                format!("the directory {} is in use by another server{holder}", dir.display()),
+            ))
         }
+        Err(fs::TryLockError::Error(error)) => Err(about("lock", path, &error)),
     }
 }
 
@@ -140,7 +155,7 @@ fn about(action: &str, path: &Path, error: &io::Error) -> io::Error {
 
 fn open(path: &Path, mode: OpenMode, direct: bool) -> io::Result<OsFile> {
     let mut options = fs::OpenOptions::new();
-    options.read(true).write(true).mode(FILE_MODE);
+    options.read(true).write(!mode.is_read_only()).mode(FILE_MODE);
     match mode.creation() {
         Creation::Existing => {}
         Creation::Create => {
@@ -295,6 +310,32 @@ mod tests {
         fs::set_permissions(&old, fs::Permissions::from_mode(0o775)).unwrap();
         let _lock = OsFileSystem.lock_dir(&old).unwrap();
         assert_eq!(permissions(&old), 0o770);
+    }
+
+    #[test]
+    fn a_reader_changes_nothing_and_respects_a_server() {
+        let dir = temporary();
+        let lock_file = dir.path().join(LOCK_FILE);
+        drop(OsFileSystem.lock_dir_unchanged(dir.path()).unwrap());
+        assert!(!lock_file.exists());
+        let server = OsFileSystem.lock_dir(dir.path()).unwrap();
+        let error = OsFileSystem.lock_dir_unchanged(dir.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
+        drop(server);
+        fs::write(&lock_file, "77\n").unwrap();
+        let reader = OsFileSystem.lock_dir_unchanged(dir.path()).unwrap();
+        assert_eq!(fs::read_to_string(&lock_file).unwrap(), "77\n");
+        assert!(OsFileSystem.lock_dir(dir.path()).is_err());
+        drop(reader);
+        let path = dir.path().join("file");
+        fs::write(&path, [7; 8]).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
+        let file = OsFileSystem.open(&path, OpenMode::EXISTING.read_only()).unwrap();
+        let mut bytes = [0; 8];
+        file.read_at(&mut bytes, 0).unwrap();
+        assert_eq!(bytes, [7; 8]);
+        assert!(file.write_at(&[1], 0).is_err());
     }
 
     #[test]

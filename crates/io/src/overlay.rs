@@ -92,6 +92,10 @@ impl<O: Overlay> FileSystem for OverlayFileSystem<O> {
     fn lock_dir(&self, dir: &Path) -> io::Result<DirLock> {
         self.below.lock_dir(dir)
     }
+
+    fn lock_dir_unchanged(&self, dir: &Path) -> io::Result<DirLock> {
+        self.below.lock_dir_unchanged(dir)
+    }
 }
 
 struct OverlayFile<O> {

@@ -48,7 +48,7 @@ impl ScratchFileSystem {
         if let Some(known) = names.get(path) {
             return Ok(known.clone());
         }
-        match self.below.open(path, OpenMode::EXISTING) {
+        match self.below.open(path, OpenMode::EXISTING.read_only()) {
             Ok(file) => {
                 let file = Arc::new(ScratchFile::over(file)?);
                 names.insert(path.to_owned(), Some(file.clone()));
@@ -173,7 +173,10 @@ impl ScratchFile {
         for (number, start, range) in parts(offset, len) {
             if !changed.chunks.contains_key(&number) {
                 let mut chunk = Box::new([0; CHUNK as usize]);
-                self.read_below(&changed, &mut chunk[..], number * CHUNK)?;
+                // What is overwritten as a whole need not be readable below.
+                if range.len() < CHUNK as usize {
+                    self.read_below(&changed, &mut chunk[..], number * CHUNK)?;
+                }
                 changed.chunks.insert(number, chunk);
             }
             let Some(chunk) = changed.chunks.get_mut(&number) else { continue };

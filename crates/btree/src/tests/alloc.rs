@@ -40,7 +40,8 @@ pub(super) fn free(store: &Store, page: PageNo) -> Result<(), Error> {
 }
 
 fn check(store: &Store, used: &BTreeSet<PageNo>) {
-    let damage = with_cleaner(&store.pool, || verify_space(&store.space, &used.iter().copied().collect()).unwrap());
+    let damage =
+        with_cleaner(&store.pool, || verify_space(&store.space, &used.iter().copied().collect()).unwrap());
     assert_eq!(damage, []);
     let usage = store.run(|| alloc::usage(&store.space)).unwrap();
     let groups = usage.high_water.div_ceil(GROUP_PAGES);

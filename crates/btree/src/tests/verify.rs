@@ -195,5 +195,8 @@ fn disagreement_of_map_and_use_is_found() {
     assert!(pages.remove(lost));
     let damage = verify_space(&grown.store.space, &pages).unwrap();
     assert_eq!(damage.len(), 1);
-    assert_eq!((damage[0].page.page, damage[0].what), (lost, "in use according to the map, but nothing uses it"));
+    assert_eq!(
+        (damage[0].page.page, damage[0].what),
+        (lost, "in use according to the map, but nothing uses it")
+    );
 }

@@ -77,6 +77,8 @@ pub struct Scan {
     direction: Direction,
     mode: ReadMode,
     covering: bool,
+    /// Whether what is read is entries of a secondary index as they are, not rows.
+    entries: bool,
     rows_wanted: usize,
     /// Where to go on; `None` at the end.
     from: Option<Bound>,
@@ -126,6 +128,7 @@ impl Scan {
             direction,
             mode,
             covering: covering && index > 0,
+            entries: false,
             rows_wanted: usize::MAX,
             from: Some(from),
             leaves: 0,
@@ -135,6 +138,12 @@ impl Scan {
             ahead: 1,
             may_stop: false,
         }
+    }
+
+    /// A scan of all entries of the secondary index `index` that a snapshot sees, as [`write_entry`] writes them.
+    pub(crate) fn of_entries(table: Arc<Table>, index: usize) -> Self {
+        let (range, mode) = (KeyRange::default(), ReadMode::Snapshot);
+        Scan { entries: true, ..Scan::new(table, index, range, Direction::Forward, mode, true) }
     }
 
     /// The caller may have enough after any row: a scan that locks is not to lock rows that he will not see.
@@ -246,12 +255,34 @@ impl RowBatch {
         self.rows.push(BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked });
     }
 
+    /// Adds an entry of a secondary index: length of the key `u32`, key, payload.
+    fn push_entry(&mut self, key: &[u8], payload: &[u8]) {
+        let from = self.bytes.len() as u32;
+        write_entry(key, payload, &mut self.bytes);
+        let (to, stamp) = (self.bytes.len() as u32, RowStamp::default());
+        self.rows.push(BatchedRow { from, to, stamp, newly_locked: false });
+    }
+
     fn replace(&mut self, place: usize, row: &[u8], stamp: RowStamp, newly_locked: bool) {
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(row);
         let newly_locked = newly_locked || self.rows[place].newly_locked;
         self.rows[place] = BatchedRow { from, to: self.bytes.len() as u32, stamp, newly_locked };
     }
+}
+
+/// An entry as a [scan of entries](Scan::of_entries) gives it.
+pub(crate) fn write_entry(key: &[u8], payload: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+    out.extend_from_slice(key);
+    out.extend_from_slice(payload);
+}
+
+/// The key of such an entry.
+pub(crate) fn key_of_entry(entry: &[u8]) -> &[u8] {
+    let key =
+        entry.split_first_chunk::<4>().and_then(|(len, rest)| rest.get(..u32::from_le_bytes(*len) as usize));
+    key.unwrap_or_default()
 }
 
 impl Bound {
@@ -340,6 +371,7 @@ struct Visit<'a> {
     /// Whether the last committed version of a row that is being changed is good enough.
     peeks: bool,
     covering: bool,
+    entries: bool,
     batch: &'a mut RowBatch,
     pending: &'a mut Pending,
     damaged: bool,
@@ -361,6 +393,7 @@ impl Scan {
             how,
             peeks,
             covering: self.covering,
+            entries: self.entries,
             batch: &mut self.batch,
             pending: &mut self.pending,
             damaged: false,
@@ -476,6 +509,10 @@ impl Visit<'_> {
         }
         let from = self.batch.bytes.len() as u32;
         match key::entry_to_row(self.table, self.index, key, payload, &mut self.batch.bytes) {
+            Ok(()) if self.entries => {
+                self.batch.bytes.truncate(from as usize);
+                self.batch.push_entry(key, payload);
+            }
             Ok(()) => {
                 let (to, stamp) = (self.batch.bytes.len() as u32, RowStamp::default());
                 self.batch.rows.push(BatchedRow { from, to, stamp, newly_locked: false });

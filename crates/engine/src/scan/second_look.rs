@@ -12,7 +12,7 @@ use palisade_base::{Blocked, Event};
 use palisade_catalog::{RowView, key};
 use palisade_txn::{ClusteredHeader, EXTERNAL, Trx};
 
-use super::{BatchedRow, Bound, GONE, LEAF_ROOM, MOST_LONG, RowBatch, Scan, damaged};
+use super::{BatchedRow, Bound, GONE, LEAF_ROOM, MOST_LONG, RowBatch, Scan, damaged, write_entry};
 use crate::store::{FoundRow, How, ReadProgress, RowStore};
 use crate::table::Table;
 use crate::transaction::RowStamp;
@@ -144,7 +144,7 @@ impl Scan {
             How::Snapshot | How::Latest => LOOKS,
             How::Current(_) | How::Locked(_) => 1,
         };
-        let Scan { table, index, batch, pending, from: go_on_from, .. } = self;
+        let Scan { table, index, batch, pending, from: go_on_from, entries, .. } = self;
         let mut wait = None;
         let mut number = 0;
         while number < pending.under_way || pending.under_way < most && pending.begin(batch) {
@@ -162,6 +162,9 @@ impl Scan {
             let key = &pending.keys[from as usize..to as usize];
             match look.go_on(trx, table, *index, key, how) {
                 Ok(found) => {
+                    if *entries && found.is_some() {
+                        look.take_entry(table, *index, key)?;
+                    }
                     look.finish(batch, found);
                     pending.end(number);
                 }
@@ -250,6 +253,16 @@ impl Look {
                 Ok(found.filter(|_| belongs))
             }
         }
+    }
+
+    /// The entry that was looked for takes the place of its row, which has been found to belong to it.
+    fn take_entry(&mut self, table: &Table, index: usize, key: &[u8]) -> Attempt<()> {
+        let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.tree(0)))?;
+        let (mut payload, mut entry) = (Vec::new(), Vec::new());
+        key::entry_payload(table, index, &view, &mut payload);
+        write_entry(key, &payload, &mut entry);
+        self.bytes = entry;
+        Ok(())
     }
 
     fn finish(&self, batch: &mut RowBatch, found: Option<FoundRow>) {

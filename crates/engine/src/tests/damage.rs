@@ -117,7 +117,7 @@ fn goes_on_without_force(disk: &Disk) {
         client.commit();
         while engine.purge_step().unwrap() {}
         let report = engine.check_table(&table(&engine, name)).unwrap();
-        assert_eq!(report.damage, Vec::<String>::new());
+        assert_eq!(report.damage, []);
     }
     create_table(&engine, definition("third"));
     shut_down(engine);
@@ -328,7 +328,11 @@ fn a_damaged_root_is_an_error() {
         }
         let report = engine.check_table(&table(&engine, "t")).unwrap();
         let place = format!("page {}:{}", space.0, root.0);
-        assert!(report.damage.len() == 1 && report.damage[0].contains(&place), "{:?}", report.damage);
+        assert!(
+            report.damage.len() == 1 && report.damage[0].to_string().contains(&place),
+            "{:?}",
+            report.damage
+        );
         drop(client);
         shut_down(engine);
     }

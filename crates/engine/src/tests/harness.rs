@@ -269,11 +269,11 @@ pub(crate) fn crash(engine: Arc<Engine>) {
 /// everything is purged.
 pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
     use palisade_btree::verify;
-    let mut used = std::collections::BTreeSet::from([crate::info::INFO_PAGE]);
+    let mut used = palisade_btree::PageSet::from_iter([crate::info::INFO_PAGE]);
     for tree in table.trees() {
         let report = verify::verify_tree(tree).unwrap();
         assert!(report.damage.is_empty(), "{:?}", report.damage);
-        used.extend(report.pages);
+        used.insert_all(&report.pages);
     }
     let tree = table.tree(0);
     let mut from = std::ops::Bound::Unbounded;
@@ -292,9 +292,9 @@ pub(crate) fn check(engine: &Arc<Engine>, table: &Arc<Table>) {
         })
         .unwrap();
         for first in chains {
-            let (pages, damage) = verify::chain_pages(tree.space(), first).unwrap();
-            assert!(damage.is_empty(), "{damage:?}");
-            used.extend(pages);
+            let chain = verify::verify_chain(tree.space(), first, None).unwrap();
+            assert_eq!(chain.damage, None);
+            used.extend(chain.pages);
         }
         match end {
             palisade_btree::ScanEnd::Continue { separator, .. } => {

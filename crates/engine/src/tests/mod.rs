@@ -1,6 +1,7 @@
 //! The engine from outside, in memory.
 
 mod auto_increment;
+mod check;
 mod cold;
 mod damage;
 mod ddl;

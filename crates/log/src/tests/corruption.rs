@@ -439,7 +439,10 @@ fn the_files_are_described_from_outside() {
     let fs = Arc::new(FaultFileSystem::new(1));
     let (log, _) = ten_commits(&fs);
     let files = inspect(&*fs, dir()).unwrap();
-    assert!(matches!(files.checkpoints[..], [CheckpointSlot::Empty, CheckpointSlot::Sound { sequence: 1, .. }]));
+    assert!(matches!(
+        files.checkpoints[..],
+        [CheckpointSlot::Empty, CheckpointSlot::Sound { sequence: 1, .. }]
+    ));
     assert!(files.segments.iter().all(|segment| segment.is_sound));
     assert_eq!(files.size(), log.file_sizes().0);
     fs.flip_bit(&crate::checkpoint_path(dir()), (checkpoint::SLOT as u64 + 30) * 8);

@@ -6,8 +6,8 @@
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
-use palisade_btree::verify::{Damage, MOST_DAMAGE, SpaceReport, verify_space_with};
 use palisade_btree::PageSet;
+use palisade_btree::verify::{Damage, MOST_DAMAGE, SpaceReport, verify_space_with};
 use palisade_buffer::{Page, PageRead, Space};
 
 use crate::entry::UndoPtr;
@@ -200,9 +200,7 @@ impl Check<'_> {
         }
         match state.occupancy {
             Occupancy::Free => Ok(()),
-            Occupancy::Active | Occupancy::Prepared => {
-                self.follow(state.last, state.writer, &progress.pages)
-            }
+            Occupancy::Active | Occupancy::Prepared => self.follow(state.last, state.writer, &progress.pages),
         }
     }
 
