@@ -41,6 +41,7 @@ pub mod host;
 pub mod locks;
 pub mod mode;
 pub mod named_locks;
+mod place;
 pub mod plan;
 pub mod plans;
 pub mod prepared_count;

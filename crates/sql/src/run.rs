@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use crate::plan::Query;
 use crate::session::{Killed, NextTransaction};
 use crate::sink::ResultSink;
@@ -386,7 +387,7 @@ impl RowMaker {
     #[inline]
     pub fn send(&self, output: &[Expr], cx: &Context<'_>, sink: &mut dyn ResultSink) -> SqlResult<()> {
         if let Some((slot, columns)) = &self.columns
-            && let Some((table, row, _)) = cx.frame.slots[*slot].stored()
+            && let Some((table, row, _)) = cx.frame.slots.at(*slot)?.stored()
         {
             return sink.stored_row(&view(table, row)?, columns);
         }

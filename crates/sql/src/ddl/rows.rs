@@ -9,6 +9,7 @@ use palisade_catalog::{SqlType, Value, ValueRef};
 use super::Definer;
 use crate::dml::store::RowRules;
 use crate::expr::{Context, Slot};
+use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 
 /// Computes what of a row is an expression, and checks the row.
@@ -29,7 +30,7 @@ impl RowCompleter<'_> {
         values: &[Value],
         row: u64,
     ) -> SqlResult<Value> {
-        self.cx.frame.slots[self.slot] = Slot::Values(values.into());
+        *self.cx.frame.slots.at_mut(self.slot)? = Slot::Values(values.into());
         at_once(self.cx.default_value(&self.rules.defaults[place], column, row))
     }
 

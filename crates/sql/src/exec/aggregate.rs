@@ -23,6 +23,7 @@ use crate::expr::{Context, Expr, Slot};
 use crate::func::json::convert::to_json;
 use crate::func::json::document_error;
 use crate::func::json::make::member_name;
+use crate::place::At;
 use crate::plan::{Operator, SortKey};
 use crate::{SqlAttempt, SqlResult};
 
@@ -124,9 +125,9 @@ impl AggregateState {
             if self.groups.is_empty() && (plan.group.is_empty() || plan.rollup) {
                 // Of no rows, too, there is a row that sums them up.
                 for slot in plan.keep {
-                    cx.frame.slots[*slot] = Slot::Null;
+                    *cx.frame.slots.at_mut(*slot)? = Slot::Null;
                 }
-                self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0);
+                self.add_group(cx, plan, vec![Value::Null; plan.group.len()], 0)?;
             }
             self.complete = true;
         }
@@ -143,9 +144,9 @@ impl AggregateState {
             row.push(Value::Int(group.level as i64));
         }
         for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
-            cx.frame.slots[*slot] = std::mem::take(kept);
+            *cx.frame.slots.at_mut(*slot)? = std::mem::take(kept);
         }
-        cx.frame.slots[plan.slot] = Slot::Values(row.into());
+        *cx.frame.slots.at_mut(plan.slot)? = Slot::Values(row.into());
         Ok(true)
     }
 
@@ -180,10 +181,11 @@ impl AggregateState {
             self.pending = false;
             let lowest = if plan.rollup { 0 } else { plan.group.len() };
             for level in lowest..=plan.group.len() {
-                let position = self.group_of(cx, plan, &values, level);
+                let position = self.group_of(cx, plan, &values, level)?;
                 charge(self.bytes + self.index.size())?;
                 let mut rest = &self.arguments[..];
-                for (accumulator, spec) in self.groups[position].accumulators.iter_mut().zip(plan.aggregates)
+                for (accumulator, spec) in
+                    self.groups.at_mut(position)?.accumulators.iter_mut().zip(plan.aggregates)
                 {
                     let (values, after) = rest.split_at(spec.arguments.len());
                     let (keys, after) = after.split_at(spec.order_by.len());
@@ -208,14 +210,14 @@ impl AggregateState {
             Order::Sorting(sort) => sort,
         };
         let mut compare =
-            |left: &usize, right: &usize| rollup_order(&groups[*left], &groups[*right], plan.group);
+            |left: &usize, right: &usize| rollup_order(groups.get(*left), groups.get(*right), plan.group);
         while !sort.step(&mut compare) {
             cx.take_turns(merge::RUN as u32 / 2)?;
         }
         let Order::Sorting(sort) = std::mem::replace(&mut self.order, Order::Done) else { return Ok(()) };
         let order = sort.into_items();
         let mut taken: Vec<Option<Group>> = std::mem::take(groups).into_iter().map(Some).collect();
-        groups.extend(order.into_iter().filter_map(|number| taken[number].take()));
+        groups.extend(order.into_iter().filter_map(|number| taken.get_mut(number)?.take()));
         Ok(())
     }
 
@@ -245,41 +247,55 @@ impl AggregateState {
 
     /// The number of the group of `values` on a level, a new one if there is none yet.
     #[inline]
-    fn group_of(&mut self, cx: &Context<'_>, plan: &Grouping<'_>, values: &[Value], level: usize) -> usize {
+    fn group_of(
+        &mut self,
+        cx: &Context<'_>,
+        plan: &Grouping<'_>,
+        values: &[Value],
+        level: usize,
+    ) -> SqlResult<usize> {
         if plan.group.is_empty() && !self.groups.is_empty() {
-            return 0;
+            return Ok(0);
         }
         self.key.clear();
         self.key.push(level as u8);
-        for (value, expr) in values[..level].iter().zip(plan.group) {
+        for (value, expr) in values.iter().take(level).zip(plan.group) {
             append_hash_key(value, &expr.ty, &mut self.key);
         }
-        match self.index.number(&self.key) {
+        Ok(match self.index.number(&self.key) {
             Numbered::Known(position) => position,
             Numbered::New(position) => {
                 let mut own = values.to_vec();
-                own[level..].fill(Value::Null);
-                self.add_group(cx, plan, own, level);
+                own.iter_mut().skip(level).for_each(|value| *value = Value::Null);
+                self.add_group(cx, plan, own, level)?;
                 position
             }
-        }
+        })
     }
 
-    fn add_group(&mut self, cx: &Context<'_>, plan: &Grouping<'_>, values: Vec<Value>, level: usize) {
-        let kept: Box<[Slot]> = plan.keep.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+    fn add_group(
+        &mut self,
+        cx: &Context<'_>,
+        plan: &Grouping<'_>,
+        values: Vec<Value>,
+        level: usize,
+    ) -> SqlResult<()> {
+        let kept: Box<[Slot]> = cx.frame.keep(plan.keep)?;
         self.bytes += 200 + values_size(&values) + kept.iter().map(Slot::size).sum::<usize>();
         let accumulators = plan.aggregates.iter().map(Accumulator::new).collect();
         self.groups.push(Group { values, level, accumulators, kept });
+        Ok(())
     }
 }
 
 /// Groups in order of their values, each followed by the row that sums it up.
-fn rollup_order(left: &Group, right: &Group, group: &[Expr]) -> Ordering {
-    for (position, expr) in group.iter().enumerate() {
+fn rollup_order(left: Option<&Group>, right: Option<&Group>, group: &[Expr]) -> Ordering {
+    let (Some(left), Some(right)) = (left, right) else { return Ordering::Equal };
+    let values = left.values.iter().zip(&right.values);
+    for (position, (expr, (left_value, right_value))) in group.iter().zip(values).enumerate() {
         match (position < left.level, position < right.level) {
             (true, true) => {
-                let ordering =
-                    compare_typed(left.values[position].as_ref(), right.values[position].as_ref(), &expr.ty);
+                let ordering = compare_typed(left_value.as_ref(), right_value.as_ref(), &expr.ty);
                 if ordering != Ordering::Equal {
                     return ordering;
                 }

@@ -8,6 +8,7 @@ use palisade_catalog::{SqlType, Value};
 
 use super::{State, append_hash_key};
 use crate::expr::{Context, Domain, Expr, JsonSide, Slot};
+use crate::place::At;
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
 
@@ -72,7 +73,7 @@ impl NestedLoopState {
                         JoinKind::Inner | JoinKind::Semi => false,
                     };
                     if alone {
-                        clear_slots(right, cx);
+                        clear_slots(right, cx)?;
                         return Ok(true);
                     }
                     continue;
@@ -102,12 +103,13 @@ impl NestedLoopState {
 }
 
 /// Makes every slot below `plan` NULL.
-fn clear_slots(plan: &Operator, cx: &mut Context<'_>) {
+fn clear_slots(plan: &Operator, cx: &mut Context<'_>) -> SqlResult<()> {
     let mut slots = Vec::new();
     plan.slots(&mut slots);
     for slot in slots {
-        cx.frame.slots[slot] = Slot::Null;
+        *cx.frame.slots.at_mut(slot)? = Slot::Null;
     }
+    Ok(())
 }
 
 /// A hash join's plan, taken apart.
@@ -201,14 +203,14 @@ impl HashJoinState {
                     self.has_left = false;
                     if !self.matched && matches!(plan.kind, JoinKind::Left | JoinKind::Anti) {
                         for slot in plan.right_slots {
-                            cx.frame.slots[*slot] = Slot::Null;
+                            *cx.frame.slots.at_mut(*slot)? = Slot::Null;
                         }
                         return Ok(true);
                     }
                     continue;
                 };
                 for (slot, kept) in plan.right_slots.iter().zip(row.iter()) {
-                    cx.frame.slots[*slot] = kept.clone();
+                    *cx.frame.slots.at_mut(*slot)? = kept.clone();
                 }
                 self.next_match += 1;
                 self.testing = true;
@@ -248,8 +250,7 @@ impl HashJoinState {
             let known = cx.step(|cx| join_key(cx, keys, &mut key))?;
             self.right_pending = false;
             if known {
-                let row: Box<[Slot]> =
-                    plan.right_slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+                let row: Box<[Slot]> = cx.frame.keep(plan.right_slots)?;
                 self.bytes += key.len() + row.iter().map(Slot::size).sum::<usize>();
                 charge(self.bytes)?;
                 self.table.entry(key).or_default().push(row);

@@ -40,6 +40,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
 use crate::expr::{Context, Expr, Slot};
+use crate::place::At;
 use crate::plan::{Limit, Operator};
 use crate::{SqlAttempt, SqlResult};
 
@@ -179,7 +180,7 @@ impl State {
             (State::Values { next }, Operator::Values { slot, rows }) => {
                 let Some(row) = rows.get(*next) else { return Ok(false) };
                 let values = evaluate_all(row, cx)?;
-                cx.frame.slots[*slot] = Slot::Values(values.into());
+                *cx.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
                 *next += 1;
                 Ok(true)
             }
@@ -231,7 +232,7 @@ impl State {
                 }
                 let values = settled_all(output, cx)?;
                 *pending = false;
-                cx.frame.slots[*slot] = Slot::Values(values.into());
+                *cx.frame.slots.at_mut(*slot)? = Slot::Values(values.into());
                 Ok(true)
             }
             (State::Distinct(state), Operator::Distinct { input, slot, types }) => {
@@ -266,7 +267,7 @@ fn next_passing(
     filter: Option<&Expr>,
 ) -> SqlAttempt<bool> {
     while let Some(row) = rows.get(*next) {
-        cx.frame.slots[slot] = Slot::Values(row.clone());
+        *cx.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         let passes = match filter {
             Some(filter) => cx.step(|cx| filter.test(cx))? == Some(true),
             None => true,

@@ -10,6 +10,7 @@ use palisade_engine::{
 use crate::SqlAttempt;
 use crate::dml::clustered_key;
 use crate::expr::{Context, Expr, Slot};
+use crate::place::At;
 use crate::plan::Access;
 use crate::plan::access::Ranges;
 use crate::work::{Reach, Work, reach};
@@ -78,7 +79,7 @@ impl ScanState {
     #[inline]
     pub fn step(&mut self, cx: &mut Context<'_>) -> bool {
         let Some((slot, work)) = self.untested else { return false };
-        let Slot::Batch { batch, position, .. } = &mut cx.frame.slots[slot] else { return false };
+        let Some(Slot::Batch { batch, position, .. }) = cx.frame.slots.get_mut(slot) else { return false };
         let is_last = *position + 1 >= batch.len();
         if is_last || self.pending || self.scan.is_none() || cx.budget < 2 {
             return false;
@@ -149,8 +150,8 @@ impl ScanState {
                 self.relock = true;
             }
             _ if keeps_locks => {}
-            _ if cx.frame.slots[slot].is_newly_locked() => {
-                let Some((_, row, _)) = cx.frame.slots[slot].stored() else { return Ok(()) };
+            _ if cx.frame.slots.at(slot)?.is_newly_locked() => {
+                let Some((_, row, _)) = cx.frame.slots.at(slot)?.stored() else { return Ok(()) };
                 let key = clustered_key(table, row)?;
                 cx.transaction().unlock_row(table, &key);
             }
@@ -163,7 +164,7 @@ impl ScanState {
     /// tested.
     fn lock_point(&mut self, cx: &mut Context<'_>, slot: usize, table: &Arc<Table>) -> SqlAttempt<bool> {
         let Phase::PointRead(key) = &self.phase else { return Ok(false) };
-        let tested = cx.frame.slots[slot].stored().map(|(_, _, stamp)| stamp);
+        let tested = cx.frame.slots.at(slot)?.stored().map(|(_, _, stamp)| stamp);
         let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);
         let mut row = RowBuf::new();
         let found = match cx.transaction().point_read(table, 0, key, mode, &mut row) {
@@ -175,7 +176,7 @@ impl ScanState {
         };
         self.phase = Phase::Finished;
         if found {
-            cx.frame.slots[slot] = Slot::Point { table: table.clone(), row };
+            *cx.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
         }
         Ok(found)
     }
@@ -191,7 +192,7 @@ impl ScanState {
         if self.phase == Phase::Closed {
             self.open(cx, table, access)?;
         }
-        if let Slot::Batch { batch, position, .. } = &mut cx.frame.slots[slot]
+        if let Slot::Batch { batch, position, .. } = cx.frame.slots.at_mut(slot)?
             && self.scan.is_some()
             && *position + 1 < batch.len()
         {
@@ -205,7 +206,7 @@ impl ScanState {
             return Ok(true);
         }
         if let Phase::Point(key) = &self.phase {
-            let mut row = match std::mem::take(&mut cx.frame.slots[slot]) {
+            let mut row = match std::mem::take(cx.frame.slots.at_mut(slot)?) {
                 Slot::Point { row, .. } => row,
                 _ => RowBuf::new(),
             };
@@ -217,7 +218,7 @@ impl ScanState {
                 _ => Phase::Finished,
             };
             if found {
-                cx.frame.slots[slot] = Slot::Point { table: table.clone(), row };
+                *cx.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
             }
             return Ok(found);
         }
@@ -225,7 +226,7 @@ impl ScanState {
             if self.scan.is_none() {
                 let Some(range) = self.ranges.pop() else {
                     self.phase = Phase::Finished;
-                    cx.frame.slots[slot] = Slot::Null;
+                    *cx.frame.slots.at_mut(slot)? = Slot::Null;
                     return Ok(false);
                 };
                 let direction = if access.backward { Direction::Backward } else { Direction::Forward };
@@ -242,7 +243,7 @@ impl ScanState {
                 count_begin(cx, access);
             }
             let scan = self.scan.as_mut().expect("it was just made");
-            let mut batch = match std::mem::take(&mut cx.frame.slots[slot]) {
+            let mut batch = match std::mem::take(cx.frame.slots.at_mut(slot)?) {
                 Slot::Batch { batch, .. } => batch,
                 _ => RowBatch::new(),
             };
@@ -252,7 +253,7 @@ impl ScanState {
                 if std::mem::replace(&mut self.has_given, true) || is_table_scan(access) {
                     cx.session.work.add(step(access), 1);
                 }
-                cx.frame.slots[slot] = Slot::Batch { table: table.clone(), batch, position: 0 };
+                *cx.frame.slots.at_mut(slot)? = Slot::Batch { table: table.clone(), batch, position: 0 };
                 return Ok(true);
             }
             if !more {

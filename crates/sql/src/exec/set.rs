@@ -10,6 +10,7 @@ use super::sort::append_row_key;
 use super::{KeptRow, State, next_passing};
 use crate::SqlAttempt;
 use crate::expr::{Context, Expr, Slot};
+use crate::place::At;
 use crate::plan::{Operator, Query, SetStep};
 
 /// Where a combination is.
@@ -73,8 +74,8 @@ impl UnionState {
             }
             let Some(plan) = inputs.get(self.current) else { break };
             while self.inputs[self.current].next(plan, cx)? {
-                if let Slot::Values(values) = &cx.frame.slots[slot] {
-                    self.bytes += cx.frame.slots[slot].size();
+                if let Slot::Values(values) = cx.frame.slots.at(slot)? {
+                    self.bytes += cx.frame.slots.at(slot)?.size();
                     self.collected.push(values.clone());
                 }
                 charge(self.bytes)?;
@@ -91,7 +92,7 @@ impl UnionState {
         }
         let rows = self.rows.get_or_insert_with(Vec::new);
         let Some(row) = rows.get(self.next) else { return Ok(false) };
-        cx.frame.slots[slot] = Slot::Values(row.clone());
+        *cx.frame.slots.at_mut(slot)? = Slot::Values(row.clone());
         self.next += 1;
         Ok(true)
     }

@@ -21,6 +21,7 @@ use super::{State, append_hash_key, limit_values};
 use crate::expr::compare::compare_typed;
 use crate::expr::context::values_size;
 use crate::expr::{Context, Slot};
+use crate::place::At;
 use crate::plan::{Limit, Operator, SortKey};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
@@ -458,7 +459,7 @@ impl DistinctState {
     ) -> SqlAttempt<bool> {
         while self.input.next(input, cx)? {
             self.key.clear();
-            append_row_key(&cx.frame.slots[slot], types, &mut self.key);
+            append_row_key(cx.frame.slots.at(slot)?, types, &mut self.key);
             let is_new = self.seen.insert(&self.key);
             charge(self.seen.size())?;
             if is_new {

@@ -18,6 +18,7 @@ use super::merge::{self, MergeSort};
 use super::sort::compare_keys;
 use crate::expr::context::values_size;
 use crate::expr::{Context, Domain, Expr, Slot};
+use crate::place::At;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 use crate::plan::{Operator, SortKey};
 use crate::{SqlAttempt, SqlResult};
@@ -131,9 +132,9 @@ impl WindowState {
         let Some(row) = self.rows.get_mut(self.next) else { return Ok(false) };
         self.next += 1;
         for (slot, kept) in self.slots.iter().zip(row.slots.iter_mut()) {
-            cx.frame.slots[*slot] = std::mem::take(kept);
+            *cx.frame.slots.at_mut(*slot)? = std::mem::take(kept);
         }
-        cx.frame.slots[plan.slot] = Slot::Values(std::mem::take(&mut row.results).into());
+        *cx.frame.slots.at_mut(plan.slot)? = Slot::Values(std::mem::take(&mut row.results).into());
         Ok(true)
     }
 
@@ -207,7 +208,7 @@ impl WindowState {
                 Ok((partition, order, inputs))
             })?;
             self.pending = false;
-            let slots: Box<[Slot]> = self.slots.iter().map(|slot| cx.frame.slots[*slot].keep()).collect();
+            let slots: Box<[Slot]> = cx.frame.keep(&self.slots)?;
             let values =
                 [&partition, &order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
             self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());

@@ -19,6 +19,7 @@ use super::pace::Pace;
 use crate::exec::SubqueryState;
 use crate::mode::SqlMode;
 use crate::named_locks::Wait;
+use crate::place::At;
 use crate::plan::Plan;
 use crate::session::Killed;
 use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult};
@@ -158,6 +159,16 @@ fn damaged(table: &Table, error: RowError) -> SqlError {
 pub struct Frame {
     /// One per table.
     pub slots: Vec<Slot>,
+}
+
+impl Frame {
+    /// The current rows of these slots, to be kept while the slots move on.
+    pub fn keep<'s, Kept: FromIterator<Slot>>(
+        &self,
+        slots: impl IntoIterator<Item = &'s usize>,
+    ) -> SqlResult<Kept> {
+        slots.into_iter().map(|slot| Ok(self.slots.at(*slot)?.keep())).collect()
+    }
 }
 
 /// A SLEEP() that has begun.

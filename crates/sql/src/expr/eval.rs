@@ -11,6 +11,7 @@ use super::convert::text_of;
 use super::{Comparison, Context, Domain, Expr, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
+use crate::place::At;
 use crate::session::UserVariable;
 use crate::{SqlAttempt, SqlResult};
 
@@ -59,10 +60,12 @@ impl Expr {
             Node::Parameter(number) => {
                 Some(Ok(cx.parameters.get(*number).map_or(ValueRef::Null, Value::as_ref)))
             }
-            Node::Column { slot, column, .. } => match cx.frame.slots[*slot].value(*column) {
-                Ok(ValueRef::Timestamp(_)) => None,
-                other => Some(other),
-            },
+            Node::Column { slot, column, .. } => {
+                match cx.frame.slots.at(*slot).and_then(|slot| slot.value(*column)) {
+                    Ok(ValueRef::Timestamp(_)) => None,
+                    other => Some(other),
+                }
+            }
             _ => None,
         }
     }
@@ -71,7 +74,7 @@ impl Expr {
     pub fn eval(&self, cx: &mut Context<'_>) -> SqlAttempt<Value> {
         match &self.node {
             Node::Literal(value) => Ok(value.clone()),
-            Node::Column { slot, column, .. } => Ok(match cx.frame.slots[*slot].value(*column)? {
+            Node::Column { slot, column, .. } => Ok(match cx.frame.slots.at(*slot)?.value(*column)? {
                 ValueRef::Timestamp(timestamp) => Value::DateTime(timestamp.to_datetime(cx.zone())),
                 other => other.to_owned(),
             }),

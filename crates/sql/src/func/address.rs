@@ -14,6 +14,7 @@ use super::{Evaluation, Function, Typed, function, text_of_length};
 use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
+use crate::place::At;
 use Evaluation::Strict;
 
 /// Their declarations.
@@ -26,7 +27,7 @@ pub static FUNCTIONS: &[Function] = &[
         "is_ipv4",
         (1, 1),
         int,
-        Strict(|_, v, a, _| Ok(truth(ipv4_of(&text_of(&v[0], &a[0].ty)).is_some()))),
+        Strict(|_, v, a, _| Ok(truth(ipv4_of(&text_of(v.at(0)?, &a.at(0)?.ty)).is_some()))),
     ),
     function("is_ipv4_compat", (1, 1), int, Strict(is_ipv4_compat)),
     function("is_ipv4_mapped", (1, 1), int, Strict(is_ipv4_mapped)),
@@ -34,7 +35,7 @@ pub static FUNCTIONS: &[Function] = &[
         "is_ipv6",
         (1, 1),
         int,
-        Strict(|_, v, a, _| Ok(truth(ipv6_of(&text_of(&v[0], &a[0].ty)).is_some()))),
+        Strict(|_, v, a, _| Ok(truth(ipv6_of(&text_of(v.at(0)?, &a.at(0)?.ty)).is_some()))),
     ),
 ];
 
@@ -74,12 +75,12 @@ fn wrong_address(
 }
 
 fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let mut parts = Vec::new();
     for part in text.split(|byte| *byte == b'.') {
         match std::str::from_utf8(part).ok().and_then(|part| part.parse::<u8>().ok()) {
             Some(part) => parts.push(u64::from(part)),
-            None => return wrong_address(cx, "string", (&arguments[0], &values[0]), "inet_aton"),
+            None => return wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet_aton"),
         }
     }
     // short forms: the last part is the lowest byte
@@ -88,15 +89,15 @@ fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
         [a, b, c] => Ok(Value::UInt(a << 24 | b << 16 | c)),
         [a, b] => Ok(Value::UInt(a << 24 | b)),
         [a] => Ok(Value::UInt(*a)),
-        _ => wrong_address(cx, "string", (&arguments[0], &values[0]), "inet_aton"),
+        _ => wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet_aton"),
     }
 }
 
 fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let number = cx.to_bits(values[0].as_ref())?;
+    let number = cx.to_bits(values.at(0)?.as_ref())?;
     match u32::try_from(number) {
         Ok(number) => Ok(Value::bytes(std::net::Ipv4Addr::from(number).to_string())),
-        Err(_) => wrong_address(cx, "integer", (&arguments[0], &values[0]), "inet_ntoa"),
+        Err(_) => wrong_address(cx, "integer", (arguments.at(0)?, values.at(0)?), "inet_ntoa"),
     }
 }
 
@@ -117,10 +118,10 @@ fn ipv4_of(text: &[u8]) -> Option<[u8; 4]> {
 fn ipv6_of(text: &[u8]) -> Option<[u8; 16]> {
     // The standard library knows all of it but zeros in front of the decimal parts, which are written out for it.
     let text = std::str::from_utf8(text).ok()?;
-    let address = match text.rfind(':') {
-        Some(colon) if text[colon..].contains('.') => {
-            let [a, b, c, d] = ipv4_of(&text.as_bytes()[colon + 1..])?;
-            format!("{}{a}.{b}.{c}.{d}", &text[..=colon]).parse::<Ipv6Addr>()
+    let address = match text.rsplit_once(':') {
+        Some((groups, decimal)) if decimal.contains('.') => {
+            let [a, b, c, d] = ipv4_of(decimal.as_bytes())?;
+            format!("{groups}:{a}.{b}.{c}.{d}").parse::<Ipv6Addr>()
         }
         _ => text.parse::<Ipv6Addr>(),
     };
@@ -128,13 +129,13 @@ fn ipv6_of(text: &[u8]) -> Option<[u8; 16]> {
 }
 
 fn inet6_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     if let Some(address) = ipv4_of(&text) {
         return Ok(Value::bytes(address.as_slice()));
     }
     match ipv6_of(&text) {
         Some(address) => Ok(Value::bytes(address.as_slice())),
-        None => wrong_address(cx, "string", (&arguments[0], &values[0]), "inet6_aton"),
+        None => wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet6_aton"),
     }
 }
 
@@ -145,22 +146,21 @@ fn bytes_of(value: &Value, argument: &Expr) -> Option<Bytes> {
 }
 
 fn inet6_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let bytes = bytes_of(&values[0], &arguments[0]);
+    let bytes = bytes_of(values.at(0)?, arguments.at(0)?);
     let bytes = bytes.as_deref().unwrap_or_default();
     if let Ok(address) = <[u8; 4]>::try_from(bytes) {
         return Ok(Value::bytes(std::net::Ipv4Addr::from(address).to_string()));
     }
     match <[u8; 16]>::try_from(bytes) {
         Ok(address) => Ok(Value::bytes(ipv6_text(address))),
-        Err(_) => wrong_address(cx, "string", (&arguments[0], &values[0]), "inet6_ntoa"),
+        Err(_) => wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet6_ntoa"),
     }
 }
 
 fn ipv6_text(address: [u8; 16]) -> String {
-    let groups: Vec<u16> =
-        address.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+    let groups = std::net::Ipv6Addr::from(address).segments();
     let [.., a, b, c, d] = address;
-    let zeros = |from: usize| groups[from..].iter().take_while(|group| **group == 0).count();
+    let zeros = |from: usize| groups.iter().skip(from).take_while(|group| **group == 0).count();
     // the longest run of zeros, the first of several
     let (mut start, mut length) = (0, 0);
     for from in 0..groups.len() {
@@ -176,7 +176,10 @@ fn ipv6_text(address: [u8; 16]) -> String {
     let hex = |groups: &[u16]| groups.iter().map(|group| format!("{group:x}")).collect::<Vec<_>>().join(":");
     match length {
         0 => hex(&groups),
-        _ => format!("{}::{}", hex(&groups[..start]), hex(&groups[start + length..])),
+        _ => {
+            let (before, rest) = groups.split_at(start);
+            format!("{}::{}", hex(before), hex(rest.get(length..).unwrap_or_default()))
+        }
     }
 }
 
@@ -187,13 +190,13 @@ fn ipv6_bytes(value: &Value, argument: &Expr) -> Option<[u8; 16]> {
 
 /// `::a.b.c.d`, but neither `::` nor `::1`.
 fn is_ipv4_compat(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let address = ipv6_bytes(&values[0], &arguments[0]).map(u128::from_be_bytes);
+    let address = ipv6_bytes(values.at(0)?, arguments.at(0)?).map(u128::from_be_bytes);
     Ok(truth(address.is_some_and(|address| address > 1 && address <= u128::from(u32::MAX))))
 }
 
 /// `::ffff:a.b.c.d`.
 fn is_ipv4_mapped(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let address = ipv6_bytes(&values[0], &arguments[0]).map(u128::from_be_bytes);
+    let address = ipv6_bytes(values.at(0)?, arguments.at(0)?).map(u128::from_be_bytes);
     Ok(truth(address.is_some_and(|address| address >> 32 == 0xffff)))
 }
 

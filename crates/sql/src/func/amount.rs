@@ -5,6 +5,7 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use super::{Evaluation, Function, Typed, function};
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use Evaluation::Strict;
 
 /// Their declarations.
@@ -31,12 +32,12 @@ fn text(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn format_bytes(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let value = cx.to_f64(values[0].as_ref())?;
+    let value = cx.to_f64(values.at(0)?.as_ref())?;
     Ok(Value::bytes(in_units(value, &BYTES).unwrap_or_else(|| format!("{:4} bytes", value.trunc() as i64))))
 }
 
 fn format_pico_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let value = cx.to_f64(values[0].as_ref())?;
+    let value = cx.to_f64(values.at(0)?.as_ref())?;
     Ok(Value::bytes(
         in_units(value, &PICOSECONDS).unwrap_or_else(|| format!("{:3} ps", value.trunc() as i64)),
     ))

@@ -12,6 +12,7 @@ use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 use super::{Evaluation, Function, Typed, function, text_of_length};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use crate::{SqlError, SqlResult};
 use Evaluation::Strict;
 
@@ -27,7 +28,7 @@ const HEADER: usize = 4;
 const LENGTH_MASK: u32 = 0x3fff_ffff;
 
 fn compress_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments[0].ty.wire_length(4));
+    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4));
     Ok(Typed::nullable(text_of_length(bytes + bytes / 1000 + 18, CollationId::BINARY)))
 }
 
@@ -47,7 +48,7 @@ fn split(compressed: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 fn compress(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     match compressed(&text, |units| cx.checkpoint(units))? {
         Some(stream) => Ok(Value::bytes(stream)),
         None => {
@@ -91,7 +92,7 @@ const PIECE: usize = 1 << 12;
 const UNITS_A_BYTE: usize = 32;
 
 fn uncompress(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let limit = cx.session.variables.max_allowed_packet;
     match uncompressed(&text, limit, |units| cx.checkpoint(units))? {
         Ok(original) => Ok(Value::Bytes(original)),
@@ -143,7 +144,7 @@ fn uncompressed_length(
     arguments: &[Expr],
     _: &Expr,
 ) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     if text.is_empty() {
         return Ok(Value::Int(0));
     }

@@ -8,6 +8,7 @@ use super::{Evaluation, Function, MANY, Typed, function};
 use crate::expr::common::common;
 use crate::expr::compare::domain_of;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
 
@@ -51,14 +52,14 @@ fn coalesce_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed
 }
 
 fn if_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = common_type("if", &arguments[1..], connection)?;
-    Ok(Typed { ty, nullable: arguments[1].nullable || arguments[2].nullable })
+    let ty = common_type("if", arguments.tail(1)?, connection)?;
+    Ok(Typed { ty, nullable: arguments.at(1)?.nullable || arguments.at(2)?.nullable })
 }
 
 fn nullif_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    domain_of(&arguments[0], &arguments[1], "nullif")?;
+    domain_of(arguments.at(0)?, arguments.at(1)?, "nullif")?;
     let _ = connection;
-    Ok(Typed::nullable(arguments[0].ty.clone()))
+    Ok(Typed::nullable(arguments.at(0)?.ty.clone()))
 }
 
 fn extreme_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -88,27 +89,27 @@ fn coalesce(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
 }
 
 fn if_(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
-    let chosen = if arguments[0].test(cx)? == Some(true) { &arguments[1] } else { &arguments[2] };
+    let chosen = if arguments.at(0)?.test(cx)? == Some(true) { arguments.at(1)? } else { arguments.at(2)? };
     let value = chosen.eval(cx)?;
     Ok(cx.adapt_chosen(value, &chosen.ty, &call.ty)?)
 }
 
 fn nullif(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
-    let (left, right) = (arguments[0].eval(cx)?, arguments[1].eval(cx)?);
-    let domain = domain_of(&arguments[0], &arguments[1], "nullif")?;
+    let (left, right) = (arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?);
+    let domain = domain_of(arguments.at(0)?, arguments.at(1)?, "nullif")?;
     let equal = cx.compare(left.as_ref(), right.as_ref(), domain)? == Some(Ordering::Equal);
     Ok(if equal { Value::Null } else { left })
 }
 
 fn isnull(_: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::Int(i64::from(values[0].is_null())))
+    Ok(Value::Int(i64::from(values.at(0)?.is_null())))
 }
 
 fn grouping(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (level, places) = values.split_first().expect("the plan gives it a level");
-    let level = cx.to_i64(level.as_ref())?;
+    // The plan puts a level before the arguments.
+    let level = cx.to_i64(values.at(0)?.as_ref())?;
     let mut bits = 0;
-    for place in places {
+    for place in values.tail(1)? {
         bits = bits << 1 | i64::from(cx.to_i64(place.as_ref())? >= level);
     }
     Ok(Value::Int(bits))
@@ -116,12 +117,12 @@ fn grouping(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> Sql
 
 /// INTERVAL(n, a, b, ...): how many of the ascending a, b, ... are at most n.
 fn interval(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::Int(-1));
     }
-    let wanted = cx.to_f64(values[0].as_ref())?;
+    let wanted = cx.to_f64(values.at(0)?.as_ref())?;
     let mut count = 0;
-    for value in &values[1..] {
+    for value in values.tail(1)? {
         if !value.is_null() && cx.to_f64(value.as_ref())? > wanted {
             break;
         }

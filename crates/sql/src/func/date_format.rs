@@ -132,8 +132,8 @@ fn date_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
     let month_name = || MONTHS.get((month as usize).checked_sub(1)?);
     let weekday_name = || WEEKDAYS.get(usize::from(date.weekday()?));
     match specifier {
-        b'a' => out.extend_from_slice(&weekday_name()?.as_bytes()[..3]),
-        b'b' => out.extend_from_slice(&month_name()?.as_bytes()[..3]),
+        b'a' => out.extend(weekday_name()?.bytes().take(3)),
+        b'b' => out.extend(month_name()?.bytes().take(3)),
         b'c' => padded(out, month, 1),
         b'D' => {
             padded(out, day, 1);
@@ -344,7 +344,8 @@ fn read<'a>(mut text: &'a [u8], format: &[u8], fields: &mut Fields) -> Option<&'
 }
 
 fn skip(text: &[u8], what: impl Fn(&u8) -> bool) -> &[u8] {
-    &text[text.iter().take_while(|byte| what(byte)).count()..]
+    let skipped = text.iter().take_while(|byte| what(byte)).count();
+    text.get(skipped..).unwrap_or_default()
 }
 
 /// A number of at most `most` digits, and how many it had.
@@ -369,11 +370,13 @@ fn year((value, digits): (u32, u32), wanted: u32) -> u32 {
 
 /// The position of the name (its first `length` letters) with which `text` begins.
 fn name(text: &mut &[u8], names: &[&str], length: usize) -> Option<u32> {
-    let position = names.iter().position(|name| {
-        let wanted = &name.as_bytes()[..length.min(name.len())];
-        text.get(..wanted.len()).is_some_and(|head| head.eq_ignore_ascii_case(wanted))
-    })?;
-    *text = &text[length.min(names[position].len())..];
+    let behind = |name: &str| {
+        let wanted = name.as_bytes().get(..length).unwrap_or(name.as_bytes());
+        let (head, rest) = text.split_at_checked(wanted.len())?;
+        head.eq_ignore_ascii_case(wanted).then_some(rest)
+    };
+    let (position, rest) = names.iter().enumerate().find_map(|(at, name)| Some((at, behind(name)?)))?;
+    *text = rest;
     Some(position as u32)
 }
 

@@ -23,20 +23,25 @@ pub fn substring(charset: Charset, text: &[u8], position: i64, length: Option<i6
             }
         }
     };
-    let rest = &text[charset.prefix_len(text, skip)..];
-    &rest[..charset.prefix_len(rest, count)]
+    let (_, rest) = split(charset, text, skip);
+    split(charset, rest, count).0
+}
+
+/// The first `count` characters (all of them if there are fewer), and the rest.
+fn split(charset: Charset, text: &[u8], count: usize) -> (&[u8], &[u8]) {
+    text.split_at_checked(charset.prefix_len(text, count)).unwrap_or((text, &[]))
 }
 
 /// LEFT(text, count).
 pub fn left(charset: Charset, text: &[u8], count: i64) -> &[u8] {
-    &text[..charset.prefix_len(text, usize::try_from(count).unwrap_or(0))]
+    split(charset, text, usize::try_from(count).unwrap_or(0)).0
 }
 
 /// RIGHT(text, count).
 pub fn right(charset: Charset, text: &[u8], count: i64) -> &[u8] {
     let count = usize::try_from(count).unwrap_or(0);
     let skip = charset.char_count(text).saturating_sub(count);
-    &text[charset.prefix_len(text, skip)..]
+    split(charset, text, skip).1
 }
 
 /// Which side of a text.
@@ -79,7 +84,7 @@ pub fn pad(
     let count = usize::try_from(count).ok()?;
     let have = charset.char_count(text);
     if count <= have {
-        return Some(text[..charset.prefix_len(text, count)].to_vec());
+        return Some(split(charset, text, count).0.to_vec());
     }
     if with.is_empty() {
         return Some(text.to_vec());
@@ -91,7 +96,7 @@ pub fn pad(
         return None;
     }
     let mut fill = with.repeat(missing / with_count);
-    fill.extend_from_slice(&with[..charset.prefix_len(with, missing % with_count)]);
+    fill.extend_from_slice(split(charset, with, missing % with_count).0);
     Some(match side {
         Side::Left => [fill.as_slice(), text].concat(),
         _ => [text, fill.as_slice()].concat(),
@@ -145,14 +150,15 @@ fn split_at_first<'a>(text: &'a [u8], needle: &[u8]) -> Option<(&'a [u8], &'a [u
 
 /// REVERSE(text), character by character.
 pub fn reverse(charset: Charset, text: &[u8]) -> Vec<u8> {
-    let mut out = vec![0; text.len()];
-    let (mut rest, mut end) = (text, text.len());
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
     while !rest.is_empty() {
-        let (character, after) = rest.split_at(charset.char_len(rest));
-        out[end - character.len()..end].copy_from_slice(character);
-        end -= character.len();
+        let (character, after) = split(charset, rest, 1);
+        out.extend(character.iter().rev());
         rest = after;
     }
+    // The bytes of each character are in reverse now, and the characters are not: both are turned round.
+    out.reverse();
     out
 }
 
@@ -169,13 +175,12 @@ pub fn insert(
     if position < 1 || position > characters {
         return Some(text.to_vec());
     }
-    let head = charset.prefix_len(text, (position - 1) as usize);
-    let cut = usize::try_from(length).unwrap_or(usize::MAX);
-    let tail = head + charset.prefix_len(&text[head..], cut);
-    if head + new.len() + (text.len() - tail) > limit {
+    let (head, rest) = split(charset, text, (position - 1) as usize);
+    let (_, tail) = split(charset, rest, usize::try_from(length).unwrap_or(usize::MAX));
+    if head.len() + new.len() + tail.len() > limit {
         return None;
     }
-    Some([&text[..head], new, &text[tail..]].concat())
+    Some([head, new, tail].concat())
 }
 
 /// LOCATE(needle, text, position): where it stands, in characters from 1; 0 if nowhere.
@@ -197,7 +202,8 @@ pub fn locate<E>(
     }
     let from = charset.prefix_len(text, skip);
     let found = collation.find_counted(text, needle, from, count)?;
-    Ok(found.map_or(0, |(at, _)| charset.char_count(&text[..at]) as i64 + 1))
+    let before = found.and_then(|(at, _)| text.get(..at));
+    Ok(before.map_or(0, |before| charset.char_count(before) as i64 + 1))
 }
 
 /// SUBSTRING_INDEX(text, delimiter, count): what stands before the count-th delimiter, or after it from the end.
@@ -208,14 +214,14 @@ pub fn substring_index<'a>(text: &'a [u8], delimiter: &[u8], count: i64) -> &'a 
     if count > 0 {
         let number = usize::try_from(count - 1).unwrap_or(usize::MAX);
         let found = memchr::memmem::find_iter(text, delimiter).nth(number);
-        found.map_or(text, |at| &text[..at])
+        found.and_then(|at| text.get(..at)).unwrap_or(text)
     } else {
         // They are counted from the start, as MySQL does: where they overlap, that makes a difference.
         let from_end = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
         let total = memchr::memmem::find_iter(text, delimiter).count();
         let number = total.checked_sub(from_end);
         let found = number.and_then(|number| memchr::memmem::find_iter(text, delimiter).nth(number));
-        found.map_or(text, |at| &text[at + delimiter.len()..])
+        found.and_then(|at| text.get(at + delimiter.len()..)).unwrap_or(text)
     }
 }
 
@@ -257,12 +263,17 @@ pub fn soundex(text: &[u8], charset: Charset) -> Vec<u8> {
     let mut last = 0;
     let mut rest = text;
     while !rest.is_empty() {
-        let (letter, after) = rest.split_at(charset.char_len(rest).max(1));
+        let (letter, after) = split(charset, rest, 1);
         rest = after;
         // A letter beyond ASCII counts as a vowel.
         let this = match letter {
-            [byte] if byte.is_ascii_alphabetic() => CODES[usize::from(byte.to_ascii_uppercase() - b'A')],
-            [byte] if byte.is_ascii() => continue,
+            [byte] if byte.is_ascii() => {
+                let place = byte.to_ascii_uppercase().checked_sub(b'A').map(usize::from);
+                match place.and_then(|place| CODES.get(place)) {
+                    Some(code) => *code,
+                    None => continue,
+                }
+            }
             _ => b'0',
         };
         if out.is_empty() {
@@ -284,19 +295,25 @@ pub fn soundex(text: &[u8], charset: Charset) -> Vec<u8> {
 /// HEX of bytes.
 pub fn hex(bytes: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect()
+    #[expect(clippy::indexing_slicing, reason = "there is a digit for each value of four bits")]
+    let digit = |bits: u8| DIGITS[usize::from(bits & 15)];
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
 /// UNHEX; `None` if a character is no hexadecimal digit.
 pub fn unhex(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (head, pairs) = text.split_at(text.len() % 2);
     let mut out = Vec::with_capacity(text.len().div_ceil(2));
-    if let [single] = head {
+    let mut rest = text;
+    if text.len() % 2 == 1
+        && let [single, pairs @ ..] = text
+    {
         out.push(digit(*single)?);
+        rest = pairs;
     }
-    for pair in pairs.chunks_exact(2) {
-        out.push(digit(pair[0])? << 4 | digit(pair[1])?);
+    while let [high, low, after @ ..] = rest {
+        out.push(digit(*high)? << 4 | digit(*low)?);
+        rest = after;
     }
     Some(out)
 }
@@ -305,9 +322,7 @@ pub fn unhex(text: &[u8]) -> Option<Vec<u8>> {
 pub fn in_base(mut value: u64, base: u32) -> String {
     let mut digits = Vec::new();
     loop {
-        digits.push(
-            char::from_digit((value % u64::from(base)) as u32, base).expect("the digit is below the base"),
-        );
+        digits.extend(char::from_digit((value % u64::from(base)) as u32, base));
         value /= u64::from(base);
         if value == 0 {
             break;

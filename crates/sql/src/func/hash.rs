@@ -11,6 +11,7 @@ use super::{Evaluation, Function, Typed, edit, function, string, text_of_length,
 use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use Evaluation::{Nullable, Strict};
 
 /// Their declarations.
@@ -18,10 +19,10 @@ pub static FUNCTIONS: &[Function] = &[
     function("bin_to_uuid", (1, 2), maybe_uuid_type, Nullable(bin_to_uuid)),
     function("crc32", (1, 1), unsigned, Strict(crc32)),
     function("is_uuid", (1, 1), is_uuid_type, Strict(is_uuid)),
-    function("md5", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Md5>(cx, &v[0], &a[0]))),
+    function("md5", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Md5>(cx, v.at(0)?, a.at(0)?))),
     volatile("random_bytes", (1, 1), random_type, Strict(random_bytes)),
-    function("sha", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, &v[0], &a[0]))),
-    function("sha1", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, &v[0], &a[0]))),
+    function("sha", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, v.at(0)?, a.at(0)?))),
+    function("sha1", (1, 1), hash_type, Strict(|cx, v, a, _| digest::<Sha1>(cx, v.at(0)?, a.at(0)?))),
     function("sha2", (2, 2), hash_type, Strict(sha2_of)),
     volatile("uuid", (0, 0), uuid_type, Strict(uuid)),
     volatile("uuid_short", (0, 0), unsigned, Strict(uuid_short)),
@@ -79,7 +80,7 @@ fn digest<D: Digest>(cx: &mut Context<'_>, value: &Value, argument: &Expr) -> Sq
 
 fn crc32(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let mut hasher = crc32fast::Hasher::new();
-    for piece in text_of(&values[0], &arguments[0].ty).chunks(PIECE) {
+    for piece in text_of(values.at(0)?, &arguments.at(0)?.ty).chunks(PIECE) {
         cx.checkpoint(piece.len())?;
         hasher.update(piece);
     }
@@ -87,17 +88,17 @@ fn crc32(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -
 }
 
 fn sha2_of(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    match cx.to_i64(values[1].as_ref())? {
-        224 => digest::<Sha224>(cx, &values[0], &arguments[0]),
-        0 | 256 => digest::<Sha256>(cx, &values[0], &arguments[0]),
-        384 => digest::<Sha384>(cx, &values[0], &arguments[0]),
-        512 => digest::<Sha512>(cx, &values[0], &arguments[0]),
+    match cx.to_i64(values.at(1)?.as_ref())? {
+        224 => digest::<Sha224>(cx, values.at(0)?, arguments.at(0)?),
+        0 | 256 => digest::<Sha256>(cx, values.at(0)?, arguments.at(0)?),
+        384 => digest::<Sha384>(cx, values.at(0)?, arguments.at(0)?),
+        512 => digest::<Sha512>(cx, values.at(0)?, arguments.at(0)?),
         _ => Ok(Value::Null),
     }
 }
 
 fn random_bytes(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let count = cx.to_i64(values[0].as_ref())?;
+    let count = cx.to_i64(values.at(0)?.as_ref())?;
     if !(1..=MOST_RANDOM_BYTES).contains(&count) {
         return string::wrong_arguments("random_bytes");
     }
@@ -133,22 +134,15 @@ fn uuid_short(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlRes
 /// The 16 bytes of a UUID written as 32 hexadecimal digits, in five groups between hyphens, or so in braces.
 fn uuid_of(text: &[u8]) -> Option<[u8; 16]> {
     const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-    let mut digits = [0u8; 32];
-    match text {
+    let is_grouped = match text {
         [b'{', grouped @ .., b'}'] if grouped.len() == 36 => return uuid_of(grouped),
-        text if text.len() == 32 => digits.copy_from_slice(text),
-        text if text.len() == 36 && HYPHENS.iter().all(|at| text[*at] == b'-') => {
-            let kept = text.iter().enumerate().filter(|(at, _)| !HYPHENS.contains(at));
-            digits.iter_mut().zip(kept).for_each(|(digit, (_, byte))| *digit = *byte);
-        }
+        text if text.len() == 32 => false,
+        text if text.len() == 36 && HYPHENS.iter().all(|at| text.get(*at) == Some(&b'-')) => true,
         _ => return None,
-    }
-    let mut uuid = [0; 16];
-    for (byte, pair) in uuid.iter_mut().zip(digits.chunks_exact(2)) {
-        let nibble = |digit: u8| char::from(digit).to_digit(16);
-        *byte = (nibble(pair[0])? << 4 | nibble(pair[1])?) as u8;
-    }
-    Some(uuid)
+    };
+    let is_kept = |(at, byte): (usize, &u8)| (!is_grouped || !HYPHENS.contains(&at)).then_some(*byte);
+    let digits: Vec<u8> = text.iter().enumerate().filter_map(is_kept).collect();
+    edit::unhex(&digits)?.try_into().ok()
 }
 
 /// 1411, an error in every mode.
@@ -169,10 +163,10 @@ fn is_swapped(cx: &mut Context<'_>, values: &[Value]) -> SqlResult<bool> {
 }
 
 fn uuid_to_bin(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::Null);
     }
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let Some(uuid) = uuid_of(&text) else { return wrong_uuid(&text, "uuid_to_bin") };
     if !is_swapped(cx, values)? {
         return Ok(Value::bytes(uuid.as_slice()));
@@ -182,19 +176,18 @@ fn uuid_to_bin(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
 }
 
 fn bin_to_uuid(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::Null);
     }
-    let bytes = text_of(&values[0], &arguments[0].ty);
+    let bytes = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let Ok(uuid) = <[u8; 16]>::try_from(&*bytes) else { return wrong_uuid(&bytes, "bin_to_uuid") };
-    let uuid = match is_swapped(cx, values)? {
-        false => uuid.to_vec(),
-        true => [&uuid[4..8], &uuid[2..4], &uuid[..2], &uuid[8..]].concat(),
+    let groups = match is_swapped(cx, values)? {
+        false => [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]],
+        true => [&uuid[4..8], &uuid[2..4], &uuid[..2], &uuid[8..10], &uuid[10..]],
     };
-    let groups = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]];
     Ok(Value::bytes(groups.map(|group| edit::hex(group).to_ascii_lowercase()).join(&b'-')))
 }
 
 fn is_uuid(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::Int(i64::from(uuid_of(&text_of(&values[0], &arguments[0].ty)).is_some())))
+    Ok(Value::Int(i64::from(uuid_of(&text_of(values.at(0)?, &arguments.at(0)?.ty)).is_some())))
 }

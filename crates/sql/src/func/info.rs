@@ -7,6 +7,7 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use super::{Evaluation, Function, Typed, effect, function, text_of_length, volatile};
 use crate::expr::context::Sleep;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
 
@@ -14,7 +15,12 @@ use Evaluation::{Lazy, Nullable, Strict};
 pub static FUNCTIONS: &[Function] = &[
     volatile("benchmark", (2, 2), bigint, Lazy(benchmark)),
     function("charset", (1, 1), name, Nullable(charset)),
-    function("coercibility", (1, 1), bigint, Nullable(|_, _, a, _| Ok(Value::Int(a[0].coercibility as i64)))),
+    function(
+        "coercibility",
+        (1, 1),
+        bigint,
+        Nullable(|_, _, a, _| Ok(Value::Int(a.at(0)?.coercibility as i64))),
+    ),
     function("collation", (1, 1), name, Nullable(collation)),
     volatile(
         "connection_id",
@@ -55,11 +61,11 @@ fn unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn charset(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::bytes(arguments[0].ty.collation().get().charset.name()))
+    Ok(Value::bytes(arguments.at(0)?.ty.collation().get().charset.name()))
 }
 
 fn collation(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::bytes(arguments[0].ty.collation().get().name))
+    Ok(Value::bytes(arguments.at(0)?.ty.collation().get().name))
 }
 
 fn database(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -82,12 +88,12 @@ fn last_insert_id(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) 
 }
 
 fn benchmark(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
-    let count = match arguments[0].eval(cx)? {
+    let count = match arguments.at(0)?.eval(cx)? {
         Value::Null => return Ok(Value::Null),
         value => cx.to_i64(value.as_ref())?,
     };
     for _ in 0..count {
-        cx.step(|cx| arguments[1].eval(cx))?;
+        cx.step(|cx| arguments.at(1)?.eval(cx))?;
         cx.spend()?;
     }
     Ok(Value::Int(0))
@@ -110,7 +116,7 @@ fn sleep(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Va
         cx.sleep = None;
         return Ok(Value::Int(0));
     }
-    let value = arguments[0].eval(cx)?;
+    let value = arguments.at(0)?.eval(cx)?;
     let seconds = if value.is_null() { -1.0 } else { cx.to_f64(value.as_ref())? };
     if seconds < 0.0 {
         cx.warn_or_fail(mysql_error!(ER_WRONG_ARGUMENTS, "sleep."))?;

@@ -12,6 +12,7 @@ use crate::expr::context::NamedWait;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
 use crate::named_locks::{Name, Request};
+use crate::place::At;
 use crate::{SqlAttempt, SqlError, SqlResult};
 use Evaluation::Lazy;
 
@@ -99,8 +100,8 @@ fn get_lock(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
         }
         return Ok(Value::Int(i64::from(wait.settle())));
     }
-    let name = name(cx, &arguments[0])?;
-    let seconds = match arguments[1].eval(cx)? {
+    let name = name(cx, arguments.at(0)?)?;
+    let seconds = match arguments.at(1)?.eval(cx)? {
         Value::Null => 0,
         value => match cx.to_i64(value.as_ref())? {
             seconds if seconds < 0 => ENDLESS_SECONDS,
@@ -123,7 +124,7 @@ fn get_lock(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
 }
 
 fn release_lock(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
-    let name = name(cx, &arguments[0])?;
+    let name = name(cx, arguments.at(0)?)?;
     let released = cx.host.named_locks().release(cx.session.connection_id, &name);
     Ok(released.map_or(Value::Null, |released| Value::Int(i64::from(released))))
 }
@@ -133,11 +134,11 @@ fn release_all_locks(cx: &mut Context<'_>, _: &[Expr], _: &Expr) -> SqlAttempt<V
 }
 
 fn is_free_lock(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
-    let name = name(cx, &arguments[0])?;
+    let name = name(cx, arguments.at(0)?)?;
     Ok(Value::Int(i64::from(cx.host.named_locks().holder(&name).is_none())))
 }
 
 fn is_used_lock(cx: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
-    let name = name(cx, &arguments[0])?;
+    let name = name(cx, arguments.at(0)?)?;
     Ok(cx.host.named_locks().holder(&name).map_or(Value::Null, Value::UInt))
 }

@@ -11,6 +11,7 @@ use crate::expr::bits::is_bit_string;
 use crate::expr::convert::text_of;
 use crate::expr::{ArithmeticOp, Context, Expr, Node};
 use crate::mode::SqlMode;
+use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Strict};
 
@@ -78,21 +79,21 @@ fn numeric_type(ty: &SqlType) -> SqlType {
 }
 
 fn abs_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let ty = match numeric_type(&arguments[0].ty) {
-        SqlType::Double { .. } => double_of_scale(double_scale(&arguments[0].ty)),
+    let ty = match numeric_type(&arguments.at(0)?.ty) {
+        SqlType::Double { .. } => double_of_scale(double_scale(&arguments.at(0)?.ty)),
         ty => ty,
     };
     Ok(Typed::strict(ty, arguments))
 }
 
 fn mod_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let (left, right) = (arguments[0].numeric_type(), arguments[1].numeric_type());
+    let (left, right) = (arguments.at(0)?.numeric_type(), arguments.at(1)?.numeric_type());
     let numeric = numeric_of(ArithmeticOp::Modulo, left, right, SqlMode::default());
     Ok(Typed::nullable(result_type(ArithmeticOp::Modulo, numeric, left, right, 0)))
 }
 
 fn whole_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let ty = match numeric_type(&arguments[0].ty) {
+    let ty = match numeric_type(&arguments.at(0)?.ty) {
         SqlType::Decimal { precision, scale, .. } if precision - scale < 18 => SqlType::BIGINT,
         SqlType::Decimal { precision, scale, unsigned } => {
             SqlType::Decimal { precision: precision - scale + 1, scale: 0, unsigned }
@@ -103,7 +104,7 @@ fn whole_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn round_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let ty = match numeric_type(&arguments[0].ty) {
+    let ty = match numeric_type(&arguments.at(0)?.ty) {
         SqlType::Decimal { precision, scale, unsigned } => {
             let digits = match arguments.get(1).map(|digits| &digits.node) {
                 None => 0,
@@ -120,7 +121,7 @@ fn round_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 
 /// `f(value)`; NULL outside the function's domain, where `f` gives NaN.
 fn domain(cx: &mut Context<'_>, values: &[Value], f: fn(f64) -> f64) -> SqlResult<Value> {
-    let result = f(cx.to_f64(values[0].as_ref())?);
+    let result = f(cx.to_f64(values.at(0)?.as_ref())?);
     Ok(if result.is_nan() { Value::Null } else { Value::Double(result) })
 }
 
@@ -132,7 +133,7 @@ fn finite(cx: &Context<'_>, result: f64, call: &Expr) -> SqlResult<Value> {
 }
 
 fn logarithm(cx: &mut Context<'_>, values: &[Value], f: fn(f64) -> f64) -> SqlResult<Value> {
-    let value = cx.to_f64(values[0].as_ref())?;
+    let value = cx.to_f64(values.at(0)?.as_ref())?;
     if value <= 0.0 {
         cx.warn_or_fail(mysql_error!(ER_INVALID_ARGUMENT_FOR_LOGARITHM))?;
         return Ok(Value::Null);
@@ -155,7 +156,7 @@ fn log(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResul
 }
 
 fn atan(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let y = cx.to_f64(values[0].as_ref())?;
+    let y = cx.to_f64(values.at(0)?.as_ref())?;
     match values.get(1) {
         Some(x) => Ok(Value::Double(y.atan2(cx.to_f64(x.as_ref())?))),
         None => Ok(Value::Double(y.atan())),
@@ -163,35 +164,35 @@ fn atan(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResu
 }
 
 fn cot(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let tangent = cx.to_f64(values[0].as_ref())?.tan();
+    let tangent = cx.to_f64(values.at(0)?.as_ref())?.tan();
     finite(cx, 1.0 / tangent, call)
 }
 
 fn exp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let exponent = cx.to_f64(values[0].as_ref())?;
+    let exponent = cx.to_f64(values.at(0)?.as_ref())?;
     finite(cx, exponent.exp(), call)
 }
 
 fn pow(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (base, exponent) = (cx.to_f64(values[0].as_ref())?, cx.to_f64(values[1].as_ref())?);
+    let (base, exponent) = (cx.to_f64(values.at(0)?.as_ref())?, cx.to_f64(values.at(1)?.as_ref())?);
     finite(cx, base.powf(exponent), call)
 }
 
 fn abs(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     match &call.ty {
-        SqlType::Int { unsigned: true, .. } => Ok(Value::UInt(cx.to_bits(values[0].as_ref())?)),
-        SqlType::Int { .. } => match cx.to_i64(values[0].as_ref())?.checked_abs() {
+        SqlType::Int { unsigned: true, .. } => Ok(Value::UInt(cx.to_bits(values.at(0)?.as_ref())?)),
+        SqlType::Int { .. } => match cx.to_i64(values.at(0)?.as_ref())?.checked_abs() {
             Some(value) => Ok(Value::Int(value)),
             None => Err(cx.out_of_range("BIGINT", call)),
         },
-        SqlType::Decimal { .. } => Ok(Value::Decimal(cx.to_decimal(values[0].as_ref())?.abs())),
-        _ => Ok(Value::Double(cx.to_f64(values[0].as_ref())?.abs())),
+        SqlType::Decimal { .. } => Ok(Value::Decimal(cx.to_decimal(values.at(0)?.as_ref())?.abs())),
+        _ => Ok(Value::Double(cx.to_f64(values.at(0)?.as_ref())?.abs())),
     }
 }
 
 fn sign(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let value = values[0].as_ref();
-    Ok(Value::Int(match numeric_type(&arguments[0].ty) {
+    let value = values.at(0)?.as_ref();
+    Ok(Value::Int(match numeric_type(&arguments.at(0)?.ty) {
         SqlType::Int { .. } => cx.to_integer(value)?.signum() as i64,
         SqlType::Decimal { .. } => match cx.to_decimal(value)? {
             decimal if decimal.is_zero() => 0,
@@ -206,17 +207,17 @@ fn sign(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) ->
 }
 
 fn bit_count(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if is_bit_string(&arguments[0]) {
-        let text = text_of(&values[0], &arguments[0].ty);
+    if is_bit_string(arguments.at(0)?) {
+        let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
         return Ok(Value::Int(text.iter().map(|byte| i64::from(byte.count_ones())).sum()));
     }
-    Ok(Value::Int(i64::from(cx.to_bits(values[0].as_ref())?.count_ones())))
+    Ok(Value::Int(i64::from(cx.to_bits(values.at(0)?.as_ref())?.count_ones())))
 }
 
 fn modulo(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (left, right) = (arguments[0].numeric_type(), arguments[1].numeric_type());
+    let (left, right) = (arguments.at(0)?.numeric_type(), arguments.at(1)?.numeric_type());
     let numeric = numeric_of(ArithmeticOp::Modulo, left, right, SqlMode::default());
-    cx.arithmetic(ArithmeticOp::Modulo, numeric, &values[0], &values[1], call)
+    cx.arithmetic(ArithmeticOp::Modulo, numeric, values.at(0)?, values.at(1)?, call)
 }
 
 /// A DECIMAL without fraction as a value of the call's type.
@@ -243,8 +244,8 @@ fn rounded_whole(
     exact: fn(&Decimal) -> Decimal,
     approximate: fn(f64) -> f64,
 ) -> SqlResult<Value> {
-    let value = values[0].as_ref();
-    match numeric_type(&arguments[0].ty) {
+    let value = values.at(0)?.as_ref();
+    match numeric_type(&arguments.at(0)?.ty) {
         SqlType::Int { unsigned: true, .. } => Ok(Value::UInt(cx.to_bits(value)?)),
         SqlType::Int { .. } => Ok(Value::Int(cx.to_i64(value)?)),
         SqlType::Decimal { .. } => Ok(whole(exact(&cx.to_decimal(value)?), call)),
@@ -285,8 +286,8 @@ fn round_or_cut(
         Some(digits) => cx.to_i64(digits.as_ref())?,
         None => 0,
     };
-    let value = values[0].as_ref();
-    let ty = numeric_type(&arguments[0].ty);
+    let value = values.at(0)?.as_ref();
+    let ty = numeric_type(&arguments.at(0)?.ty);
     let unsigned = matches!(ty, SqlType::Int { unsigned: true, .. });
     match ty {
         SqlType::Int { .. } if digits >= 0 => {
@@ -329,9 +330,10 @@ fn rand(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Val
     };
     let place = std::ptr::from_ref(call) as usize;
     let constant = matches!(argument.node, Node::Literal(_) | Node::Parameter(_));
-    let known = cx.seeded.iter().position(|(known, _)| *known == place).filter(|_| constant);
+    let known = cx.seeded.iter().find(|(known, _)| *known == place && constant);
+    let known = known.map(|(_, state)| *state);
     let (mut first, mut second) = match known {
-        Some(known) => cx.seeded[known].1,
+        Some(state) => state,
         None => {
             let value = argument.eval(cx)?;
             let seed = cx.to_bits(value.as_ref())? as u32;
@@ -341,8 +343,8 @@ fn rand(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Val
     };
     first = (first * 3 + second) % MODULUS;
     second = (first + second + 33) % MODULUS;
-    match known {
-        Some(known) => cx.seeded[known].1 = (first, second),
+    match cx.seeded.iter_mut().find(|(known, _)| *known == place && constant) {
+        Some((_, state)) => *state = (first, second),
         None => cx.seeded.push((place, (first, second))),
     }
     Ok(Value::Double(first as f64 / MODULUS as f64))

@@ -21,6 +21,7 @@ use std::ops::Range;
 use super::{Evaluation, Function, Typed, function, text_type};
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use crate::{SqlError, SqlResult};
 use Evaluation::Strict;
 
@@ -189,18 +190,21 @@ fn search(
     position: Option<usize>,
     flags: usize,
 ) -> SqlResult<Search> {
-    let collation = aggregate_collations(&[&arguments[0], &arguments[1]], operation)?.0;
+    let collation = aggregate_collations(&[arguments.at(0)?, arguments.at(1)?], operation)?.0;
     let ty = super::text_of_length(0, collation);
-    let text = cx.text(&values[0], &arguments[0], &ty);
-    let pattern = cx.text(&values[1], &arguments[1], &ty);
-    let flags = values.get(flags).map_or_else(Bytes::new, |value| cx.text(value, &arguments[flags], &ty));
+    let text = cx.text(values.at(0)?, arguments.at(0)?, &ty);
+    let pattern = cx.text(values.at(1)?, arguments.at(1)?, &ty);
+    let flags = match (values.get(flags), arguments.get(flags)) {
+        (Some(value), Some(argument)) => cx.text(value, argument, &ty),
+        _ => Bytes::new(),
+    };
     cx.checkpoint(pattern.len().saturating_mul(UNITS_A_PATTERN_BYTE))?;
     let program = compile(&pattern, collation.get().is_binary_order(), &flags)?;
     program.allow(cx, text.len())?;
     let mut start = 0;
     if let Some((place, value)) = position.and_then(|place| Some((place, values.get(place)?))) {
         let from = cx.to_i64(value.as_ref())?;
-        let charset = arguments[place].ty.collation().get().charset;
+        let charset = arguments.at(place)?.ty.collation().get().charset;
         let charset = if text.is_ascii() { charset } else { collation.get().charset };
         let count = charset.char_count(&text) as i64;
         if from < 1 || from > count.max(1) {
@@ -228,7 +232,8 @@ fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &
     let found = search.occurrence(cx, occurrence)?;
     Ok(Value::Int(found.map_or(0, |found| {
         let at = search.start + if after { found.end } else { found.start };
-        search.collation.get().charset.char_count(&search.text[..at]) as i64 + 1
+        let before = search.text.get(..at).unwrap_or(&search.text);
+        search.collation.get().charset.char_count(before) as i64 + 1
     })))
 }
 
@@ -248,7 +253,7 @@ fn regexp_replace(
 ) -> SqlResult<Value> {
     let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
     let occurrence = integer(cx, values, 4, 0)?.max(0) as usize;
-    let template = cx.text(&values[2], &arguments[2], &call.ty);
+    let template = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
     let limit = cx.packet_limit();
     let (before, text) = search.text.split_at(search.start);
     let mut out = before.to_vec();

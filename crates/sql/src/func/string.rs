@@ -3,7 +3,7 @@
 use palisade_base::error_catalogue::{
     ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS,
 };
-use palisade_base::mysql_error;
+use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value};
 
 use super::edit::{self, Side};
@@ -11,6 +11,7 @@ use super::locale::{self, Locale};
 use super::{Evaluation, Function, MANY, Typed, characters, function, text_of_length, text_type};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
+use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
 
@@ -75,12 +76,12 @@ fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 
 /// Text as long as the first argument, in its collation.
 fn first_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = text_type("substr", &arguments[..1], characters(&arguments[0]), connection)?;
+    let ty = text_type("substr", arguments.part(0..1)?, characters(arguments.at(0)?), connection)?;
     Ok(Typed::strict(ty, arguments))
 }
 
 fn number_text(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed { ty: text_of_length(characters(&arguments[0]).max(64) * 2, connection), nullable: true })
+    Ok(Typed { ty: text_of_length(characters(arguments.at(0)?).max(64) * 2, connection), nullable: true })
 }
 
 fn conv_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -88,7 +89,7 @@ fn conv_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 }
 
 fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let name = String::from_utf8_lossy(keyword(&arguments[0])).into_owned();
+    let name = String::from_utf8_lossy(keyword(arguments.at(0)?)?).into_owned();
     let Some(charset) = Charset::by_name(&name) else {
         return Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name));
     };
@@ -98,7 +99,7 @@ fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 
 /// TRIM: text as long as the third argument.
 fn trim_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = text_type("trim", &arguments[1..], characters(&arguments[2]), connection)?;
+    let ty = text_type("trim", arguments.tail(1)?, characters(arguments.at(2)?), connection)?;
     Ok(Typed::strict(ty, arguments))
 }
 
@@ -108,37 +109,37 @@ fn concat_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> 
 }
 
 fn tail_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments[1..].iter().map(|argument| characters(argument) + 1).sum();
-    Ok(Typed::nullable(text_type("make_set", &arguments[1..], length, connection)?))
+    let length = arguments.tail(1)?.iter().map(|argument| characters(argument) + 1).sum();
+    Ok(Typed::nullable(text_type("make_set", arguments.tail(1)?, length, connection)?))
 }
 
 fn elt_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments[1..].iter().map(characters).max().unwrap_or(0);
-    Ok(Typed::nullable(text_type("elt", &arguments[1..], length, connection)?))
+    let length = arguments.tail(1)?.iter().map(characters).max().unwrap_or(0);
+    Ok(Typed::nullable(text_type("elt", arguments.tail(1)?, length, connection)?))
 }
 
 fn export_set_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = arguments[1..].iter().map(characters).max().unwrap_or(0) * 128;
-    Ok(Typed::strict(text_type("export_set", &arguments[1..], length, connection)?, arguments))
+    let length = arguments.tail(1)?.iter().map(characters).max().unwrap_or(0) * 128;
+    Ok(Typed::strict(text_type("export_set", arguments.tail(1)?, length, connection)?, arguments))
 }
 
 fn hex_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments[0].ty.wire_length(4)).max(8);
+    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4)).max(8);
     Ok(Typed::strict(text_of_length(bytes * 2, connection), arguments))
 }
 
 fn base64_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments[0].ty.wire_length(4));
+    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4));
     Ok(Typed::strict(text_of_length(bytes * 4 / 3 + bytes / 57 + 4, connection), arguments))
 }
 
 fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments[0].ty.wire_length(4));
+    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4));
     Ok(Typed::nullable(text_of_length(bytes, CollationId::BINARY)))
 }
 
 fn insert_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let texts = [arguments[0].clone(), arguments[3].clone()];
+    let texts = [arguments.at(0)?.clone(), arguments.at(3)?.clone()];
     let length = texts.iter().map(characters).sum();
     Ok(Typed::strict(text_type("insert", &texts, length, connection)?, arguments))
 }
@@ -149,7 +150,7 @@ fn long_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 }
 
 fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = characters(&arguments[0]) * 2 + 2;
+    let length = characters(arguments.at(0)?) * 2 + 2;
     Ok(Typed::never_null(text_type("quote", arguments, length, connection)?))
 }
 
@@ -158,46 +159,52 @@ fn space_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 }
 
 /// The first argument's text, in the result's character set, which is also given.
-fn first(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> (Bytes, Charset) {
-    (cx.text(&values[0], &arguments[0], &call.ty), call.ty.collation().get().charset)
+fn first(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+) -> SqlResult<(Bytes, Charset)> {
+    let text = cx.text(values.at(0)?, arguments.at(0)?, &call.ty);
+    Ok((text, call.ty.collation().get().charset))
 }
 
 fn ascii(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     Ok(Value::Int(text.first().map_or(0, |byte| i64::from(*byte))))
 }
 
 fn ord(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
-    let length = arguments[0].ty.collation().get().charset.char_len(&text);
-    Ok(Value::Int(text[..length].iter().fold(0, |code, byte| code << 8 | i64::from(*byte))))
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
+    let length = arguments.at(0)?.ty.collation().get().charset.char_len(&text);
+    Ok(Value::Int(text.iter().take(length).fold(0, |code, byte| code << 8 | i64::from(*byte))))
 }
 
 fn length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::Int(text_of(&values[0], &arguments[0].ty).len() as i64))
+    Ok(Value::Int(text_of(values.at(0)?, &arguments.at(0)?.ty).len() as i64))
 }
 
 fn bit_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(Value::Int(text_of(&values[0], &arguments[0].ty).len() as i64 * 8))
+    Ok(Value::Int(text_of(values.at(0)?, &arguments.at(0)?.ty).len() as i64 * 8))
 }
 
 fn char_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
-    let charset = arguments[0].ty.collation().get().charset;
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
+    let charset = arguments.at(0)?.ty.collation().get().charset;
     Ok(Value::Int(charset.char_count(&text) as i64))
 }
 
 fn bin(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(in_another_base(&values[0], &arguments[0], (10, 2)))
+    Ok(in_another_base(values.at(0)?, arguments.at(0)?, (10, 2)))
 }
 
 fn oct(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(in_another_base(&values[0], &arguments[0], (10, 8)))
+    Ok(in_another_base(values.at(0)?, arguments.at(0)?, (10, 8)))
 }
 
 fn conv(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let bases = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
-    Ok(in_another_base(&values[0], &arguments[0], bases))
+    let bases = (cx.to_i64(values.at(1)?.as_ref())?, cx.to_i64(values.at(2)?.as_ref())?);
+    Ok(in_another_base(values.at(0)?, arguments.at(0)?, bases))
 }
 
 /// The digits that a value's text begins with, read in one base and written in another. Bits are a number already.
@@ -211,12 +218,12 @@ fn in_another_base(value: &Value, argument: &Expr, (from, to): (i64, i64)) -> Va
 
 fn char_of(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let mut out = Vec::new();
-    for argument in &arguments[1..] {
+    for argument in arguments.tail(1)? {
         let value = argument.eval(cx)?;
         if !value.is_null() {
             let code = cx.to_bits(value.as_ref())? as u32;
             let zeros = (code.leading_zeros() / 8).min(3) as usize;
-            out.extend_from_slice(&code.to_be_bytes()[zeros..]);
+            out.extend(code.to_be_bytes().iter().skip(zeros));
         }
     }
     let charset = call.ty.collation().get().charset;
@@ -241,10 +248,10 @@ fn concat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
 }
 
 fn concat_ws(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::Null);
     }
-    let separator = cx.text(&values[0], &arguments[0], &call.ty);
+    let separator = cx.text(values.at(0)?, arguments.at(0)?, &call.ty);
     let mut out = Bytes::new();
     let mut any = false;
     for (value, argument) in values.iter().zip(arguments).skip(1).filter(|(value, _)| !value.is_null()) {
@@ -261,7 +268,7 @@ fn concat_ws(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &
 }
 
 fn elt(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
-    let place = match arguments[0].eval(cx)? {
+    let place = match arguments.at(0)?.eval(cx)? {
         Value::Null => return Ok(Value::Null),
         value => cx.to_i64(value.as_ref())?,
     };
@@ -275,15 +282,15 @@ fn elt(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Valu
 }
 
 fn field(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::Int(0));
     }
     for (place, (value, argument)) in values.iter().zip(arguments).enumerate().skip(1) {
         if value.is_null() {
             continue;
         }
-        let domain = crate::expr::compare::domain_of(&arguments[0], argument, "field")?;
-        if cx.compare(values[0].as_ref(), value.as_ref(), domain)? == Some(std::cmp::Ordering::Equal) {
+        let domain = crate::expr::compare::domain_of(arguments.at(0)?, argument, "field")?;
+        if cx.compare(values.at(0)?.as_ref(), value.as_ref(), domain)? == Some(std::cmp::Ordering::Equal) {
             return Ok(Value::Int(place as i64));
         }
     }
@@ -297,10 +304,14 @@ fn pair(
     arguments: &[Expr],
     operation: &str,
 ) -> SqlResult<(Bytes, Bytes, CollationId)> {
-    let both = [&arguments[0], &arguments[1]];
+    let both = [arguments.at(0)?, arguments.at(1)?];
     let collation = crate::expr::compare::aggregate_collations(&both, operation)?.0;
     let ty = text_of_length(0, collation);
-    Ok((cx.text(&values[0], &arguments[0], &ty), cx.text(&values[1], &arguments[1], &ty), collation))
+    Ok((
+        cx.text(values.at(0)?, arguments.at(0)?, &ty),
+        cx.text(values.at(1)?, arguments.at(1)?, &ty),
+        collation,
+    ))
 }
 
 fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -330,11 +341,11 @@ fn strcmp(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
 }
 
 fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let bits = cx.to_bits(values[0].as_ref())?;
-    let on = cx.text(&values[1], &arguments[1], &call.ty);
-    let off = cx.text(&values[2], &arguments[2], &call.ty);
+    let bits = cx.to_bits(values.at(0)?.as_ref())?;
+    let on = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
+    let off = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
     let separator = match values.get(3) {
-        Some(value) => cx.text(value, &arguments[3], &call.ty),
+        Some(value) => cx.text(value, arguments.at(3)?, &call.ty),
         None => Bytes::from(","),
     };
     let count = match values.get(4) {
@@ -351,10 +362,10 @@ fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: 
 }
 
 fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::Null);
     }
-    let bits = cx.to_bits(values[0].as_ref())?;
+    let bits = cx.to_bits(values.at(0)?.as_ref())?;
     let mut out = Bytes::new();
     let mut any = false;
     for (bit, (value, argument)) in values.iter().zip(arguments).skip(1).enumerate().take(64) {
@@ -374,13 +385,13 @@ fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &E
 }
 
 fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if values[..2].iter().any(Value::is_null) {
+    if values.part(0..2)?.iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
-    let digits = cx.to_i64(values[1].as_ref())?.clamp(0, 30);
-    let number = match &values[0] {
+    let digits = cx.to_i64(values.at(1)?.as_ref())?.clamp(0, 30);
+    let number = match values.at(0)? {
         Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
-            let value = cx.to_f64(values[0].as_ref())?;
+            let value = cx.to_f64(values.at(0)?.as_ref())?;
             let mut out = Vec::new();
             palisade_catalog::number::format_fixed(value, digits as u8, &mut out);
             String::from_utf8_lossy(&out).into_owned()
@@ -404,7 +415,7 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
         Some(name) => {
             let name = match name {
                 Value::Null => "NULL".into(),
-                name => String::from_utf8_lossy(&text_of(name, &arguments[2].ty)).into_owned(),
+                name => String::from_utf8_lossy(&text_of(name, &arguments.at(2)?.ty)).into_owned(),
             };
             Locale::by_name(&name).unwrap_or_else(|| {
                 cx.session.warnings.warn(mysql_error!(ER_UNKNOWN_LOCALE, name));
@@ -416,16 +427,16 @@ fn format(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
 }
 
 fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if arguments[0].ty.is_numeric() && !matches!(values[0], Value::Bit { .. }) {
-        let bits = cx.to_bits(values[0].as_ref())?;
+    if arguments.at(0)?.ty.is_numeric() && !matches!(values.at(0)?, Value::Bit { .. }) {
+        let bits = cx.to_bits(values.at(0)?.as_ref())?;
         return Ok(Value::bytes(edit::in_base(bits, 16)));
     }
-    if let Value::Bit { bits, .. } = values[0]
-        && !arguments[0].ty.is_string()
+    if let Value::Bit { bits, .. } = values.at(0)?
+        && !arguments.at(0)?.ty.is_string()
     {
-        return Ok(Value::bytes(edit::in_base(bits, 16)));
+        return Ok(Value::bytes(edit::in_base(*bits, 16)));
     }
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     if cx.exceeds(text.len().saturating_mul(2))? {
         return Ok(cx.too_large("hex"));
     }
@@ -433,7 +444,7 @@ fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> 
 }
 
 fn unhex(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(edit::unhex(&text_of(&values[0], &arguments[0].ty)).map_or(Value::Null, Value::bytes))
+    Ok(edit::unhex(&text_of(values.at(0)?, &arguments.at(0)?.ty)).map_or(Value::Null, Value::bytes))
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -442,7 +453,7 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BASE64_LINE: usize = 76;
 
 fn to_base64(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let digits = text.len().div_ceil(3).saturating_mul(4);
     if cx.exceeds(digits.saturating_add(digits.saturating_sub(1) / BASE64_LINE))? {
         return Ok(cx.too_large("to_base64"));
@@ -454,6 +465,8 @@ fn to_base64(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
 pub fn base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
     let mut line = 0;
+    #[expect(clippy::indexing_slicing, reason = "there is a digit for each value of six bits")]
+    let digit = |bits: u32| char::from(BASE64[(bits & 63) as usize]);
     for chunk in bytes.chunks(3) {
         if line == BASE64_LINE {
             out.push('\n');
@@ -462,8 +475,7 @@ pub fn base64(bytes: &[u8]) -> String {
         let word =
             chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
-            let digit = BASE64[(word >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+            out.push(if place <= chunk.len() { digit(word >> (18 - 6 * place)) } else { '=' });
         }
         line += 4;
     }
@@ -471,7 +483,7 @@ pub fn base64(bytes: &[u8]) -> String {
 }
 
 fn from_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let mut out = Vec::with_capacity(digits.len() / 4 * 3);
     for (number, chunk) in digits.chunks(4).enumerate() {
@@ -481,20 +493,20 @@ fn from_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
             return Ok(Value::Null);
         }
         let mut word = 0u32;
-        for byte in &chunk[..4 - padding] {
+        for byte in chunk.iter().take(4 - padding) {
             let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
             word = word << 6 | digit as u32;
         }
         word <<= 6 * padding;
-        out.extend_from_slice(&word.to_be_bytes()[1..4 - padding]);
+        out.extend(word.to_be_bytes().iter().skip(1).take(3 - padding));
     }
     Ok(Value::bytes(out))
 }
 
 fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
-    let (position, count) = (cx.to_i64(values[1].as_ref())?, cx.to_i64(values[2].as_ref())?);
-    let new = cx.text(&values[3], &arguments[3], &call.ty);
+    let (text, charset) = first(cx, values, arguments, call)?;
+    let (position, count) = (cx.to_i64(values.at(1)?.as_ref())?, cx.to_i64(values.at(2)?.as_ref())?);
+    let new = cx.text(values.at(3)?, arguments.at(3)?, &call.ty);
     match edit::insert(charset, &text, position, count, &new, cx.packet_limit()) {
         Some(out) => Ok(Value::bytes(out)),
         None => Ok(cx.too_large("insert")),
@@ -502,20 +514,20 @@ fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
 }
 
 fn left(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
-    let count = cx.to_i64(values[1].as_ref())?;
+    let (text, charset) = first(cx, values, arguments, call)?;
+    let count = cx.to_i64(values.at(1)?.as_ref())?;
     Ok(Value::bytes(edit::left(charset, &text, count)))
 }
 
 fn right(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
-    let count = cx.to_i64(values[1].as_ref())?;
+    let (text, charset) = first(cx, values, arguments, call)?;
+    let count = cx.to_i64(values.at(1)?.as_ref())?;
     Ok(Value::bytes(edit::right(charset, &text, count)))
 }
 
 fn substring(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
-    let position = cx.to_i64(values[1].as_ref())?;
+    let (text, charset) = first(cx, values, arguments, call)?;
+    let position = cx.to_i64(values.at(1)?.as_ref())?;
     let count = values.get(2).map(|count| cx.to_i64(count.as_ref())).transpose()?;
     Ok(Value::bytes(edit::substring(charset, &text, position, count)))
 }
@@ -526,33 +538,33 @@ fn substring_index(
     arguments: &[Expr],
     call: &Expr,
 ) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
-    let delimiter = cx.text(&values[1], &arguments[1], &call.ty);
-    let count = cx.to_i64(values[2].as_ref())?;
+    let (text, _) = first(cx, values, arguments, call)?;
+    let delimiter = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
+    let count = cx.to_i64(values.at(2)?.as_ref())?;
     Ok(Value::bytes(edit::substring_index(&text, &delimiter, count)))
 }
 
 fn lower(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
+    let (text, _) = first(cx, values, arguments, call)?;
     let mut out = Vec::with_capacity(text.len());
     call.ty.collation().get().to_lower(&text, &mut out);
     Ok(Value::bytes(out))
 }
 
 fn upper(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
+    let (text, _) = first(cx, values, arguments, call)?;
     let mut out = Vec::with_capacity(text.len());
     call.ty.collation().get().to_upper(&text, &mut out);
     Ok(Value::bytes(out))
 }
 
 fn reverse(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
+    let (text, charset) = first(cx, values, arguments, call)?;
     Ok(Value::bytes(edit::reverse(charset, &text)))
 }
 
 fn soundex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
+    let (text, charset) = first(cx, values, arguments, call)?;
     Ok(Value::bytes(edit::soundex(&text, charset)))
 }
 
@@ -563,9 +575,9 @@ fn padded(
     call: &Expr,
     side: Side,
 ) -> SqlResult<Value> {
-    let (text, charset) = first(cx, values, arguments, call);
-    let count = cx.to_i64(values[1].as_ref())?;
-    let with = cx.text(&values[2], &arguments[2], &call.ty);
+    let (text, charset) = first(cx, values, arguments, call)?;
+    let count = cx.to_i64(values.at(1)?.as_ref())?;
+    let with = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
     let limit = cx.packet_limit();
     // What is made may be much longer than what it is made of.
     cx.checkpoint(usize::try_from(count).unwrap_or(0).min(limit))?;
@@ -585,39 +597,39 @@ fn rpad(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr)
 }
 
 /// The text a literal argument holds: a unit, a side, a character set.
-pub fn keyword(argument: &Expr) -> &[u8] {
+pub fn keyword(argument: &Expr) -> SqlResult<&[u8]> {
     match &argument.node {
-        Node::Literal(Value::Bytes(text)) => text,
-        other => panic!("the binder passes a string literal here, not {other:?}"),
+        Node::Literal(Value::Bytes(text)) => Ok(text),
+        _ => Err(MysqlError::internal("an argument is no keyword that the binder passes")),
     }
 }
 
 fn trim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let side = match keyword(&arguments[0]) {
+    let side = match keyword(arguments.at(0)?)? {
         b"leading" => Side::Left,
         b"trailing" => Side::Right,
         _ => Side::Both,
     };
-    let what = cx.text(&values[1], &arguments[1], &call.ty);
-    let text = cx.text(&values[2], &arguments[2], &call.ty);
+    let what = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
+    let text = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
     Ok(Value::bytes(edit::trim(&text, &what, side)))
 }
 
 fn ltrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
+    let (text, _) = first(cx, values, arguments, call)?;
     Ok(Value::bytes(edit::trim(&text, b" ", Side::Left)))
 }
 
 fn rtrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
+    let (text, _) = first(cx, values, arguments, call)?;
     Ok(Value::bytes(edit::trim(&text, b" ", Side::Right)))
 }
 
 fn quote(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    if values[0].is_null() {
+    if values.at(0)?.is_null() {
         return Ok(Value::bytes("NULL"));
     }
-    let text = cx.text(&values[0], &arguments[0], &call.ty);
+    let text = cx.text(values.at(0)?, arguments.at(0)?, &call.ty);
     if cx.exceeds(edit::quoted_length(&text))? {
         return Ok(cx.too_large("quote"));
     }
@@ -625,8 +637,8 @@ fn quote(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr
 }
 
 fn repeat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
-    let count = cx.to_i64(values[1].as_ref())?;
+    let (text, _) = first(cx, values, arguments, call)?;
+    let count = cx.to_i64(values.at(1)?.as_ref())?;
     let length = usize::try_from(count).unwrap_or(0).saturating_mul(text.len());
     cx.checkpoint(length.min(cx.packet_limit()))?;
     match edit::repeat(&text, count, cx.packet_limit()) {
@@ -636,7 +648,7 @@ fn repeat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
 }
 
 fn space(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let count = cx.to_i64(values[0].as_ref())?;
+    let count = cx.to_i64(values.at(0)?.as_ref())?;
     cx.checkpoint(usize::try_from(count).unwrap_or(0).min(cx.packet_limit()))?;
     match edit::repeat(b" ", count, cx.packet_limit()) {
         Some(out) => Ok(Value::bytes(out)),
@@ -645,9 +657,9 @@ fn space(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlRes
 }
 
 fn replace(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (text, _) = first(cx, values, arguments, call);
-    let from = cx.text(&values[1], &arguments[1], &call.ty);
-    let to = cx.text(&values[2], &arguments[2], &call.ty);
+    let (text, _) = first(cx, values, arguments, call)?;
+    let from = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
+    let to = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
     let limit = cx.packet_limit();
     match edit::replace(&text, &from, &to, limit, |units| cx.checkpoint(units))? {
         Some(out) => Ok(Value::bytes(out)),

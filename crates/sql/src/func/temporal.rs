@@ -18,6 +18,7 @@ use crate::SqlResult;
 use crate::expr::cast;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
+use crate::place::At;
 use Evaluation::{Nullable, Strict};
 
 /// Their declarations.
@@ -112,7 +113,7 @@ fn name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 }
 
 fn format_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(characters(&arguments[1]) * 10, connection)))
+    Ok(Typed::nullable(text_of_length(characters(arguments.at(1)?) * 10, connection)))
 }
 
 fn date_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -155,24 +156,24 @@ pub fn time_digits_of(argument: &Expr) -> u8 {
 }
 
 fn time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: time_digits_of(&arguments[0]) }))
+    Ok(Typed::nullable(SqlType::Time { fsp: time_digits_of(arguments.at(0)?) }))
 }
 
 fn make_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[2]) }))
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(arguments.at(2)?) }))
 }
 
 fn sec_to_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]) }))
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(arguments.at(0)?) }))
 }
 
 fn datetime_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(&arguments[0]) }))
+    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(arguments.at(0)?) }))
 }
 
 fn timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let added = arguments.get(1).map_or(0, time_digits_of);
-    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(&arguments[0]).max(added) }))
+    Ok(Typed::nullable(SqlType::DateTime { fsp: datetime_digits_of(arguments.at(0)?).max(added) }))
 }
 
 /// The constant number of digits of NOW(6).
@@ -226,20 +227,20 @@ fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId
 }
 
 fn date_add_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let unit = Unit::of(&arguments[2]);
-    Ok(Typed::nullable(added_type(&arguments[0], &arguments[1], unit, connection)))
+    let unit = Unit::of(arguments.at(2)?)?;
+    Ok(Typed::nullable(added_type(arguments.at(0)?, arguments.at(1)?, unit, connection)))
 }
 
 fn timestampadd_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let unit = Unit::of(&arguments[0]);
-    Ok(Typed::nullable(added_type(&arguments[2], &arguments[1], unit, connection)))
+    let unit = Unit::of(arguments.at(0)?)?;
+    Ok(Typed::nullable(added_type(arguments.at(2)?, arguments.at(1)?, unit, connection)))
 }
 
 fn from_unixtime_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     if arguments.len() == 2 {
         return format_type(arguments, connection);
     }
-    Ok(Typed::nullable(SqlType::DateTime { fsp: digits_of(&arguments[0]) }))
+    Ok(Typed::nullable(SqlType::DateTime { fsp: digits_of(arguments.at(0)?) }))
 }
 
 fn unix_timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -254,7 +255,7 @@ fn unix_timestamp_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn str_to_date_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    let (kind, fraction) = match &arguments[1].node {
+    let (kind, fraction) = match &arguments.at(1)?.node {
         Node::Literal(Value::Bytes(format)) => date_format::kind_of(format),
         _ => (FormatKind::DateTime, true),
     };
@@ -271,7 +272,7 @@ fn number_or_null(number: Option<i64>) -> SqlResult<Value> {
 }
 
 fn of_date(cx: &mut Context<'_>, values: &[Value], part: fn(Date) -> Option<i64>) -> SqlResult<Value> {
-    let datetime = cx.to_partial_date(values[0].as_ref())?;
+    let datetime = cx.to_partial_date(values.at(0)?.as_ref())?;
     number_or_null(datetime.and_then(|datetime| part(datetime.date())))
 }
 
@@ -288,21 +289,21 @@ fn clock(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<Time>> {
 }
 
 fn of_time(cx: &mut Context<'_>, values: &[Value], part: fn(Parts) -> i64) -> SqlResult<Value> {
-    let time = clock(cx, &values[0])?;
+    let time = clock(cx, values.at(0)?)?;
     number_or_null(time.map(|time| part(time.parts())))
 }
 
 fn date(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values[0].as_ref())?;
+    let datetime = cx.to_date(values.at(0)?.as_ref())?;
     Ok(datetime.map_or(Value::Null, |datetime| Value::Date(datetime.date())))
 }
 
 fn time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(clock(cx, &values[0])?.map_or(Value::Null, Value::Time))
+    Ok(clock(cx, values.at(0)?)?.map_or(Value::Null, Value::Time))
 }
 
 fn timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let Some(start) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
+    let Some(start) = cx.to_datetime(values.at(0)?.as_ref())? else { return Ok(Value::Null) };
     let Some(added) = values.get(1) else { return Ok(Value::DateTime(start)) };
     let Some(added) = cx.to_time(added.as_ref())? else { return Ok(Value::Null) };
     shifted(cx, start, added.micros(), call)
@@ -377,13 +378,13 @@ fn date_add(
     call: &Expr,
     negative: bool,
 ) -> SqlResult<Value> {
-    let unit = Unit::of(&arguments[2]);
-    added(cx, &values[0], (&values[1], &arguments[1]), unit, call, negative)
+    let unit = Unit::of(arguments.at(2)?)?;
+    added(cx, values.at(0)?, (values.at(1)?, arguments.at(1)?), unit, call, negative)
 }
 
 fn timestampadd(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let unit = Unit::of(&arguments[0]);
-    added(cx, &values[2], (&values[1], &arguments[1]), unit, call, false)
+    let unit = Unit::of(arguments.at(0)?)?;
+    added(cx, values.at(2)?, (values.at(1)?, arguments.at(1)?), unit, call, false)
 }
 
 /// `value` plus or minus an interval, as a value of the call's type.
@@ -434,37 +435,39 @@ fn added(
 }
 
 fn datediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (left, right) = (cx.to_date(values[0].as_ref())?, cx.to_date(values[1].as_ref())?);
+    let (left, right) = (cx.to_date(values.at(0)?.as_ref())?, cx.to_date(values.at(1)?.as_ref())?);
     let days = |value: Option<DateTime>| value.and_then(|value| value.date().to_days());
     number_or_null(days(left).zip(days(right)).map(|(left, right)| left - right))
 }
 
 fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let unit = Unit::of(&arguments[0]);
-    let (from, to) = (cx.to_datetime(values[1].as_ref())?, cx.to_datetime(values[2].as_ref())?);
+    let unit = Unit::of(arguments.at(0)?)?;
+    let (from, to) = (cx.to_datetime(values.at(1)?.as_ref())?, cx.to_datetime(values.at(2)?.as_ref())?);
     number_or_null(from.zip(to).and_then(|(from, to)| unit.between(from, to)))
 }
 
 fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let unit = Unit::of(&arguments[0]);
+    let unit = Unit::of(arguments.at(0)?)?;
     if unit.needs_date() {
-        let datetime = cx.to_partial_datetime(values[1].as_ref())?;
+        let datetime = cx.to_partial_datetime(values.at(1)?.as_ref())?;
         return number_or_null(datetime.and_then(|datetime| unit.extract(datetime)));
     }
-    let time = clock(cx, &values[1])?;
+    let time = clock(cx, values.at(1)?)?;
     number_or_null(time.map(|time| unit.extract_time(time)))
 }
 
 fn dayname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values[0].as_ref())?;
+    let datetime = cx.to_date(values.at(0)?.as_ref())?;
     let day = datetime.and_then(|datetime| datetime.date().weekday());
-    Ok(day.map_or(Value::Null, |day| Value::bytes(date_format::WEEKDAYS[usize::from(day)])))
+    let name = day.and_then(|day| date_format::WEEKDAYS.get(usize::from(day)));
+    Ok(name.map_or(Value::Null, |name| Value::bytes(*name)))
 }
 
 fn monthname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values[0].as_ref())?;
+    let datetime = cx.to_date(values.at(0)?.as_ref())?;
     let month = datetime.and_then(|datetime| datetime.date().month().checked_sub(1));
-    Ok(month.map_or(Value::Null, |month| Value::bytes(date_format::MONTHS[usize::from(month)])))
+    let name = month.and_then(|month| date_format::MONTHS.get(usize::from(month)));
+    Ok(name.map_or(Value::Null, |name| Value::bytes(*name)))
 }
 
 /// A mode of WEEK that a statement names. A negative one is mode 0, as in MySQL.
@@ -498,7 +501,7 @@ fn week_of(
     values: &[Value],
     mode: impl FnOnce(&mut Context<'_>, Option<&Value>) -> SqlResult<u8>,
 ) -> SqlResult<Option<(u8, u16)>> {
-    let Some(datetime) = cx.to_date(values[0].as_ref())? else { return Ok(None) };
+    let Some(datetime) = cx.to_date(values.at(0)?.as_ref())? else { return Ok(None) };
     if values.get(1).is_some_and(Value::is_null) {
         return Ok(Some((0, 0)));
     }
@@ -507,12 +510,12 @@ fn week_of(
 }
 
 fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values[0].as_ref())?;
+    let datetime = cx.to_date(values.at(0)?.as_ref())?;
     Ok(datetime.and_then(|datetime| datetime.date().last_day()).map_or(Value::Null, Value::Date))
 }
 
 fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let days = cx.to_i64(values[0].as_ref())?;
+    let days = cx.to_i64(values.at(0)?.as_ref())?;
     let date = Date::from_days(days);
     if date.is_none() {
         cx.warn_or_fail(mysql_error!(ER_VALUE_OUT_OF_RANGE, "DATE", call))?;
@@ -521,12 +524,12 @@ fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) ->
 }
 
 fn to_seconds(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values[0].as_ref())?;
+    let datetime = cx.to_date(values.at(0)?.as_ref())?;
     number_or_null(datetime.and_then(DateTime::to_micros).map(|micros| micros.div_euclid(1_000_000)))
 }
 
 fn makedate(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (year, day) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    let (year, day) = (cx.to_i64(values.at(0)?.as_ref())?, cx.to_i64(values.at(1)?.as_ref())?);
     let year = match year {
         0..=69 => year + 2000,
         70..=99 => year + 1900,
@@ -555,8 +558,8 @@ fn second_micros(cx: &Context<'_>, seconds: &Decimal) -> i64 {
 }
 
 fn maketime(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let (hour, minute) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
-    let second = cx.to_decimal(values[2].as_ref())?;
+    let (hour, minute) = (cx.to_i64(values.at(0)?.as_ref())?, cx.to_i64(values.at(1)?.as_ref())?);
+    let second = cx.to_decimal(values.at(2)?.as_ref())?;
     // 59.9999999 is a second of the minute, though it may round up to the next.
     let whole = second.truncate(0).ok().and_then(|whole| whole.to_i64().ok());
     if !(0..60).contains(&minute) || second.is_negative() || whole.is_none_or(|whole| whole >= 60) {
@@ -569,7 +572,7 @@ fn maketime(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> 
 }
 
 fn sec_to_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let seconds = cx.to_decimal(values[0].as_ref())?;
+    let seconds = cx.to_decimal(values.at(0)?.as_ref())?;
     let micros = second_micros(cx, &seconds);
     // The last second's fraction still is one of the longest time's.
     let longest = |sign: i64| sign * Time::MAX.micros();
@@ -585,18 +588,18 @@ fn sec_to_time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> 
 }
 
 fn time_to_sec(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let time = clock(cx, &values[0])?;
+    let time = clock(cx, values.at(0)?)?;
     number_or_null(time.map(|time| time.micros() / 1_000_000))
 }
 
 fn format_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(datetime) = cx.to_partial_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
-    Ok(formatted(Moment::DateTime(datetime), &values[1], &arguments[1]))
+    let Some(datetime) = cx.to_partial_datetime(values.at(0)?.as_ref())? else { return Ok(Value::Null) };
+    Ok(formatted(Moment::DateTime(datetime), values.at(1)?, arguments.at(1)?))
 }
 
 fn format_time(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(time) = clock(cx, &values[0])? else { return Ok(Value::Null) };
-    Ok(formatted(Moment::Time(time), &values[1], &arguments[1]))
+    let Some(time) = clock(cx, values.at(0)?)? else { return Ok(Value::Null) };
+    Ok(formatted(Moment::Time(time), values.at(1)?, arguments.at(1)?))
 }
 
 fn formatted(moment: Moment, format: &Value, argument: &Expr) -> Value {
@@ -606,8 +609,8 @@ fn formatted(moment: Moment, format: &Value, argument: &Expr) -> Value {
 }
 
 fn str_to_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let text = text_of(&values[0], &arguments[0].ty);
-    let format = text_of(&values[1], &arguments[1].ty);
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
+    let format = text_of(values.at(1)?, &arguments.at(1)?.ty);
     // A time of day has no date; any other value must have one that may be.
     let wants_date = !matches!(call.ty, SqlType::Time { .. });
     let mode = cx.reading_mode();
@@ -637,7 +640,7 @@ fn str_to_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call:
 }
 
 fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let place = text_of(&values[1], &arguments[1].ty).to_ascii_uppercase();
+    let place = text_of(values.at(1)?, &arguments.at(1)?.ty).to_ascii_uppercase();
     let [date, datetime, time] = match place.as_slice() {
         b"USA" => ["%m.%d.%Y", "%Y-%m-%d %H.%i.%s", "%h:%i:%s %p"],
         b"JIS" | b"ISO" => ["%Y-%m-%d", "%Y-%m-%d %H:%i:%s", "%H:%i:%s"],
@@ -645,7 +648,7 @@ fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
         b"INTERNAL" => ["%Y%m%d", "%Y%m%d%H%i%s", "%H%i%s"],
         _ => return Ok(Value::Null),
     };
-    Ok(Value::bytes(match keyword(&arguments[0]) {
+    Ok(Value::bytes(match keyword(arguments.at(0)?)? {
         b"date" => date,
         b"time" => time,
         _ => datetime,
@@ -669,7 +672,7 @@ fn unix_timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Exp
 fn from_unixtime(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     /// 3001-01-18 23:59:59 UTC, the last second FROM_UNIXTIME knows.
     const LATEST: i64 = 32_536_771_199;
-    let seconds = cx.to_decimal(values[0].as_ref())?;
+    let seconds = cx.to_decimal(values.at(0)?.as_ref())?;
     let whole = seconds.truncate(0).ok().and_then(|whole| whole.to_i64().ok());
     let Some(whole) = whole.filter(|whole| (0..=LATEST).contains(whole) && !seconds.is_negative()) else {
         return Ok(Value::Null);
@@ -681,19 +684,21 @@ fn from_unixtime(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: 
         micros => Timestamp(micros).to_datetime(cx.zone()),
     };
     match values.get(1) {
-        Some(format) => Ok(formatted(Moment::DateTime(local), format, &arguments[1])),
+        Some(format) => Ok(formatted(Moment::DateTime(local), format, arguments.at(1)?)),
         None => Ok(Value::DateTime(local)),
     }
 }
 
 fn convert_tz(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(local) = cx.to_datetime(values[0].as_ref())? else { return Ok(Value::Null) };
-    let zone = |place: usize| {
-        let name = text_of(&values[place], &arguments[place].ty);
+    let Some(local) = cx.to_datetime(values.at(0)?.as_ref())? else { return Ok(Value::Null) };
+    let zone = |value: &Value, argument: &Expr| {
+        let name = text_of(value, &argument.ty);
         let name = String::from_utf8_lossy(&name).into_owned();
         if name.eq_ignore_ascii_case("system") { Some(cx.zone().clone()) } else { Zone::parse(&name) }
     };
-    let (Some(from), Some(to)) = (zone(1), zone(2)) else { return Ok(Value::Null) };
+    let from = zone(values.at(1)?, arguments.at(1)?);
+    let to = zone(values.at(2)?, arguments.at(2)?);
+    let (Some(from), Some(to)) = (from, to) else { return Ok(Value::Null) };
     // A time before 1970 or after 3001 stays as it is.
     Ok(Value::DateTime(match from.to_unix_micros(local) {
         Some(micros) => Timestamp(micros).to_datetime(&to),
@@ -713,7 +718,7 @@ fn period_months(period: i64) -> i64 {
 }
 
 fn period_add(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (period, months) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    let (period, months) = (cx.to_i64(values.at(0)?.as_ref())?, cx.to_i64(values.at(1)?.as_ref())?);
     if period <= 0 || !(1..=12).contains(&(period % 100)) {
         return super::string::wrong_arguments("period_add");
     }
@@ -722,7 +727,7 @@ fn period_add(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> S
 }
 
 fn period_diff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (left, right) = (cx.to_i64(values[0].as_ref())?, cx.to_i64(values[1].as_ref())?);
+    let (left, right) = (cx.to_i64(values.at(0)?.as_ref())?, cx.to_i64(values.at(1)?.as_ref())?);
     let valid = |period: i64| period > 0 && (1..=12).contains(&(period % 100));
     if !valid(left) || !valid(right) {
         return super::string::wrong_arguments("period_diff");

@@ -14,6 +14,7 @@ use super::{Evaluation, Function, Typed, function, text_of_length};
 use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Node};
+use crate::place::At;
 use Evaluation::Strict;
 
 /// Their declarations.
@@ -37,8 +38,8 @@ fn digits_of(operand: &Expr) -> u8 {
 }
 
 fn sum_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let fsp = digits_of(&arguments[0]).max(time_digits_of(&arguments[1]));
-    Ok(Typed::nullable(match &arguments[0].ty {
+    let fsp = digits_of(arguments.at(0)?).max(time_digits_of(arguments.at(1)?));
+    Ok(Typed::nullable(match &arguments.at(0)?.ty {
         SqlType::Time { .. } => SqlType::Time { fsp },
         SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } => SqlType::DateTime { fsp },
         _ => text_of_length(29, connection),
@@ -46,7 +47,7 @@ fn sum_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 }
 
 fn difference_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(&arguments[0]).max(digits_of(&arguments[1])) }))
+    Ok(Typed::nullable(SqlType::Time { fsp: digits_of(arguments.at(0)?).max(digits_of(arguments.at(1)?)) }))
 }
 
 /// Whether a text is hours, a colon and so on, with no date before them. `2010:11:12` is a date, and so is
@@ -126,19 +127,19 @@ fn sum(
     call: &Expr,
     sign: i64,
 ) -> SqlResult<Value> {
-    let Some(start) = moment(cx, &values[0], &arguments[0])? else { return Ok(Value::Null) };
+    let Some(start) = moment(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
     if let Moment::DateTime(start) = start
         && !cx.reading_mode().allows(start.date())
     {
-        let text = text_of(&values[0], &arguments[0].ty);
-        if matches!(values[0], Value::Bytes(_)) {
+        let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
+        if matches!(values.at(0)?, Value::Bytes(_)) {
             cx.truncated("date", &text)?;
         } else {
             cx.incorrect("datetime", &text)?;
         }
         return Ok(Value::Null);
     }
-    let Some(amount) = cx.to_time(values[1].as_ref())? else { return Ok(Value::Null) };
+    let Some(amount) = cx.to_time(values.at(1)?.as_ref())? else { return Ok(Value::Null) };
     let amount = amount.micros() * sign;
     let (value, ty) = match start {
         Moment::DateTime(start) => {
@@ -168,8 +169,8 @@ fn sum(
 
 /// The time between two operands of the same kind; NULL for a time and a date.
 fn difference(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let Some(left) = moment(cx, &values[0], &arguments[0])? else { return Ok(Value::Null) };
-    let Some(right) = moment(cx, &values[1], &arguments[1])? else { return Ok(Value::Null) };
+    let Some(left) = moment(cx, values.at(0)?, arguments.at(0)?)? else { return Ok(Value::Null) };
+    let Some(right) = moment(cx, values.at(1)?, arguments.at(1)?)? else { return Ok(Value::Null) };
     let micros = match (left, right) {
         (Moment::DateTime(left), Moment::DateTime(right)) => {
             left.to_micros().zip(right.to_micros()).map(|(left, right)| left - right)
@@ -193,7 +194,7 @@ pub fn long_time(micros: i64, fsp: u8) -> String {
     if fsp > 0 {
         let fraction = format!("{:06}", magnitude % 1_000_000);
         text.push('.');
-        text.push_str(&fraction[..usize::from(fsp.min(6))]);
+        text.extend(fraction.chars().take(usize::from(fsp)));
     }
     text
 }

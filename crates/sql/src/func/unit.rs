@@ -1,5 +1,6 @@
 //! Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
 
+use palisade_base::MysqlError;
 use palisade_catalog::temporal::calendar::Interval;
 use palisade_catalog::{DateTime, Decimal, Time, Value};
 use palisade_parser::ast::IntervalUnit;
@@ -20,9 +21,9 @@ pub struct Unit(pub IntervalUnit);
 
 impl Unit {
     /// That of an argument which the binder has made of it.
-    pub fn of(argument: &Expr) -> Unit {
-        let unit = IntervalUnit::of_keyword(super::string::keyword(argument));
-        Unit(unit.expect("the binder passes units only"))
+    pub fn of(argument: &Expr) -> SqlResult<Unit> {
+        let unit = IntervalUnit::of_keyword(super::string::keyword(argument)?);
+        unit.map(Unit).ok_or_else(|| MysqlError::internal("an argument is no unit"))
     }
 
     /// Whether it counts microseconds.
@@ -75,7 +76,7 @@ impl Unit {
         if !fields.is_empty() {
             let values = composite::<5>(&text_of(amount, &expr.ty), self.has_micros());
             // missing fields are the large ones: '10' MINUTE_SECOND is ten seconds
-            let used = &values[values.len() - fields.len()..];
+            let used = values.iter().rev().take(fields.len()).rev();
             let micros = fields.iter().zip(used).map(|(unit, value)| unit * i128::from(*value)).sum();
             return Ok(Some(Interval { months: 0, micros }));
         }

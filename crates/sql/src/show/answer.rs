@@ -9,6 +9,7 @@ use super::{Listing, Shower, filter_like};
 use crate::bind::scope::{Clause, Scope, Source, SourceColumn};
 use crate::bind::{Binder, not_supported};
 use crate::expr::{Context, Slot};
+use crate::place::At;
 use crate::run::drive;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
@@ -144,7 +145,7 @@ impl Sql {
         let mut sent = 0;
         for row in listing.rows {
             if let Some((condition, _)) = &condition {
-                cx.frame.slots[0] = Slot::Values(row.clone().into());
+                *cx.frame.slots.at_mut(0)? = Slot::Values(row.clone().into());
                 if drive(&mut cx, |cx| condition.test(cx)).await? != Some(true) {
                     continue;
                 }

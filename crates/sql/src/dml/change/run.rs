@@ -19,6 +19,7 @@ use crate::dml::store::{duplicate_entry, in_table};
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
+use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
@@ -76,29 +77,30 @@ impl<'p> ChangeRun<'p> {
         while drive(cx, |cx| state.next(&query.root, cx)).await? {
             let mut joined: Option<Arc<[Slot]>> = None;
             for (position, target) in plan.targets.iter().enumerate() {
-                let Some((table, row, _)) = cx.frame.slots[target.slot].stored() else { continue };
+                let Some((table, row, _)) = cx.frame.slots.at(target.slot)?.stored() else { continue };
                 let key = clustered_key(table, row)?;
                 if !seen[position].insert(key) {
                     continue;
                 }
                 bytes += row.len() + 200;
                 let kept = match keeps_others {
-                    true => joined.get_or_insert_with(|| {
-                        others.iter().map(|slot| cx.frame.slots[*slot].keep()).collect()
-                    }),
+                    true => match &mut joined {
+                        Some(kept) => kept,
+                        joined => joined.insert(cx.frame.keep(&others)?),
+                    },
                     false => &nothing,
                 };
                 bytes += kept.iter().map(Slot::size).sum::<usize>();
-                found[position].push((cx.frame.slots[target.slot].keep(), kept.clone()));
+                found[position].push((cx.frame.slots.at(target.slot)?.keep(), kept.clone()));
                 crate::exec::join::charge(bytes)?;
             }
         }
         for (target, rows) in plan.targets.iter().zip(found) {
             for (slot, kept) in rows {
                 for (other, row) in others.iter().zip(kept.iter()) {
-                    cx.frame.slots[*other] = row.clone();
+                    *cx.frame.slots.at_mut(*other)? = row.clone();
                 }
-                cx.frame.slots[target.slot] = slot;
+                *cx.frame.slots.at_mut(target.slot)? = slot;
                 self.one(cx, target).await?;
                 end_row(cx).await?;
             }
@@ -109,7 +111,7 @@ impl<'p> ChangeRun<'p> {
     /// Changes the row in the target's slot.
     async fn one(&mut self, cx: &mut Context<'_>, target: &Target) -> SqlResult<()> {
         let plan = self.plan;
-        let Some((table, row, mut stamp)) = cx.frame.slots[target.slot].stored() else { return Ok(()) };
+        let Some((table, row, mut stamp)) = cx.frame.slots.at(target.slot)?.stored() else { return Ok(()) };
         let table = table.clone();
         self.bytes.clear();
         self.bytes.extend_from_slice(row);
@@ -136,7 +138,7 @@ impl<'p> ChangeRun<'p> {
                 deleted.await.map(Some)
             };
             if let Some(before) = before.take() {
-                cx.frame.slots[target.slot] = before;
+                *cx.frame.slots.at_mut(target.slot)? = before;
             }
             match outcome? {
                 // Matched is locked, changed or not.
@@ -173,12 +175,12 @@ impl<'p> ChangeRun<'p> {
                 Some(original) => original.clone(),
                 None => Slot::Row { table: table.clone(), bytes: self.bytes.clone(), stamp },
             };
-            let known = std::mem::replace(&mut cx.frame.slots[target.slot], row);
+            let known = std::mem::replace(cx.frame.slots.at_mut(target.slot)?, row);
             if let Some(condition) = &plan.condition
                 && drive(cx, |cx| condition.test(cx)).await? != Some(true)
             {
                 self.matched -= 1;
-                cx.frame.slots[target.slot] = known;
+                *cx.frame.slots.at_mut(target.slot)? = known;
                 if newly_locked {
                     cx.transaction().unlock_row(&table, &key);
                 }
@@ -386,14 +388,15 @@ fn assigned_values(
                 let values: Vec<Value> = (0..table.columns.len())
                     .map(|column| new_value(&old, &assigned, column).to_owned())
                     .collect();
-                let before = std::mem::replace(&mut cx.frame.slots[target.slot], Slot::Values(values.into()));
+                let before =
+                    std::mem::replace(cx.frame.slots.at_mut(target.slot)?, Slot::Values(values.into()));
                 kept.get_or_insert(before);
             }
         }
         Ok(())
     })();
     if let Some(before) = kept {
-        cx.frame.slots[target.slot] = before;
+        *cx.frame.slots.at_mut(target.slot)? = before;
     }
     result?;
     let old = view(table, bytes)?;

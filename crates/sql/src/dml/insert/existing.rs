@@ -17,6 +17,7 @@ use crate::dml::foreign::is_violation;
 use crate::dml::store::{duplicate_entry, in_table};
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
+use crate::place::At;
 use crate::run::drive;
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
@@ -156,7 +157,7 @@ impl InsertRun<'_> {
                 return Ok(false);
             }
             let old = view(table, found.row())?.to_values();
-            cx.frame.slots[plan.inserted] = Slot::Values(values.into());
+            *cx.frame.slots.at_mut(plan.inserted)? = Slot::Values(values.into());
             let mut new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
             let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
             if !changed {
@@ -221,7 +222,7 @@ impl InsertRun<'_> {
         let mut new = old.to_vec();
         for (column, cell) in &plan.updates {
             let known = &plan.table.columns[*column];
-            cx.frame.slots[plan.existing] = Slot::Values(new.as_slice().into());
+            *cx.frame.slots.at_mut(plan.existing)? = Slot::Values(new.as_slice().into());
             new[*column] = match cell {
                 Cell::Default if known.generated.is_some() => continue,
                 Cell::Default => cx.default_value(&plan.rules.defaults[*column], known, number)?,

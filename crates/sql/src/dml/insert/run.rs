@@ -18,6 +18,7 @@ use crate::exec::join::charge;
 use crate::expr::context::values_size;
 use crate::expr::{Context, Slot};
 use crate::mode::SqlMode;
+use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::work::Work;
 use crate::{SqlAttempt, SqlResult};
@@ -138,13 +139,13 @@ impl<'p> InsertRun<'p> {
             }
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
-            self.place(cx, given);
+            self.place(cx, given)?;
             self.insert(cx, values, number, 1).await?;
         }
         for given in buffer {
             number += 1;
             let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
-            self.place(cx, given);
+            self.place(cx, given)?;
             self.insert(cx, values, number, 1).await?;
             end_row(cx).await?;
         }
@@ -152,10 +153,11 @@ impl<'p> InsertRun<'p> {
     }
 
     /// The query's row is where ON DUPLICATE KEY UPDATE finds it, if that reads it.
-    fn place(&self, cx: &mut Context<'_>, given: Vec<Value>) {
+    fn place(&self, cx: &mut Context<'_>, given: Vec<Value>) -> SqlResult<()> {
         if let Some(slot) = self.plan.given {
-            cx.frame.slots[slot] = Slot::Values(given.into());
+            *cx.frame.slots.at_mut(slot)? = Slot::Values(given.into());
         }
+        Ok(())
     }
 
     /// The row that VALUES gives; NULL stands where AUTO_INCREMENT is to give the value.
@@ -184,7 +186,7 @@ impl<'p> InsertRun<'p> {
     ) -> SqlAttempt<Value> {
         let column = self.plan.columns[place];
         if self.plan.reads_row {
-            cx.frame.slots[self.plan.existing] = Slot::Values(self.row_so_far(values, place));
+            *cx.frame.slots.at_mut(self.plan.existing)? = Slot::Values(self.row_so_far(values, place));
         }
         match cell {
             Cell::Default => self.default(cx, column, number),
@@ -243,7 +245,7 @@ impl<'p> InsertRun<'p> {
         }
         for (column, default) in rules.defaults.iter().enumerate() {
             if matches!(default, ColumnDefault::Expr(_)) && is_wanted(column) {
-                cx.frame.slots[*existing] = Slot::Values((&*values).into());
+                *cx.frame.slots.at_mut(*existing)? = Slot::Values((&*values).into());
                 let known = &table.columns[column];
                 let value = cx.default_value(default, known, number);
                 values[column] =

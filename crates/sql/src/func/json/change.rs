@@ -49,7 +49,7 @@ fn for_each_pair(
     let Some(mut document) = arguments.document(0)? else { return Ok(Value::Null) };
     for position in (1..arguments.values.len()).step_by(2) {
         let Some(path) = arguments.plain_path(position)? else { return Ok(Value::Null) };
-        change(&mut document, &path, arguments.value(position + 1))?;
+        change(&mut document, &path, arguments.value(position + 1)?)?;
     }
     written(&document)
 }

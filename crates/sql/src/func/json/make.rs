@@ -10,6 +10,7 @@ use super::{Arguments, document_error, long_text, not_binary, text, written, wro
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::func::{Evaluation, Function, MANY, Typed, characters, function};
+use crate::place::At;
 use Evaluation::{Nullable, Strict};
 
 /// Their declarations.
@@ -32,13 +33,13 @@ fn object_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> 
 
 /// Every character may be written as `\u0001`, and there are the quotation marks.
 fn quote_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    text(characters(&arguments[0]) * 6 + 2)
+    text(characters(arguments.at(0)?) * 6 + 2)
 }
 
 fn unquote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    match &arguments[0].ty {
+    match &arguments.at(0)?.ty {
         SqlType::Json => long_text(arguments, connection),
-        _ => text(characters(&arguments[0])),
+        _ => text(characters(arguments.at(0)?)),
     }
 }
 
@@ -64,7 +65,8 @@ fn array(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
         return Ok(cx.too_large("json_array"));
     }
     let arguments = Arguments { function: "json_array", values, exprs };
-    written(&Json::Array((0..values.len()).map(|position| arguments.value(position)).collect()))
+    let values: SqlResult<Vec<Json>> = (0..values.len()).map(|position| arguments.value(position)).collect();
+    written(&Json::Array(values?))
 }
 
 /// A member's name from a value that is not NULL.
@@ -83,8 +85,8 @@ fn object(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     let arguments = Arguments { function: "json_object", values, exprs };
     let mut members = Members::new();
     for position in (0..values.len()).step_by(2) {
-        let name = member_name(&values[position], &exprs[position])?;
-        members.insert(name, arguments.value(position + 1));
+        let name = member_name(values.at(position)?, exprs.at(position)?)?;
+        members.insert(name, arguments.value(position + 1)?);
     }
     written(&Json::Object(members))
 }
@@ -104,19 +106,19 @@ fn type_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
 }
 
 fn quote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    if exprs[0].ty == SqlType::Json {
+    if exprs.at(0)?.ty == SqlType::Json {
         return Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_quote"));
     }
-    require_text(&exprs[0], "json_quote")?;
+    require_text(exprs.at(0)?, "json_quote")?;
     let mut out = Vec::new();
-    json::quote(&utf8_text(&values[0], &exprs[0]), &mut out);
+    json::quote(&utf8_text(values.at(0)?, exprs.at(0)?), &mut out);
     Ok(Value::bytes(out))
 }
 
 /// The text of a JSON string; other values and texts that are in no quotation marks stay as they are.
 fn unquote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    require_text(&exprs[0], "json_unquote")?;
-    let text = utf8_text(&values[0], &exprs[0]);
+    require_text(exprs.at(0)?, "json_unquote")?;
+    let text = utf8_text(values.at(0)?, exprs.at(0)?);
     let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
     if !quoted {
         return Ok(Value::bytes(text));
@@ -129,14 +131,14 @@ fn unquote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
 }
 
 fn valid(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let ty = &exprs[0].ty;
-    if values[0].is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
+    let ty = &exprs.at(0)?.ty;
+    if values.at(0)?.is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
         return Ok(Value::Null);
     }
     let valid = match ty {
         SqlType::Json => true,
         ty if !ty.is_string() || ty.collation() == CollationId::BINARY => false,
-        _ => match parse::document(utf8_text(&values[0], &exprs[0]).as_bytes()) {
+        _ => match parse::document(utf8_text(values.at(0)?, exprs.at(0)?).as_bytes()) {
             Err(error @ json::JsonError::TooDeep) => return Err(document_error(error, 1, "json_valid")),
             parsed => parsed.is_ok(),
         },

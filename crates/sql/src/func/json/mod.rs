@@ -34,6 +34,7 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use super::{Typed, text_of_length};
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 use convert::utf8_text;
 
 /// The collation of text that comes out of JSON.
@@ -86,13 +87,13 @@ pub fn document_error(error: JsonError, number: usize, function: &str) -> MysqlE
 }
 
 impl Arguments<'_> {
-    fn is_null(&self, position: usize) -> bool {
-        self.values[position].is_null()
+    fn is_null(&self, position: usize) -> SqlResult<bool> {
+        Ok(self.values.at(position)?.is_null())
     }
 
     /// The document that an argument is; `None` if it is NULL.
     fn document(&self, position: usize) -> SqlResult<Option<Json>> {
-        let (value, expr) = (&self.values[position], &self.exprs[position]);
+        let (value, expr) = (self.values.at(position)?, self.exprs.at(position)?);
         let number = position + 1;
         match &expr.ty {
             SqlType::Null => {}
@@ -114,13 +115,14 @@ impl Arguments<'_> {
 
     /// An argument's text in UTF-8; 3144 of a binary string.
     fn utf8(&self, position: usize) -> SqlResult<String> {
-        not_binary(&self.exprs[position])?;
-        Ok(utf8_text(&self.values[position], &self.exprs[position]))
+        let expr = self.exprs.at(position)?;
+        not_binary(expr)?;
+        Ok(utf8_text(self.values.at(position)?, expr))
     }
 
     /// The path that an argument is; `None` if it is NULL.
     fn path(&self, position: usize) -> SqlResult<Option<Path>> {
-        if self.is_null(position) {
+        if self.is_null(position)? {
             return Ok(None);
         }
         read_path(&self.utf8(position)?).map(Some)
@@ -136,7 +138,7 @@ impl Arguments<'_> {
 
     /// Whether an argument says 'all', not 'one'; `None` if it is NULL.
     fn all(&self, position: usize) -> SqlResult<Option<bool>> {
-        if self.is_null(position) {
+        if self.is_null(position)? {
             return Ok(None);
         }
         match self.utf8(position)?.to_ascii_lowercase().as_str() {
@@ -147,8 +149,8 @@ impl Arguments<'_> {
     }
 
     /// An argument as JSON: NULL is `null`, a text is a string.
-    fn value(&self, position: usize) -> Json {
-        convert::to_json(&self.values[position], &self.exprs[position])
+    fn value(&self, position: usize) -> SqlResult<Json> {
+        Ok(convert::to_json(self.values.at(position)?, self.exprs.at(position)?))
     }
 }
 

@@ -217,11 +217,11 @@ fn share_an_element(cx: &mut Context<'_>, left: &[Json], right: &[Json]) -> SqlR
 
 fn member_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "member of", values, exprs };
-    if arguments.is_null(0) {
+    if arguments.is_null(0)? {
         return Ok(Value::Null);
     }
     let Some(array) = arguments.document(1)? else { return Ok(Value::Null) };
-    let wanted = arguments.value(0);
+    let wanted = arguments.value(0)?;
     Ok(boolean(match &array {
         Json::Array(items) => any_equal(cx, items, &wanted)?,
         other => is_equal(other, &wanted),

@@ -94,7 +94,7 @@ fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
         let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
         paths.push(path);
     }
-    if arguments.is_null(2) {
+    if arguments.is_null(2)? {
         return Ok(Value::Null);
     }
     if paths.is_empty() {

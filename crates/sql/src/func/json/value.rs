@@ -9,6 +9,7 @@ use palisade_catalog::{SqlType, Value};
 use super::{Arguments, json};
 use crate::expr::{CastTarget, Context, Expr, Node};
 use crate::func::{Evaluation, Function, function};
+use crate::place::At;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Its declaration. The binder gives the call its type.
@@ -30,13 +31,13 @@ pub enum OnProblem {
 
 /// The result where a problem has come up, of the clause in two arguments.
 fn answer(cx: &mut Context<'_>, clause: &[Expr], problem: SqlError) -> SqlAttempt<Value> {
-    let Node::Literal(Value::Int(how)) = clause[0].node else { return Err(problem.into()) };
+    let Node::Literal(Value::Int(how)) = clause.at(0)?.node else { return Err(problem.into()) };
     match how {
         how if how == OnProblem::Null as i64 => Ok(Value::Null),
         how if how == OnProblem::Default as i64 => {
             // a default that is no value of the type is an error
             let strict = std::mem::replace(&mut cx.strict, true);
-            let default = clause[1].eval(cx);
+            let default = clause.at(1)?.eval(cx);
             cx.strict = strict;
             default
         }
@@ -45,10 +46,10 @@ fn answer(cx: &mut Context<'_>, clause: &[Expr], problem: SqlError) -> SqlAttemp
 }
 
 fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
-    let values = [arguments[0].eval(cx)?, arguments[1].eval(cx)?];
-    let (on_empty, on_error) = (&arguments[2..4], &arguments[4..6]);
+    let values = [arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?];
+    let (on_empty, on_error) = (arguments.part(2..4)?, arguments.part(4..6)?);
     let read = Arguments { function: "json_value", values: &values, exprs: arguments };
-    if arguments[0].ty != SqlType::Json && !values[0].is_null() {
+    if arguments.at(0)?.ty != SqlType::Json && !values.at(0)?.is_null() {
         // a binary string is refused whatever the clauses say
         read.utf8(0)?;
     }
