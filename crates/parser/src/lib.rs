@@ -17,12 +17,14 @@ mod deprecated;
 pub mod digest;
 mod display;
 mod error;
+pub mod hint;
 pub mod lexer;
 mod mode;
 mod parser;
 
 pub use deprecated::Deprecated;
 pub use error::ParseError;
+pub use hint::Hint;
 pub use mode::ParseOptions;
 
 use parser::Parser;
@@ -39,6 +41,8 @@ pub struct First {
     pub next_is_comment: bool,
     /// What it uses that is deprecated, in order.
     pub deprecated: Vec<Deprecated>,
+    /// Its hints, in order.
+    pub hints: Vec<Hint>,
 }
 
 /// A text that is one statement.
@@ -50,6 +54,8 @@ pub struct Only {
     pub placeholders: usize,
     /// What it uses that is deprecated, in order.
     pub deprecated: Vec<Deprecated>,
+    /// Its hints, in order.
+    pub hints: Vec<Hint>,
 }
 
 /// Parses the first statement of `text`.
@@ -57,7 +63,7 @@ pub fn parse_one(text: &[u8], options: ParseOptions) -> Result<First, ParseError
     let mut parser = Parser::new(text, options);
     let (statement, next) = parser.first_statement().map_err(|rejected| parser.error(rejected))?;
     let next_is_comment = next.is_some() && statement.is_some() && parser.is_at_end();
-    Ok(First { statement, next, next_is_comment, deprecated: parser.deprecated })
+    Ok(First { statement, next, next_is_comment, deprecated: parser.deprecated, hints: parser.hints })
 }
 
 /// Parses a text that must be one statement; a trailing semicolon is allowed.

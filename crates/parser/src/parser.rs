@@ -45,7 +45,7 @@ mod transaction;
 
 use crate::ast::{Name, Statement};
 use crate::lexer::{Keyword, Lexer, Token, TokenKind, is_space};
-use crate::{Deprecated, Only, ParseError, ParseOptions};
+use crate::{Deprecated, Hint, Only, ParseError, ParseOptions};
 
 /// Where parsing failed: the offending token's first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(crate) struct Parser<'a> {
     on_duplicate: bool,
     /// What has been read that is deprecated, in order.
     pub(crate) deprecated: Vec<Deprecated>,
+    /// The hints that have been read, in order.
+    pub(crate) hints: Vec<Hint>,
 }
 
 impl<'a> Parser<'a> {
@@ -88,6 +90,7 @@ impl<'a> Parser<'a> {
             placeholders: 0,
             on_duplicate: false,
             deprecated: Vec::new(),
+            hints: Vec::new(),
         }
     }
 
@@ -125,12 +128,12 @@ impl<'a> Parser<'a> {
         match self.first_statement().map_err(|rejected| self.error(rejected))? {
             (Some(statement), None) => {
                 let placeholders = self.placeholders as usize;
-                Ok(Only { statement, placeholders, deprecated: self.deprecated })
+                Ok(Only { statement, placeholders, deprecated: self.deprecated, hints: self.hints })
             }
             // A comment behind the semicolon is no second statement.
             (Some(statement), Some(_)) if self.is_at_end() => {
                 let placeholders = self.placeholders as usize;
-                Ok(Only { statement, placeholders, deprecated: self.deprecated })
+                Ok(Only { statement, placeholders, deprecated: self.deprecated, hints: self.hints })
             }
             (_, Some(_)) => Err(self.error(Rejected(self.token.start))),
             (None, None) => Err(ParseError::Empty),

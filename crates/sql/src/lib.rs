@@ -18,6 +18,7 @@
 //! | [`session`] | what one connection's statements see and leave behind: variables, warnings, the open transaction |
 //! | [`host`] | the seam to the server: system variables, status, processes, virtual tables, waiting |
 //! | [`sink`] | where result rows go |
+//! | `hints` | system variables that a statement's hints set |
 //! | [`warning`], `deprecated` | the conditions a statement leaves; those of what MySQL will not understand for ever |
 //! | [`work`], [`command`] | `Handler_...`, `Select_...` and `Sort_...`; `Com_...`: counted |
 //!
@@ -37,6 +38,7 @@ pub mod dml;
 pub mod exec;
 pub mod expr;
 pub mod func;
+mod hints;
 pub mod host;
 pub mod locks;
 pub mod mode;

@@ -186,6 +186,8 @@ pub struct Session {
     pub variables: SessionVariables,
     /// Every system variable's session value; the host's, which keeps `variables` in step.
     pub settings: SessionSettings,
+    /// What the variables are again once the statement that is being executed has ended.
+    pub(crate) before_hints: Option<Box<crate::hints::BeforeHints>>,
     /// System variables that were set, for the host: it tells clients that want to know.
     pub changed_settings: Vec<palisade_base::sysvar::VariableId>,
     /// Whether a text may hold several statements (CLIENT_MULTI_STATEMENTS); else what follows the first is a 1064.
@@ -287,6 +289,7 @@ impl Session {
             database: None,
             variables,
             settings: SessionSettings::default(),
+            before_hints: None,
             changed_settings: Vec::new(),
             multi_statements: false,
             user_variables: HashMap::new(),

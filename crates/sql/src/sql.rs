@@ -7,7 +7,7 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::{self, Statement};
-use palisade_parser::{Deprecated, First, ParseError, ParseOptions};
+use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
 
 use crate::bind::{Binder, not_supported};
 use crate::command::Command;
@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
 use crate::work::Work;
-use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated};
+use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated, hints};
 
 /// A statement to be executed.
 struct Run<'s> {
@@ -24,8 +24,11 @@ struct Run<'s> {
     parameters: &'s [Value],
     /// Where its plan is kept.
     prepared: Option<&'s Arc<Prepared>>,
-    /// Of what in its text its sender is warned.
+    /// What in its text is deprecated.
     deprecated: &'s [Deprecated],
+    hints: &'s [Hint],
+    /// It comes with its text, of which its sender is warned.
+    is_text: bool,
 }
 
 /// What a statement that succeeded tells the client at its end.
@@ -91,14 +94,16 @@ impl Sql {
                 parameters: &parameters,
                 prepared: Some(&prepared),
                 deprecated: &prepared.deprecated,
+                hints: &prepared.hints,
+                is_text: true,
             };
             return Ok((self.run(session, run, sink).await?, next));
         }
         let parsed = palisade_parser::parse_one(text, parse_options(session));
-        let (statement, next, deprecated) = match parsed {
-            Ok(First { statement: Some(statement), next, next_is_comment, deprecated }) => {
+        let (statement, next, deprecated, hints) = match parsed {
+            Ok(First { statement: Some(statement), next, next_is_comment, deprecated, hints }) => {
                 let next = next.filter(|_| session.multi_statements || !next_is_comment);
-                (statement, next, deprecated)
+                (statement, next, deprecated, hints)
             }
             Ok(_) => return Err(self.fail(session, mysql_error!(ER_EMPTY_QUERY))),
             Err(error) => return Err(self.fail(session, parse_error(error))),
@@ -112,7 +117,14 @@ impl Sql {
             let error = ParseError::Syntax { near, line: line as u32 };
             return Err(self.fail(session, parse_error(error)));
         }
-        let run = Run { statement: &statement, parameters: &[], prepared: None, deprecated: &deprecated };
+        let run = Run {
+            statement: &statement,
+            parameters: &[],
+            prepared: None,
+            deprecated: &deprecated,
+            hints: &hints,
+            is_text: true,
+        };
         Ok((self.run(session, run, sink).await?, next))
     }
 
@@ -138,7 +150,21 @@ impl Sql {
             return Err(mysql_error!(ER_PS_MANY_PARAM));
         }
         deprecated::warn(session, &prepared.deprecated);
-        let columns = match &*prepared.statement {
+        hints::warn(&*self.host, session, &prepared.hints);
+        hints::apply(&*self.host, session, &prepared.hints);
+        let columns = self.prepared_columns(session, &prepared);
+        hints::restore(session);
+        Ok((prepared, columns?))
+    }
+
+    /// The columns of the result set that a prepared statement will have. Plans it as far as that does not depend on
+    /// the values of its parameters.
+    fn prepared_columns(
+        &self,
+        session: &mut Session,
+        prepared: &Arc<Prepared>,
+    ) -> SqlResult<Vec<ColumnMeta>> {
+        Ok(match &*prepared.statement {
             Statement::Query(query) if query.into.is_some() => Vec::new(),
             Statement::Comment
             | Statement::Prepare(_)
@@ -152,7 +178,7 @@ impl Sql {
             statement => {
                 // Whether names and types are right; and the plan, as far as it does not depend on values.
                 let unknown = vec![Value::Null; prepared.parameters];
-                match self.plan(session, statement, &unknown, Some(&prepared))?.as_deref() {
+                match self.plan(session, statement, &unknown, Some(prepared))?.as_deref() {
                     Some(CachedStatement::Query(plan, _)) => {
                         session.check_branch_for(plan)?;
                         plan.query.as_ref().map_or(Vec::new(), |query| query.columns.clone())
@@ -164,8 +190,7 @@ impl Sql {
                     None => self.listing_columns(session, statement),
                 }
             }
-        };
-        Ok((prepared, columns))
+        })
     }
 
     /// Executes a prepared statement; one value per parameter.
@@ -180,8 +205,14 @@ impl Sql {
         if parameters.len() != prepared.parameters {
             return Err(self.fail(session, mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")));
         }
-        let run =
-            Run { statement: &prepared.statement, parameters, prepared: Some(prepared), deprecated: &[] };
+        let run = Run {
+            statement: &prepared.statement,
+            parameters,
+            prepared: Some(prepared),
+            deprecated: &prepared.deprecated,
+            hints: &prepared.hints,
+            is_text: false,
+        };
         self.run(session, run, sink).await
     }
 
@@ -210,6 +241,7 @@ impl Sql {
     /// A statement of the session has ended in the middle, by a panic: rolls back what is open. Everything
     /// else of the session stays.
     pub async fn recover(&self, session: &mut Session) {
+        hints::restore(session);
         // It is told of the panic.
         let _ = self.rollback(session).await;
         // Should the panic have come between two changes of the session's state: the background undoes what
@@ -229,15 +261,19 @@ impl Sql {
     async fn run(
         &self,
         session: &mut Session,
-        Run { statement, parameters, prepared, deprecated }: Run<'_>,
+        Run { statement, parameters, prepared, deprecated, hints, is_text }: Run<'_>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         session.commands.add(Command::of(statement));
         let diagnostic = crate::show::answer::is_diagnostic(statement);
         if !diagnostic {
             session.warnings.clear(session.variables.max_error_count);
-            deprecated::warn(session, deprecated);
+            if is_text {
+                deprecated::warn(session, deprecated);
+                hints::warn(&*self.host, session, hints);
+            }
         }
+        hints::apply(&*self.host, session, hints);
         session.constants_are_parameters = prepared.is_some_and(|prepared| prepared.is_of_text());
         let mut attempts = 0;
         let result = loop {
@@ -254,6 +290,7 @@ impl Sql {
                 _ => break result,
             }
         };
+        hints::restore(session);
         if result.as_ref().is_err_and(|error| error.number() == ER_QUERY_TIMEOUT.number) {
             session.work.add(Work::MaxExecutionTimeExceeded, 1);
         }

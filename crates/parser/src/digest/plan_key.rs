@@ -417,7 +417,9 @@ impl<'k, 't> Reader<'k, 't> {
             TokenKind::End => &[],
             _ => self.lexer.between(self.previous.end, token.start),
         };
-        if self.previous.keyword == Keyword::SELECT
+        // Most gaps are one space.
+        if gap.len() > 1
+            && takes_hints(self.previous.keyword)
             && let Some(hints) = hint::comment(gap)
         {
             self.append(b" ");
@@ -560,6 +562,14 @@ impl<'k, 't> Reader<'k, 't> {
             _ => {}
         }
     }
+}
+
+/// Whether a comment behind it may hold hints.
+fn takes_hints(keyword: Keyword) -> bool {
+    matches!(
+        keyword,
+        Keyword::SELECT | Keyword::INSERT | Keyword::REPLACE | Keyword::UPDATE | Keyword::DELETE
+    )
 }
 
 /// Whether only an operand can follow, so that a minus sign is a sign. Where in doubt it is taken for an operator, which

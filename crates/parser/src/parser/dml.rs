@@ -22,6 +22,7 @@ impl Parser<'_> {
     /// INSERT and REPLACE.
     pub(super) fn insert(&mut self) -> Parsed<Statement> {
         let replace = self.advance().keyword == Keyword::REPLACE;
+        self.hints();
         let priority = self.insert_priority(replace);
         let ignore = !replace && self.accept(Keyword::IGNORE);
         self.accept(Keyword::INTO);
@@ -124,6 +125,7 @@ impl Parser<'_> {
 
     pub(super) fn update(&mut self, with: Option<With>) -> Parsed<Statement> {
         self.advance();
+        self.hints();
         let low_priority = self.accept(Keyword::LOW_PRIORITY);
         let ignore = self.accept(Keyword::IGNORE);
         let tables = self.table_references()?;
@@ -142,6 +144,7 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self, with: Option<With>) -> Parsed<Statement> {
         self.advance();
+        self.hints();
         let (mut low_priority, mut quick, mut ignore) = (false, false, false);
         loop {
             match self.token.keyword {

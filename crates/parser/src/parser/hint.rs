@@ -1,17 +1,30 @@
 //! The optimizer's hints: `SELECT /*+ MAX_EXECUTION_TIME(1000) */ ...`.
 //!
-//! They stand in a comment right behind SELECT, so the lexer passes over them, and who wants them looks there. The only one
-//! with an effect is MAX_EXECUTION_TIME; the others are read to find it. As in MySQL a mistake ends the list, what stands before it
-//! counts, and of two that contradict each other the first does.
+//! They stand in a comment right behind SELECT, INSERT, REPLACE, UPDATE or DELETE, so the lexer passes over them,
+//! and the rules of those statements look there. Two have an effect: MAX_EXECUTION_TIME, which is an option of its
+//! SELECT, and SET_VAR, which counts for the whole statement. The others are read over by their names. As in MySQL a
+//! mistake ends the list, what stands before it counts, and of two that contradict each other the first does.
 
-use crate::ParseOptions;
+use super::Parser;
+use crate::ParseError;
+use crate::hint::{Hint, HintValue};
 use crate::lexer::{Lexer, Token, TokenKind, is_space};
 use memchr::memmem;
 
 const OPEN: &[u8] = b"/*+";
 const CLOSE: &[u8] = b"*/";
 
-/// The comment with hints at the beginning of `gap`, what lies between a SELECT and the token behind it.
+/// Hints that MySQL has and that say nothing here.
+#[rustfmt::skip]
+const WITHOUT_EFFECT: &[&str] = &[
+    "BKA", "BNL", "DERIVED_CONDITION_PUSHDOWN", "GROUP_INDEX", "HASH_JOIN", "INDEX", "INDEX_MERGE",
+    "JOIN_FIXED_ORDER", "JOIN_INDEX", "JOIN_ORDER", "JOIN_PREFIX", "JOIN_SUFFIX", "MERGE", "MRR", "NO_BKA", "NO_BNL",
+    "NO_DERIVED_CONDITION_PUSHDOWN", "NO_GROUP_INDEX", "NO_HASH_JOIN", "NO_ICP", "NO_INDEX", "NO_INDEX_MERGE",
+    "NO_JOIN_INDEX", "NO_MERGE", "NO_MRR", "NO_ORDER_INDEX", "NO_RANGE_OPTIMIZATION", "NO_SEMIJOIN", "NO_SKIP_SCAN",
+    "ORDER_INDEX", "QB_NAME", "RESOURCE_GROUP", "SEMIJOIN", "SKIP_SCAN", "SUBQUERY",
+];
+
+/// The comment with hints at the beginning of `gap`, what lies between a verb and the token behind it.
 pub(crate) fn comment(gap: &[u8]) -> Option<&[u8]> {
     let start = gap.iter().position(|byte| !is_space(*byte))?;
     let comment = gap.get(start..)?;
@@ -19,43 +32,177 @@ pub(crate) fn comment(gap: &[u8]) -> Option<&[u8]> {
     comment.get(..OPEN.len() + length + CLOSE.len())
 }
 
-/// The milliseconds of MAX_EXECUTION_TIME in `gap`.
-pub(super) fn max_execution_time(gap: &[u8], options: &ParseOptions) -> Option<u32> {
-    let hints = comment(gap)?.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
-    let mut lexer = Lexer::new(hints, options);
-    loop {
-        let name = lexer.next_token();
-        let is_symbol = |token: Token, symbol| token.kind == TokenKind::Symbol(symbol);
-        if name.kind != TokenKind::Word || !is_symbol(lexer.next_token(), b'(') {
-            return None;
+impl Parser<'_> {
+    /// Reads the hints between the verb that was just read and the current token. Gives the milliseconds of
+    /// MAX_EXECUTION_TIME.
+    pub(super) fn hints(&mut self) -> Option<u32> {
+        let gap = self.lexer.between(self.previous_end, self.token.start);
+        let comment = comment(gap)?;
+        let start = self.token.start - gap.len() + gap.iter().position(|byte| !is_space(*byte))?;
+        let inner = comment.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+        let mut reader = Reader { lexer: Lexer::new(inner, &self.options), limit: None, found: Vec::new() };
+        let mistake = reader.list();
+        let Reader { limit, found, .. } = reader;
+        self.hints.extend(found);
+        if let Err(at) = mistake {
+            let text = self.lexer.text();
+            let near = match at {
+                Some(at) => ParseError::near(text, start + OPEN.len() + at),
+                // MySQL's reader of hints knows no more of the text at the end of them.
+                None => ParseError::near(text.get(..start + comment.len()).unwrap_or(text), {
+                    start + comment.len() - CLOSE.len()
+                }),
+            };
+            if let ParseError::Syntax { near, line } = near {
+                self.hints.push(Hint::Mistake { near, line });
+            }
         }
-        if lexer.bytes(name).eq_ignore_ascii_case(b"MAX_EXECUTION_TIME") {
-            let number = lexer.next_token();
-            let is_whole = number.kind == TokenKind::Integer && is_symbol(lexer.next_token(), b')');
-            let digits = std::str::from_utf8(lexer.bytes(number)).ok()?;
-            return is_whole.then(|| digits.parse().ok()).flatten();
-        }
-        skip_arguments(&mut lexer)?;
+        limit
     }
 }
 
-/// Behind the parenthesis that closes the one before.
-fn skip_arguments(lexer: &mut Lexer<'_>) -> Option<()> {
-    let mut open = 1u32;
-    while open > 0 {
-        match lexer.next_token().kind {
-            TokenKind::Symbol(b'(') => open += 1,
-            TokenKind::Symbol(b')') => open -= 1,
-            TokenKind::End | TokenKind::Invalid => return None,
-            _ => {}
+/// The hints of one comment.
+struct Reader<'a> {
+    lexer: Lexer<'a>,
+    limit: Option<u32>,
+    found: Vec<Hint>,
+}
+
+/// Where there is a mistake; `None` at the end.
+type Read<T> = Result<T, Option<usize>>;
+
+impl Reader<'_> {
+    fn list(&mut self) -> Read<()> {
+        let mut name = self.lexer.next_token();
+        loop {
+            self.hint(name)?;
+            name = self.lexer.next_token();
+            if name.kind == TokenKind::End {
+                return Ok(());
+            }
         }
     }
-    Some(())
+
+    fn hint(&mut self, name: Token) -> Read<()> {
+        let is = |word: &str| self.lexer.bytes(name).eq_ignore_ascii_case(word.as_bytes());
+        match name.kind {
+            TokenKind::Word if is("MAX_EXECUTION_TIME") => self.limit(),
+            TokenKind::Word if is("SET_VAR") => self.set_variable(),
+            TokenKind::Word if WITHOUT_EFFECT.iter().any(|known| is(known)) => {
+                self.symbol(b'(')?;
+                self.skip_arguments()
+            }
+            _ => self.fail(name),
+        }
+    }
+
+    fn limit(&mut self) -> Read<()> {
+        self.symbol(b'(')?;
+        let number = self.lexer.next_token();
+        let digits = std::str::from_utf8(self.lexer.bytes(number)).unwrap_or_default();
+        let Ok(limit) = digits.parse() else { return self.fail(number) };
+        self.symbol(b')')?;
+        match self.limit {
+            Some(_) => self.found.push(Hint::RepeatedLimit(digits.to_owned())),
+            None => self.limit = Some(limit),
+        }
+        Ok(())
+    }
+
+    fn set_variable(&mut self) -> Read<()> {
+        self.symbol(b'(')?;
+        let variable = self.lexer.next_token();
+        let name = match variable.kind {
+            TokenKind::Word => self.text(variable),
+            TokenKind::QuotedName => unquoted(&self.text(variable)),
+            _ => return self.fail(variable),
+        };
+        self.symbol(b'=')?;
+        let token = self.lexer.next_token();
+        let written = self.text(token);
+        let value = match token.kind {
+            TokenKind::Integer | TokenKind::Word => integer(&written).map_or_else(
+                || {
+                    if token.kind == TokenKind::Word {
+                        HintValue::Text(written.clone())
+                    } else {
+                        HintValue::Other
+                    }
+                },
+                HintValue::Integer,
+            ),
+            TokenKind::QuotedName | TokenKind::String if written.len() > 2 => {
+                HintValue::Text(unquoted(&written))
+            }
+            TokenKind::Decimal | TokenKind::Float | TokenKind::HexNumber | TokenKind::BitNumber => {
+                HintValue::Other
+            }
+            _ => return self.fail(token),
+        };
+        self.symbol(b')')?;
+        self.found.push(Hint::SetVariable { name, value, written });
+        Ok(())
+    }
+
+    /// To behind the parenthesis that closes the one before.
+    fn skip_arguments(&mut self) -> Read<()> {
+        let mut open = 1u32;
+        while open > 0 {
+            let token = self.lexer.next_token();
+            match token.kind {
+                TokenKind::Symbol(b'(') => open += 1,
+                TokenKind::Symbol(b')') => open -= 1,
+                TokenKind::End | TokenKind::Invalid => return self.fail(token),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn symbol(&mut self, symbol: u8) -> Read<()> {
+        let token = self.lexer.next_token();
+        if token.kind == TokenKind::Symbol(symbol) { Ok(()) } else { self.fail(token) }
+    }
+
+    fn text(&self, token: Token) -> String {
+        String::from_utf8_lossy(self.lexer.bytes(token)).into_owned()
+    }
+
+    fn fail<T>(&self, token: Token) -> Read<T> {
+        Err((token.kind != TokenKind::End).then_some(token.start))
+    }
+}
+
+/// The text within quotes, in which a quote is written twice.
+fn unquoted(text: &str) -> String {
+    let mut characters = text.chars();
+    let (Some(quote), Some(_)) = (characters.next(), characters.next_back()) else { return String::new() };
+    characters.as_str().replace(&format!("{quote}{quote}"), &quote.to_string())
+}
+
+/// `16`, `16K`, `16M`, `16G`.
+fn integer(text: &str) -> Option<u64> {
+    let shift = match text.as_bytes().last()? {
+        b'K' | b'k' => 10,
+        b'M' | b'm' => 20,
+        b'G' | b'g' => 30,
+        _ => return text.parse().ok(),
+    };
+    text.get(..text.len() - 1)?.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ParseOptions;
+
+    fn read(text: &str) -> (Option<u32>, Vec<Hint>) {
+        let text = format!("SELECT {text}1");
+        let mut parser = Parser::new(text.as_bytes(), ParseOptions::default());
+        parser.advance();
+        let limit = parser.hints();
+        (limit, parser.hints)
+    }
 
     #[test]
     fn the_limit_is_found_among_other_hints_and_a_mistake_ends_them() {
@@ -64,7 +211,6 @@ mod tests {
             (" \n/*+max_execution_time ( 0 )*/", Some(0)),
             ("/*+ NO_INDEX_MERGE(t i) QB_NAME(`a(`) MAX_EXECUTION_TIME(5) BKA(t) */", Some(5)),
             ("/*+ SET_VAR(sort_buffer_size = 16M) MAX_EXECUTION_TIME(5) MAX_EXECUTION_TIME(6) */", Some(5)),
-            ("/*+ MAX_EXECUTION_TIME(4294967295) x", None),
             ("/*+ MAX_EXECUTION_TIME(4294967295) */", Some(u32::MAX)),
             ("/*+ MAX_EXECUTION_TIME(4294967296) */", None),
             ("/*+ MAX_EXECUTION_TIME(-1) */", None),
@@ -72,15 +218,52 @@ mod tests {
             ("/*+ MAX_EXECUTION_TIME() */", None),
             ("/*+ MAX_EXECUTION_TIME(@q 1) */", None),
             ("/*+ BKA(t MAX_EXECUTION_TIME(5) */", None),
+            ("/*+ NO_SUCH_HINT(t) MAX_EXECUTION_TIME(5) */", None),
             ("/*+ , MAX_EXECUTION_TIME(5) */", None),
             ("/*+ */", None),
             ("/*+*/", None),
-            ("/*+/", None),
             ("/* x */ /*+ MAX_EXECUTION_TIME(5) */", None),
             ("/* MAX_EXECUTION_TIME(5) */", None),
             ("", None),
         ] {
-            assert_eq!(max_execution_time(gap.as_bytes(), &ParseOptions::default()), expect, "{gap}");
+            assert_eq!(read(gap).0, expect, "{gap}");
+        }
+    }
+
+    #[test]
+    fn variables_and_mistakes_are_noted_in_order() {
+        let set = |name: &str, value: HintValue, written: &str| Hint::SetVariable {
+            name: name.to_owned(),
+            value,
+            written: written.to_owned(),
+        };
+        let text = |text: &str| HintValue::Text(text.to_owned());
+        let near = |near: &str| Hint::Mistake { near: near.to_owned(), line: 1 };
+        for (gap, expect) in [
+            (
+                "/*+ SET_VAR(a=1) set_var ( b = 'x''y' ) */",
+                vec![set("a", HintValue::Integer(1), "1"), set("b", text("x'y"), "'x''y'")],
+            ),
+            (
+                "/*+ SET_VAR(`a`=16K) SET_VAR(b=on) SET_VAR(c=1.5) */",
+                vec![
+                    set("a", HintValue::Integer(16 << 10), "16K"),
+                    set("b", text("on"), "on"),
+                    set("c", HintValue::Other, "1.5"),
+                ],
+            ),
+            (
+                "/*+ SET_VAR(a=1), SET_VAR(b=2) */",
+                vec![set("a", HintValue::Integer(1), "1"), near(", SET_VAR(b=2) */1")],
+            ),
+            ("/*+ SET_VAR(a=1 */", vec![near("*/")]),
+            ("/*+ SET_VAR(a='') */", vec![near("'') */1")]),
+            ("/*+ SET_VAR(a=-1) */", vec![near("-1) */1")]),
+            ("/*+ MAX_EXECUTION_TIME(1) MAX_EXECUTION_TIME(2) */", vec![Hint::RepeatedLimit("2".into())]),
+            ("/*+ */", vec![near("*/")]),
+            ("/* x */", vec![]),
+        ] {
+            assert_eq!(read(gap).1, expect, "{gap}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! SELECT and its clauses, VALUES, TABLE, WITH, UNION.
 
-use super::{Parsed, Parser, hint};
+use super::{Parsed, Parser};
 use crate::Deprecated;
 use crate::ast::{
     CombinationTerm, CommonTable, Expr, FrameBound, FrameExclusion, FrameUnit, Into, IntoVariable, Limit,
@@ -264,8 +264,7 @@ impl Parser<'_> {
     fn select(&mut self) -> Parsed<(Select, Option<Into>)> {
         self.expect(Keyword::SELECT)?;
         let mut select = Select::default();
-        let gap = self.lexer.between(self.previous_end, self.token.start);
-        select.options.max_execution_time = hint::max_execution_time(gap, &self.options);
+        select.options.max_execution_time = self.hints();
         self.select_options(&mut select);
         select.items = self.select_items()?;
         let mut into = None;

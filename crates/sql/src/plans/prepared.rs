@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palisade_catalog::{CollationId, Value};
 use palisade_parser::ast::{Into, Statement};
-use palisade_parser::{Deprecated, Only, ParseOptions};
+use palisade_parser::{Deprecated, Hint, Only, ParseOptions};
 use smallvec::SmallVec;
 
 use crate::Session;
@@ -32,6 +32,8 @@ pub struct Prepared {
     pub statement: Arc<Statement>,
     /// What of its text is deprecated.
     pub(crate) deprecated: Arc<[Deprecated]>,
+    /// Its hints.
+    pub(crate) hints: Arc<[Hint]>,
     /// Its text, and what tells it from others of the same text.
     key: Box<[u8]>,
     text_length: usize,
@@ -161,6 +163,7 @@ impl Prepared {
             parameters: parsed.placeholders,
             statement: Arc::new(parsed.statement),
             deprecated: parsed.deprecated.into(),
+            hints: parsed.hints.into(),
             key,
             text_length,
             weight: AtomicUsize::new(0),
@@ -176,6 +179,7 @@ impl Prepared {
             parameters: self.parameters,
             statement: self.statement.clone(),
             deprecated: self.deprecated.clone(),
+            hints: self.hints.clone(),
             key: self.key.clone(),
             text_length: self.text_length,
             weight: AtomicUsize::new(0),

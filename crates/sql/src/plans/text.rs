@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use palisade_catalog::{Decimal, Value};
-use palisade_parser::ParseOptions;
 use palisade_parser::digest::{ParameterKind, ParameterValue, PlanKey};
+use palisade_parser::{Hint, ParseOptions};
 
 use super::{Plans, Prepared, STATEMENTS_PARSED};
 use crate::Session;
@@ -74,7 +74,9 @@ impl Plans {
             Some(prepared) => prepared,
             None => {
                 let parsed = palisade_parser::parse_prepared(key.text(), *options).ok()?;
-                if parsed.placeholders != values.len() {
+                // Their warnings quote the text, which this is not.
+                let is_mistaken = parsed.hints.iter().any(|hint| matches!(hint, Hint::Mistake { .. }));
+                if parsed.placeholders != values.len() || is_mistaken {
                     return None;
                 }
                 STATEMENTS_PARSED.increment();

@@ -1,0 +1,120 @@
+//! The hint SET_VAR: system variables that have another value while one statement is planned and executed.
+//!
+//! What is wrong with a hint is a warning, of the same kinds as in MySQL: a list that is no list of hints (1064), a
+//! variable that there is not (3128) or that no hint sets (3637), and the second value of one (3126) are told when
+//! the statement is prepared or sent; a value that the variable does not take, whenever it is executed.
+
+use palisade_base::error_catalogue::*;
+use palisade_base::sysvar::SessionSettings;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::Value;
+use palisade_parser::Hint;
+use palisade_parser::hint::HintValue;
+
+use crate::host::Scope;
+use crate::{Host, Session, SessionVariables};
+
+/// The variables that SET_VAR sets in MySQL 9.7.
+#[rustfmt::skip]
+const SETTABLE: &[&str] = &[
+    "auto_increment_increment", "auto_increment_offset", "big_tables", "bulk_insert_buffer_size",
+    "cte_max_recursion_depth", "default_table_encryption", "default_tmp_storage_engine", "div_precision_increment",
+    "enable_secondary_engine_statistics", "end_markers_in_json", "eq_range_index_dive_limit", "foreign_key_checks",
+    "group_concat_max_len", "insert_id", "internal_tmp_mem_storage_engine", "join_buffer_size", "lock_wait_timeout",
+    "max_error_count", "max_execution_time", "max_heap_table_size", "max_join_size", "max_length_for_sort_data",
+    "max_points_in_geometry", "max_seeks_for_key", "max_sort_length", "optimizer_max_subgraph_pairs",
+    "optimizer_prune_level", "optimizer_search_depth", "optimizer_switch", "range_alloc_block_size",
+    "range_optimizer_max_mem_size", "read_buffer_size", "read_rnd_buffer_size", "secondary_engine_cost_threshold",
+    "select_into_buffer_size", "select_into_disk_sync", "select_into_disk_sync_delay", "set_operations_buffer_size",
+    "sort_buffer_size", "sql_auto_is_null", "sql_big_selects", "sql_buffer_result", "sql_mode",
+    "sql_require_primary_key", "sql_safe_updates", "sql_select_limit", "time_zone", "timestamp", "tmp_table_size",
+    "unique_checks", "updatable_views_with_limit", "use_secondary_engine", "windowing_use_high_precision",
+    "xa_detach_on_prepare",
+];
+
+/// What a session's variables were before the hints of the statement that it executes. Kept in the session, so that
+/// they are restored after a statement that a panic has ended, too.
+pub struct BeforeHints {
+    settings: SessionSettings,
+    variables: SessionVariables,
+    insert_id: Option<u64>,
+    changed: usize,
+}
+
+/// Warns of hints that have no effect.
+pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+    for (position, hint) in hints.iter().enumerate() {
+        let warning = match hint {
+            Hint::Mistake { near, line } => MysqlError::with_message(
+                &ER_PARSE_ERROR,
+                format!("Optimizer hint syntax error near '{near}' at line {line}"),
+            ),
+            Hint::RepeatedLimit(limit) => {
+                mysql_error!(ER_WARN_CONFLICTING_HINT, format!("MAX_EXECUTION_TIME({limit})"))
+            }
+            Hint::SetVariable { name, .. } if !is_settable(name) => {
+                match host.variable(session, None, name) {
+                    Ok(None) => mysql_error!(ER_UNRESOLVED_HINT_NAME, format!("'{name}'"), "SET_VAR"),
+                    _ => mysql_error!(ER_NOT_HINT_UPDATABLE_VARIABLE, format!("'{name}'")),
+                }
+            }
+            Hint::SetVariable { name, written, .. } if is_repeated(&hints[..position], name) => {
+                mysql_error!(ER_WARN_CONFLICTING_HINT, format!("SET_VAR({name}={written}) "))
+            }
+            Hint::SetVariable { .. } => continue,
+        };
+        session.warnings.warn(warning);
+    }
+}
+
+/// Gives the variables the values that a statement's hints say, until [`restore`]. A value that a variable does not
+/// take is a warning.
+pub(crate) fn apply(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+    if hints.is_empty() {
+        return;
+    }
+    session.before_hints = Some(Box::new(BeforeHints {
+        settings: session.settings.clone(),
+        variables: session.variables.clone(),
+        insert_id: session.insert_id,
+        changed: session.changed_settings.len(),
+    }));
+    for (position, hint) in hints.iter().enumerate() {
+        let Hint::SetVariable { name, value, .. } = hint else { continue };
+        if !is_settable(name) || is_repeated(&hints[..position], name) {
+            continue;
+        }
+        let value = match value {
+            HintValue::Integer(value) => i64::try_from(*value).map_or(Value::UInt(*value), Value::Int),
+            HintValue::Text(text) => Value::bytes(text.as_bytes()),
+            HintValue::Other => {
+                session.warnings.warn(mysql_error!(ER_WRONG_TYPE_FOR_VAR, name));
+                continue;
+            }
+        };
+        if let Err(error) = host.set_variable(session, Scope::Session, name, Some(value)) {
+            session.warnings.warn(error);
+        }
+    }
+}
+
+/// Gives the variables back what they were before the hints of the statement that has ended.
+pub(crate) fn restore(session: &mut Session) {
+    let Some(before) = session.before_hints.take() else { return };
+    let BeforeHints { settings, variables, insert_id, changed } = *before;
+    session.settings = settings;
+    session.variables = variables;
+    session.insert_id = insert_id;
+    session.changed_settings.truncate(changed);
+}
+
+fn is_settable(name: &str) -> bool {
+    SETTABLE.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Whether one of `earlier` sets the variable.
+fn is_repeated(earlier: &[Hint], name: &str) -> bool {
+    earlier
+        .iter()
+        .any(|hint| matches!(hint, Hint::SetVariable { name: known, .. } if known.eq_ignore_ascii_case(name)))
+}
