@@ -383,7 +383,7 @@ system_variables! {
     INNODB_PURGE_THREADS = "innodb_purge_threads", Global, fixed, uint(1, 1, 32, Plain), "Threads that remove what no snapshot needs.";
     INNODB_RANDOM_READ_AHEAD = "innodb_random_read_ahead", Global, dynamic, bool(false), COMPATIBLE;
     INNODB_READ_AHEAD_THRESHOLD = "innodb_read_ahead_threshold", Global, dynamic, uint(56, 0, 64, Plain), COMPATIBLE;
-    INNODB_READ_IO_THREADS = "innodb_read_io_threads", Global, fixed, uint(4, 1, 64, Plain), "Threads that read pages.";
+    INNODB_READ_IO_THREADS = "innodb_read_io_threads", Global, fixed, uint(4, 1, 64, Plain), "Threads that let files grow, and that read and write pages where io_uring does not.";
     INNODB_READ_ONLY = "innodb_read_only", Global, fixed_default, bool(false), "Only the default is taken: the storage engine always writes.";
     INNODB_REDO_LOG_ARCHIVE_DIRS = "innodb_redo_log_archive_dirs", Global, dynamic, null(), COMPATIBLE;
     INNODB_REDO_LOG_CAPACITY = "innodb_redo_log_capacity", Global, dynamic, uint(100 << 20, 8 << 20, 512 << 30, Bytes, 1 << 20), "Size of the redo log. When it is changed, the files follow in the background.";
@@ -419,7 +419,7 @@ system_variables! {
     INNODB_UNDO_LOG_TRUNCATE = "innodb_undo_log_truncate", Global, dynamic, bool(true), "Whether the room of free undo pages beyond innodb_max_undo_log_size is given back to the disk, once a checkpoint has passed.";
     INNODB_UNDO_TABLESPACES = "innodb_undo_tablespaces", Global, dynamic, uint(2, 2, 127, Plain), COMPATIBLE;
     INNODB_USE_FDATASYNC = "innodb_use_fdatasync", Global, dynamic, bool(true), COMPATIBLE;
-    INNODB_USE_NATIVE_AIO = "innodb_use_native_aio", Global, fixed, bool(true), COMPATIBLE;
+    INNODB_USE_NATIVE_AIO = "innodb_use_native_aio", Global, fixed, bool(true), "Read and write pages by io_uring, many at a time; where the kernel has none, and with OFF, threads wait for each.";
     INNODB_VALIDATE_TABLESPACE_PATHS = "innodb_validate_tablespace_paths", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VERSION = "innodb_version", Global, fixed, text("8.4.0"), "Version of the engine.";
     INNODB_WORKER_AFFINITY = "innodb_worker_affinity", Global, dynamic, text(""), "Processors that the workers run on, such as 0,2-3; empty for all. Given at the start, worker_threads=0 is as many workers as it names.";

@@ -20,7 +20,7 @@ use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
 use palisade_btree::{Direction, Mtr, Tree, alloc};
 use palisade_buffer::{BufferConfig, BufferPool, Off, PAGE_SIZE, Space};
-use palisade_io::{FileSystem, IoPool, MemFileSystem, OpenMode};
+use palisade_io::{FileSystem, IoPool, MemFileSystem, OpenMode, Waiting};
 use palisade_log::{Log, LogConfig};
 
 const ROW: usize = 190;
@@ -37,7 +37,7 @@ impl Bench {
         let dir = Path::new("/bench");
         let config = LogConfig { capacity: 256 << 20, buffer_size: 16 << 20, ..LogConfig::default() };
         let log = Log::create(fs.clone(), dir, config, Lsn(8192)).expect("a log");
-        let io = Arc::new(IoPool::new(1).expect("an I/O thread"));
+        let io = Arc::new(IoPool::new(1, Waiting::Kernel).expect("an I/O thread"));
         let pool = BufferPool::new(BufferConfig::new(frames, Arc::new(Off)), log.clone(), io)
             .expect("a buffer pool");
         pool.start().expect("cleaners");

@@ -249,7 +249,7 @@ impl Walk<'_> {
             // Half of what may be read ahead is always under way.
             if asked < position + MOST_AHEAD / 2 && asked <= count {
                 let until = (position + MOST_AHEAD).min(count + 1);
-                (asked..until).for_each(|position| self.read_ahead(node.child(position)));
+                self.tree.space().read_ahead((asked..until).map(|position| node.child(position)));
                 asked = until;
             }
             std::mem::swap(&mut before, &mut after);
@@ -267,13 +267,6 @@ impl Walk<'_> {
             self.node(child, level - 1, child_low, child_high)?;
         }
         Ok(())
-    }
-
-    fn read_ahead(&self, page: PageNo) {
-        let space = self.tree.space();
-        if page.0 < space.pages() && !space.has(page) {
-            space.read_ahead(page);
-        }
     }
 }
 

@@ -40,6 +40,7 @@ use std::time::Duration;
 
 use palisade_base::metric::Metric;
 use palisade_base::{Lsn, PageId};
+use palisade_io::{IoPool, WriteQueue};
 
 use crate::error::Error;
 use crate::frames::CLEAN;
@@ -89,10 +90,11 @@ struct Writing {
     oldest: Lsn,
 }
 
-/// What one cleaner owns: its lane, its batch.
+/// What one cleaner owns: its lane, its batch, and the queue that it writes through.
 pub(crate) struct Cleaner {
     lane: usize,
     batch: Batch,
+    queue: WriteQueue,
     /// The pages of the batch; none unless it is being written or the disk was too full for it.
     writing: Vec<Writing>,
     candidates: Vec<Candidate>,
@@ -112,10 +114,11 @@ pub(crate) struct Coordinator {
 }
 
 impl Cleaner {
-    pub(crate) fn new(lane: usize, batch_pages: usize) -> Self {
+    pub(crate) fn new(lane: usize, batch_pages: usize, io: &Arc<IoPool>) -> Self {
         Cleaner {
             lane,
             batch: Batch::with_capacity(batch_pages),
+            queue: WriteQueue::new(io.clone()),
             writing: Vec::new(),
             candidates: Vec::new(),
         }
@@ -219,7 +222,7 @@ impl Cleaner {
     }
 
     fn write_batch(&mut self, core: &Core) -> Result<usize, Error> {
-        match core.sink.write(self.lane, &self.batch) {
+        match core.sink.write(self.lane, &self.batch, &mut self.queue) {
             Ok(()) => {
                 let written = self.writing.len();
                 self.writing.drain(..).for_each(|page| end_write(core, &page));

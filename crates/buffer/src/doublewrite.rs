@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palisade_base::{Lsn, PageId};
-use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing};
+use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing, WriteQueue};
 
 use crate::metrics;
 use crate::page::{self, PAGE_SIZE};
@@ -108,14 +108,14 @@ impl PageSink for Doublewrite {
         self.lanes
     }
 
-    fn write(&self, lane: usize, batch: &Batch) -> io::Result<()> {
+    fn write(&self, lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()> {
         assert!(lane < self.lanes && batch.pages().len() <= self.batch_pages, "a batch fits its lane");
         self.file.write_at(batch.bytes(), (lane * self.batch_pages * PAGE_SIZE) as u64)?;
         metrics::OS_DATA_WRITES.increment();
-        sink::sync(&self.file)?;
+        sink::sync(queue, std::slice::from_ref(&self.file))?;
         metrics::DBLWR_WRITES.increment();
         metrics::DBLWR_PAGES_WRITTEN.add(batch.pages().len() as u64);
-        batch.write_in_place()
+        batch.write_in_place(queue)
     }
 
     fn repair(&self, checkpoint: Lsn, space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::page::Page;
     use palisade_base::{PageNo, SpaceId};
-    use palisade_io::MemFileSystem;
+    use palisade_io::{IoPool, MemFileSystem};
 
     const SPACE: SpaceId = SpaceId(9);
 
@@ -178,6 +178,7 @@ mod tests {
         let copies = fs.open(Path::new("d/doublewrite"), OpenMode::EXISTING).unwrap();
         assert_eq!(copies.len().unwrap(), (2 * 3 * PAGE_SIZE) as u64);
         let file = fs.open(Path::new("d/space"), OpenMode::CREATE).unwrap();
+        let mut queue = WriteQueue::new(Arc::new(IoPool::inline()));
 
         // Lane 0 keeps an old copy of page 2, lane 1 has a newer one; both lanes have pages that are in place.
         for (lane, pages) in [(0, [(1, 100), (2, 110)]), (1, [(2, 200), (4, 210)])] {
@@ -186,7 +187,7 @@ mod tests {
                 batch.push(id(page), &file, &sealed(page, lsn));
             }
             batch.seal();
-            sink.write(lane, &batch).unwrap();
+            sink.write(lane, &batch, &mut queue).unwrap();
         }
         let mut bytes = vec![0; PAGE_SIZE];
         copies.read_at(&mut bytes, 3 * PAGE_SIZE as u64).unwrap();

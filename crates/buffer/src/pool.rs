@@ -252,11 +252,14 @@ impl BufferPool {
             hand: AtomicUsize::new(0),
             wanted: Wanted::default(),
         };
+        let cleaner = |lane| Cleaner::new(lane, batch_pages, &core.io);
+        let coordinator = Mutex::new(Coordinator::new(cleaner(0)));
+        let evictors = (1..cleaners).map(|lane| Mutex::new(cleaner(lane))).collect();
         Ok(Arc::new(BufferPool {
             core: Arc::new(core),
             spaces: RwLock::default(),
-            coordinator: Mutex::new(Coordinator::new(Cleaner::new(0, batch_pages))),
-            evictors: (1..cleaners).map(|lane| Mutex::new(Cleaner::new(lane, batch_pages))).collect(),
+            coordinator,
+            evictors,
             threads: Mutex::default(),
         }))
     }

@@ -9,7 +9,7 @@
 //!   this only for devices that write a page whole.
 //!
 //! The log up to the batch's newest page LSN is durable before the sink sees it. The sink chooses places: an
-//! out-of-place sink writes elsewhere and answers [`read`](PageSink::read) from its map; one for devices with atomic
+//! out-of-place sink writes elsewhere and answers [`place`](PageSink::place) from its map; one for devices with atomic
 //! writes writes in place with `RWF_ATOMIC`. A sink that stores other bytes than the page's (compressed ones) seals those.
 //!
 //! Lanes: each cleaner writes through a lane of its own, so that a sink with a place per lane needs no lock.
@@ -18,7 +18,7 @@ use std::io;
 use std::sync::Arc;
 
 use palisade_base::{Lsn, PageId, SpaceId};
-use palisade_io::{AlignedBuf, File};
+use palisade_io::{AlignedBuf, File, Write, WriteQueue};
 
 use crate::metrics;
 use crate::page::{self, PAGE_SIZE};
@@ -92,9 +92,10 @@ impl Batch {
         self.pages.clear();
     }
 
-    /// Writes every page to its place and makes the files durable. Neighbours go out in one write.
-    pub fn write_in_place(&self) -> io::Result<()> {
-        let mut start = 0;
+    /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all files at once.
+    pub fn write_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
+        let (mut writes, mut files) = (Vec::new(), Vec::new());
+        let (mut start, mut pages) = (0, 0);
         for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
             let Some(file) = &space[0].file else {
                 start += space.len() * PAGE_SIZE;
@@ -102,24 +103,27 @@ impl Batch {
             };
             for run in space.chunk_by(|a, b| a.id.page.0 + 1 == b.id.page.0) {
                 let end = start + run.len() * PAGE_SIZE;
-                let place = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
-                file.write_at(&self.bytes[start..end], place)?;
-                metrics::OS_DATA_WRITES.increment();
+                let offset = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
+                writes.push(Write { file, bytes: &self.bytes[start..end], offset });
                 start = end;
             }
-            sync(file)?;
-            metrics::BUFFER_PAGES_WRITTEN.add(space.len() as u64);
-            metrics::BUFFER_DATA_WRITTEN.add((space.len() * PAGE_SIZE) as u64);
+            pages += space.len();
+            files.push(file.clone());
         }
+        queue.write_all(&writes)?;
+        metrics::OS_DATA_WRITES.add(writes.len() as u64);
+        sync(queue, &files)?;
+        metrics::BUFFER_PAGES_WRITTEN.add(pages as u64);
+        metrics::BUFFER_DATA_WRITTEN.add((pages * PAGE_SIZE) as u64);
         Ok(())
     }
 }
 
-/// Syncs a file. If that fails nobody knows what is on the disk, for whatever reason it was: a full disk, too, is not told as
+/// Syncs files. If that fails nobody knows what is on the disk, for whatever reason it was: a full disk, too, is not told as
 /// such, because nothing may be tried again.
-pub(crate) fn sync(file: &Arc<dyn File>) -> io::Result<()> {
-    file.sync().map_err(|error| io::Error::other(format!("a sync failed: {error}")))?;
-    metrics::OS_DATA_FSYNCS.increment();
+pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Result<()> {
+    queue.sync_all(files).map_err(|error| io::Error::other(format!("a sync failed: {error}")))?;
+    metrics::OS_DATA_FSYNCS.add(files.len() as u64);
     Ok(())
 }
 
@@ -146,14 +150,14 @@ pub trait PageSink: Send + Sync {
     /// Lanes there are: cleaners that can write at once.
     fn lanes(&self) -> usize;
 
-    /// Makes the pages of `batch` durable, through `lane`, which nobody else uses meanwhile. An error means that it is
+    /// Makes the pages of `batch` durable, through `lane` and its `queue`, which nobody else uses meanwhile. An error means that it is
     /// unknown what is on disk. If it says that the disk is full, the lane is used for nothing else until the same batch has been
     /// written: some of its pages may be torn.
-    fn write(&self, lane: usize, batch: &Batch) -> io::Result<()>;
+    fn write(&self, lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()>;
 
-    /// Reads page `id` of `file` into `bytes`, one page; the caller verifies it.
-    fn read(&self, file: &Arc<dyn File>, id: PageId, bytes: &mut [u8]) -> io::Result<()> {
-        file.read_at(bytes, u64::from(id.page.0) * PAGE_SIZE as u64)
+    /// Where page `id` is in its file, in bytes.
+    fn place(&self, id: PageId) -> u64 {
+        u64::from(id.page.0) * PAGE_SIZE as u64
     }
 
     /// After a crash and before redo: restores pages that were being written when the machine stopped. `checkpoint` is
@@ -178,8 +182,8 @@ impl PageSink for Off {
         usize::MAX
     }
 
-    fn write(&self, _lane: usize, batch: &Batch) -> io::Result<()> {
-        batch.write_in_place()
+    fn write(&self, _lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()> {
+        batch.write_in_place(queue)
     }
 
     fn repair(&self, _checkpoint: Lsn, _space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {

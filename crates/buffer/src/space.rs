@@ -30,8 +30,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use palisade_base::{Attempt, Blocked, Event, PageId, PageNo, SpaceId};
-use palisade_io::File;
+use palisade_io::{File, Part, Read};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
@@ -47,6 +48,9 @@ const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
 
 /// So long a failure is kept for those who have waited. Some may have given up, and others that come later must not be told of it.
 const FAILURE_KEPT: Duration = Duration::from_secs(10);
+
+/// Pages to be read, and the frames they are read into.
+type Run = SmallVec<[(PageNo, u32); 1]>;
 
 /// One file of pages, attached to the pool.
 pub struct Space {
@@ -398,8 +402,7 @@ impl Space {
         slow.reads.insert(page, pending);
         drop(slow);
         metrics::BUFFER_POOL_READS.increment();
-        let this = self.this();
-        self.core.io.submit(move || this.read(page, frame));
+        self.read(Run::from_slice(&[(page, frame)]));
         Err(Blocked::Wait(event))
     }
 
@@ -408,41 +411,81 @@ impl Space {
         self.entry(page).is_ok_and(|entry| entry.frame().is_some())
     }
 
-    /// Has the page read for somebody who will want it soon, if it is not in memory and frames are not scarce. What goes wrong is
-    /// told to whoever wants it then. Never waits.
-    pub fn read_ahead(&self, page: PageNo) {
-        let Ok(entry) = self.entry(page) else { return };
-        if self.core.frames.free_count() <= self.core.free_target() / 4 {
-            return;
-        }
+    /// Has pages read for somebody who will want them soon, as far as they are not in memory and frames are not
+    /// scarce. Neighbours come in one read. What goes wrong is told to whoever wants them then. Never waits.
+    pub fn read_ahead(&self, pages: impl IntoIterator<Item = PageNo>) {
+        let mut run = Run::new();
         let mut slow = self.slow.lock();
-        if slow.detached || slow.reads.contains_key(&page) || entry.frame().is_some() {
+        if slow.detached {
             return;
         }
-        let Ok(frame) = self.core.take_frame() else { return };
-        slow.reads.insert(page, Pending::UnderWay { event: Event::new(), callers: 0 });
+        for page in pages {
+            if self.core.frames.free_count() <= self.core.free_target() / 4 {
+                break;
+            }
+            let is_wanted = page.0 < self.pages() && self.table.entry(page).frame().is_none();
+            if !is_wanted || slow.reads.contains_key(&page) {
+                continue;
+            }
+            let Ok(frame) = self.core.take_frame() else { break };
+            slow.reads.insert(page, Pending::UnderWay { event: Event::new(), callers: 0 });
+            run.push((page, frame));
+        }
         drop(slow);
-        metrics::BUFFER_POOL_READ_AHEAD.increment();
-        let this = self.this();
-        self.core.io.submit(move || this.read(page, frame));
+        metrics::BUFFER_POOL_READ_AHEAD.add(run.len() as u64);
+        run.sort_unstable();
+        for neighbours in run.chunk_by(|(a, _), (b, _)| a.0 + 1 == b.0) {
+            self.read(Run::from_slice(neighbours));
+        }
     }
 
-    /// Reads `page` into `frame`, on an I/O thread, and publishes it or its failure.
-    fn read(&self, page: PageNo, frame: u32) {
-        let id = self.page_id(page);
-        // SAFETY: the frame came from the free list and is nobody else's until it is published below; optimistic readers
-        // of the page it held before only read it atomically and will find that page's version grown. Frames
-        // are aligned for a `Page`, which is bytes and nothing else.
-        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
-        let outcome = match self.core.sink.read(&self.file, id, bytes) {
-            Ok(()) => page::verify(id, bytes)
-                .and_then(|()| (self.core.check)(bytes).map_err(Corruption::Content))
-                .map_err(|reason| Error::Corrupted { page: id, reason }),
-            Err(error) => Err(Error::Io { page: id, source: Arc::new(error) }),
+    /// Has a run of neighbouring pages read into their frames, and published or their failure.
+    fn read(&self, run: Run) {
+        let part = |&(_, frame): &(PageNo, u32)| {
+            let memory = self.core.frames.memory.frame(frame);
+            // SAFETY: the frame came from the free list and is nobody else's until it is published when the read is done;
+            // optimistic readers of the page it held before only read it atomically and will find that page's
+            // version grown. `done` keeps the space, and with it the memory of all frames.
+            unsafe { Part::new(memory.as_ptr(), PAGE_SIZE) }
         };
-        metrics::BUFFER_PAGES_READ.increment();
-        metrics::BUFFER_DATA_READS.add(PAGE_SIZE as u64);
-        self.publish(page, frame, outcome);
+        let (this, own) = (self.this(), self.page_id(run[0].0));
+        let read = Read {
+            file: self.file.clone(),
+            parts: run.iter().map(part).collect(),
+            offset: self.core.sink.place(own),
+            done: Box::new(move |outcome| this.have_read(run, outcome)),
+        };
+        self.core.io.read(read);
+    }
+
+    /// On an I/O thread: the pages of a run have come, or the run failed.
+    fn have_read(&self, run: Run, outcome: io::Result<()>) {
+        match outcome {
+            Ok(()) => {
+                metrics::BUFFER_PAGES_READ.add(run.len() as u64);
+                metrics::BUFFER_DATA_READS.add((run.len() * PAGE_SIZE) as u64);
+                run.into_iter().for_each(|(page, frame)| self.publish(page, frame, self.verify(page, frame)));
+            }
+            Err(error) => match run[..] {
+                [(page, frame)] => {
+                    let error = Error::Io { page: self.page_id(page), source: Arc::new(error) };
+                    self.publish(page, frame, Err(error));
+                }
+                // Which of them it was, each one's own read will tell.
+                _ => run.into_iter().for_each(|page| self.read(Run::from_slice(&[page]))),
+            },
+        }
+    }
+
+    /// Whether what was read into a frame is the page.
+    fn verify(&self, page: PageNo, frame: u32) -> Result<(), Error> {
+        let id = self.page_id(page);
+        // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`, which is
+        // bytes and nothing else.
+        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_ref() };
+        page::verify(id, bytes)
+            .and_then(|()| (self.core.check)(bytes).map_err(Corruption::Content))
+            .map_err(|reason| Error::Corrupted { page: id, reason })
     }
 
     fn publish(&self, page: PageNo, frame: u32, outcome: Result<(), Error>) {

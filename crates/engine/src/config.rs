@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
 use palisade_buffer::IoCapacity;
-use palisade_io::{Placement, Syncing};
+use palisade_io::{Placement, Syncing, Waiting};
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -199,8 +199,10 @@ pub struct EngineConfig {
     pub doublewrite: bool,
     /// `innodb_flush_method`.
     pub flush_method: FlushMethod,
-    /// `innodb_read_io_threads`.
+    /// Threads that wait for files to grow, and for reads and writes where the kernel does not (`innodb_read_io_threads`).
     pub io_threads: usize,
+    /// Who waits for reads and writes of pages (`innodb_use_native_aio`).
+    pub io_waiting: Waiting,
     /// `innodb_page_cleaners`.
     pub page_cleaners: usize,
     /// `innodb_lru_scan_depth`, pages.
@@ -248,6 +250,7 @@ impl Default for EngineConfig {
             doublewrite: true,
             flush_method: FlushMethod::default(),
             io_threads: 4,
+            io_waiting: Waiting::Kernel,
             page_cleaners: 4,
             lru_scan_depth: 1024,
             io_capacity: IoCapacity::default(),

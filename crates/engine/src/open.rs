@@ -21,7 +21,7 @@ use palisade_buffer::{
     BufferConfig, BufferPool, Doublewrite, Off, PAGE_SIZE, Page, PageRead, PageSink, Space,
 };
 use palisade_catalog::{Schema, TableDef};
-use palisade_io::{FileSystem, IoPool, ScratchFileSystem};
+use palisade_io::{FileSystem, IoPool, ScratchFileSystem, Waiting};
 use palisade_log::{Log, LogConfig, LogReader};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::{Trx, TrxSystem};
@@ -136,7 +136,11 @@ impl Engine {
             monitors,
             flush_at_commit: AtomicU8::new(base.config.flush_at_commit as u8),
             ids: Counter::open(&system, Field::NextId, FIRST_ID)?,
-            ddl: if base.config.background { IoPool::new(DDL_THREADS)? } else { IoPool::inline() },
+            ddl: if base.config.background {
+                IoPool::new(DDL_THREADS, Waiting::Threads)?
+            } else {
+                IoPool::inline()
+            },
             config: base.config,
             files: base.files,
             log: base.log,
@@ -257,7 +261,7 @@ fn start_pool(
     log: &Arc<Log>,
 ) -> Result<(Arc<BufferPool>, Arc<IoPool>), Error> {
     let io = Arc::new(match config.background {
-        true => IoPool::new(config.io_threads.max(1))?,
+        true => IoPool::new(config.io_threads.max(1), config.io_waiting)?,
         false => IoPool::inline(),
     });
     let cleaners = config.page_cleaners.max(1);

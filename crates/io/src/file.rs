@@ -2,10 +2,11 @@
 
 use std::any::Any;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::syncing::Syncing;
+use crate::syncing::{SyncRule, Syncing};
 
 /// How a file is opened: for reading and writing, unless it is said to be [read only](Self::read_only).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +108,28 @@ pub trait File: Send + Sync {
     /// What offsets, lengths and buffer addresses must be multiples of, in bytes: 1 unless opened
     /// [direct](OpenMode::direct).
     fn alignment(&self) -> usize;
+
+    /// Where requests for this file may be handed to the operating system past these calls; `None` where the calls do
+    /// more than it would: a file in memory, one with faults.
+    fn descriptor(&self) -> Option<Descriptor<'_>> {
+        None
+    }
+}
+
+/// An open file of the operating system, for requests that are handed to it together. Who completes one does what the
+/// call in its place would have done to the [`SyncRule`].
+#[derive(Clone, Copy)]
+pub struct Descriptor<'a> {
+    pub(crate) fd: BorrowedFd<'a>,
+    pub(crate) rule: &'a SyncRule,
+    pub(crate) alignment: usize,
+}
+
+impl Descriptor<'_> {
+    /// Whether the operating system accepts memory at this address.
+    pub(crate) fn takes(&self, memory: *const u8) -> bool {
+        (memory as usize).is_multiple_of(self.alignment)
+    }
 }
 
 /// Holds a directory for this process until dropped; see [`FileSystem::lock_dir`].

@@ -10,30 +10,37 @@
 //! | [`ScratchFileSystem`] | looking into a damaged directory: reads below, keeps in memory what is written |
 //! | [`OverlayFileSystem`] | one of these that does a few calls otherwise: slowly, or not at all |
 //!
-//! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does.
+//! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does,
+//! and reads; [`WriteQueue`] has many writes under way for one thread. Both use io_uring where the kernel has it.
 //! [`Placement`] is which processors a thread may run on.
 //!
 //! Deliberately absent: any knowledge of pages or of the log.
 
 mod affinity;
 mod aligned;
+mod batch;
+mod crew;
 mod fault;
 mod file;
 mod mem;
 mod os;
 mod overlay;
 mod pool;
+mod reads;
+mod ring;
 mod scratch;
 mod sparse;
 mod syncing;
 
 pub use affinity::{CpuList, Placement, Stay};
 pub use aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
+pub use batch::{Write, WriteQueue};
 pub use fault::{Call, CrashKeeps, Fault, FaultFileSystem};
-pub use file::{DirLock, File, FileSystem, OpenMode};
+pub use file::{Descriptor, DirLock, File, FileSystem, OpenMode};
 pub use mem::MemFileSystem;
 pub use os::OsFileSystem;
 pub use overlay::{Overlay, OverlayFileSystem};
-pub use pool::IoPool;
+pub use pool::{IoPool, Waiting};
+pub use reads::{Part, Read};
 pub use scratch::ScratchFileSystem;
 pub use syncing::Syncing;

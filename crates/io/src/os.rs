@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use rustix::fs::FallocateFlags;
 
 use crate::aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
-use crate::file::{Creation, DirLock, File, FileSystem, OpenMode, past_the_end};
+use crate::file::{Creation, Descriptor, DirLock, File, FileSystem, OpenMode, past_the_end};
 use crate::syncing::SyncRule;
 
 /// The file whose lock means "this directory has a server".
@@ -261,6 +262,10 @@ impl File for OsFile {
 
     fn alignment(&self) -> usize {
         self.alignment
+    }
+
+    fn descriptor(&self) -> Option<Descriptor<'_>> {
+        Some(Descriptor { fd: self.file.as_fd(), rule: &self.rule, alignment: self.alignment })
     }
 }
 

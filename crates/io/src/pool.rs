@@ -1,8 +1,10 @@
 //! Threads that wait for the disk, so that no worker does.
 //!
-//! A job is any boxed closure: a page read that completes an event, an extension of a file. Jobs start in the order
-//! of submission and run `threads` at a time. [`IoPool::inline`] runs each job at once on the submitting thread,
+//! A job is any boxed closure: an extension of a file, a page read where the kernel has no io_uring. Jobs start in the
+//! order of submission and run `threads` at a time. [`IoPool::inline`] runs each job at once on the submitting thread,
 //! which makes a simulation deterministic.
+//!
+//! Page reads go through a thread of their own, which has any number of them under way: see [`reads`](crate::reads).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,12 +12,27 @@ use std::thread::JoinHandle;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::batch::FirstError;
+use crate::crew::Crew;
+use crate::reads::{Read, Reader};
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A fixed number of I/O threads and their queue. Dropping it is [`IoPool::shutdown`].
 pub struct IoPool {
     queue: Option<Arc<Queue>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    helpers: usize,
+    reader: Option<Reader>,
+}
+
+/// Who waits for reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// The kernel, where it has io_uring (`innodb_use_native_aio`); else threads.
+    Kernel,
+    /// Threads.
+    Threads,
 }
 
 #[derive(Default)]
@@ -32,10 +49,15 @@ struct State {
 
 impl IoPool {
     /// Starts `threads` I/O threads; there must be at least one.
-    pub fn new(threads: usize) -> std::io::Result<IoPool> {
+    pub fn new(threads: usize, waiting: Waiting) -> std::io::Result<IoPool> {
         assert!(threads > 0, "an I/O pool needs a thread; IoPool::inline() is the one without");
         let queue = Arc::new(Queue::default());
-        let pool = IoPool { queue: Some(queue.clone()), threads: Mutex::new(Vec::with_capacity(threads)) };
+        let reader = match waiting {
+            Waiting::Kernel => Reader::start()?,
+            Waiting::Threads => None,
+        };
+        let handles = Mutex::new(Vec::with_capacity(threads));
+        let pool = IoPool { queue: Some(queue.clone()), threads: handles, helpers: threads, reader };
         for number in 0..threads {
             let queue = queue.clone();
             let thread =
@@ -47,7 +69,60 @@ impl IoPool {
 
     /// A pool without threads: each job runs inside [`IoPool::submit`].
     pub fn inline() -> IoPool {
-        IoPool { queue: None, threads: Mutex::default() }
+        IoPool { queue: None, threads: Mutex::default(), helpers: 0, reader: None }
+    }
+
+    /// Whether the kernel waits: it has io_uring, and that was wanted.
+    pub fn uses_rings(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Reads, and tells when it is done: on an I/O thread, or before this returns if the pool is
+    /// [inline](Self::inline) or [shut down](Self::shutdown).
+    pub fn read(&self, read: Read) {
+        let read = match &self.reader {
+            Some(reader) if read.suits_ring() => match reader.submit(read) {
+                Ok(()) => return,
+                Err(read) => read,
+            },
+            _ => read,
+        };
+        self.submit(move || read.carry_out());
+    }
+
+    /// Runs `task` for each of `0..count`, on this thread and on I/O threads that are free, and waits for all. Which error
+    /// comes first by its number is told. An [inline](Self::inline) pool runs them in order and stops at an error.
+    pub(crate) fn for_each(
+        &self,
+        count: usize,
+        task: &(dyn Fn(usize) -> std::io::Result<()> + Sync),
+    ) -> std::io::Result<()> {
+        let helpers = self.helpers.min(count.saturating_sub(1));
+        if helpers == 0 {
+            return (0..count).try_for_each(task);
+        }
+        let first = Mutex::new(FirstError::default());
+        let work = |crew: &Crew| {
+            while let Some(at) = crew.take() {
+                let outcome = task(at);
+                if outcome.is_err() {
+                    first.lock().note(at, outcome);
+                }
+            }
+        };
+        let work: &(dyn Fn(&Crew) + Sync) = &work;
+        // SAFETY: only the lifetime is changed. Helpers call it inside `Crew::help` alone, which runs nothing once the crew is
+        // closed, and `closing` closes it, and waits for those inside, before this frame ends, also by a panic.
+        let lent: &'static (dyn Fn(&Crew) + Sync) = unsafe { std::mem::transmute(work) };
+        let crew = Arc::new(Crew::new(count));
+        let closing = Closing(&crew);
+        for _ in 0..helpers {
+            let crew = crew.clone();
+            self.submit(move || crew.help(|| lent(&crew)));
+        }
+        work(&crew);
+        drop(closing);
+        first.into_inner().into_result()
     }
 
     /// Queues a job. After [`IoPool::shutdown`] it runs on the calling thread: a job is never lost.
@@ -63,13 +138,17 @@ impl IoPool {
         queue.changed.notify_one();
     }
 
-    /// Jobs submitted and not started.
+    /// Jobs and reads submitted and not started.
     pub fn queued(&self) -> usize {
-        self.queue.as_ref().map_or(0, |queue| queue.state.lock().jobs.len())
+        let reads = self.reader.as_ref().map_or(0, Reader::queued);
+        reads + self.queue.as_ref().map_or(0, |queue| queue.state.lock().jobs.len())
     }
 
-    /// Waits until every job submitted has run, and ends the threads.
+    /// Waits until every job and read submitted is done, and ends the threads.
     pub fn shutdown(&self) {
+        if let Some(reader) = &self.reader {
+            reader.close();
+        }
         if let Some(queue) = &self.queue {
             queue.state.lock().closed = true;
             queue.changed.notify_all();
@@ -81,6 +160,15 @@ impl IoPool {
                 thread.join().expect("I/O jobs do not panic");
             }
         }
+    }
+}
+
+/// Closes a crew when it goes.
+struct Closing<'a>(&'a Crew);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
@@ -110,12 +198,13 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{AlignedBuf, File, FileSystem, OpenMode, OsFileSystem, Part};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn shutdown_runs_every_job_that_was_submitted() {
         let ran = Arc::new(AtomicUsize::new(0));
-        let pool = IoPool::new(3).unwrap();
+        let pool = IoPool::new(3, Waiting::Threads).unwrap();
         let count = |ran: &Arc<AtomicUsize>| {
             let ran = ran.clone();
             move || {
@@ -129,6 +218,99 @@ mod tests {
         assert_eq!(ran.load(Ordering::Relaxed), 100);
         pool.submit(count(&ran));
         assert_eq!(ran.load(Ordering::Relaxed), 101, "a late job runs on the caller");
+    }
+
+    /// The kernel where it has io_uring, threads, and in order.
+    fn pools() -> [Arc<IoPool>; 3] {
+        let new = |waiting| IoPool::new(2, waiting).unwrap();
+        [new(Waiting::Kernel), new(Waiting::Threads), IoPool::inline()].map(Arc::new)
+    }
+
+    /// A read of `count` blocks from block `first` on, into memory that `told` gets back.
+    fn read(
+        file: &Arc<dyn File>,
+        first: u64,
+        count: usize,
+        told: impl FnOnce(std::io::Result<()>, Vec<AlignedBuf>) + Send + 'static,
+    ) -> Read {
+        let mut memory: Vec<AlignedBuf> = (0..count).map(|_| AlignedBuf::zeroed(4096)).collect();
+        // SAFETY: the memory is owned by `done`, which touches it only when the read is done.
+        let parts = memory.iter_mut().map(|block| unsafe { Part::new(block.as_mut_ptr(), 4096) }).collect();
+        Read {
+            file: file.clone(),
+            parts,
+            offset: first * 4096,
+            done: Box::new(move |outcome| told(outcome, memory)),
+        }
+    }
+
+    #[test]
+    fn reads_fill_scattered_memory_and_are_told_even_while_the_pool_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = OsFileSystem.open(&dir.path().join("file"), OpenMode::CREATE_NEW.direct()).unwrap();
+        let mut bytes = AlignedBuf::zeroed(1000 * 4096);
+        bytes.chunks_exact_mut(4096).enumerate().for_each(|(at, block)| block.fill(at as u8));
+        file.write_at(&bytes, 0).unwrap();
+        for pool in pools() {
+            let told = Arc::new(AtomicUsize::new(0));
+            for first in 0..997 {
+                let told = told.clone();
+                pool.read(read(&file, first, 3, move |outcome, memory| {
+                    outcome.unwrap();
+                    for (block, at) in memory.iter().zip(first..) {
+                        assert!(block.iter().all(|byte| *byte == at as u8));
+                    }
+                    told.fetch_add(1, Ordering::Relaxed);
+                }));
+            }
+            pool.shutdown();
+            assert_eq!(told.load(Ordering::Relaxed), 997);
+            let late = told.clone();
+            pool.read(read(&file, 0, 1, move |outcome, _| {
+                outcome.unwrap();
+                late.fetch_add(1, Ordering::Relaxed);
+            }));
+            assert_eq!(told.load(Ordering::Relaxed), 998, "a late read is done by the caller");
+        }
+    }
+
+    #[test]
+    fn a_read_past_the_end_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = OsFileSystem.open(&dir.path().join("file"), OpenMode::CREATE_NEW.direct()).unwrap();
+        file.set_len(3 * 4096).unwrap();
+        for pool in pools() {
+            let (tell, told) = std::sync::mpsc::channel();
+            pool.read(read(&file, 2, 2, move |outcome, _| tell.send(outcome).unwrap()));
+            let error = told.recv().unwrap().unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+        }
+    }
+
+    #[test]
+    fn a_task_of_many_parts_is_done_whoever_helps() {
+        for pool in pools() {
+            // Threads that are busy elsewhere are not waited for.
+            let (release, released) = std::sync::mpsc::channel::<()>();
+            let released = Mutex::new(released);
+            let busy = Arc::new(move || {
+                let _ = released.lock().recv();
+            });
+            if pool.helpers > 0 {
+                for _ in 0..2 {
+                    let busy = busy.clone();
+                    pool.submit(move || busy());
+                }
+            }
+            let done = AtomicUsize::new(0);
+            let outcome = pool.for_each(50, &|at| {
+                done.fetch_add(1, Ordering::Relaxed);
+                if at == 30 || at == 40 { Err(std::io::Error::other(at.to_string())) } else { Ok(()) }
+            });
+            assert_eq!(outcome.unwrap_err().to_string(), "30");
+            assert_eq!(done.load(Ordering::Relaxed), if pool.helpers > 0 { 50 } else { 31 });
+            drop(release);
+        }
     }
 
     #[test]

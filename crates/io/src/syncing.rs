@@ -32,6 +32,10 @@ pub enum Syncing {
     Never,
 }
 
+/// The changes that a sync under way covers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due(u64);
+
 /// The file system gives space in units of this.
 const BLOCK: u64 = 4096;
 
@@ -87,17 +91,27 @@ impl SyncRule {
 
     /// Syncs by `sync`, if the rule wants it.
     pub(crate) fn sync<E>(&self, sync: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        if let Some(due) = self.due() {
+            sync()?;
+            self.ended(due);
+        }
+        Ok(())
+    }
+
+    /// What a sync that begins now would cover, if the rule wants one.
+    pub(crate) fn due(&self) -> Option<Due> {
         let changed = self.changed.load(Ordering::SeqCst);
         let is_due = match self.syncing {
             Syncing::OnRequest => true,
             Syncing::Never => false,
             Syncing::EachWrite | Syncing::Metadata => self.synced.load(Ordering::SeqCst) < changed,
         };
-        if is_due {
-            sync()?;
-            self.synced.fetch_max(changed, Ordering::SeqCst);
-        }
-        Ok(())
+        is_due.then_some(Due(changed))
+    }
+
+    /// The sync that began when `due` was asked for has ended well.
+    pub(crate) fn ended(&self, due: Due) {
+        self.synced.fetch_max(due.0, Ordering::SeqCst);
     }
 
     fn note_change(&self) {

@@ -15,7 +15,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_engine::{
     AutoIncrementLockMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, WorkerInbox,
 };
-use palisade_io::{FileSystem, OsFileSystem, Placement};
+use palisade_io::{FileSystem, OsFileSystem, Placement, Waiting};
 use palisade_protocol::response::encode_early_error;
 use palisade_sql::Sql;
 use tokio::runtime::{EnterGuard, Handle, Runtime};
@@ -194,6 +194,10 @@ fn open_engine(
         flush_method: FlushMethod::from_position(settings.enumerated(sysvar::INNODB_FLUSH_METHOD))
             .unwrap_or_default(),
         io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,
+        io_waiting: match settings.bool(sysvar::INNODB_USE_NATIVE_AIO) {
+            true => Waiting::Kernel,
+            false => Waiting::Threads,
+        },
         page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
         io_capacity: variables::io_capacity(settings),

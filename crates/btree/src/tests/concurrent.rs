@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
-use palisade_io::{IoPool, MemFileSystem};
+use palisade_io::{IoPool, MemFileSystem, Waiting};
 
 use super::harness::{Store, put, remove};
 use crate::verify::{verify_space, verify_tree};
@@ -87,7 +87,8 @@ fn scan_all(tree: &Tree, direction: Direction) {
 #[test]
 fn readers_and_writers_do_not_disturb_each_other() {
     let seed = test_seed(71);
-    let store = Store::create(Arc::new(MemFileSystem::new()), 64, IoPool::new(2).unwrap(), true);
+    let store =
+        Store::create(Arc::new(MemFileSystem::new()), 64, IoPool::new(2, Waiting::Threads).unwrap(), true);
     store.pool.start().unwrap();
     let tree = store.create_tree();
     let mut prng = Prng::new(seed);

@@ -277,10 +277,7 @@ impl Tree {
         }
         // What an optimistic reader has read means something only if nobody has changed it meanwhile.
         if parent.validate() {
-            leaves
-                .into_iter()
-                .filter(|leaf| !self.space().has(*leaf))
-                .for_each(|leaf| self.space().read_ahead(leaf));
+            self.space().read_ahead(leaves);
         }
     }
 }

@@ -41,7 +41,7 @@ fn pages_behave_like_a_map_of_pages() {
                 }
                 5..8 => check_page(&world, &history, PageNo(random.below(PAGES) as u32)),
                 8 => check_optimistically(&world, &history, &mut random),
-                9 if random.one_in(2) => world.space.read_ahead(PageNo(random.below(PAGES) as u32)),
+                9 if random.one_in(2) => world.space.read_ahead([PageNo(random.below(PAGES) as u32)]),
                 _ => {
                     world.pool.step().unwrap();
                 }
@@ -174,16 +174,16 @@ fn a_page_read_ahead_is_in_memory_and_what_goes_wrong_is_told_to_nobody() {
     world.pool.shutdown().unwrap();
     let (world, _) = World::open(world.fs.clone(), 4, Sink::Off).unwrap();
     world.fs.fail(Call::Read, 1, Fault::Io);
-    world.space.read_ahead(PageNo(0));
+    world.space.read_ahead([PageNo(0)]);
     assert!(!world.space.has(PageNo(0)));
     assert!(world.body(PageNo(0)).is_ok(), "who wants the page has it read");
-    world.space.read_ahead(PageNo(1));
+    world.space.read_ahead([PageNo(1)]);
     assert!(world.space.has(PageNo(1)));
-    world.space.read_ahead(PageNo(1));
+    world.space.read_ahead([PageNo(1)]);
     assert_eq!(world.pool.free_frames(), 2, "a page is read once");
-    (2..6).for_each(|page| world.space.read_ahead(PageNo(page)));
+    world.space.read_ahead((2..6).map(PageNo));
     assert_eq!(world.pool.free_frames(), 0, "and none when there is no frame for it");
-    world.space.read_ahead(PageNo(1_000_000));
+    world.space.read_ahead([PageNo(1_000_000)]);
     (0..6).for_each(|page| check_page(&world, &[(Lsn(1), created(page))], PageNo(page)));
 }
 

@@ -4,20 +4,46 @@ use super::*;
 use crate::PageRead;
 use palisade_base::event::retry_blocking;
 use palisade_base::prng::{Prng, test_seed};
+use palisade_io::{MemFileSystem, OsFileSystem, Waiting};
+use std::path::PathBuf;
 
 const PAGES: u64 = 64;
 /// Two words of every page that must always be equal, far apart.
 const WORDS: [usize; 2] = [64, PAGE_SIZE - 16];
 
-fn pool(fs: &Arc<FaultFileSystem>, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
+/// A file system and a directory in it: in memory, where threads wait, or the operating system's, where the kernel does.
+struct Disk {
+    fs: Arc<dyn FileSystem>,
+    dir: PathBuf,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Disk {
+    fn in_memory() -> Disk {
+        let fs = Arc::new(MemFileSystem::new());
+        fs.create_dir_all(Path::new("data")).unwrap();
+        Disk { fs, dir: PathBuf::from("data"), _temporary: None }
+    }
+
+    fn real() -> Disk {
+        let temporary = tempfile::tempdir().unwrap();
+        Disk { fs: Arc::new(OsFileSystem), dir: temporary.path().into(), _temporary: Some(temporary) }
+    }
+
+    fn file(&self, name: &str) -> Arc<dyn File> {
+        self.fs.open(&self.dir.join(name), OpenMode::CREATE.direct()).unwrap()
+    }
+}
+
+fn pool(disk: &Disk, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
     let config = LogConfig { background: true, ..log_config() };
-    let log = Log::create(fs.clone(), Path::new("data"), config, Lsn(4096)).unwrap();
-    let directory: Arc<dyn FileSystem> = fs.clone();
-    let sink = Arc::new(Doublewrite::open(&directory, Path::new("data"), 2, 8, Syncing::OnRequest).unwrap());
+    let log = Log::create(disk.fs.clone(), &disk.dir, config, Lsn(4096)).unwrap();
+    let sink = Arc::new(Doublewrite::open(&disk.fs, &disk.dir, 2, 8, Syncing::OnRequest).unwrap());
     let config = BufferConfig { page_cleaners: 2, ..BufferConfig::new(frames, sink) };
-    let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::new(2).unwrap())).unwrap();
+    let io = IoPool::new(2, Waiting::Kernel).unwrap();
+    let pool = BufferPool::new(config, log.clone(), Arc::new(io)).unwrap();
     pool.start().unwrap();
-    let space = pool.attach_space(SPACE, space_file(fs).unwrap()).unwrap();
+    let space = pool.attach_space(SPACE, disk.file("space")).unwrap();
     (log, pool, space)
 }
 
@@ -58,10 +84,13 @@ fn read(space: &Space, page: PageNo, optimistic: bool) -> u64 {
 
 #[test]
 fn readers_and_writers_of_few_frames_see_consistent_pages_and_lose_no_change() {
-    let seed = test_seed(31);
-    let fs = Arc::new(FaultFileSystem::new(seed));
-    fs.create_dir_all(Path::new("data")).unwrap();
-    let (log, pool, space) = pool(&fs, 24);
+    for disk in [Disk::in_memory(), Disk::real()] {
+        read_and_write(&disk, test_seed(31));
+    }
+}
+
+fn read_and_write(disk: &Disk, seed: u64) {
+    let (log, pool, space) = pool(disk, 24);
     retry_blocking(|| space.ensure_allocated(PAGES as u32)).unwrap();
     (0..PAGES as u32).for_each(|page| increment(&log, &space, PageNo(page), true));
     let work = &|thread| {
@@ -93,16 +122,18 @@ fn readers_and_writers_of_few_frames_see_consistent_pages_and_lose_no_change() {
 
 #[test]
 fn a_space_may_be_detached_while_its_pages_are_read_written_and_cleaned() {
-    let seed = test_seed(41);
-    let fs = Arc::new(FaultFileSystem::new(seed));
-    fs.create_dir_all(Path::new("data")).unwrap();
-    let (log, pool, keep) = pool(&fs, 32);
+    for disk in [Disk::in_memory(), Disk::real()] {
+        detach_in_use(&disk);
+    }
+}
+
+fn detach_in_use(disk: &Disk) {
+    let (log, pool, keep) = pool(disk, 32);
     retry_blocking(|| keep.ensure_allocated(8)).unwrap();
     (0..8).for_each(|page| increment(&log, &keep, PageNo(page), true));
     for round in 0..20 {
         let id = SpaceId(100 + round);
-        let file = fs.open(Path::new(&format!("data/{round}")), OpenMode::CREATE).unwrap();
-        let space = pool.attach_space(id, file).unwrap();
+        let space = pool.attach_space(id, disk.file(&round.to_string())).unwrap();
         retry_blocking(|| space.ensure_allocated(40)).unwrap();
         (0..40).for_each(|page| increment(&log, &space, PageNo(page), true));
         std::thread::scope(|scope| {

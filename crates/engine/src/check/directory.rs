@@ -18,7 +18,7 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::{PageSet, alloc, verify};
 use palisade_buffer::{Doublewrite, PAGE_SIZE, Space};
-use palisade_io::{DirLock, FileSystem, IoPool, OpenMode, ScratchFileSystem};
+use palisade_io::{DirLock, FileSystem, IoPool, OpenMode, ScratchFileSystem, Waiting};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::undo::verify::{UndoReport, verify_undo};
 
@@ -526,7 +526,7 @@ impl Check {
 
     /// Reads every file from front to back.
     fn pages(&mut self, watch: &mut Watch<'_>) -> Result<(), Error> {
-        let io = IoPool::new(self.config.io_threads.max(1))?;
+        let io = IoPool::new(self.config.io_threads.max(1), Waiting::Threads)?;
         let end_lsn = (!self.report.log.is_damaged && self.report.log.end_lsn > Lsn::ZERO)
             .then_some(self.report.log.end_lsn);
         let expected = Expected { end_lsn, check: check_page };
