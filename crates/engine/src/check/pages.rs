@@ -212,7 +212,7 @@ pub(super) fn scan_copies(file: &Arc<dyn File>, io: &IoPool) -> io::Result<Copie
 
 #[cfg(test)]
 mod tests {
-    use palisade_io::{FileSystem, MemFileSystem, OpenMode};
+    use palisade_io::{FileSystem, MemFileSystem, OpenMode, Waiting};
     use std::path::Path;
 
     use super::*;
@@ -225,7 +225,8 @@ mod tests {
         let bytes: Vec<u8> = (0..len).map(|at| (at / 4096) as u8).collect();
         file.write_at(&bytes, 0).unwrap();
         for threads in [0, 3] {
-            let io = if threads == 0 { IoPool::inline() } else { IoPool::new(threads).unwrap() };
+            let io =
+                if threads == 0 { IoPool::inline() } else { IoPool::new(threads, Waiting::Threads).unwrap() };
             let mut read = Vec::new();
             read_chunks(&file, &io, len as u64, &mut |offset, chunk| {
                 assert_eq!(offset, read.len() as u64);

@@ -222,7 +222,10 @@ impl Twins {
         let check = engine.check_table(table).map_err(|error| (Kind::Damages, error.to_string()))?;
         match check.damage.as_slice() {
             [] => Ok(()),
-            damage => Err((Kind::Damages, format!("{name}: {}", damage.join("; ")))),
+            damage => {
+                let damage: Vec<String> = damage.iter().map(ToString::to_string).collect();
+                Err((Kind::Damages, format!("{name}: {}", damage.join("; "))))
+            }
         }
     }
 
