@@ -31,6 +31,7 @@
 //! | [`persisted`], [`variable_sources`] | those that outlive the server; where values come from |
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
+//! | [`check`] | `palisade check`: the offline check of a data directory |
 //! | [`files`] | files that statements read
 //! | [`virtual_tables`], [`lock_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
@@ -47,6 +48,7 @@
 pub mod accounts;
 pub mod administration;
 pub mod channel;
+pub mod check;
 pub mod compute;
 pub mod connections;
 pub mod cursor;

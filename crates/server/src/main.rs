@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use palisade_base::Event;
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_server::check;
 use palisade_server::fault;
 use palisade_server::options::{self, Action, Options};
 use palisade_server::server;
@@ -22,6 +23,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("check", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return ExitCode::from(check::run(rest).code());
+    }
     match options::parse(&arguments) {
         Ok(Action::Run(options)) => run(*options),
         Ok(Action::Help) => {

@@ -346,7 +346,8 @@ fn strip<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
 pub fn help() -> String {
     let mut out = String::from(concat!(
         "palisade: a transactional SQL server that speaks the MySQL protocol\n\n",
-        "Usage: palisade [--defaults-file=FILE] [--VARIABLE=VALUE ...]\n\n",
+        "Usage: palisade [--defaults-file=FILE] [--VARIABLE=VALUE ...]\n",
+        "       palisade check --datadir=DIR [--json] ...     checks a data directory; see palisade check --help\n\n",
         "  --defaults-file=FILE        read options from the groups [mysqld], [server] and [palisade] of FILE\n",
         "  --defaults-extra-file=FILE  the same, before --defaults-file\n",
         "  --help, --version\n\n",

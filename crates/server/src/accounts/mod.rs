@@ -155,6 +155,12 @@ impl Accounts {
     }
 }
 
+/// What is wrong with the accounts as they are stored, a line each; an error if they cannot be read. For the offline
+/// check.
+pub async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
+    store::check(sql).await
+}
+
 /// Random bytes that nobody can guess.
 #[expect(clippy::expect_used, reason = "a server whose secrets can be guessed must not go on")]
 pub fn unguessable<const N: usize>() -> [u8; N] {

@@ -102,6 +102,26 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
     }
 }
 
+/// What is wrong with accounts that can be read: those that [`read`] takes for locked because of what is stored.
+pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
+    load(sql).await?;
+    let text = "SELECT User, Host, plugin, authentication_string FROM mysql.user";
+    let rows = run(sql, &mut session(), text).await?;
+    let problem = |row: &Vec<Value>| {
+        let [user, host, plugin, kept] = row.as_slice() else { return None };
+        let name = text_of(plugin);
+        let what = match Plugin::named(&name) {
+            None => format!("the plugin '{name}' is not known"),
+            Some(plugin) if !plugin.is_well_formed(&bytes_of(kept)) => {
+                "what is kept of its password makes no sense".to_owned()
+            }
+            Some(_) => return None,
+        };
+        Some(format!("'{}'@'{}': {what}", text_of(user), text_of(host)))
+    };
+    Ok(rows.iter().filter_map(problem).collect())
+}
+
 /// Reads all accounts. A row that makes no sense (a plugin not known here, a text that is no text) is a locked account:
 /// nobody must come in because of it.
 async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
