@@ -5,6 +5,8 @@
 use crate::error_codes;
 
 error_codes! {
+    EE_CANTCREATEFILE = 1, "HY000", "Can't create/write to file '%s' (OS errno %d - %s)";
+    EE_WRITE = 3, "HY000", "Error writing file '%s' (OS errno %d - %s)";
     EE_STAT = 13, "HY000", "Can't get stat of '%s' (OS errno %d - %s)";
     EE_FILENOTFOUND = 29, "HY000", "File '%s' not found (OS errno %d - %s)";
     HA_ERR_UNSUPPORTED = 138, "HY000", "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with REPEATABLE READ isolation level.";
@@ -377,6 +379,7 @@ error_codes! {
     ER_ROW_DOES_NOT_MATCH_GIVEN_PARTITION_SET = 1748, "HY000", "Found a row not matching the given partition set";
     ER_INSECURE_PLAIN_TEXT = 1759, "HY000", "Sending passwords in plain text without SSL/TLS is extremely insecure.";
     ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION = 1766, "HY000", "The system variable %.200s cannot be set when there is an ongoing transaction.";
+    ER_MALFORMED_GTID_SET_SPECIFICATION = 1772, "HY000", "Malformed GTID set specification '%.200s'.";
     ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE = 1785, "HY000", "Statement violates GTID consistency: Updates to non-transactional tables can only be done in either autocommitted statements or single-statement transactions, and never in the same statement as updates to transactional tables.";
     ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME = 1788, "HY000", "The value of @@GLOBAL.GTID_MODE can only be changed one step at a time: OFF <-> OFF_PERMISSIVE <-> ON_PERMISSIVE <-> ON. Also note that this value must be stepped up or down simultaneously on all servers. See the Manual for instructions.";
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, "25006", "Cannot execute statement in a READ ONLY transaction.";

@@ -442,7 +442,7 @@ system_variables! {
     LC_MESSAGES_DIR = "lc_messages_dir", Global, fixed, text(""), "No effect: messages are built in.";
     LC_TIME_NAMES = "lc_time_names", Both, dynamic, text("en_US"), "No effect.";
     LICENSE = "license", Global, fixed, text("Apache-2.0"), "Licence of the server.";
-    LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "No effect: LOAD DATA LOCAL is always refused (3948).";
+    LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "Whether LOAD DATA LOCAL may ask clients for files of theirs.";
     LOCK_WAIT_TIMEOUT = "lock_wait_timeout", Both, dynamic, uint(31536000, 1, 31536000, Seconds), "How long a statement waits for a table's metadata lock.";
     LOCKED_IN_MEMORY = "locked_in_memory", Global, fixed, bool(false), COMPATIBLE;
     LOG_BIN = "log_bin", Global, fixed_default, bool(false), "Only the default is taken: there is no binary log yet.";
@@ -645,7 +645,7 @@ system_variables! {
     SECONDARY_ENGINE_COST_THRESHOLD = "secondary_engine_cost_threshold", Both, dynamic, double(100000.0, 0.0, f64::MAX, Plain), COMPATIBLE;
     SECURE_FILE_PRIV = "secure_file_priv", Global, fixed, null(), "Directory that LOAD DATA may read; NULL for none, empty for any.";
     SELECT_INTO_BUFFER_SIZE = "select_into_buffer_size", Both, dynamic, uint(131072, 8192, 2147479552, Bytes, 4096), COMPATIBLE;
-    SELECT_INTO_DISK_SYNC = "select_into_disk_sync", Both, dynamic, bool(false), COMPATIBLE;
+    SELECT_INTO_DISK_SYNC = "select_into_disk_sync", Both, dynamic, bool(false), "Whether a file of SELECT ... INTO is durable when the statement ends.";
     SELECT_INTO_DISK_SYNC_DELAY = "select_into_disk_sync_delay", Both, dynamic, uint(0, 0, 31536000, Plain), COMPATIBLE;
     SERVER_ID = "server_id", Global, dynamic, uint(1, 0, u32::MAX as u64, Plain), REPLICATION;
     SERVER_ID_BITS = "server_id_bits", Global, dynamic, uint(32, 0, 32, Plain), REPLICATION;

@@ -52,6 +52,8 @@ flags! {
         CONNECT_WITH_DB = 1 << 3;
         /// The connection goes on in the compressed protocol, with zlib.
         COMPRESS = 1 << 5;
+        /// The client sends files of its own where it is asked for them (LOAD DATA LOCAL).
+        LOCAL_FILES = 1 << 7;
         /// The client is an ODBC driver.
         ODBC = 1 << 6;
         /// Spaces may stand before a function's parenthesis.
@@ -96,6 +98,7 @@ impl Capabilities {
             | Capabilities::FOUND_ROWS.0
             | Capabilities::LONG_FLAG.0
             | Capabilities::CONNECT_WITH_DB.0
+            | Capabilities::LOCAL_FILES.0
             | Capabilities::ODBC.0
             | Capabilities::IGNORE_SPACE.0
             | Capabilities::PROTOCOL_41.0

@@ -47,6 +47,8 @@ pub struct Transport {
     pub connection: Arc<Connection>,
     /// `net_write_timeout`.
     pub write_timeout: Duration,
+    /// `net_read_timeout`.
+    pub read_timeout: Duration,
     /// How long each wait for the client may last while it logs in (`connect_timeout`); after that the reaper
     /// sees to it.
     pub patience: Option<Duration>,
@@ -98,6 +100,7 @@ impl Detached {
                 is_broken: false,
                 connection,
                 write_timeout,
+                read_timeout: Duration::from_secs(30),
                 patience: None,
                 durable_reads: None,
             },

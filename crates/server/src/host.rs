@@ -26,12 +26,13 @@ use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
 use palisade_sql::{
-    Access, Awaited, BoxFuture, Completion, FileSource, ForeignKeyFailure, Host, ResultSink, Scope, Session,
-    Sql, SqlResult, VirtualTable, WaitOutcome,
+    Access, Awaited, BoxFuture, Completion, FileSource, FileTarget, ForeignKeyFailure, Host, ResultSink,
+    Scope, Session, Sql, SqlResult, VirtualTable, WaitOutcome,
 };
 
 use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
+use crate::accounts::privilege::Privileges;
 use crate::connections::Connections;
 use crate::innodb_status::{self, Latest};
 use crate::persisted::{Kept, Values};
@@ -430,6 +431,21 @@ impl Host for ServerHost {
         let allowed = settings.text(sysvar::SECURE_FILE_PRIV).map(Into::into);
         let path = OsStr::from_bytes(path).into();
         Box::pin(crate::files::open(datadir, allowed, path))
+    }
+
+    fn create_file<'a>(
+        &'a self,
+        session: &'a Session,
+        path: &'a [u8],
+    ) -> BoxFuture<'a, SqlResult<Box<dyn FileTarget>>> {
+        Box::pin(async move {
+            self.check(session, |asker| asker.require(Privileges::FILE))?;
+            let settings = self.globals.load();
+            let datadir = settings.text(sysvar::DATADIR).unwrap_or("data").into();
+            let allowed = settings.text(sysvar::SECURE_FILE_PRIV).map(Into::into);
+            let synced = session.settings.bool(sysvar::SELECT_INTO_DISK_SYNC);
+            crate::files::create(datadir, allowed, OsStr::from_bytes(path).into(), synced).await
+        })
     }
 
     #[inline]

@@ -1,16 +1,21 @@
 //! The rows of a result, on their way into the client's packets.
 
-use palisade_base::error_catalogue::{ER_NET_ERROR_ON_WRITE, ER_NET_PACKET_TOO_LARGE};
+use palisade_base::error_catalogue::{
+    ER_CLIENT_LOCAL_FILES_DISABLED, ER_NET_ERROR_ON_WRITE, ER_NET_PACKET_TOO_LARGE,
+    ER_NET_PACKETS_OUT_OF_ORDER, ER_NET_READ_ERROR,
+};
 use palisade_base::mysql_error;
+use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Charset, Collation, CollationId, RowView, SqlType, ValueRef};
 use palisade_protocol::response::{ColumnDefinition, encode_eof};
 use palisade_protocol::row::{ColumnFormat, encode_binary_row, encode_text_row};
 use palisade_protocol::wire::put_lenenc_int;
-use palisade_protocol::{Capabilities, Output, Status};
+use palisade_protocol::{Capabilities, Input, Output, Status};
 use palisade_sql::{BoxFuture, ColumnMeta, ResultSink, SqlResult};
 
-use crate::channel::Transport;
+use crate::channel::{Disconnected, Transport};
+use crate::variables::Globals;
 
 /// When so much is buffered, it is sent before more rows are made.
 pub const FLUSH_AT: usize = 32 << 10;
@@ -46,6 +51,11 @@ pub struct PacketSink<'a> {
     formats: &'a mut Vec<ColumnFormat>,
     style: ResultStyle,
     rows: u64,
+    /// Where it stands whether clients may be asked for files; `None` if this one cannot be asked.
+    uploads: Option<&'a Globals>,
+    /// What the client has sent of the file that it was asked for. It sends nothing else before it has an
+    /// answer.
+    upload: Option<Input>,
 }
 
 impl<'a> PacketSink<'a> {
@@ -56,7 +66,35 @@ impl<'a> PacketSink<'a> {
         formats: &'a mut Vec<ColumnFormat>,
         style: ResultStyle,
     ) -> Self {
-        PacketSink { output, transport, formats, style, rows: 0 }
+        PacketSink { output, transport, formats, style, rows: 0, uploads: None, upload: None }
+    }
+
+    /// Has the client asked for files of its own where a statement wants one, if `local_infile` is ON then.
+    pub fn with_uploads(mut self, globals: &'a Globals) -> Self {
+        self.uploads = Some(globals);
+        self
+    }
+
+    /// The next packet of the file that the client sends; an empty one is the last.
+    async fn upload_part(&mut self) -> SqlResult<Vec<u8>> {
+        let gone = || mysql_error!(ER_NET_READ_ERROR);
+        let Some(input) = &mut self.upload else { return Ok(Vec::new()) };
+        let part = loop {
+            match input.packet(self.style.max_packet) {
+                Ok(Some(packet)) => break packet.to_vec(),
+                Ok(None) => {}
+                Err(_) => {
+                    self.transport.connection.kill_connection();
+                    return Err(gone());
+                }
+            }
+            if let Err(Disconnected) = self.transport.receive(input.buffer()).await {
+                self.transport.connection.kill_connection();
+                return Err(gone());
+            }
+        };
+        self.output.begin_answer(input.next_sequence());
+        Ok(part)
     }
 
     /// Rows so far.
@@ -172,6 +210,48 @@ impl ResultSink for PacketSink<'_> {
         Box::pin(async {
             let sent = self.transport.send(self.output).await;
             sent.map_err(|_| mysql_error!(ER_NET_ERROR_ON_WRITE))
+        })
+    }
+
+    fn takes_client_files(&self) -> bool {
+        let is_allowed = self.uploads.is_some_and(|globals| globals.load().bool(sysvar::LOCAL_INFILE));
+        is_allowed && self.style.capabilities.has(Capabilities::LOCAL_FILES)
+    }
+
+    fn ask_client_for_file<'a>(&'a mut self, path: &'a [u8]) -> BoxFuture<'a, SqlResult<()>> {
+        Box::pin(async move {
+            if !self.takes_client_files() {
+                return Err(mysql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
+            }
+            /// How the packet begins that asks for a file.
+            const LOCAL_FILE: u8 = 0xfb;
+            self.output.packet(|out| {
+                out.push(LOCAL_FILE);
+                out.extend_from_slice(path);
+            });
+            self.flush().await?;
+            let mut input = Input::default();
+            input.expect_sequence(self.output.next_sequence());
+            self.upload = Some(input);
+            self.transport.patience = Some(self.transport.read_timeout);
+            Ok(())
+        })
+    }
+
+    fn client_file_part(&mut self) -> BoxFuture<'_, SqlResult<Vec<u8>>> {
+        Box::pin(async move {
+            let part = self.upload_part().await;
+            // at the end, and when the client has gone, nothing more is waited for
+            if part.as_ref().map_or(true, Vec::is_empty) {
+                self.transport.patience = None;
+                let rest = self.upload.take();
+                if rest.is_some_and(|rest| rest.is_mid_packet()) {
+                    // it went on without an answer, and is out of step
+                    self.transport.connection.kill_connection();
+                    return Err(mysql_error!(ER_NET_PACKETS_OUT_OF_ORDER));
+                }
+            }
+            part
         })
     }
 }

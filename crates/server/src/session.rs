@@ -280,6 +280,7 @@ impl Conversation {
                 (settings.uint(sysvar::WAIT_TIMEOUT), settings.uint(sysvar::NET_READ_TIMEOUT));
             let limit = self.session.variables.max_allowed_packet as usize;
             transport.write_timeout = Duration::from_secs(settings.uint(sysvar::NET_WRITE_TIMEOUT));
+            transport.read_timeout = Duration::from_secs(read_seconds);
             self.follow_durable_reads(transport);
             let packet = loop {
                 match input.packet(limit) {
@@ -546,7 +547,8 @@ impl Conversation {
         loop {
             let begun = Instant::now();
             let style = self.result_style(Protocol::Text);
-            let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
+            let sink = PacketSink::new(output, transport, &mut self.formats, style);
+            let mut sink = sink.with_uploads(&self.server.host.globals);
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;
             self.after_statement(begun);
             match done {

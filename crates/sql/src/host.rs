@@ -107,6 +107,18 @@ pub trait FileSource: Send {
     fn part(&mut self) -> BoxFuture<'_, SqlResult<Vec<u8>>>;
 }
 
+/// A new file that a statement writes.
+pub trait FileTarget: Send {
+    /// Appends a part.
+    fn write(&mut self, part: Vec<u8>) -> BoxFuture<'_, SqlResult<()>>;
+
+    /// The statement has written all of it.
+    fn finish(self: Box<Self>) -> BoxFuture<'static, SqlResult<()>>;
+
+    /// The statement has failed: the file goes.
+    fn remove(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
+
 /// What the server offers its sessions' statements. `information_schema` tables that describe the dictionary are made
 /// here in `sql`; the host adds those that describe the server.
 pub trait Host: Send + Sync {
@@ -244,6 +256,16 @@ pub trait Host: Send + Sync {
 
     /// Opens a file of the server's machine that a statement reads: 1290 unless `secure_file_priv` allows it.
     fn open_file<'a>(&'a self, _path: &'a [u8]) -> BoxFuture<'a, SqlResult<Box<dyn FileSource>>> {
+        Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
+    }
+
+    /// Makes a file on the server's machine, which a statement writes: 1290 unless `secure_file_priv` allows it, 1086
+    /// if it is there, and an error without the privilege FILE.
+    fn create_file<'a>(
+        &'a self,
+        _session: &'a Session,
+        _path: &'a [u8],
+    ) -> BoxFuture<'a, SqlResult<Box<dyn FileTarget>>> {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
     }
 

@@ -58,7 +58,7 @@ pub mod work;
 pub mod xa;
 
 pub use host::{
-    Access, Awaited, FileSource, ForeignKeyFailure, Host, Scope, Side, VirtualTable, WaitOutcome,
+    Access, Awaited, FileSource, FileTarget, ForeignKeyFailure, Host, Scope, Side, VirtualTable, WaitOutcome,
 };
 pub use plans::{Plans, Prepared};
 pub use session::{NamedStatement, Session, SessionVariables};

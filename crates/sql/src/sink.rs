@@ -1,5 +1,7 @@
 //! Where result rows go: straight into the server's packet buffer.
 
+use palisade_base::error_catalogue::ER_CLIENT_LOCAL_FILES_DISABLED;
+use palisade_base::mysql_error;
 use palisade_catalog::{RowView, SqlType, ValueRef};
 
 use crate::{BoxFuture, SqlResult};
@@ -60,6 +62,23 @@ pub trait ResultSink: Send {
     /// Whether so much is buffered that [`flush`](Self::flush) should be awaited before more rows come.
     fn wants_flush(&self) -> bool {
         false
+    }
+
+    /// Whether the client may be asked for files of its own (LOAD DATA LOCAL).
+    fn takes_client_files(&self) -> bool {
+        false
+    }
+
+    /// Asks the client for a file of its own: 3948 where it may not be asked. Then
+    /// [`client_file_part`](Self::client_file_part) is to be called until it gives an empty part, whatever comes of
+    /// the statement.
+    fn ask_client_for_file<'a>(&'a mut self, _path: &'a [u8]) -> BoxFuture<'a, SqlResult<()>> {
+        Box::pin(async { Err(mysql_error!(ER_CLIENT_LOCAL_FILES_DISABLED)) })
+    }
+
+    /// The next part of the client's file; empty at its end. An error means that the client is gone.
+    fn client_file_part(&mut self) -> BoxFuture<'_, SqlResult<Vec<u8>>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     /// Hands what is buffered to the client. An error means that the client is gone.

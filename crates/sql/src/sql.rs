@@ -9,7 +9,7 @@ use palisade_engine::Engine;
 use palisade_parser::ast::{self, Statement};
 use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
 
-use crate::bind::{Binder, not_supported};
+use crate::bind::Binder;
 use crate::command::Command;
 use crate::mode::SqlMode;
 use crate::plan::Plan;
@@ -413,7 +413,7 @@ impl Sql {
             Some(ast::Into::Variables(variables)) => {
                 self.select_into(session, plan, parameters, variables).await
             }
-            Some(_) => Err(not_supported("SELECT ... INTO OUTFILE")),
+            Some(file) => Box::pin(self.select_into_file(session, plan, parameters, file)).await,
         }
     }
 

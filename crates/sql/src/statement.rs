@@ -90,7 +90,7 @@ impl Sql {
                 self.host().kill(session, id, kill.query_only)?;
                 Ok(Completion::default())
             }
-            Statement::LoadData(load) => self.load_data(session, load).await,
+            Statement::LoadData(load) => self.load_data(session, load, sink).await,
             Statement::LockTables(wanted) => self.lock_tables(session, wanted).await,
             Statement::UnlockTables => self.unlock_tables(session).await,
             Statement::UnlockInstance => Ok(Completion::default()),

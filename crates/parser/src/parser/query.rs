@@ -55,7 +55,8 @@ impl Parser<'_> {
     }
 
     fn query_from(&mut self, with: Option<With>, first: QueryBody, into: Option<Into>) -> Parsed<Query> {
-        let mut query = Query { into, ..Query::of(self.combination(first)?) };
+        let (body, into) = self.combination(first, into)?;
+        let mut query = Query { into, ..Query::of(body) };
         self.query_tail(&mut query)?;
         let plain = query.order_by.is_empty() && query.limit.is_none() && query.locking.is_empty();
         match query.body {
@@ -86,36 +87,43 @@ impl Parser<'_> {
         Ok(Some(With { recursive, tables }))
     }
 
-    /// UNION and EXCEPT, with INTERSECT below them.
-    fn combination(&mut self, first: QueryBody) -> Parsed<QueryBody> {
-        let first = self.intersection(first)?;
+    /// UNION and EXCEPT, with INTERSECT below them. INTO is for the whole query, and may stand in its last block.
+    fn combination(&mut self, first: QueryBody, into: Option<Into>) -> Parsed<(QueryBody, Option<Into>)> {
+        let (first, mut into) = self.intersection(first, into)?;
         let mut rest = Vec::new();
         while let Some(keyword) = self.accept_any(&[Keyword::UNION, Keyword::EXCEPT]) {
             let operator = if keyword == Keyword::UNION { SetOperator::Union } else { SetOperator::Except };
             let all = self.all_or_distinct();
-            let body = self.query_operand()?;
-            rest.push(CombinationTerm { operator, all, body: self.intersection(body)? });
+            let (body, own) = self.query_operand(&into)?;
+            let (body, own) = self.intersection(body, own)?;
+            into = into.or(own);
+            rest.push(CombinationTerm { operator, all, body });
         }
-        Ok(combined(first, rest))
+        Ok((combined(first, rest), into))
     }
 
-    fn intersection(&mut self, first: QueryBody) -> Parsed<QueryBody> {
+    fn intersection(
+        &mut self,
+        first: QueryBody,
+        mut into: Option<Into>,
+    ) -> Parsed<(QueryBody, Option<Into>)> {
         let mut rest = Vec::new();
         while self.accept(Keyword::INTERSECT) {
             let all = self.all_or_distinct();
-            rest.push(CombinationTerm { operator: SetOperator::Intersect, all, body: self.query_operand()? });
+            let (body, own) = self.query_operand(&into)?;
+            into = own;
+            rest.push(CombinationTerm { operator: SetOperator::Intersect, all, body });
         }
-        Ok(combined(first, rest))
+        Ok((combined(first, rest), into))
     }
 
     fn all_or_distinct(&mut self) -> bool {
         self.accept_any(&[Keyword::ALL, Keyword::DISTINCT]) == Some(Keyword::ALL)
     }
 
-    /// An operand of UNION: INTO is for whole queries.
-    fn query_operand(&mut self) -> Parsed<QueryBody> {
-        let (body, into) = self.query_primary()?;
-        if into.is_some() { self.fail() } else { Ok(body) }
+    /// An operand of UNION and its like. One before it must not have had INTO.
+    fn query_operand(&mut self, into: &Option<Into>) -> Parsed<(QueryBody, Option<Into>)> {
+        if into.is_some() { self.fail() } else { self.query_primary() }
     }
 
     fn query_primary(&mut self) -> Parsed<(QueryBody, Option<Into>)> {

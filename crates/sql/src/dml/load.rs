@@ -16,7 +16,7 @@ use crate::expr::Context;
 use crate::host::FileSource;
 use crate::run::end_row;
 use crate::sql::Sql;
-use crate::{Completion, Session, SqlResult};
+use crate::{Completion, ResultSink, Session, SqlResult};
 
 /// Where a field goes.
 enum Target {
@@ -32,11 +32,12 @@ impl Sql {
         &self,
         session: &mut Session,
         load: &ast::LoadData,
+        sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         if load.xml {
             return Err(not_supported("LOAD XML"));
         }
-        if load.local {
+        if load.local && !sink.takes_client_files() {
             return Err(mysql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
         let format = Format::new(&load.format)?;
@@ -94,7 +95,9 @@ impl Sql {
         let insert = ast::Insert {
             replace: load.duplicates == Some(LoadDuplicates::Replace),
             priority: None,
-            ignore: load.duplicates == Some(LoadDuplicates::Ignore),
+            // a client cannot be told to stop: what is wrong with a row of its file is a warning
+            ignore: load.duplicates == Some(LoadDuplicates::Ignore)
+                || load.local && load.duplicates.is_none(),
             table: load.table.clone(),
             partitions: load.partitions.clone(),
             columns,
@@ -103,15 +106,24 @@ impl Sql {
             on_duplicate: Vec::new(),
         };
         let plan = binder.insert(&insert)?;
-        let source = self.host().open_file(&load.path).await?;
-        let mut lines = Lines { source, text: Vec::new(), at: 0, complete: false, format };
-        for _ in 0..load.ignore_lines {
-            lines.skip().await?;
-        }
+        let source = match load.local {
+            true => {
+                sink.ask_client_for_file(&load.path).await?;
+                Source::Client(sink)
+            }
+            false => Source::Server(self.host().open_file(&load.path).await?),
+        };
+        let mut lines = Lines { source, ended: false, text: Vec::new(), at: 0, complete: false, format };
         let mut run = InsertRun::new(&plan, RowsToCome::Unknown);
-        let load_all =
-            async |cx: &mut Context<'_>| load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await;
-        let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await?;
+        let load_all = async |cx: &mut Context<'_>| {
+            for _ in 0..load.ignore_lines {
+                lines.skip().await?;
+            }
+            load_all(cx, &mut run, &mut lines, &targets, (given, &ty)).await
+        };
+        let read = self.change_rows(session, &plan.plan, insert.ignore, &[], load_all).await;
+        lines.end().await?;
+        let read = read?;
         let read = read - run.refused;
         if let Some(generated) = run.numbers.generated {
             session.last_insert_id = generated;
@@ -147,7 +159,7 @@ impl Sql {
 async fn load_all(
     cx: &mut Context<'_>,
     run: &mut InsertRun<'_>,
-    lines: &mut Lines,
+    lines: &mut Lines<'_>,
     targets: &[Target],
     (given, ty): (usize, &SqlType),
 ) -> SqlResult<u64> {
@@ -344,16 +356,41 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
+/// Where a file's text comes from.
+enum Source<'a> {
+    Server(Box<dyn FileSource>),
+    Client(&'a mut dyn ResultSink),
+}
+
 /// A file, line by line.
-struct Lines {
-    source: Box<dyn FileSource>,
+struct Lines<'a> {
+    source: Source<'a>,
+    /// The last part has come.
+    ended: bool,
     text: Vec<u8>,
     at: usize,
     complete: bool,
     format: Format,
 }
 
-impl Lines {
+impl Lines<'_> {
+    async fn part(&mut self) -> SqlResult<Vec<u8>> {
+        let part = match &mut self.source {
+            Source::Server(source) => source.part().await?,
+            Source::Client(sink) => sink.client_file_part().await?,
+        };
+        self.ended |= part.is_empty();
+        Ok(part)
+    }
+
+    /// The statement is over: a client sends all of its file before it hears what has become of it.
+    async fn end(&mut self) -> SqlResult<()> {
+        while !self.ended && matches!(self.source, Source::Client(_)) {
+            self.part().await?;
+        }
+        Ok(())
+    }
+
     /// The next line's fields.
     async fn record(&mut self) -> SqlResult<Option<Vec<Field>>> {
         loop {
@@ -391,7 +428,7 @@ impl Lines {
         self.at = 0;
         let wanted = self.text.len() * 2;
         loop {
-            let part = self.source.part().await?;
+            let part = self.part().await?;
             self.complete = part.is_empty();
             self.text.extend_from_slice(&part);
             charge(self.text.len())?;

@@ -6,7 +6,7 @@
 //! | [`insert`] | INSERT and REPLACE |
 //! | [`change`] | UPDATE and DELETE |
 //! | [`foreign`] | foreign keys |
-//! | [`load`] | LOAD DATA |
+//! | [`load`], `outfile` | LOAD DATA; SELECT ... INTO OUTFILE |
 //!
 //! These run as `async` functions over steps of the engine; a step that has to wait is called again with the same
 //! arguments. A statement that fails is undone as a whole: the front door goes back to the point where it began.
@@ -16,6 +16,7 @@ mod collision;
 pub mod foreign;
 pub mod insert;
 pub mod load;
+mod outfile;
 pub mod store;
 
 pub(crate) use change::clustered_key;

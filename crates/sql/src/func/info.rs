@@ -8,7 +8,7 @@ use super::{Evaluation, Function, Typed, effect, function, text_of_length, volat
 use crate::expr::context::Sleep;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use crate::{SqlAttempt, SqlResult};
+use crate::{Scope, SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
 
 /// Their declarations.
@@ -45,7 +45,17 @@ pub static FUNCTIONS: &[Function] = &[
     volatile("system_user", (0, 0), name, Strict(user)),
     volatile("user", (0, 0), name, Strict(user)),
     volatile("version", (0, 0), name, Strict(|cx, _, _, _| Ok(Value::bytes(cx.host.version())))),
+    volatile("version_with_update", (0, 0), version_type, Strict(version_with_update)),
 ];
+
+fn version_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(text_of_length(64, CollationId::UTF8MB3_GENERAL_CI)))
+}
+
+fn version_with_update(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let version = cx.host.variable(cx.session, Some(Scope::Global), "version_with_update")?;
+    Ok(version.unwrap_or(Value::Null))
+}
 
 fn name(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     let _ = (arguments, connection);

@@ -8,6 +8,7 @@
 //! | [`compress`] | compressed strings |
 //! | [`address`] | network addresses |
 //! | [`amount`] | bytes and durations as people read them |
+//! | [`gtid`] | sets of global transaction identifiers |
 //! | [`regexp`] | regular expressions |
 //! | [`temporal`] | dates and times; formats are in [`date_format`], units in [`mod@unit`] |
 //! | [`time_sum`] | sums and differences of times |
@@ -29,6 +30,7 @@ pub mod compress;
 pub mod control;
 pub mod date_format;
 pub mod edit;
+pub mod gtid;
 pub mod hash;
 pub mod info;
 pub mod json;
@@ -214,6 +216,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
         compress::FUNCTIONS,
         address::FUNCTIONS,
         amount::FUNCTIONS,
+        gtid::FUNCTIONS,
         regexp::FUNCTIONS,
         json::make::FUNCTIONS,
         json::read::FUNCTIONS,
