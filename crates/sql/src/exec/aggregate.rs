@@ -424,19 +424,19 @@ impl Accumulator {
             Accumulator::Sum { count, sum } => {
                 *count += 1;
                 match sum {
-                    Sum::Integer(sum) => *sum += cx.to_integer(values[0].as_ref())?,
+                    Sum::Integer(sum) => *sum += cx.to_integer(values.at(0)?.as_ref())?,
                     Sum::Decimal(sum) => {
-                        let value = cx.to_decimal(values[0].as_ref())?;
+                        let value = cx.to_decimal(values.at(0)?.as_ref())?;
                         *sum = sum
                             .add(&value)
                             .map_err(|_| mysql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum"))?;
                     }
-                    Sum::Double(sum) => *sum += cx.to_f64(values[0].as_ref())?,
+                    Sum::Double(sum) => *sum += cx.to_f64(values.at(0)?.as_ref())?,
                 }
                 Ok(0)
             }
             Accumulator::Extreme(extreme) => {
-                let ordering = compare_extreme(values[0].as_ref(), extreme.as_ref(), &spec.ty);
+                let ordering = compare_extreme(values.at(0)?.as_ref(), extreme.as_ref(), &spec.ty);
                 let better = extreme.is_null()
                     || ordering
                         == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
@@ -444,11 +444,11 @@ impl Accumulator {
                     return Ok(0);
                 }
                 let before = value_bytes(extreme);
-                *extreme = values[0].clone();
+                *extreme = values.at(0)?.clone();
                 Ok(value_bytes(extreme).saturating_sub(before))
             }
             Accumulator::Bits { value } => {
-                let bits = cx.to_bits(values[0].as_ref())?;
+                let bits = cx.to_bits(values.at(0)?.as_ref())?;
                 match spec.kind {
                     AggregateKind::BitAnd => *value &= bits,
                     AggregateKind::BitOr => *value |= bits,
@@ -457,7 +457,7 @@ impl Accumulator {
                 Ok(0)
             }
             Accumulator::BitString(known) => {
-                let operand = text_of(&values[0], &spec.arguments[0].ty);
+                let operand = text_of(values.at(0)?, &spec.arguments.at(0)?.ty);
                 let Some(known) = known else {
                     *known = Some(operand.to_vec());
                     return Ok(operand.len());
@@ -475,7 +475,7 @@ impl Accumulator {
                 Ok(0)
             }
             Accumulator::Variance { count, mean, squares } => {
-                let value = cx.to_f64(values[0].as_ref())?;
+                let value = cx.to_f64(values.at(0)?.as_ref())?;
                 *count += 1;
                 let delta = value - *mean;
                 *mean += delta / *count as f64;
@@ -494,12 +494,14 @@ impl Accumulator {
                             text.extend_from_slice(&text_of(value, &argument.ty));
                         }
                     }
-                    AggregateKind::JsonArrayAgg => to_json(&values[0], &spec.arguments[0]).write(&mut text),
+                    AggregateKind::JsonArrayAgg => {
+                        to_json(values.at(0)?, spec.arguments.at(0)?).write(&mut text)
+                    }
                     _ => {
-                        let name = member_name(&values[0], &spec.arguments[0])?;
+                        let name = member_name(values.at(0)?, spec.arguments.at(0)?)?;
                         json::quote(&name.0, &mut text);
                         text.extend_from_slice(b": ");
-                        to_json(&values[1], &spec.arguments[1]).write(&mut text);
+                        to_json(values.at(1)?, spec.arguments.at(1)?).write(&mut text);
                     }
                 }
                 let bytes = text.len() + values_size(keys) + 48;
@@ -545,7 +547,7 @@ impl Accumulator {
             Accumulator::BitString(None) => {
                 // What changes nothing that it is combined with.
                 let neutral = if spec.kind == AggregateKind::BitAnd { u8::MAX } else { 0 };
-                Value::bytes(vec![neutral; bits::length(&spec.arguments[0]) as usize])
+                Value::bytes(vec![neutral; bits::length(spec.arguments.at(0)?) as usize])
             }
             Accumulator::Variance { count, squares, .. } => {
                 let divisor = match spec.kind {
@@ -557,7 +559,7 @@ impl Accumulator {
                 }
                 let variance = squares / divisor as f64;
                 if !variance.is_finite() {
-                    let call = format!("{}({})", spec.kind.name(), spec.arguments[0]);
+                    let call = format!("{}({})", spec.kind.name(), spec.arguments.at(0)?);
                     return Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "DOUBLE", call));
                 }
                 Value::Double(match spec.kind {
@@ -582,7 +584,7 @@ impl Accumulator {
                     }
                     out.extend_from_slice(text);
                     if out.len() > limit {
-                        let valid = spec.ty.collation().get().charset.valid_len(&out[..limit]);
+                        let valid = spec.ty.collation().get().charset.valid_len(out.part(0..limit)?);
                         out.truncate(valid);
                         cx.session.warnings.warn(mysql_error!(ER_CUT_VALUE_GROUP_CONCAT, position + 1));
                         break;

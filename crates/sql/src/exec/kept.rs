@@ -7,9 +7,10 @@ use std::sync::Arc;
 use palisade_catalog::ValueRef;
 use palisade_engine::{RowStamp, Table};
 
-use crate::SqlResult;
 use crate::expr::Slot;
 use crate::expr::context::{Frame, view};
+use crate::place::At;
+use crate::{SqlError, SqlResult};
 
 /// Rows of a few slots, numbered as they were put in.
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ impl Chunks {
         }
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Place {
+    fn push(&mut self, bytes: &[u8]) -> SqlResult<Place> {
         // The first one grows, so that few rows take little; the others are allocated at once.
         let fits = self.chunks.last().is_some_and(|last| last.len() + bytes.len() <= CHUNK);
         if !fits {
@@ -66,16 +67,16 @@ impl Chunks {
             self.chunks.push(Vec::with_capacity(capacity.max(bytes.len())));
         }
         let chunk = self.chunks.len() - 1;
-        let last = &mut self.chunks[chunk];
+        let last = self.chunks.at_mut(chunk)?;
         let start = last.len() as u32;
         last.extend_from_slice(bytes);
         self.len += bytes.len();
-        Place { chunk: chunk as u32, start }
+        Ok(Place { chunk: chunk as u32, start })
     }
 
-    fn get(&self, place: Place, len: u32) -> &[u8] {
+    fn get(&self, place: Place, len: u32) -> SqlResult<&[u8]> {
         let start = place.start as usize;
-        &self.chunks[place.chunk as usize][start..start + len as usize]
+        self.chunks.at(place.chunk as usize)?.part(start..start + len as usize)
     }
 
     fn clear(&mut self) {
@@ -91,13 +92,13 @@ const FIRST_BYTES: usize = 32 << 10;
 
 impl KeptRows {
     /// Puts in what `slots` of the frame hold now. The same slots each time.
-    pub fn push(&mut self, frame: &Frame, slots: &[usize]) {
+    pub fn push(&mut self, frame: &Frame, slots: &[usize]) -> SqlResult<()> {
         if self.tables.is_empty() {
             self.width = slots.len();
             self.tables.resize(self.width, None);
         }
         for (slot, known) in slots.iter().zip(&mut self.tables) {
-            let slot = &frame.slots[*slot];
+            let slot = frame.slots.at(*slot)?;
             let cell = match slot.stored() {
                 Some((table, row, stamp))
                     if Arc::ptr_eq(known.get_or_insert_with(|| table.clone()), table) =>
@@ -106,7 +107,7 @@ impl KeptRows {
                         self.cells.reserve(FIRST_ROWS * slots.len());
                         self.bytes.reserve((row.len() * FIRST_ROWS).min(FIRST_BYTES));
                     }
-                    Cell::Stored { place: self.bytes.push(row), len: row.len() as u32, stamp }
+                    Cell::Stored { place: self.bytes.push(row)?, len: row.len() as u32, stamp }
                 }
                 _ => {
                     let kept = slot.keep();
@@ -117,33 +118,34 @@ impl KeptRows {
             };
             self.cells.push(cell);
         }
+        Ok(())
     }
 
     /// The value of a column of what the row has of its `number`th slot.
     pub fn value(&self, row: usize, number: usize, column: usize) -> SqlResult<ValueRef<'_>> {
-        match &self.cells[row * self.width + number] {
-            Cell::Other(other) => self.others[*other].value(column),
+        match self.cells.at(row * self.width + number)? {
+            Cell::Other(other) => self.others.at(*other)?.value(column),
             Cell::Stored { place, len, .. } => {
-                let table = self.tables[number].as_ref().expect("a stored row has a table");
-                Ok(view(table, self.bytes.get(*place, *len))?.column(column))
+                let table = table_of(self.tables.at(number)?)?;
+                Ok(view(table, self.bytes.get(*place, *len)?)?.column(column))
             }
         }
     }
 
     /// Puts a row back into the frame's slots; it is gone from here.
-    pub fn restore(&mut self, row: usize, slots: &[usize], frame: &mut Frame) {
+    pub fn restore(&mut self, row: usize, slots: &[usize], frame: &mut Frame) -> SqlResult<()> {
         let first = row * self.width;
-        let cells = self.cells[first..first + self.width].iter();
+        let cells = self.cells.part(first..first + self.width)?.iter();
         for ((cell, slot), table) in cells.zip(slots).zip(&self.tables) {
-            let slot = &mut frame.slots[*slot];
+            let slot = frame.slots.at_mut(*slot)?;
             match cell {
-                Cell::Other(other) => *slot = std::mem::take(&mut self.others[*other]),
+                Cell::Other(other) => *slot = std::mem::take(self.others.at_mut(*other)?),
                 Cell::Stored { place, len, stamp } => {
-                    let table = table.as_ref().expect("a stored row has a table");
-                    slot.set_row(table, self.bytes.get(*place, *len), *stamp);
+                    slot.set_row(table_of(table)?, self.bytes.get(*place, *len)?, *stamp);
                 }
             }
         }
+        Ok(())
     }
 
     /// Room for rows of the same slots, without any.
@@ -152,21 +154,22 @@ impl KeptRows {
     }
 
     /// Moves a row to the end of `target`, which has the same slots.
-    pub fn move_to(&mut self, row: usize, target: &mut KeptRows) {
-        for cell in &self.cells[row * self.width..(row + 1) * self.width] {
+    pub fn move_to(&mut self, row: usize, target: &mut KeptRows) -> SqlResult<()> {
+        for cell in self.cells.part(row * self.width..(row + 1) * self.width)? {
             target.cells.push(match cell {
                 Cell::Stored { place, len, stamp } => {
-                    let place = target.bytes.push(self.bytes.get(*place, *len));
+                    let place = target.bytes.push(self.bytes.get(*place, *len)?)?;
                     Cell::Stored { place, len: *len, stamp: *stamp }
                 }
                 Cell::Other(other) => {
-                    let kept = std::mem::take(&mut self.others[*other]);
+                    let kept = std::mem::take(self.others.at_mut(*other)?);
                     target.others_size += kept.size();
                     target.others.push(kept);
                     Cell::Other(target.others.len() - 1)
                 }
             });
         }
+        Ok(())
     }
 
     /// Forgets all rows.
@@ -182,4 +185,9 @@ impl KeptRows {
     pub fn size(&self) -> usize {
         self.bytes.len + self.others_size + self.cells.len() * size_of::<Cell>()
     }
+}
+
+/// The table of the stored rows of a slot.
+fn table_of(known: &Option<Arc<Table>>) -> SqlResult<&Arc<Table>> {
+    known.as_ref().ok_or_else(|| SqlError::internal("a stored row has a table"))
 }

@@ -65,8 +65,9 @@ impl KeyIndex {
 }
 
 fn key_at<'b>(bytes: &'b [u8], ends: &[usize], number: usize) -> &'b [u8] {
-    let start = if number == 0 { 0 } else { ends[number - 1] };
-    &bytes[start..ends[number]]
+    let end = |number: usize| ends.get(number).copied();
+    let start = number.checked_sub(1).and_then(end).unwrap_or(0);
+    end(number).and_then(|end| bytes.get(start..end)).unwrap_or_default()
 }
 
 #[cfg(test)]

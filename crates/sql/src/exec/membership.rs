@@ -16,6 +16,7 @@ use palisade_catalog::{SqlType, Value};
 use super::join::{append_domain_key, charge};
 use super::keys::KeyIndex;
 use crate::expr::{Context, Domain, Expr};
+use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 
 /// Lists up to this length are compared one by one: that takes no longer than a look-up.
@@ -77,13 +78,13 @@ impl Context<'_> {
                 self.lists.0.len() - 1
             }
         };
-        if self.lists.0[place].1.is_refused {
+        if self.lists.0.at(place)?.1.is_refused {
             return Ok(Found::Unknown);
         }
         // Out of the context while the context makes keys.
-        let mut own = std::mem::take(&mut self.lists.0[place].1);
+        let mut own = std::mem::take(&mut self.lists.0.at_mut(place)?.1);
         let found = own.find(self, list, value, ty);
-        self.lists.0[place].1 = own;
+        self.lists.0.at_mut(place)?.1 = own;
         found
     }
 }
@@ -98,7 +99,7 @@ impl List {
     ) -> SqlAttempt<Found> {
         while self.next < list.len() {
             let end = list.len().min(self.next + PART);
-            for (domain, item) in &list[self.next..end] {
+            for (domain, item) in list.part(self.next..end)? {
                 let item_value = item.eval(cx)?;
                 self.add(cx, *domain, &item_value, &item.ty)?;
             }
@@ -136,7 +137,7 @@ impl List {
         };
         let mut key = Vec::new();
         match append_domain_key(cx, value, ty, domain, &mut key)? {
-            true => drop(self.domains[place].1.insert(&key)),
+            true => drop(self.domains.at_mut(place)?.1.insert(&key)),
             false => self.is_refused = true,
         }
         Ok(())

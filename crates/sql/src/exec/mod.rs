@@ -20,6 +20,8 @@
 //! | [`recursive`] | WITH RECURSIVE |
 //! | [`subquery`] | subqueries in expressions |
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
+
 pub mod aggregate;
 pub mod join;
 pub mod kept;
@@ -154,16 +156,16 @@ impl State {
     /// Places the next row in the frame; false at the end.
     #[inline]
     pub fn next(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlAttempt<bool> {
-        if self.step(plan, cx) { Ok(true) } else { self.find_next(plan, cx) }
+        if self.step(plan, cx)? { Ok(true) } else { self.find_next(plan, cx) }
     }
 
     /// Places the next row in the frame if it lies ready; false says nothing.
     #[inline]
-    fn step(&mut self, plan: &Operator, cx: &mut Context<'_>) -> bool {
+    fn step(&mut self, plan: &Operator, cx: &mut Context<'_>) -> SqlResult<bool> {
         match (self, plan) {
-            (State::Scan(scan), _) => scan.step(cx),
+            (State::Scan(scan), _) => Ok(scan.step(cx)),
             (State::Sort(sort), Operator::Sort { slots, .. }) => sort.step(cx, slots),
-            _ => false,
+            _ => Ok(false),
         }
     }
 
@@ -249,7 +251,7 @@ impl State {
                 state.next(cx, recursion, *slot, filter.as_ref())
             }
             (State::Working { next }, Operator::Working { slot, table, filter, .. }) => {
-                let rows = cx.working[*table].clone();
+                let rows = cx.working.at(*table)?.clone();
                 next_passing(cx, &rows, next, *slot, filter.as_ref())
             }
             (State::Window(state), Operator::Window { input, window }) => state.next(cx, input, window),

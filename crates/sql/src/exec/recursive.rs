@@ -15,6 +15,7 @@ use super::keys::KeyIndex;
 use super::sort::{append_row_key, wanted_rows};
 use super::{KeptRow, State, next_passing};
 use crate::expr::{Context, Expr, Slot};
+use crate::place::At;
 use crate::plan::{Query, Recursion};
 use crate::{SqlAttempt, SqlResult};
 
@@ -61,7 +62,7 @@ impl RecursiveState {
             self.advance(cx, plan)?;
         }
         let end = self.wanted.as_ref().map_or(usize::MAX, |wanted| wanted.end).min(self.rows.len());
-        next_passing(cx, &self.rows[..end], &mut self.next, slot, filter)
+        next_passing(cx, self.rows.part(0..end)?, &mut self.next, slot, filter)
     }
 
     /// One more row of the part that is running, or the next part.
@@ -76,7 +77,7 @@ impl RecursiveState {
         };
         let query: &Query = match self.part.checked_sub(1) {
             None => &plan.seed,
-            Some(step) => &plan.steps[step],
+            Some(step) => plan.steps.at(step)?,
         };
         let state = self.running.get_or_insert_with(|| State::new(&query.root));
         if !self.pending {
@@ -127,7 +128,7 @@ impl RecursiveState {
         if cx.working.len() <= plan.table {
             cx.working.resize(plan.table + 1, Arc::default());
         }
-        cx.working[plan.table] = self.rows[self.round..].into();
+        *cx.working.at_mut(plan.table)? = self.rows.tail(self.round)?.into();
         (self.round, self.part) = (self.rows.len(), 1);
         Ok(())
     }

@@ -7,13 +7,13 @@ use palisade_engine::{
     Bound, Direction, IsolationLevel, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf, Scan, Table,
 };
 
-use crate::SqlAttempt;
 use crate::dml::clustered_key;
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
 use crate::plan::Access;
 use crate::plan::access::Ranges;
 use crate::work::{Reach, Work, reach};
+use crate::{SqlAttempt, SqlError};
 
 /// Where a scan is.
 #[derive(Default)]
@@ -242,7 +242,7 @@ impl ScanState {
                 self.has_given = false;
                 count_begin(cx, access);
             }
-            let scan = self.scan.as_mut().expect("it was just made");
+            let scan = self.scan.as_mut().ok_or_else(|| SqlError::internal("a scan has begun"))?;
             let mut batch = match std::mem::take(cx.frame.slots.at_mut(slot)?) {
                 Slot::Batch { batch, .. } => batch,
                 _ => RowBatch::new(),

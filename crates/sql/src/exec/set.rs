@@ -60,7 +60,7 @@ impl UnionState {
     ) -> SqlAttempt<bool> {
         if steps.iter().all(|step| *step == SetStep::UnionAll) {
             while let Some(plan) = inputs.get(self.current) {
-                if self.inputs[self.current].next(plan, cx)? {
+                if self.inputs.at_mut(self.current)?.next(plan, cx)? {
                     return Ok(true);
                 }
                 self.current += 1;
@@ -73,7 +73,7 @@ impl UnionState {
                 self.rows = self.combining.take().map(|combined| combined.kept);
             }
             let Some(plan) = inputs.get(self.current) else { break };
-            while self.inputs[self.current].next(plan, cx)? {
+            while self.inputs.at_mut(self.current)?.next(plan, cx)? {
                 if let Slot::Values(values) = cx.frame.slots.at(slot)? {
                     self.bytes += cx.frame.slots.at(slot)?.size();
                     self.collected.push(values.clone());
@@ -85,7 +85,7 @@ impl UnionState {
                 None => self.rows = Some(std::mem::take(&mut self.collected)),
                 Some(left) => {
                     let right = std::mem::take(&mut self.collected);
-                    self.combining = Some(Combining::new(left, right, steps[self.current - 1]));
+                    self.combining = Some(Combining::new(left, right, *steps.at(self.current - 1)?));
                 }
             }
             self.current += 1;
@@ -147,7 +147,7 @@ impl Combining {
         };
         while self.next_counted < self.others.len() {
             let end = self.others.len().min(self.next_counted + PART);
-            for row in &self.others[self.next_counted..end] {
+            for row in self.others.part(self.next_counted..end)? {
                 *self.counts.entry(key(row)).or_default() += 1;
             }
             self.next_counted = end;
@@ -155,7 +155,7 @@ impl Combining {
         }
         while self.next < self.candidates.len() {
             let end = self.candidates.len().min(self.next + PART);
-            for row in &self.candidates[self.next..end] {
+            for row in self.candidates.part(self.next..end)? {
                 let is_kept = match self.step {
                     SetStep::UnionAll => true,
                     SetStep::Union => self.seen.insert(&key(row)),
@@ -282,11 +282,13 @@ impl VirtualState {
         name: &str,
         filter: Option<&Expr>,
     ) -> SqlAttempt<bool> {
-        if self.rows.is_none() {
-            let rows: Vec<Vec<Value>> = crate::show::schema::virtual_rows(cx, schema, name)?;
-            self.rows = Some(rows.into_iter().map(KeptRow::from).collect());
-        }
-        let rows = self.rows.as_ref().expect("they were just made");
+        let rows = match &mut self.rows {
+            Some(rows) => rows,
+            none => {
+                let rows: Vec<Vec<Value>> = crate::show::schema::virtual_rows(cx, schema, name)?;
+                none.insert(rows.into_iter().map(KeptRow::from).collect())
+            }
+        };
         next_passing(cx, rows, &mut self.next, slot, filter)
     }
 }

@@ -99,21 +99,21 @@ impl Keys {
                 }
             }
         }
-        self.bytes += values_size(&self.computed[count..]);
+        self.bytes += values_size(self.computed.tail(count)?);
         Ok(())
     }
 
     fn get<'k>(&'k self, rows: &'k KeptRows, row: usize, key: usize) -> SqlResult<ValueRef<'k>> {
-        match self.places[key] {
+        match *self.places.at(key)? {
             Place::Kept { number, column } => rows.value(row, number, column),
-            Place::Computed(number) => Ok(self.computed[row * self.width + number].as_ref()),
+            Place::Computed(number) => Ok(self.computed.at(row * self.width + number)?.as_ref()),
         }
     }
 
     /// Moves the keys of a row to the end of `target`.
     fn move_to(&mut self, row: usize, target: &mut Vec<Value>) {
-        let keys = &mut self.computed[row * self.width..(row + 1) * self.width];
-        target.extend(keys.iter_mut().map(std::mem::take));
+        let keys = self.computed.iter_mut().skip(row * self.width).take(self.width);
+        target.extend(keys.map(std::mem::take));
     }
 }
 
@@ -201,15 +201,15 @@ impl SortState {
 
     /// The next row in order, if the rows are in order and there is one more.
     #[inline]
-    pub fn step(&mut self, cx: &mut Context<'_>, slots: &[usize]) -> bool {
+    pub fn step(&mut self, cx: &mut Context<'_>, slots: &[usize]) -> SqlResult<bool> {
         let ranked = match self.phase {
             Phase::Complete => self.ranked.get(self.next),
             _ => None,
         };
-        let Some(Ranked { row, .. }) = ranked else { return false };
+        let Some(Ranked { row, .. }) = ranked else { return Ok(false) };
         self.next += 1;
-        self.rows.restore(*row, slots, &mut cx.frame);
-        true
+        self.rows.restore(*row, slots, &mut cx.frame)?;
+        Ok(true)
     }
 
     /// The next row in order. With a limit, no more than twice as many rows as it wants are ever held.
@@ -217,7 +217,7 @@ impl SortState {
         while !matches!(self.phase, Phase::Complete) {
             self.advance(cx, plan)?;
         }
-        Ok(self.step(cx, plan.slots))
+        Ok(self.step(cx, plan.slots)?)
     }
 
     /// Goes on to the next phase.
@@ -272,15 +272,15 @@ impl SortState {
         let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
         cx.step(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
-        self.rows.push(&cx.frame, plan.slots);
+        self.rows.push(&cx.frame, plan.slots)?;
         let first = keys.get(&self.rows, row, 0)?;
         if let ValueRef::Bytes(text) = first {
             self.text_bytes += text.len();
         }
-        let prefix = prefix(first, &plan.keys[0].expr.ty);
+        let prefix = prefix(first, &plan.keys.at(0)?.expr.ty);
         self.without_prefixes |= prefix.is_none();
         let prefix = prefix.unwrap_or_default();
-        self.ranked.push(Ranked { prefix: if plan.keys[0].descending { !prefix } else { prefix }, row });
+        self.ranked.push(Ranked { prefix: if plan.keys.at(0)?.descending { !prefix } else { prefix }, row });
         Ok(())
     }
 
@@ -326,9 +326,9 @@ impl SortState {
         };
         while *next < self.ranked.len() {
             for _ in 0..PART.min(self.ranked.len() - *next) {
-                let row = self.ranked[*next];
+                let row = *self.ranked.at(*next)?;
                 *next += 1;
-                let is_new = match kept.checked_sub(1).map(|last| self.ranked[last]) {
+                let is_new = match kept.checked_sub(1).and_then(|last| self.ranked.get(last)) {
                     Some(last) if last.prefix == row.prefix => {
                         let rows = (last.row, row.row);
                         compare_kept(&self.rows, keys, plan.keys, rows)? != Ordering::Equal
@@ -336,7 +336,7 @@ impl SortState {
                     _ => true,
                 };
                 if is_new {
-                    self.ranked[*kept] = row;
+                    *self.ranked.at_mut(*kept)? = row;
                     *kept += 1;
                 }
             }
@@ -365,8 +365,8 @@ impl SortState {
         let Phase::Dropping { rows, keys, next } = &mut self.phase else { return Ok(()) };
         while *next < self.ranked.len() {
             for _ in 0..PART.min(self.ranked.len() - *next) {
-                let row = std::mem::replace(&mut self.ranked[*next].row, *next);
-                self.rows.move_to(row, rows);
+                let row = std::mem::replace(&mut self.ranked.at_mut(*next)?.row, *next);
+                self.rows.move_to(row, rows)?;
                 if let Some(known) = &mut self.keys {
                     known.move_to(row, keys);
                 }

@@ -7,10 +7,11 @@ use palisade_catalog::Value;
 use super::join::charge;
 use super::membership::{Among, RowKeys, has_keys};
 use super::{KeptRow, State};
-use crate::SqlAttempt;
 use crate::expr::eval::truth_value;
 use crate::expr::{Comparison, Context, Domain, Slot, Subquery, SubqueryUse};
+use crate::place::At;
 use crate::plan::Query;
+use crate::{SqlAttempt, SqlError};
 
 /// Rows that are compared between two looks at whose turn it is.
 const PART: usize = 256;
@@ -36,10 +37,10 @@ pub struct SubqueryState {
 
 /// The value of a subquery for the current outer rows.
 pub fn evaluate(cx: &mut Context<'_>, subquery: &Subquery) -> SqlAttempt<Value> {
-    let mut state = std::mem::take(&mut cx.subqueries[subquery.number]);
-    let plan = cx.plan.clone().expect("a statement with subqueries has a plan");
-    let result = state.evaluate(cx, subquery, &plan.subqueries[subquery.number]);
-    cx.subqueries[subquery.number] = state;
+    let mut state = std::mem::take(cx.subqueries.at_mut(subquery.number)?);
+    let plan = cx.plan.clone().ok_or_else(|| SqlError::internal("a statement with subqueries has a plan"))?;
+    let result = state.evaluate(cx, subquery, plan.subqueries.at(subquery.number)?);
+    *cx.subqueries.at_mut(subquery.number)? = state;
     result
 }
 
@@ -56,7 +57,8 @@ impl SubqueryState {
                 if self.collected.len() > 1 {
                     return Err(mysql_error!(ER_SUBQUERY_NO_1_ROW).into());
                 }
-                let value = self.collected.first().map_or(Value::Null, |row| row[0].clone());
+                let first = self.collected.first().and_then(|row| row.first());
+                let value = first.cloned().unwrap_or_default();
                 self.value = Some(value.clone());
                 Ok(value)
             }
@@ -117,7 +119,7 @@ impl SubqueryState {
         let count = if only_null { with_null.len() } else { rows.len() };
         let (mut next, mut unknown) = std::mem::take(&mut self.compared);
         while next < count {
-            let row = &rows[if only_null { with_null[next] } else { next }];
+            let row = rows.at(if only_null { *with_null.at(next)? } else { next })?;
             next += 1;
             match compare_rows(cx, values, row, comparison, domains)? {
                 Some(holds) if holds != all => return Ok(Some(holds)),
@@ -152,13 +154,12 @@ impl SubqueryState {
         if !self.running {
             self.collected.clear();
             self.bytes = 0;
-            match &mut self.state {
-                Some(state) => state.reset(),
-                None => self.state = Some(State::new(&plan.root)),
+            if let Some(state) = &mut self.state {
+                state.reset();
             }
             self.running = true;
         }
-        let state = self.state.as_mut().expect("it was just made");
+        let state = self.state.get_or_insert_with(|| State::new(&plan.root));
         while self.collected.len() < limit {
             if !self.pending {
                 if !state.next(&plan.root, cx)? {

@@ -156,7 +156,9 @@ impl WindowState {
             Phase::Sorting(sort) => {
                 let rows = &self.rows;
                 let mut order = |left: &usize, right: &usize| {
-                    let (left, right) = (&rows[*left], &rows[*right]);
+                    let (Some(left), Some(right)) = (rows.get(*left), rows.get(*right)) else {
+                        return Ordering::Equal;
+                    };
                     let by_partition = compare_keys(&left.partition, &right.partition, &plan.partition);
                     by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order))
                 };
@@ -172,7 +174,9 @@ impl WindowState {
             Phase::Arranging { order, rows, next } => {
                 while *next < order.len() {
                     let end = order.len().min(*next + PART);
-                    rows.extend(order[*next..end].iter().map(|row| std::mem::take(&mut self.rows[*row])));
+                    for row in order.part(*next..end)? {
+                        rows.push(std::mem::take(self.rows.at_mut(*row)?));
+                    }
                     *next = end;
                     cx.take_turns(PART as u32 / 4)?;
                 }
@@ -227,9 +231,9 @@ impl WindowState {
             (self.call, self.at, self.running) = (0, self.next, None);
         }
         while !self.is_bounded {
-            let (first, end) = (&self.rows[self.next].partition, self.partition.end);
+            let (first, end) = (&self.rows.at(self.next)?.partition, self.partition.end);
             let same = |row: &&Row| compare_keys(&row.partition, first, &plan.partition) == Ordering::Equal;
-            let count = self.rows[end..].iter().take(PART).take_while(same).count();
+            let count = self.rows.tail(end)?.iter().take(PART).take_while(same).count();
             self.partition.end += count;
             self.is_bounded = count < PART;
             cx.take_turns(count as u32 / 4)?;
@@ -237,14 +241,15 @@ impl WindowState {
         while let Some(call) = plan.calls.get(self.call) {
             while self.at < self.partition.end {
                 cx.take_turns(1)?;
-                let part = Part { rows: &self.rows[self.partition.clone()], plan, call, number: self.call };
+                let part =
+                    Part { rows: self.rows.part(self.partition.clone())?, plan, call, number: self.call };
                 let at = self.at - self.partition.start;
-                let constants = self.constants[self.call];
+                let constants = *self.constants.at(self.call)?;
                 if let WindowFunction::Aggregate(spec) = &call.function {
                     part.aggregate(cx, spec, at, constants, &mut self.running)?;
                 }
                 let value = part.value(cx, at, constants, &mut self.running)?;
-                self.rows[self.at].results.push(value);
+                self.rows.at_mut(self.at)?.results.push(value);
                 self.at += 1;
             }
             (self.call, self.at, self.running) = (self.call + 1, self.partition.start, None);
@@ -305,21 +310,24 @@ impl Part<'_> {
     ) -> SqlResult<Value> {
         let count = self.rows.len();
         let position = constants.number.unwrap_or(0);
-        let argument = |row: usize| self.rows[row].inputs[self.number].0.first().cloned().unwrap_or_default();
+        let argument = |row: usize, place: usize| -> SqlResult<Value> {
+            Ok(self.inputs(row)?.0.get(place).cloned().unwrap_or_default())
+        };
         Ok(match &self.call.function {
             WindowFunction::RowNumber => Value::UInt(at as u64 + 1),
-            WindowFunction::Rank => Value::UInt(self.peers(at).start as u64 + 1),
+            WindowFunction::Rank => Value::UInt(self.peers(at)?.start as u64 + 1),
             WindowFunction::DenseRank => {
-                let before = at.checked_sub(1).map(|before| &self.rows[before]);
-                match before.map(|before| (&before.results[self.number], self.order_of(before, at))) {
-                    Some((Value::UInt(rank), Ordering::Equal)) => Value::UInt(*rank),
-                    Some((Value::UInt(rank), _)) => Value::UInt(rank + 1),
+                let before = at.checked_sub(1).and_then(|before| self.rows.get(before));
+                match before.and_then(|before| Some((before.results.get(self.number)?, before))) {
+                    Some((Value::UInt(rank), before)) => Value::UInt(
+                        rank + u64::from(self.order_of(before, self.rows.at(at)?) != Ordering::Equal),
+                    ),
                     _ => Value::UInt(1),
                 }
             }
-            WindowFunction::CumeDist => Value::Double(self.peers(at).end as f64 / count as f64),
+            WindowFunction::CumeDist => Value::Double(self.peers(at)?.end as f64 / count as f64),
             WindowFunction::PercentRank => {
-                let rank = self.peers(at).start;
+                let rank = self.peers(at)?.start;
                 Value::Double(if count > 1 { rank as f64 / (count - 1) as f64 } else { 0.0 })
             }
             WindowFunction::Ntile(_) => {
@@ -334,25 +342,28 @@ impl Part<'_> {
                 let offset = usize::try_from(position).unwrap_or(usize::MAX);
                 let row = if *ahead { at.checked_add(offset) } else { at.checked_sub(offset) };
                 let (value, from) = match row.filter(|row| *row < count) {
-                    Some(row) => (argument(row), 0),
-                    None => (self.rows[at].inputs[self.number].0.get(1).cloned().unwrap_or_default(), 1),
+                    Some(row) => (argument(row, 0)?, 0),
+                    None => (argument(at, 1)?, 1),
                 };
                 let from = self.call.arguments.get(from).map_or(&self.call.ty, |argument| &argument.ty);
                 cx.adapt(value, from, &self.call.ty)?
             }
             WindowFunction::First => {
                 let frame = self.frame(cx, at, constants)?;
-                if frame.is_empty() { Value::Null } else { argument(frame.start) }
+                if frame.is_empty() { Value::Null } else { argument(frame.start, 0)? }
             }
             WindowFunction::Last => {
                 let frame = self.frame(cx, at, constants)?;
-                if frame.is_empty() { Value::Null } else { argument(frame.end - 1) }
+                if frame.is_empty() { Value::Null } else { argument(frame.end - 1, 0)? }
             }
             WindowFunction::Nth(_) => {
                 let frame = self.frame(cx, at, constants)?;
                 let row =
                     usize::try_from(position - 1).ok().and_then(|offset| frame.start.checked_add(offset));
-                row.filter(|row| *row < frame.end).map_or(Value::Null, argument)
+                match row.filter(|row| *row < frame.end) {
+                    Some(row) => argument(row, 0)?,
+                    None => Value::Null,
+                }
             }
             WindowFunction::Aggregate(spec) => match running {
                 Some(Running { accumulator, .. }) => accumulator.clone().finish(cx, spec)?,
@@ -380,7 +391,7 @@ impl Part<'_> {
         while added.end < frame.end {
             let end = frame.end.min(added.end + PART);
             for row in added.end..end {
-                accumulator.add(cx, spec, &self.rows[row].inputs[self.number].0, &[])?;
+                accumulator.add(cx, spec, &self.inputs(row)?.0, &[])?;
             }
             let count = end - added.end;
             added.end = end;
@@ -390,17 +401,23 @@ impl Part<'_> {
     }
 
     /// The rows with the same key.
-    fn peers(&self, at: usize) -> Range<usize> {
+    fn peers(&self, at: usize) -> SqlResult<Range<usize>> {
         if self.plan.order.is_empty() {
-            return 0..self.rows.len();
+            return Ok(0..self.rows.len());
         }
-        let start = self.rows[..at].partition_point(|row| self.order_of(row, at) == Ordering::Less);
-        let end = at + self.rows[at..].partition_point(|row| self.order_of(row, at) != Ordering::Greater);
-        start..end
+        let own = self.rows.at(at)?;
+        let start = self.rows.part(0..at)?.partition_point(|row| self.order_of(row, own) == Ordering::Less);
+        let end = self.rows.tail(at)?.partition_point(|row| self.order_of(row, own) != Ordering::Greater);
+        Ok(start..at + end)
     }
 
-    fn order_of(&self, row: &Row, at: usize) -> Ordering {
-        compare_keys(&row.order, &self.rows[at].order, &self.plan.order)
+    fn order_of(&self, row: &Row, other: &Row) -> Ordering {
+        compare_keys(&row.order, &other.order, &self.plan.order)
+    }
+
+    /// What a row gives the call: its arguments, and the values that bound its frame.
+    fn inputs(&self, row: usize) -> SqlResult<&(Vec<Value>, [Value; 2])> {
+        self.rows.at(row)?.inputs.at(self.number)
     }
 
     /// The rows that the function is about.
@@ -419,7 +436,7 @@ impl Part<'_> {
             Edge::First => 0,
             Edge::Last => count,
             Edge::Current if *by_rows => at,
-            Edge::Current => self.peers(at).start,
+            Edge::Current => self.peers(at)?.start,
             Edge::Rows { following, .. } => shifted(constants.edges[0], *following, 0),
             Edge::Value { domain, .. } => self.bound(cx, at, 0, *domain)?.start,
         };
@@ -427,7 +444,7 @@ impl Part<'_> {
             Edge::First => 0,
             Edge::Last => count,
             Edge::Current if *by_rows => at + 1,
-            Edge::Current => self.peers(at).end,
+            Edge::Current => self.peers(at)?.end,
             Edge::Rows { following, .. } => shifted(constants.edges[1], *following, 1),
             Edge::Value { domain, .. } => self.bound(cx, at, 1, *domain)?.end,
         };
@@ -437,17 +454,17 @@ impl Part<'_> {
     /// The rows whose key equals the value that bounds the frame, or the place where they would be. A NULL key is the
     /// peer of NULL keys.
     fn bound(&self, cx: &mut Context<'_>, at: usize, edge: usize, domain: Domain) -> SqlResult<Range<usize>> {
-        let bound = &self.rows[at].inputs[self.number].1[edge];
+        let bound = self.inputs(at)?.1.at(edge)?;
         if bound.is_null() {
-            return Ok(self.peers(at));
+            return self.peers(at);
         }
-        let [SortKey { descending, .. }] = self.plan.order.as_slice() else { return Ok(self.peers(at)) };
+        let [SortKey { descending, .. }] = self.plan.order.as_slice() else { return self.peers(at) };
         // The first row whose key is not less than the bound, or is greater than it.
         let mut first = |greater: bool| -> SqlResult<usize> {
             let (mut low, mut high) = (0, self.rows.len());
             while low < high {
                 let middle = (low + high) / 2;
-                let key = self.rows[middle].order[0].as_ref();
+                let key = self.rows.at(middle)?.order.at(0)?.as_ref();
                 // NULLs come first in ascending order, last in descending order.
                 let ordering = cx.compare(key, bound.as_ref(), domain)?.unwrap_or(Ordering::Less);
                 let ordering = if *descending { ordering.reverse() } else { ordering };
