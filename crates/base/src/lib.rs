@@ -21,6 +21,7 @@
 pub mod checksum;
 pub mod clock;
 pub mod codec;
+pub mod cycle;
 pub mod error_catalogue;
 pub mod error_code;
 pub mod event;

@@ -5,6 +5,7 @@
 //! transaction that notes the first page before it goes on can take the chain back at any time. It is freed from the second
 //! link on, the first one last, for the same reason.
 
+use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, PageId, PageNo};
 use palisade_buffer::{Page, PageRead, Space};
 
@@ -74,12 +75,13 @@ pub(crate) fn check(page: &Page) -> Result<(), &'static str> {
 pub struct ChainReader {
     next: PageNo,
     remaining: usize,
+    cycle: CycleGuard,
 }
 
 impl ChainReader {
     /// Reads the `len` bytes of the chain that begins at `first`.
     pub fn new(first: PageNo, len: usize) -> Self {
-        ChainReader { next: first, remaining: len }
+        ChainReader { next: first, remaining: len, cycle: CycleGuard::default() }
     }
 
     /// Appends what has not been read to `out`. To be called again after waiting, with the same `out`. Waits for: pages to
@@ -98,6 +100,10 @@ impl ChainReader {
             self.next = PageNo(page.u32_at(NEXT));
             if self.remaining > 0 && self.next == PageNo::NONE {
                 return Err(corrupted("a chain ends early").into());
+            }
+            // What it should hold may be as wrong as where it leads: gigabytes would be read of a few pages.
+            if self.cycle.returns_to(self.next.0.into()) {
+                return Err(corrupted("a chain bites its tail").into());
             }
         }
         Ok(())

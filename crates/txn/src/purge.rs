@@ -9,6 +9,7 @@
 //! leaves it alone. For the same reason purge may do a transaction again after a crash; only freeing a chain may not happen
 //! twice, so it marks its record in the same mini-transaction.
 
+use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
 use palisade_btree::{Mtr, overflow};
@@ -21,6 +22,7 @@ use crate::rollback::free_links;
 use crate::system::TrxSystem;
 use crate::undo::history::{HistoryEntry, Purged, SegmentShared};
 use crate::undo::record::CHAIN_FIRST;
+use crate::undo::segment::IN_A_CIRCLE;
 use crate::undo::{Undo, UndoRecord};
 
 /// Transactions of a segment that are purged before the next segment gets its turn.
@@ -101,7 +103,7 @@ impl TrxSystem {
                 records -= 1;
                 *purged = self.undo.free_head(segment, *purged)?;
             }
-            purged.under_way = None;
+            (purged.under_way, purged.cycle) = (None, CycleGuard::default());
             segment.pop();
             metrics::PURGE_TRANSACTIONS.add(oldest.count.into());
             *worked = true;
@@ -141,6 +143,9 @@ impl TrxSystem {
             self.purge_record(place, &record)?;
             drop(gate);
             place = record.previous;
+            if !place.is_none() && purged.cycle.returns_to(place.to_u64()) {
+                return Err(Error::Corrupted { page, what: IN_A_CIRCLE }.into());
+            }
             purged.under_way = Some(place);
         }
         Ok(true)

@@ -24,6 +24,7 @@
 //! Those locks take memory; if there is none, the partial rollback fails with [`Error::LockTableFull`], and the whole
 //! transaction is to be rolled back instead.
 
+use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
 use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};
 use palisade_btree::{Mtr, overflow};
@@ -36,6 +37,7 @@ use crate::locks::{Mode, TryLock};
 use crate::metrics;
 use crate::system::TrxSystem;
 use crate::trx::{SavePoint, State, Trx};
+use crate::undo::segment::IN_A_CIRCLE;
 use crate::undo::{Delta, Prior, Undo, UndoRecord};
 
 /// Most bytes of redo of a step that restores an entry.
@@ -74,7 +76,7 @@ pub enum Changed {
 
 /// How far somebody has gone through the changes of a transaction.
 #[derive(Debug, Default)]
-pub struct ChangesLeft(Option<UndoPtr>);
+pub struct ChangesLeft(Option<UndoPtr>, CycleGuard);
 
 impl Trx {
     /// Where the next change was made that is still to be undone, newest first. Waits for: pages.
@@ -89,6 +91,9 @@ impl Trx {
             let page = self.system.undo.page_id(place.page());
             let record = UndoRecord::decode(&bytes)
                 .map_err(|_| Error::Corrupted { page, what: "not an undo record" })?;
+            if !record.previous.is_none() && left.1.returns_to(record.previous.to_u64()) {
+                return Err(Error::Corrupted { page, what: IN_A_CIRCLE }.into());
+            }
             left.0 = Some(record.previous);
             match record.undo {
                 Undo::Insert { index, .. } | Undo::Modify { index, .. } | Undo::Secondary { index, .. } => {
@@ -171,7 +176,12 @@ impl State {
         self.prepared = None;
         self.last = before;
         self.changes = self.changes.saturating_sub(1);
-        Ok(())
+        // A partial rollback ends after so many steps as there were changes, and may come to a place more than once.
+        let is_whole = matches!(locks, Locks::Released) && !before.is_none();
+        match is_whole && self.undone.returns_to(before.to_u64()) {
+            true => Err(Error::Corrupted { page, what: IN_A_CIRCLE }.into()),
+            false => Ok(()),
+        }
     }
 
     /// Moves the pointer only: there is nothing to restore.

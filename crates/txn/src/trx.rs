@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, Lsn, TrxId};
 use palisade_btree::Mtr;
 use palisade_btree::mtr::OP_OVERHEAD;
@@ -61,6 +62,8 @@ pub(crate) struct State {
     begun_us: i64,
     /// Whether what has changed since its snapshot is an error to lock.
     pub(crate) first_committer_wins: bool,
+    /// Of the records that it has undone since it is being rolled back as a whole.
+    pub(crate) undone: CycleGuard,
     /// What the undo of its present change is wanted for.
     pub(crate) purpose: Purpose,
     /// The same of changes that are no deletes.
@@ -100,6 +103,7 @@ impl Trx {
             committed: None,
             begun_us: 0,
             first_committer_wins: false,
+            undone: CycleGuard::default(),
             purpose: Purpose::default(),
             usual_purpose: Purpose::default(),
             record: Vec::new(),
@@ -412,6 +416,7 @@ impl State {
         let started_us = if self.begun_us == 0 { system.now_us() } else { self.begun_us };
         system.locks.begin_writing(self.session, id, started_us);
         self.id = id;
+        self.undone = CycleGuard::default();
         self.locks = true;
         Ok(())
     }

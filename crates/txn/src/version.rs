@@ -13,6 +13,8 @@ use crate::sequence::Outcome;
 use crate::sessions::SessionNo;
 use crate::trx::Trx;
 use crate::undo::Undo;
+use crate::undo::segment::IN_A_CIRCLE;
+use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, TrxId};
 
 /// What a locking read does about a row that somebody else has locked.
@@ -205,12 +207,17 @@ impl Trx {
     ) -> Attempt<bool> {
         let mut older = Vec::new();
         let mut steps = 0;
+        let mut cycle = CycleGuard::default();
         while !wanted(header.writer) {
             if steps == STEPS_AT_ONCE {
                 return Err(Blocked::yielding());
             }
             steps += 1;
             let writer = header.writer;
+            if cycle.returns_to(header.roll.to_u64()) {
+                let page = self.system.undo.page_id(header.roll.page());
+                return Err(Error::Corrupted { page, what: IN_A_CIRCLE }.into());
+            }
             let previous = self.system.undo.read(header.roll, |record, _| {
                 if record.writer != writer {
                     return Err(());

@@ -19,5 +19,6 @@ mod recovery;
 mod rows;
 mod stress;
 mod stuck;
+mod wrong_pages;
 mod xa;
 mod xa_locks;

@@ -20,6 +20,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, Lsn, PageNo, TrxId};
 use palisade_buffer::{Page, PageRead};
 use parking_lot::Mutex;
@@ -73,6 +74,8 @@ pub(crate) struct Purged {
     pub(crate) last: UndoPtr,
     /// The next record of the transaction being purged, whose newer ones have been dealt with.
     pub(crate) under_way: Option<UndoPtr>,
+    /// Of that transaction's records.
+    pub(crate) cycle: CycleGuard,
 }
 
 /// A transaction that has ended, or a run of them.
@@ -109,6 +112,10 @@ struct Unread {
     /// Transactions that are known to be in it.
     known: u64,
     found: History,
+    /// Of its pages.
+    cycle: CycleGuard,
+    /// What is wrong with the page, which has been read and leads nowhere.
+    broken: Option<&'static str>,
 }
 
 /// How reading a page of a chain went.
@@ -122,7 +129,7 @@ enum PageEnd {
 impl SegmentShared {
     /// A segment without history, which has one page.
     pub(crate) fn new(number: u16, head: PageNo) -> Self {
-        let purged = Purged { head, last: UndoPtr::NONE, under_way: None };
+        let purged = Purged { head, last: UndoPtr::NONE, under_way: None, cycle: CycleGuard::default() };
         Self::with(number, purged, None)
     }
 
@@ -212,6 +219,9 @@ impl SegmentShared {
         let Some(unread) = held.as_mut() else { return Ok(true) };
         for _ in 0..pages {
             let page = undo.space().shared(unread.page).map_err(Blocked::up::<Error>)?;
+            if let Some(what) = unread.broken {
+                return Err(corrupted(page.id(), what).into());
+            }
             let before = unread.length();
             let end = unread.read_page(&page, self.number, purged.last);
             let end = end.map_err(|what| corrupted(undo.page_id(unread.page), what))?;
@@ -220,11 +230,14 @@ impl SegmentShared {
             let ends_here = unread.page == unread.tail;
             let gives_pages_back = match end {
                 PageEnd::Next(PageNo::NONE) if !ends_here => {
-                    let page = undo.page_id(unread.page);
-                    return Err(corrupted(page, "an undo segment ends before its tail").into());
+                    unread.broken = Some("an undo segment ends before its tail");
+                    continue;
                 }
                 PageEnd::Next(next) if !ends_here => {
-                    (unread.page, unread.offset) = (next, RECORDS);
+                    match unread.cycle.returns_to(next.0.into()) {
+                        true => unread.broken = Some("the pages of an undo segment lead in a circle"),
+                        false => (unread.page, unread.offset) = (next, RECORDS),
+                    }
                     continue;
                 }
                 PageEnd::Next(_) => purged.head != unread.end_page,
@@ -295,7 +308,8 @@ impl Unread {
             false => (purged.last.page(), purged.last.offset().into()),
         };
         let (end_page, known, found) = (tail, 1, History::default());
-        Unread { page, offset, tail, used, in_flight, end_page, id, known, found }
+        let cycle = CycleGuard::default();
+        Unread { page, offset, tail, used, in_flight, end_page, id, known, found, cycle, broken: None }
     }
 
     /// How many transactions it counts as.

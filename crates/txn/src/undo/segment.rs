@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use palisade_base::cycle::CycleGuard;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, Lsn, PageId, PageNo, SpaceId, TrxId};
 use palisade_btree::alloc::{self, Reservation};
@@ -25,6 +26,10 @@ use crate::undo::trim::Trim;
 
 /// The space that undo lives in.
 pub const UNDO_SPACE: SpaceId = SpaceId(1);
+/// What is wrong with undo records of which one leads back to a newer one.
+pub(crate) const IN_A_CIRCLE: &str = "undo records lead in a circle";
+/// Ids fit into 48 bits, and not all of them have been given.
+const MOST_IDS: u64 = (1 << 48) - (1 << 32);
 /// Ids made known as given at once.
 const ID_STEP: u64 = 1 << 16;
 /// Most bytes of redo of appending undo records, moving on to a new page included.
@@ -128,12 +133,20 @@ impl UndoSpace {
                 page.u32_at(SEGMENT_COUNT).min(MAX_SEGMENTS) as u16,
             ))
         })?;
+        if id_limit > MOST_IDS {
+            return Err(corrupted(space.page_id(DIRECTORY), "impossible limit of transaction ids"));
+        }
         let chain = |number: u16| {
             retry_blocking(|| {
                 let (page, at) = directory_place(number);
                 let page = directory(page)?;
                 let last = UndoPtr::from_u64(page.u64_at(at + 8));
-                let purged = Purged { head: PageNo(page.u32_at(at)), last, under_way: None };
+                let purged = Purged {
+                    head: PageNo(page.u32_at(at)),
+                    last,
+                    under_way: None,
+                    cycle: CycleGuard::default(),
+                };
                 Ok::<_, Blocked<Error>>((purged, PageNo(page.u32_at(at + 4))))
             })
         };
@@ -299,12 +312,16 @@ impl UndoSpace {
     ) -> Result<Box<[u8]>, Error> {
         let mut note = None;
         let mut bytes = Vec::new();
+        let mut cycle = CycleGuard::default();
         while !place.is_none() {
             retry_blocking(|| self.copy_record(place, &mut bytes))?;
             let wrong = |what| corrupted(self.page_id(place.page()), what);
             let record = UndoRecord::decode(&bytes).map_err(|_| wrong("not an undo record"))?;
             if record.writer != writer {
                 return Err(wrong("the undo record of another transaction"));
+            }
+            if cycle.returns_to(place.to_u64()) {
+                return Err(wrong(IN_A_CIRCLE));
             }
             match (record.undo, &note) {
                 (Undo::Prepare { note: found }, None) => note = Some(found.into()),
@@ -339,7 +356,7 @@ impl UndoSpace {
         self.freed.fetch_add(1, Ordering::Relaxed);
         metrics::TRX_UNDO_PAGES.subtract(1);
         metrics::PURGE_UNDO_LOG_PAGES.increment();
-        Ok(Purged { head: next, last, under_way: purged.under_way })
+        Ok(Purged { head: next, last, ..purged })
     }
 }
 
