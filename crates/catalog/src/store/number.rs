@@ -66,6 +66,17 @@ impl Store<'_> {
         }
     }
 
+    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the next day.
+    fn whole_seconds(&self) -> Option<Number> {
+        let local = match self.value {
+            ValueRef::DateTime(value) => value,
+            ValueRef::Timestamp(value) => value.to_datetime(self.context.zone),
+            ValueRef::Time(value) => return Some(Number::Int(value.round(0).to_number().into())),
+            _ => return None,
+        };
+        local.round(0).map(|rounded| Number::Int(rounded.to_number().into()))
+    }
+
     /// The value rounded to an integer, clamped far beyond every column's range.
     fn nearest_integer(&mut self) -> Result<i128> {
         let from_decimal = |value: Decimal| match (value.is_negative(), value.to_i64(), value.to_u64()) {
@@ -74,7 +85,7 @@ impl Store<'_> {
             (false, _, Ok(exact)) => i128::from(exact),
             (false, _, Err(_)) => i128::MAX,
         };
-        match self.number() {
+        match self.whole_seconds().or_else(|| self.number()) {
             Some(Number::Int(value)) => Ok(value),
             Some(Number::Decimal(value)) => Ok(from_decimal(value)),
             // A float cast saturates.

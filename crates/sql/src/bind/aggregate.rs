@@ -18,7 +18,7 @@ use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
 use crate::expr::bits;
 use crate::expr::common::text_of;
-use crate::expr::compare::aggregate_collations;
+use crate::expr::compare::result_collation;
 use crate::expr::convert::is_chosen;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
@@ -167,7 +167,7 @@ impl Binder<'_> {
             AggregateKind::Min | AggregateKind::Max => (first.clone(), true),
             AggregateKind::GroupConcat => {
                 let operands: Vec<&Expr> = arguments.iter().collect();
-                let (collation, strength) = aggregate_collations(&operands, "group_concat")?;
+                let (collation, strength) = result_collation(&operands, "group_concat")?;
                 let collation = if strength == Coercibility::Numeric { connection } else { collation };
                 for argument in &mut arguments {
                     transcode_to(argument, collation);

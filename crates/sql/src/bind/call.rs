@@ -10,7 +10,7 @@ use super::scope::Clause;
 use super::types::transcode_to;
 use super::{Binder, not_supported};
 use crate::SqlResult;
-use crate::expr::compare::aggregate_collations;
+use crate::expr::compare::result_collation;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::func::{self, Function, Purity, absent};
 
@@ -92,6 +92,8 @@ impl Binder<'_> {
             "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
         ) {
             Coercibility::SystemConstant
+        } else if has_conflict(&arguments, &typed.ty) {
+            Coercibility::Conflict
         } else {
             arguments
                 .iter()
@@ -121,7 +123,7 @@ impl Binder<'_> {
         if texts < 2 {
             return;
         }
-        let found = aggregate_collations(&arguments.iter().collect::<Vec<_>>(), function.name);
+        let found = result_collation(&arguments.iter().collect::<Vec<_>>(), function.name);
         if let Ok((collation, _)) = found {
             for argument in arguments {
                 transcode_to(argument, collation);
@@ -137,6 +139,12 @@ impl Binder<'_> {
             ..Expr::literal(Value::bytes(word), SqlType::Null)
         }
     }
+}
+
+/// Whether a text of a type is made of texts whose collations do not go together.
+fn has_conflict(arguments: &[Expr], ty: &SqlType) -> bool {
+    let found = result_collation(&arguments.iter().collect::<Vec<_>>(), "");
+    found.is_ok_and(|found| found == (ty.collation(), Coercibility::Conflict))
 }
 
 /// 1582 if a function does not take so many arguments.

@@ -198,7 +198,7 @@ pub(super) fn wider(left: Domain, right: Domain) -> Domain {
         Domain::Decimal => 1,
         Domain::Text(_) => 2,
         Domain::Time => 3,
-        Domain::DateTime => 4,
+        Domain::DateTime | Domain::DateOrNone => 4,
         Domain::Double => 5,
         Domain::Json(..) => 6,
     };

@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_catalog::{Collation, CollationId, SqlType, Value};
+use palisade_catalog::{Collation, CollationId, Decimal, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
 use super::compare::{bit_operation, compare, compare_case, comparison, negation, row_parts};
 use super::literal::{charset_collation, text_literal};
-use super::types::{json_as_number, text_length};
+use super::types::{json_as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits;
 use crate::expr::common::{common, text_of};
-use crate::expr::compare::aggregate_collations;
+use crate::expr::compare::result_collation;
 use crate::expr::{
-    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Node, Subquery, SubqueryUse, Truth,
+    ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, Subquery, SubqueryUse, Truth,
 };
+use crate::session::UserVariable;
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
@@ -127,7 +128,7 @@ impl Binder<'_> {
                 let collation = charset_collation(charset)?;
                 let ty = text_of(u64::from(text_length(&operand)), collation);
                 let nullable = operand.nullable;
-                let node = Node::Transcode { operand: Box::new(operand), to: collation };
+                let node = Node::Transcode { operand: Box::new(operand), to: collation, loss: Loss::Allowed };
                 Ok(Expr { node, ty, nullable, coercibility: Coercibility::Implicit })
             }
             ast::Expr::Collate(operand, name) => self.collate(operand, name),
@@ -231,6 +232,10 @@ impl Binder<'_> {
         self.cacheable = false;
         let name: Arc<str> = name.to_lowercase().into();
         let ty = match self.session.user_variables.get(&*name) {
+            // Whatever digits it has now, as in MySQL: the next value may have others.
+            Some(UserVariable { ty: SqlType::Decimal { .. }, .. }) => {
+                SqlType::Decimal { precision: 65, scale: 30, unsigned: false }
+            }
             Some(variable) => variable.ty.clone(),
             None => {
                 let collation = self.session.variables.collation_connection;
@@ -283,6 +288,9 @@ impl Binder<'_> {
             return Ok(Expr::int(i64::MIN));
         }
         let operand = self.expr(operand)?;
+        if let (UnaryOp::Minus, Some(negated)) = (op, self.negated_constant(&operand)) {
+            return Ok(negated);
+        }
         let nullable = operand.nullable;
         Ok(match op {
             UnaryOp::Not => negation(operand),
@@ -373,7 +381,7 @@ impl Binder<'_> {
             };
             branches.push((condition, self.expr(result)?));
         }
-        let otherwise = match &case.otherwise {
+        let mut otherwise = match &case.otherwise {
             Some(otherwise) => Some(self.expr(otherwise)?),
             None => None,
         };
@@ -382,11 +390,15 @@ impl Binder<'_> {
         let results: Vec<&Expr> = results.iter().collect();
         let ty = common(&results, self.session.variables.collation_connection, "case")?.ty;
         let nullable = otherwise.is_none() || results.iter().any(|result| result.nullable);
-        let coercibility = match aggregate_collations(&results, "case") {
+        let coercibility = match result_collation(&results, "case") {
             Ok((_, strength)) if ty.is_string() && strength != Coercibility::Numeric => strength,
             _ if ty.is_string() => Coercibility::Literal,
             _ => Coercibility::Numeric,
         };
+        if ty.is_text() {
+            branches.iter_mut().for_each(|(_, result)| transcode_to(result, ty.collation()));
+            otherwise.iter_mut().for_each(|result| transcode_to(result, ty.collation()));
+        }
         let node = Node::Case { branches, otherwise: otherwise.map(Box::new) };
         Ok(Expr { node, ty, nullable, coercibility })
     }
@@ -412,7 +424,14 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_UNKNOWN_COLLATION, name));
         };
         let charset = operand.ty.collation().get().charset;
-        if operand.ty.is_text() && charset != collation.charset && !matches!(operand.ty, SqlType::Null) {
+        let bytes = matches!(
+            operand.ty,
+            SqlType::Binary { .. } | SqlType::VarBinary { .. } | SqlType::Blob { .. } | SqlType::Bit { .. }
+        );
+        if (operand.ty.is_text() || bytes)
+            && charset != collation.charset
+            && !matches!(operand.ty, SqlType::Null)
+        {
             return Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name()));
         }
         let retyped = match operand.ty.clone() {
@@ -463,6 +482,28 @@ impl Binder<'_> {
         let correlated = !plan.outer_slots.is_empty() || reads_variables(&plan);
         self.subqueries[number] = Some(Arc::new(plan));
         Ok((number, correlated))
+    }
+
+    /// The negation of a constant that is no BIGINT: a DECIMAL. That of a constant which is kept apart from the
+    /// statement has the same type, and its value when it is known.
+    fn negated_constant(&self, operand: &Expr) -> Option<Expr> {
+        let decimal = |precision| SqlType::Decimal { precision, scale: 0, unsigned: false };
+        match &operand.node {
+            Node::Literal(Value::UInt(number)) => {
+                let number = Decimal::from(*number).negate();
+                Some(Expr::literal(Value::Decimal(number), decimal(number.integer_digits())))
+            }
+            Node::Literal(Value::Int(i64::MIN)) => {
+                let number = Decimal::from(i64::MIN).negate();
+                Some(Expr::literal(Value::Decimal(number), decimal(number.integer_digits())))
+            }
+            Node::Parameter(_)
+                if operand.ty == SqlType::BIGINT_UNSIGNED && self.session.constants_are_parameters =>
+            {
+                Some(Expr::computed(Node::Negate(Box::new(operand.clone())), decimal(20), operand.nullable))
+            }
+            _ => None,
+        }
     }
 
     /// Replaces what is constant by its value.

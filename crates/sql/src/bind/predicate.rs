@@ -2,7 +2,7 @@
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
 use super::Binder;
@@ -61,7 +61,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn between(&mut self, between: &ast::Between) -> SqlResult<Expr> {
-        let operand = self.expr(&between.operand)?;
+        let mut operand = self.expr(&between.operand)?;
         let mut low = self.expr(&between.low)?;
         let mut high = self.expr(&between.high)?;
         if [&operand, &low, &high].iter().any(|part| part.ty == SqlType::Json) {
@@ -70,6 +70,13 @@ impl Binder<'_> {
             let nullable = from.nullable || to.nullable;
             let within = Expr::truth(Node::And(vec![from, to]), nullable);
             return Ok(if between.negated { negation(within) } else { within });
+        }
+        if let Some(collation) = text_collation(&[&operand, &low, &high], "between")? {
+            for part in [&mut operand, &mut low, &mut high] {
+                transcode_to(part, collation);
+            }
+            let domain = Domain::Text(collation);
+            return Ok(between_bounds(operand, domain, [low, high], between.negated));
         }
         constant_as_column(&mut low, &operand);
         constant_as_column(&mut high, &operand);
@@ -80,17 +87,7 @@ impl Binder<'_> {
             literal_date(&mut low);
             literal_date(&mut high);
         }
-        let nullable = operand.nullable || low.nullable || high.nullable;
-        Ok(Expr::truth(
-            Node::Between {
-                operand: Box::new(operand),
-                domain,
-                low: Box::new(low),
-                high: Box::new(high),
-                negated: between.negated,
-            },
-            nullable,
-        ))
+        Ok(between_bounds(operand, domain, [low, high], between.negated))
     }
 
     pub(super) fn in_list(
@@ -118,14 +115,23 @@ impl Binder<'_> {
         }
         let mut nullable = operand.nullable;
         let mut items = Vec::with_capacity(list.len());
-        for item in list {
-            let mut item = self.expr(item)?;
+        let list = self.all(list)?;
+        let collation =
+            text_collation(&[&[&operand], &list.iter().collect::<Vec<_>>()[..]].concat(), " IN ")?;
+        if let Some(collation) = collation {
+            return Ok(in_texts(operand, list, collation, negated));
+        }
+        let has_dates = dates_among_texts(&operand, &list);
+        for mut item in list {
             // Of columns only those of type BIGINT have a list read as they would keep it.
             if matches!(operand.ty, SqlType::Int { .. }) {
                 constant_as_column(&mut item, &operand);
             }
             nullable |= item.nullable;
-            let domain = domain_of(&operand, &item, " IN ")?;
+            let domain = match has_dates {
+                true => Domain::DateOrNone,
+                false => domain_of(&operand, &item, " IN ")?,
+            };
             if domain == Domain::DateTime {
                 literal_date(&mut item);
             }
@@ -191,4 +197,38 @@ impl Binder<'_> {
         let usage = SubqueryUse::Quantified { left, comparison, domains, all, negated };
         Ok(Expr::truth(Node::Subquery(Box::new(Subquery { number, usage, correlated })), true))
     }
+}
+
+/// The collation in which operands are compared that are all texts, or NULL: all of them agree on it.
+fn text_collation(operands: &[&Expr], operation: &str) -> SqlResult<Option<CollationId>> {
+    let text = |ty: &SqlType| ty.is_string() && *ty != SqlType::Json;
+    let all = operands.iter().all(|operand| text(&operand.ty) || operand.ty == SqlType::Null);
+    if !all || operands.first().is_none_or(|first| first.ty == SqlType::Null) {
+        return Ok(None);
+    }
+    Ok(Some(aggregate_collations(operands, operation)?.0))
+}
+
+/// Whether a text is looked for in a list of constants, some of them dates and the others texts.
+fn dates_among_texts(operand: &Expr, list: &[Expr]) -> bool {
+    let text = |ty: &SqlType| ty.is_string() && *ty != SqlType::Json;
+    let dated = |ty: &SqlType| ty.is_temporal() && !matches!(ty, SqlType::Time { .. });
+    text(&operand.ty)
+        && list.iter().all(|item| item.is_constant() && (text(&item.ty) || dated(&item.ty)))
+        && list.iter().any(|item| dated(&item.ty))
+}
+
+/// `operand [NOT] IN (list)` of texts.
+fn in_texts(mut operand: Expr, mut list: Vec<Expr>, collation: CollationId, negated: bool) -> Expr {
+    transcode_to(&mut operand, collation);
+    list.iter_mut().for_each(|item| transcode_to(item, collation));
+    let nullable = operand.nullable || list.iter().any(|item| item.nullable);
+    let list = list.into_iter().map(|item| (Domain::Text(collation), item)).collect();
+    Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable)
+}
+
+fn between_bounds(operand: Expr, domain: Domain, [low, high]: [Expr; 2], negated: bool) -> Expr {
+    let nullable = operand.nullable || low.nullable || high.nullable;
+    let [operand, low, high] = [operand, low, high].map(Box::new);
+    Expr::truth(Node::Between { operand, domain, low, high, negated }, nullable)
 }

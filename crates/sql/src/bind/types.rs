@@ -11,7 +11,8 @@ use super::literal::charset_collation;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::common::text_of;
-use crate::expr::{CastTarget, Expr, Node};
+use crate::expr::{CastTarget, Expr, Loss, Node};
+use crate::func::Purity;
 
 /// Most characters an expression's text can have.
 pub fn text_length(expr: &Expr) -> u32 {
@@ -36,12 +37,26 @@ pub fn transcode_to(argument: &mut Expr, collation: CollationId) {
     let ty = text_of(u64::from(text_length(argument)), collation);
     let inner = std::mem::replace(argument, Expr::null());
     let (nullable, coercibility) = (inner.nullable, inner.coercibility);
+    let loss = if is_written(&inner) { Loss::Refused } else { Loss::Allowed };
     *argument = Expr {
-        node: Node::Transcode { operand: Box::new(inner), to: collation },
+        node: Node::Transcode { operand: Box::new(inner), to: collation, loss },
         ty,
         nullable,
         coercibility,
     };
+}
+
+/// Whether a value is in the statement itself: a literal, a parameter, or what is computed of those.
+fn is_written(expr: &Expr) -> bool {
+    let mut written = true;
+    expr.walk(&mut |part| {
+        written &= match &part.node {
+            Node::Literal(_) | Node::Parameter(_) | Node::Cast { .. } => true,
+            Node::Call { function, .. } => function.purity == Purity::Pure,
+            _ => false,
+        }
+    });
+    written
 }
 
 /// A JSON value where a number is wanted: the number that it says.

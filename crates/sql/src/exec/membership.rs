@@ -28,7 +28,7 @@ const PART: usize = 128;
 pub fn has_keys(domain: Domain) -> bool {
     match domain {
         Domain::Integer | Domain::Decimal | Domain::Double | Domain::Text(_) | Domain::DateTime => true,
-        Domain::Time | Domain::Json(..) => false,
+        Domain::DateOrNone | Domain::Time | Domain::Json(..) => false,
     }
 }
 

@@ -12,7 +12,7 @@ use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{CollationId, SqlType, Value};
 
 use super::arithmetic::decimal_shape;
-use super::compare::aggregate_collations;
+use super::compare::result_collation;
 use super::{Coercibility, Expr, Node};
 use crate::SqlResult;
 use crate::func::json::convert::is_truth;
@@ -49,7 +49,7 @@ pub fn common(operands: &[&Expr], connection: CollationId, operation: &str) -> S
         return plain(SqlType::Json);
     }
     let binary = known.iter().any(|operand| is_binary(&operand.ty));
-    let (collation, coercibility) = match aggregate_collations(&known, operation)? {
+    let (collation, coercibility) = match result_collation(&known, operation)? {
         (_, Coercibility::Numeric) => (connection, Coercibility::Literal),
         found => found,
     };

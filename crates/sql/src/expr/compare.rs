@@ -2,13 +2,16 @@
 
 use std::cmp::Ordering;
 
-use palisade_base::error_catalogue::{ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS};
+use palisade_base::error_catalogue::{
+    ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
+};
 use palisade_base::mysql_error;
 use palisade_catalog::json::{Json, compare_texts, parse};
 use palisade_catalog::{Charset, Collation, CollationId, DateTime, SqlType, Time, ValueRef};
 
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
+use crate::bind::compare::binary_collation;
 use crate::func::json::convert::{is_truth, to_json};
 
 /// Comparison operators.
@@ -86,6 +89,8 @@ pub enum Domain {
     Double,
     Text(CollationId),
     DateTime,
+    /// As dates, in a list that has dates among texts: a text that is none is equal to nothing.
+    DateOrNone,
     Time,
     /// By JSON's order, at least one of them being JSON; the other is taken for a scalar.
     Json(JsonSide, JsonSide),
@@ -153,6 +158,9 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         if l.is_temporal() && (r.is_temporal() || r.is_string()) || r.is_temporal() && l.is_string() {
             return Ok(Domain::DateTime);
         }
+        if *l == SqlType::Year || *r == SqlType::Year {
+            return Ok(Domain::DateTime);
+        }
         // A temporal column against a number constant is compared as a date, else as numbers.
         let (temporal, other) = if l.is_temporal() { (left, right) } else { (right, left) };
         if is_constant(other) && matches!(temporal.node, Node::Column { .. }) {
@@ -185,24 +193,36 @@ fn is_constant(expr: &Expr) -> bool {
     }
 }
 
-/// The collation of an operation on texts, and how strongly the result insists on it.
+/// The collation in which texts are compared, and how strongly it is insisted on.
 pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
-    let mut result: Option<(CollationId, Coercibility)> = None;
-    for operand in operands {
-        if matches!(operand.ty, SqlType::Null) || !operand.ty.is_string() {
-            continue;
-        }
-        let next = (operand.ty.collation(), operand.coercibility);
-        result = Some(match result {
-            None => next,
-            Some(current) => reconcile(current, next).ok_or_else(|| incompatible(operands, operation))?,
-        });
-    }
-    match result {
-        Some((_, Coercibility::Conflict)) => Err(incompatible(operands, operation)),
-        Some(found) => Ok(found),
-        None => Ok((CollationId::default(), Coercibility::Numeric)),
-    }
+    let found = aggregate(operands, |_, _| None).filter(|found| found.1 != Coercibility::Conflict);
+    found.ok_or_else(|| incompatible(operands, operation))
+}
+
+/// The collation of a text that is made of others, and how strongly it insists on it. Of two collations of one
+/// character set that do not go together comes its binary one, which gives way to every other but cannot be
+/// compared with itself.
+pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
+    let unsettled = |left: CollationId, strength| {
+        (strength != Coercibility::Explicit).then(|| (binary_collation(left), Coercibility::Conflict))
+    };
+    aggregate(operands, unsettled).ok_or_else(|| incompatible(operands, operation))
+}
+
+fn texts<'e>(operands: &[&'e Expr]) -> impl Iterator<Item = &'e Expr> {
+    operands.iter().copied().filter(|operand| operand.ty.is_string())
+}
+
+/// The collation that operands agree on; `unsettled` decides where two of equal strength do not.
+fn aggregate(
+    operands: &[&Expr],
+    unsettled: impl Fn(CollationId, Coercibility) -> Option<(CollationId, Coercibility)>,
+) -> Option<(CollationId, Coercibility)> {
+    let mut found = texts(operands).map(|operand| (operand.ty.collation(), operand.coercibility));
+    let Some(first) = found.next() else { return Some((CollationId::default(), Coercibility::Numeric)) };
+    found.try_fold(first, |current, next| {
+        reconcile(current, next).or_else(|| unsettled(current.0, current.1.min(next.1)))
+    })
 }
 
 fn reconcile(
@@ -274,6 +294,16 @@ fn incompatible(operands: &[&Expr], operation: &str) -> crate::SqlError {
             strength(right),
             operation
         ),
+        [first, second, third] => mysql_error!(
+            ER_CANT_AGGREGATE_3COLLATIONS,
+            name(first),
+            strength(first),
+            name(second),
+            strength(second),
+            name(third),
+            strength(third),
+            operation
+        ),
         _ => mysql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, operation),
     }
 }
@@ -311,6 +341,10 @@ impl Context<'_> {
                     // A number that is no date: so the date is a number, too.
                     _ => return self.compare(left, right, Domain::Double),
                 }
+            }
+            Domain::DateOrNone => {
+                let (l, r) = (self.to_datetime(left)?, self.to_datetime(right)?);
+                Some(l.zip(r).map_or(Ordering::Less, |(l, r)| l.cmp(&r)))
             }
             Domain::Time => match (self.time_to_compare(left)?, self.time_to_compare(right)?) {
                 (Some(l), Some(r)) => Some(l.cmp(&r)),

@@ -35,7 +35,8 @@ pub fn settled(value: Value, ty: &SqlType) -> Value {
     }
 }
 
-/// A value as it is sent: [`settled`], but what IF or CASE took keeps the digits behind the point that it has.
+/// A value as it is sent: [`settled`], but what IF or CASE took and what a user variable has keeps its digits behind
+/// the point.
 pub fn sent(value: Value, expr: &Expr) -> Value {
     match (&value, &expr.ty) {
         (Value::Decimal(number), SqlType::Decimal { scale, .. })
@@ -47,10 +48,10 @@ pub fn sent(value: Value, expr: &Expr) -> Value {
     }
 }
 
-/// Whether an expression is one of its branches, IF or CASE.
+/// Whether an expression's value comes from another one as it is: of IF, CASE, and user variables.
 pub fn is_chosen(expr: &Expr) -> bool {
     match &expr.node {
-        Node::Case { .. } => true,
+        Node::Case { .. } | Node::UserVariable(_) => true,
         Node::Call { function, .. } => function.name == IF,
         _ => false,
     }
@@ -309,6 +310,8 @@ impl Context<'_> {
             ValueRef::Date(v) => Some(v.at_midnight()),
             ValueRef::DateTime(v) => Some(v),
             ValueRef::Timestamp(v) => Some(v.to_datetime(self.zone())),
+            // The first day of the year.
+            ValueRef::Year(year) => Date::new(year, 1, 1).map(Date::at_midnight),
             ValueRef::Time(v) => {
                 let midnight = self.now().date().at_midnight();
                 midnight.to_micros().and_then(|micros| DateTime::from_micros(micros + v.micros()))
@@ -386,7 +389,7 @@ impl Context<'_> {
         Ok(match value {
             ValueRef::Null => None,
             ValueRef::Time(v) => Some(v),
-            ValueRef::Date(_) => Time::from_micros(0),
+            ValueRef::Date(_) | ValueRef::Year(_) => Time::from_micros(0),
             ValueRef::DateTime(v) => Some(v.time()),
             ValueRef::Timestamp(v) => Some(v.to_datetime(self.zone()).time()),
             ValueRef::Bytes(text) => match Time::parse(text, self.reading_mode()) {

@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
+use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_UNKNOWN_SYSTEM_VARIABLE};
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value, ValueRef};
+use palisade_catalog::charset::convert;
+use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
 use super::convert::text_of;
-use super::{Comparison, Context, Domain, Expr, Node, Truth};
+use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
 use crate::place::At;
@@ -124,9 +125,12 @@ impl Expr {
                 let cast = cx.cast(value, operand, target);
                 cx.attempt(cast)
             }
-            Node::Transcode { operand, to } => match operand.eval(cx)? {
+            Node::Transcode { operand, to, loss } => match operand.eval(cx)? {
                 Value::Null => Ok(Value::Null),
                 value => {
+                    if *loss == Loss::Refused {
+                        refuse_loss(&text_of(&value, &operand.ty), operand.ty.collation(), *to)?;
+                    }
                     let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to);
                     Ok(cx.attempt(text)?.map_or(Value::Null, Value::Bytes))
                 }
@@ -236,9 +240,15 @@ impl Expr {
                 Ok(Some(holds != *negated))
             }
             Node::In { operand, list, negated } => {
-                let value = operand.eval(cx)?;
+                let mut value = operand.eval(cx)?;
                 if value.is_null() {
                     return Ok(None);
+                }
+                if let [(Domain::DateOrNone, _), ..] = list.as_slice() {
+                    // Read once, so that it is warned of once.
+                    let date = cx.to_datetime(value.as_ref());
+                    let Some(date) = cx.attempt(date)? else { return Ok(Some(*negated)) };
+                    value = Value::DateTime(date);
                 }
                 if let Found::Answer(found) = cx.find_in_list(list, &value, &operand.ty)? {
                     return Ok(found.map(|found| found != *negated));
@@ -371,6 +381,32 @@ fn compare_operands(
     let ordering = cx.compare(l.as_ref(), r.as_ref(), domain);
     let ordering = cx.attempt(ordering)?;
     Ok((ordering, (l.is_null(), r.is_null())))
+}
+
+/// 3854 if a text has characters that another character set does not have.
+fn refuse_loss(text: &[u8], from: CollationId, to: CollationId) -> SqlResult<()> {
+    let (from, to) = (from.get().charset, to.get().charset);
+    if text.is_ascii() || to.is_utf8() {
+        return Ok(());
+    }
+    let (mut there, mut back) = (Vec::new(), Vec::new());
+    convert(text, from, to, &mut there);
+    convert(&there, to, from, &mut back);
+    if back == text {
+        return Ok(());
+    }
+    // MySQL shows six bytes.
+    let mut shown = String::new();
+    for byte in text.iter().take(6) {
+        match byte {
+            b' '..=b'~' => shown.push(char::from(*byte)),
+            _ => shown.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    if text.len() > 6 {
+        shown.push_str("...");
+    }
+    Err(mysql_error!(ER_CANNOT_CONVERT_STRING, shown, from.name(), to.name()))
 }
 
 impl Context<'_> {

@@ -50,12 +50,13 @@ use crate::host::Scope;
 #[allow(missing_docs)]
 pub enum Coercibility {
     Explicit = 0,
-    Conflict = 1,
     Implicit = 2,
     SystemConstant = 3,
     Literal = 4,
     Numeric = 5,
     Null = 6,
+    /// Of a text made of texts whose collations do not go together (MySQL's NONE).
+    Conflict = 7,
 }
 
 /// A bound expression.
@@ -102,6 +103,15 @@ pub enum Numeric {
     Unsigned,
     Decimal,
     Double,
+}
+
+/// What becomes of characters that another character set does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// They become `?`.
+    Allowed,
+    /// The statement fails with 3854: of constants that are converted for an operation with other texts.
+    Refused,
 }
 
 /// What `IS` asks.
@@ -230,6 +240,7 @@ pub enum Node {
     Transcode {
         operand: Box<Expr>,
         to: CollationId,
+        loss: Loss,
     },
     Call {
         function: &'static Function,

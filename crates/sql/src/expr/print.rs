@@ -133,7 +133,7 @@ impl Display for Expr {
                 let name = target.split([' ', '{']).next().unwrap_or_default().to_lowercase();
                 write!(f, "cast({operand} as {name})")
             }
-            Node::Transcode { operand, to } => {
+            Node::Transcode { operand, to, .. } => {
                 write!(f, "convert({operand} using {})", to.get().charset.name())
             }
             Node::Call { function, arguments } => {

@@ -6,14 +6,12 @@
 
 use std::net::Ipv6Addr;
 
-use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE;
-use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, function, text_of_length};
 use crate::SqlResult;
 use crate::expr::convert::text_of;
-use crate::expr::{Context, Expr, Node};
+use crate::expr::{Context, Expr};
 use crate::place::At;
 use Evaluation::Strict;
 
@@ -59,28 +57,13 @@ fn truth(truth: bool) -> Value {
     Value::Int(i64::from(truth))
 }
 
-/// NULL with warning 1411, which shows the argument as it was written: a literal may have become a parameter.
-fn wrong_address(
-    cx: &mut Context<'_>,
-    kind: &str,
-    (argument, value): (&Expr, &Value),
-    function: &str,
-) -> SqlResult<Value> {
-    let shown = match argument.node {
-        Node::Parameter(_) => Expr::literal(value.clone(), argument.ty.clone()).to_string(),
-        _ => argument.to_string(),
-    };
-    cx.warn_or_fail(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, kind, shown, function))?;
-    Ok(Value::Null)
-}
-
 fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let mut parts = Vec::new();
     for part in text.split(|byte| *byte == b'.') {
         match std::str::from_utf8(part).ok().and_then(|part| part.parse::<u8>().ok()) {
             Some(part) => parts.push(u64::from(part)),
-            None => return wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet_aton"),
+            None => return cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "inet_aton"),
         }
     }
     // short forms: the last part is the lowest byte
@@ -89,7 +72,7 @@ fn inet_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
         [a, b, c] => Ok(Value::UInt(a << 24 | b << 16 | c)),
         [a, b] => Ok(Value::UInt(a << 24 | b)),
         [a] => Ok(Value::UInt(*a)),
-        _ => wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet_aton"),
+        _ => cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "inet_aton"),
     }
 }
 
@@ -97,7 +80,7 @@ fn inet_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
     let number = cx.to_bits(values.at(0)?.as_ref())?;
     match u32::try_from(number) {
         Ok(number) => Ok(Value::bytes(std::net::Ipv4Addr::from(number).to_string())),
-        Err(_) => wrong_address(cx, "integer", (arguments.at(0)?, values.at(0)?), "inet_ntoa"),
+        Err(_) => cx.wrong_argument("integer", (arguments.at(0)?, values.at(0)?), "inet_ntoa"),
     }
 }
 
@@ -135,7 +118,7 @@ fn inet6_aton(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
     }
     match ipv6_of(&text) {
         Some(address) => Ok(Value::bytes(address.as_slice())),
-        None => wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet6_aton"),
+        None => cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "inet6_aton"),
     }
 }
 
@@ -153,7 +136,7 @@ fn inet6_ntoa(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
     }
     match <[u8; 16]>::try_from(bytes) {
         Ok(address) => Ok(Value::bytes(ipv6_text(address))),
-        Err(_) => wrong_address(cx, "string", (arguments.at(0)?, values.at(0)?), "inet6_ntoa"),
+        Err(_) => cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "inet6_ntoa"),
     }
 }
 

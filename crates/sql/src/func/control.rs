@@ -157,7 +157,7 @@ fn extreme_date(
 ) -> SqlResult<Value> {
     let mut best: Option<DateTime> = None;
     for value in values {
-        let Some(found) = cx.to_datetime(value.as_ref())? else { continue };
+        let Some(found) = cx.to_partial_datetime(value.as_ref())? else { continue };
         if best.is_none_or(|best| found.cmp(&best) == wanted) {
             best = Some(found);
         }

@@ -331,6 +331,26 @@ pub fn in_base(mut value: u64, base: u32) -> String {
     digits.iter().rev().collect::<String>().to_ascii_uppercase()
 }
 
+/// What CONV warns of: a text that begins with no digit of the base, or with more of them than 64 bits hold.
+pub fn unreadable_digits(text: &[u8], base: i64) -> Option<&[u8]> {
+    let number = text.trim_ascii();
+    let digits = match number {
+        [b'-' | b'+', rest @ ..] => rest,
+        _ => number,
+    };
+    let base = base.unsigned_abs();
+    if number.is_empty() || !(2..=36).contains(&base) {
+        return None;
+    }
+    let mut value = None;
+    for digit in digits.iter().map_while(|byte| char::from(*byte).to_digit(base as u32)) {
+        let next = value.unwrap_or(0u64).checked_mul(base).and_then(|value| value.checked_add(digit.into()));
+        let Some(next) = next else { return Some(text) };
+        value = Some(next);
+    }
+    if value.is_none() { Some(text) } else { None }
+}
+
 /// CONV(text, from, to): digits are read until one does not fit, as 64 bits, unsigned unless `from` is negative;
 /// a negative `to` writes a sign. `None` if a base is not 2 to 36.
 pub fn conv(text: &[u8], from: i64, to: i64) -> Option<String> {

@@ -46,12 +46,14 @@ pub mod unit;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use palisade_base::error_catalogue::ER_WRONG_VALUE_FOR_TYPE;
+use palisade_base::mysql_error;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 
-use crate::expr::compare::aggregate_collations;
+use crate::expr::compare::result_collation;
 use crate::expr::convert::text_of;
-use crate::expr::{Context, Expr};
+use crate::expr::{Context, Expr, Node};
 use crate::{SqlAttempt, SqlResult};
 
 /// The type of a call: what its values are, and whether they can be NULL.
@@ -138,7 +140,7 @@ pub fn text_type(
     connection: CollationId,
 ) -> SqlResult<SqlType> {
     let texts: Vec<&Expr> = arguments.iter().filter(|argument| argument.ty.is_string()).collect();
-    let collation = if texts.is_empty() { connection } else { aggregate_collations(&texts, operation)?.0 };
+    let collation = if texts.is_empty() { connection } else { result_collation(&texts, operation)?.0 };
     Ok(text_of_length(length, collation))
 }
 
@@ -161,6 +163,21 @@ pub fn characters(argument: &Expr) -> u64 {
 }
 
 impl Context<'_> {
+    /// NULL with warning 1411, which shows the argument as it was written: a literal may have become a parameter.
+    pub fn wrong_argument(
+        &mut self,
+        kind: &str,
+        (argument, value): (&Expr, &Value),
+        function: &str,
+    ) -> SqlResult<Value> {
+        let shown = match argument.node {
+            Node::Parameter(_) => Expr::literal(value.clone(), argument.ty.clone()).to_string(),
+            _ => argument.to_string(),
+        };
+        self.warn_or_fail(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, kind, shown, function))?;
+        Ok(Value::Null)
+    }
+
     /// The text of a value, in the character set of `target`.
     pub fn text(&mut self, value: &Value, argument: &Expr, target: &SqlType) -> Bytes {
         let text = text_of(value, &argument.ty);

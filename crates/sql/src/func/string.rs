@@ -4,7 +4,7 @@ use palisade_base::error_catalogue::{
     ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS,
 };
 use palisade_base::{MysqlError, mysql_error};
-use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value};
+use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, ValueRef};
 
 use super::edit::{self, Side};
 use super::locale::{self, Locale};
@@ -204,6 +204,11 @@ fn oct(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> S
 
 fn conv(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let bases = (cx.to_i64(values.at(1)?.as_ref())?, cx.to_i64(values.at(2)?.as_ref())?);
+    if let Value::Bytes(text) = values.at(0)?
+        && let Some(start) = edit::unreadable_digits(text, bases.0)
+    {
+        cx.truncated("DECIMAL", start)?;
+    }
     Ok(in_another_base(values.at(0)?, arguments.at(0)?, bases))
 }
 
@@ -314,13 +319,40 @@ fn pair(
     ))
 }
 
+/// What is looked for and where, and the collation it is looked for in: that of the text, whatever the needle's is.
+fn needle_and_text(
+    cx: &mut Context<'_>,
+    [needle, text]: [&Value; 2],
+    [needle_argument, text_argument]: [&Expr; 2],
+) -> (Bytes, Bytes, CollationId) {
+    let own = |argument: &Expr| argument.ty.is_string().then(|| argument.ty.collation());
+    let collation = own(text_argument).or_else(|| own(needle_argument)).unwrap_or_default();
+    let ty = text_of_length(0, collation);
+    let bytes = own(needle_argument) == Some(CollationId::BINARY);
+    let needle =
+        if bytes { text_of(needle, &needle_argument.ty) } else { cx.text(needle, needle_argument, &ty) };
+    (needle, cx.text(text, text_argument, &ty), collation)
+}
+
 fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if let SqlType::Set { members, collation } = &arguments.at(1)?.ty
+        && let ValueRef::Set { bits, .. } = values.at(1)?.as_ref()
+    {
+        // The place of a member is that in the declaration, whatever else the value holds.
+        let item = cx.text(values.at(0)?, arguments.at(0)?, &arguments.at(1)?.ty);
+        let place = members
+            .iter()
+            .position(|member| collation.get().compare(member, &item) == std::cmp::Ordering::Equal);
+        let place = place.filter(|place| bits >> place & 1 == 1);
+        return Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)));
+    }
     let (item, list, collation) = pair(cx, values, arguments, "find_in_set")?;
     Ok(Value::Int(edit::find_in_set(collation.get(), &item, &list)))
 }
 
 fn locate(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (needle, text, collation) = pair(cx, values, arguments, "locate")?;
+    let (needle, text, collation) =
+        needle_and_text(cx, [values.at(0)?, values.at(1)?], [arguments.at(0)?, arguments.at(1)?]);
     let position = match values.get(2) {
         Some(position) => cx.to_i64(position.as_ref())?,
         None => 1,
@@ -330,7 +362,8 @@ fn locate(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) 
 }
 
 fn instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (text, needle, collation) = pair(cx, values, arguments, "instr")?;
+    let (needle, text, collation) =
+        needle_and_text(cx, [values.at(1)?, values.at(0)?], [arguments.at(1)?, arguments.at(0)?]);
     let found = edit::locate(collation.get(), &needle, &text, 1, |units| cx.checkpoint(units))?;
     Ok(Value::Int(found))
 }
@@ -443,8 +476,11 @@ fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> 
     Ok(Value::bytes(edit::hex(&text)))
 }
 
-fn unhex(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(edit::unhex(&text_of(values.at(0)?, &arguments.at(0)?.ty)).map_or(Value::Null, Value::bytes))
+fn unhex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    match edit::unhex(&text_of(values.at(0)?, &arguments.at(0)?.ty)) {
+        Some(bytes) => Ok(Value::bytes(bytes)),
+        None => cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "unhex"),
+    }
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

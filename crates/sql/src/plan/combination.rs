@@ -1,7 +1,8 @@
 //! Queries over queries: UNION and its kin, and what orders and limits them.
 
 use palisade_base::error_catalogue::{
-    ER_AGGREGATE_ORDER_FOR_UNION, ER_INVALID_GROUP_FUNC_USE, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_AGGREGATE_ORDER_FOR_UNION, ER_CANT_AGGREGATE_NCOLLATIONS, ER_INVALID_GROUP_FUNC_USE,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::SqlType;
@@ -12,8 +13,9 @@ use super::{Operator, Query, SetStep, SortKey};
 use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope};
+use crate::bind::types::transcode_to;
 use crate::expr::common::common;
-use crate::expr::{CastTarget, Expr, Node};
+use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
 use crate::sink::ColumnMeta;
 
@@ -65,6 +67,9 @@ impl Binder<'_> {
         for position in 0..parts[0].output.len() {
             let values: Vec<&Expr> = parts.iter().map(|part| &part.output[position]).collect();
             let shape = common(&values, connection, "UNION")?;
+            if shape.coercibility == Coercibility::Conflict {
+                return Err(mysql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION"));
+            }
             let ty = match shape.ty {
                 SqlType::Null => SqlType::Binary { length: 0 },
                 ty => ty,
@@ -154,7 +159,10 @@ impl Binder<'_> {
 }
 
 /// `expr` in the type that a UNION gives its column.
-fn converted(expr: Expr, ty: &SqlType) -> Expr {
+fn converted(mut expr: Expr, ty: &SqlType) -> Expr {
+    if ty.is_text() {
+        transcode_to(&mut expr, ty.collation());
+    }
     if expr.ty == *ty || matches!(expr.ty, SqlType::Null) {
         return expr;
     }

@@ -90,6 +90,18 @@ fn type_name(ty: &SqlType) -> &'static str {
     }
 }
 
+/// The year that a number or the text of one is: 0 and 1901 to 2155 are years.
+fn year(cx: &mut Context<'_>, value: &Json) -> SqlResult<Option<Value>> {
+    let year = match value {
+        Json::Int(number) => Some(*number),
+        Json::Double(number) => Some(number.round_ties_even() as i64),
+        Json::Decimal(number) => Some(cx.to_i64(Value::Decimal(*number).as_ref())?),
+        Json::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    Ok(year.filter(|year| matches!(year, 0 | 1901..=2155)).map(Value::Int))
+}
+
 /// The value as one of a type; `None` if it is none.
 fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Option<Value>> {
     let target = match ty {
@@ -100,7 +112,10 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
             } else {
                 (-9223372036854775808.0, 9223372036854775808.0)
             };
+            let most = if *unsigned { i128::from(u64::MAX) } else { i64::MAX.into() };
+            let least = if *unsigned { 0 } else { i64::MIN.into() };
             let fits = match value {
+                Json::String(text) => text.parse().is_ok_and(|number: i128| (least..=most).contains(&number)),
                 Json::Int(number) => !*unsigned || *number >= 0,
                 Json::UInt(_) => *unsigned,
                 Json::Double(number) => number.round() >= bounds.0 && number.round() < bounds.1,
@@ -121,7 +136,7 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
         SqlType::Date => CastTarget::Date,
         SqlType::Time { fsp } => CastTarget::Time { fsp: *fsp },
         SqlType::DateTime { fsp } => CastTarget::DateTime { fsp: *fsp },
-        SqlType::Year => CastTarget::Year,
+        SqlType::Year => return year(cx, value),
         _ => {
             let text = match value {
                 Json::String(text) => text.clone().into_bytes(),

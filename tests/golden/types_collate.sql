@@ -1,0 +1,16 @@
+-- Collations that do not go together, constants that a character set does not have, COLLATE of binary strings, and
+-- what is looked for in a text.
+CREATE DATABASE types_collate; USE types_collate;
+CREATE TABLE c (a VARCHAR(5) COLLATE utf8mb4_general_ci, b VARCHAR(5) COLLATE utf8mb4_unicode_ci, c VARCHAR(4) COLLATE utf8mb4_0900_ai_ci); INSERT INTO c VALUES ('x', 'X', 'y');
+SELECT CONCAT(a, b), CONCAT(a, b, c), COALESCE(a, b), COALESCE(a, b, c), IF(1, a, b), CASE WHEN 1 THEN a ELSE b END, ELT(2, a, b), CONCAT_WS(',', a, b), LPAD(a, 3, b), GREATEST(a, b), REPLACE(a, b, 'z'), INSERT(a, 1, 1, b), UPPER(CONCAT(a, b)) FROM c;
+SELECT CONCAT(a, b) = 'xx', CONCAT(a, b) = 'xX', CONCAT(a, b) = a, COLLATION(CONCAT(a, b)), COERCIBILITY(CONCAT(a, b)) FROM c; SELECT GROUP_CONCAT(a, b) FROM c; SELECT DISTINCT CONCAT(a, b) FROM c ORDER BY CONCAT(a, b);
+SELECT a = b FROM c; SELECT a LIKE b FROM c; SELECT a IN (b, c) FROM c; SELECT a BETWEEN b AND c FROM c; SELECT CONCAT(a, b) = CONCAT(b, a) FROM c; SELECT a FROM c UNION SELECT b FROM c; SELECT STRCMP(a, b) FROM c;
+SELECT 'a' COLLATE utf8mb4_bin = 'b' COLLATE utf8mb4_general_ci; SELECT CONCAT('a' COLLATE utf8mb4_bin, 'b' COLLATE utf8mb4_general_ci, 'c'); SELECT CONCAT('a' COLLATE utf8mb4_bin, 'b' COLLATE utf8mb4_general_ci, 'c', 'd'); SELECT 'a' COLLATE utf8mb4_bin IN ('b' COLLATE utf8mb4_general_ci); SELECT 'a' COLLATE utf8mb4_bin IN ('b' COLLATE utf8mb4_general_ci, 'x'); SELECT 'a' COLLATE utf8mb4_bin BETWEEN 'b' COLLATE utf8mb4_general_ci AND 'x'; SELECT 'a' COLLATE utf8mb4_bin UNION SELECT 'b' COLLATE utf8mb4_general_ci UNION SELECT 'c';
+SELECT 'a' IN ('A' COLLATE utf8mb4_bin, 'b'), 'a' IN ('A', 'b' COLLATE utf8mb4_bin), 'a' BETWEEN 'A' AND 'B' COLLATE utf8mb4_bin, 'a' NOT IN ('A', 'b');
+CREATE TABLE l (l VARCHAR(10) CHARACTER SET latin1, k VARCHAR(10) CHARACTER SET utf8mb4, KEY (l)); INSERT INTO l VALUES ('a', '日本'), ('é', 'é');
+SELECT * FROM l WHERE l = '日本'; SELECT * FROM l WHERE l = 'é'; SELECT * FROM l WHERE l LIKE '日%'; SELECT * FROM l WHERE l IN ('日本', 'a'); SELECT * FROM l WHERE l IN ('é', 'b'); SELECT * FROM l WHERE l BETWEEN 'a' AND '日'; SELECT * FROM l WHERE l BETWEEN 'b' AND 'é'; SELECT * FROM l WHERE l <> 'x日'; SELECT * FROM l WHERE l = k; SELECT * FROM l WHERE l = CONCAT('日', '本日本日'); SELECT CONCAT(l, '日') FROM l; SELECT l FROM l UNION SELECT '日'; SELECT CONVERT('日' USING latin1); UPDATE l SET k = 'x' WHERE l = '日'; SELECT * FROM l WHERE k = '日本';
+SELECT x'41' COLLATE utf8mb4_bin; SELECT b'1' COLLATE utf8mb4_bin; SELECT CAST('a' AS BINARY) COLLATE utf8mb4_bin; SELECT 1 COLLATE utf8mb4_bin, CAST('1' AS JSON) COLLATE utf8mb4_bin, HEX('a') COLLATE utf8mb4_bin;
+SELECT INSTR('hello', BINARY 'HE'), LOCATE(x'44', 'abcdef'), POSITION(x'44' IN 'abcdef'), LOCATE('D', 'abcdef'), LOCATE('D', BINARY 'abcdef'), INSTR(BINARY 'hello', 'HE'), LOCATE(x'44', 'abcdef', 2);
+CREATE TABLE s (id INT, s SET('a','b','foxtrot','x'), q SET('a','b')); INSERT INTO s VALUES (1, 'foxtrot,x', ''), (2, 'a,foxtrot', 'a,b');
+SELECT FIND_IN_SET('foxtrot', s), FIND_IN_SET('x', s), FIND_IN_SET('', q), FIND_IN_SET('b', q), FIND_IN_SET('FOXTROT', s), FIND_IN_SET(NULL, s), FIND_IN_SET('a,b', q), FIND_IN_SET('nope', q), FIND_IN_SET(CONCAT('fox', 'trot'), s), FIND_IN_SET('x', CONCAT(s)) FROM s; SELECT id FROM s WHERE FIND_IN_SET('x', s); 
+DROP DATABASE types_collate;
