@@ -23,6 +23,8 @@ pub struct Table {
     trees: Vec<Tree>,
     runtime: Arc<Runtime>,
     current: AtomicBool,
+    /// Whether CHECK TABLE ... FOR UPGRADE has found it to be of this version.
+    is_version_checked: AtomicBool,
     /// Who keeps others from using it.
     gate: Arc<Gate>,
     /// Snapshots from before do not find in it what they should see.
@@ -95,6 +97,7 @@ impl Table {
             trees,
             runtime,
             current: AtomicBool::new(true),
+            is_version_checked: AtomicBool::new(false),
             gate: Arc::default(),
             readable_since: Lsn::ZERO,
         }
@@ -119,6 +122,16 @@ impl Table {
     #[inline]
     pub fn is_current(&self) -> bool {
         self.current.load(Ordering::Acquire)
+    }
+
+    /// Whether [`note_version_checked`](Self::note_version_checked) was called since this definition came into use.
+    pub fn is_version_checked(&self) -> bool {
+        self.is_version_checked.load(Ordering::Relaxed)
+    }
+
+    /// CHECK TABLE ... FOR UPGRADE has found nothing to upgrade.
+    pub fn note_version_checked(&self) {
+        self.is_version_checked.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn retire(&self) {

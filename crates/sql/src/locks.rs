@@ -43,6 +43,11 @@ impl SessionLocks {
         self.tables.is_some()
     }
 
+    /// The locks of LOCK TABLES.
+    pub(crate) fn table_locks(&self) -> Option<&TableLocks> {
+        self.tables.as_ref().map(|tables| &tables.locks)
+    }
+
     /// 1223 under a global read lock.
     pub fn check_global(&self) -> SqlResult<()> {
         match self.global {

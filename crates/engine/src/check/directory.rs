@@ -30,7 +30,10 @@ use super::{Progress, Watch};
 use crate::files::{Files, Found};
 use crate::info::INFO_PAGE;
 use crate::open::{SYSTEM_SPACE, check_page};
-use crate::{Engine, EngineConfig, Error, FlushMethod, ForceRecovery, Table, definition_copy};
+use crate::{
+    AccessMode, Engine, EngineConfig, Error, FlushMethod, ForceRecovery, IsolationLevel, Table,
+    definition_copy,
+};
 
 /// What is checked, and with how much memory.
 #[derive(Clone)]
@@ -309,7 +312,9 @@ impl Check {
                 false => UndoKnown::Partly,
             };
             let file = Some(file_name(table.space));
-            let mut check = table::check(&engine, &table, (self.config.options, &known, file), watch)?;
+            let mut tx = engine.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
+            let how = (self.config.options, &known, file);
+            let mut check = table::check(&engine, &table, &mut tx, how, watch)?;
             self.definition_copy(&engine, &table, &check)?;
             for mut finding in std::mem::take(&mut check.damage) {
                 if self.report.level != Some(4) && finding.kind == Kind::IndexRows {
@@ -571,9 +576,6 @@ impl Check {
 
     /// Says what a page that is not as it was written means.
     fn suspect(&mut self, space: SpaceId, table: Option<&Arc<Table>>, suspect: Suspect) -> Result<(), Error> {
-        if self.named.contains(&(space, suspect.page)) {
-            return Ok(());
-        }
         let place = Place {
             file: Some(file_name(space)),
             space: Some(space),
@@ -591,6 +593,10 @@ impl Check {
             What::Lsn(lsn) => (Kind::PageLsn, format!("was changed at LSN {lsn}, after the redo log's end")),
             What::Unreadable => (Kind::PageChecksum, "cannot be read from the disk".to_owned()),
         };
+        if self.named.contains(&(space, suspect.page)) {
+            self.explain(space, suspect.page, &what);
+            return Ok(());
+        }
         match self.state_of(space, suspect) {
             PageState::Free => {
                 let advice =
@@ -608,6 +614,18 @@ impl Check {
             }
         }
         Ok(())
+    }
+
+    /// Adds what is wrong with a page's bytes to the finding that says that it cannot be read.
+    fn explain(&mut self, space: SpaceId, page: PageNo, what: &str) {
+        let is_it = |finding: &&mut Finding| {
+            finding.place.space == Some(space)
+                && finding.place.page == Some(page)
+                && finding.what.ends_with("unreadable")
+        };
+        if let Some(finding) = self.report.findings.iter_mut().find(is_it) {
+            finding.what = format!("{}: {what}", finding.what);
+        }
     }
 
     /// What a page is after recovery.

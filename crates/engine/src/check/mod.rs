@@ -32,7 +32,7 @@ pub use directory::{CheckConfig, DirectoryReport, TableReport, check_directory};
 pub use finding::{Finding, Kind, Place, Severity};
 pub use log::LogSummary;
 pub use pages::FileSummary;
-pub use table::{IndexCheck, TableCheck, TableCheckOptions};
+pub use table::{IndexCheck, PreparedCheck, RunningCheck, TableCheck, TableCheckOptions};
 
 /// How far a check is.
 #[derive(Debug, Clone, Copy)]

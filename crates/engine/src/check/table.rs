@@ -1,26 +1,30 @@
 //! One table: whether its trees are sound, whether every index tells the same rows, and whether its file's space is
 //! accounted for. CHECK TABLE, and the greater part of a check of the whole directory.
 //!
-//! Trees are walked page by page and rows are read by a snapshot. Where a server runs, the table should be locked against
-//! changes; purge goes on all the same, so damage of a tree counts only if two walks in a row have found it. Space can
+//! Trees are walked page by page and rows are read by a snapshot. Where a server runs, what others change meanwhile may
+//! look like damage: a caller that finds some locks the table against changes and checks it once more. Purge goes on all
+//! the same, so damage of a tree counts only if two walks in a row have found it. Space can
 //! only be accounted for when nothing waits for purge or when all of undo has been read, because an overflow chain that
 //! only an old version refers to is known to undo alone. It is left out otherwise.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use palisade_base::PageNo;
 use palisade_base::event::retry_blocking;
+use palisade_base::{Event, PageNo};
 use palisade_btree::verify::{self, Damage, TreeReport};
 use palisade_btree::{PageSet, ScanEnd, Tree};
 use palisade_txn::{ClusteredHeader, EXTERNAL};
+use parking_lot::Mutex;
 
 use super::finding::{Finding, Kind, Owner, Place, Severity};
 use super::{Progress, Watch, rows};
 use crate::engine::Engine;
 use crate::info::INFO_PAGE;
+use crate::metadata::Use;
 use crate::store::parse_reference;
-use crate::{AccessMode, Error, IsolationLevel, Table, definition_copy};
+use crate::{AccessMode, Attempt, Error, IsolationLevel, Table, TableLocks, Transaction, definition_copy};
 
 /// What a check of a table looks at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -142,7 +146,78 @@ impl Engine {
         options: TableCheckOptions,
         watch: &mut Watch<'_>,
     ) -> Result<TableCheck, Error> {
-        check(self, table, (options, &UndoKnown::Running, None), watch)
+        let mut tx = self.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
+        check(self, table, &mut tx, (options, &UndoKnown::Running, None), watch)
+    }
+
+    /// The same, to be run on a thread of the engine's. The session that asks for it may hold `locks`.
+    pub fn prepare_table_check(
+        self: &Arc<Self>,
+        table: Arc<Table>,
+        options: TableCheckOptions,
+        locks: Option<&TableLocks>,
+    ) -> PreparedCheck {
+        let mut tx = self.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
+        tx.hold(locks);
+        PreparedCheck { engine: self.clone(), table, options, tx }
+    }
+}
+
+/// A check of a table that has not begun.
+pub struct PreparedCheck {
+    engine: Arc<Engine>,
+    table: Arc<Table>,
+    options: TableCheckOptions,
+    tx: Transaction,
+}
+
+impl PreparedCheck {
+    /// Keeps the table from being redefined until the check is through. Waits for: a lock to be given up that another
+    /// session has on the table.
+    pub fn acquire(&mut self) -> Attempt<()> {
+        self.tx.use_table_for(&self.table, Use::Read)
+    }
+
+    /// Begins. The table has been [acquired](Self::acquire): a thread that others need is not to wait for a lock.
+    pub fn start(self) -> RunningCheck {
+        let running = RunningCheck::default();
+        let check = running.clone();
+        let PreparedCheck { engine, table, options, mut tx } = self;
+        engine.clone().ddl.submit(move || {
+            let mut watch = |_: Progress<'_>| !check.stop.load(Ordering::Relaxed);
+            let how = (options, &UndoKnown::Running, None);
+            let result = self::check(&engine, &table, &mut tx, how, &mut watch);
+            drop((tx, table));
+            *check.result.lock() = Some(result);
+            check.done.complete();
+        });
+        running
+    }
+}
+
+/// A check of a table that goes on on another thread.
+#[derive(Clone, Default)]
+pub struct RunningCheck {
+    stop: Arc<AtomicBool>,
+    done: Event,
+    result: Arc<Mutex<Option<Result<TableCheck, Error>>>>,
+}
+
+impl RunningCheck {
+    /// Happens when it is through.
+    pub fn done(&self) -> Event {
+        self.done.clone()
+    }
+
+    /// Has it end soon, whether it is through or not.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// What it has found, once it is [done](Self::done); given once.
+    pub fn take(&self) -> Result<TableCheck, Error> {
+        let result = self.result.lock().take();
+        result.unwrap_or_else(|| Err(Error::Inconsistent("a check of a table did not finish".to_owned())))
     }
 }
 
@@ -150,6 +225,7 @@ impl Engine {
 pub(super) fn check(
     engine: &Arc<Engine>,
     table: &Arc<Table>,
+    tx: &mut Transaction,
     (options, undo, file): (TableCheckOptions, &UndoKnown<'_>, Option<String>),
     watch: &mut Watch<'_>,
 ) -> Result<TableCheck, Error> {
@@ -181,11 +257,11 @@ pub(super) fn check(
     };
     let (is_sound, mut used) = trees(&mut report, options, undo, &mut watch)?;
     let chains_are_sound = options.quick || chains(&mut report, is_sound[0], &mut used, &mut watch)?;
-    if is_usable && chains_are_sound {
-        let mut tx = engine.begin(IsolationLevel::RepeatableRead, AccessMode::ReadOnly);
-        if let Err(error) = rows::compare(&mut tx, table, &is_sound, options, &mut report, &mut watch) {
-            report.error(Kind::Row, None, Owner::Clustered(0), error)?;
-        }
+    if is_usable
+        && chains_are_sound
+        && let Err(error) = rows::compare(tx, table, &is_sound, options, &mut report, &mut watch)
+    {
+        report.error(Kind::Row, None, Owner::Clustered(0), error)?;
     }
     let may_account = match undo {
         UndoKnown::Running => engine.history_length() == 0 && engine.active_transactions().is_empty(),

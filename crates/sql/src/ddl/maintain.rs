@@ -29,11 +29,22 @@ impl Sql {
         };
         self.commit(session).await?;
         let mut rows: Vec<[String; 4]> = Vec::new();
+        let mut names = Vec::with_capacity(maintenance.tables.len());
         for table in &maintenance.tables {
             let Some(schema) = table.schema.clone().or_else(|| session.database.clone()) else {
                 return Err(mysql_error!(ER_NO_DB_ERROR));
             };
-            let name = palisade_engine::TableName::new(schema, table.name.clone());
+            names.push(palisade_engine::TableName::new(schema, table.name.clone()));
+        }
+        let is_check = maintenance.kind == MaintenanceKind::Check;
+        if is_check {
+            let lines = self.check_tables(session, &names, &maintenance.options).await?;
+            let line = |(table, kind, text): (String, &str, String)| {
+                [table, operation.to_owned(), kind.to_owned(), text]
+            };
+            rows.extend(lines.into_iter().map(line));
+        }
+        for (table, name) in maintenance.tables.iter().zip(names).filter(|_| !is_check) {
             let shown = format!("{}.{}", name.schema, name.table);
             let line = |kind: &str, text: &str| {
                 [shown.clone(), operation.to_owned(), kind.to_owned(), text.to_owned()]
@@ -58,20 +69,6 @@ impl Sql {
                 }
                 MaintenanceKind::Repair => {
                     rows.push(line("note", "The storage engine for the table doesn't support repair"));
-                }
-                MaintenanceKind::Check => {
-                    // Reading every row finds what is damaged.
-                    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
-                    let text =
-                        format!("SELECT COUNT(*) FROM {}.{}", quoted(&name.schema), quoted(&name.table));
-                    let mut collected = crate::sink::Collected::default();
-                    match Box::pin(self.query(session, text.as_bytes(), &mut collected)).await {
-                        Ok(_) => rows.push(line("status", "OK")),
-                        Err(error) => {
-                            rows.push(line("error", &error.message));
-                            rows.push(line("status", "Operation failed"));
-                        }
-                    }
                 }
                 _ => rows.push(line("status", "OK")),
             }

@@ -15,6 +15,7 @@
 //! the engine for one crash-atomic change. The caller has committed the session's transaction before.
 
 pub mod alter;
+mod check_table;
 pub mod column;
 pub mod conversion;
 pub mod expression;

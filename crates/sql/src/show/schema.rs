@@ -31,7 +31,7 @@ pub fn refuse_virtual(host: &dyn Host, schema: &str, session: &Session) -> SqlRe
     Ok(())
 }
 
-fn find(shower: &Shower<'_>, schema: &str, name: &str, with_rows: bool) -> Option<VirtualTable> {
+pub(crate) fn find(shower: &Shower<'_>, schema: &str, name: &str, with_rows: bool) -> Option<VirtualTable> {
     if schema.eq_ignore_ascii_case("information_schema") {
         return shower.information_schema(name, with_rows);
     }

@@ -1,0 +1,47 @@
+-- CHECK TABLE with every option, on what is there and what is not.
+DROP DATABASE IF EXISTS check_table;
+CREATE DATABASE check_table;
+USE check_table;
+CREATE TABLE t (id INT PRIMARY KEY, k INT, name VARCHAR(40), long_text LONGTEXT, KEY k (k), UNIQUE KEY name (name));
+INSERT INTO t VALUES (1, 10, 'a', REPEAT('x', 100000)), (2, NULL, NULL, NULL), (3, 10, 'Ö', 'short');
+CREATE TABLE hollow (id INT);
+CREATE TABLE parent (id INT PRIMARY KEY);
+CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id));
+CHECK TABLE t;
+CHECK TABLE t QUICK;
+CHECK TABLE t FAST;
+CHECK TABLE t MEDIUM;
+CHECK TABLE t EXTENDED;
+CHECK TABLE t CHANGED;
+CHECK TABLE t FOR UPGRADE;
+CHECK TABLE t FAST QUICK;
+CHECK TABLE t QUICK EXTENDED FOR UPGRADE;
+CHECK TABLES t, hollow, check_table.child;
+CHECK TABLE nothing;
+CHECK TABLE nothing, t, nowhere.t;
+CHECK TABLE t, t;
+CHECK TABLE t SLOWLY;
+CHECK TABLE t FOR;
+CHECK TABLE;
+CHECK TABLE information_schema.tables;
+UPDATE t SET k = 11, long_text = REPEAT('y', 200000) WHERE id = 1;
+DELETE FROM t WHERE id = 2;
+CHECK TABLE t EXTENDED;
+-- It commits, as other statements of administration do.
+START TRANSACTION;
+INSERT INTO t VALUES (5, 5, 'five', NULL);
+CHECK TABLE t;
+ROLLBACK;
+SELECT COUNT(*) FROM t;
+-- Under locks.
+LOCK TABLES t READ;
+CHECK TABLE t;
+CHECK TABLE hollow;
+UNLOCK TABLES;
+LOCK TABLES t WRITE;
+CHECK TABLE t QUICK;
+UNLOCK TABLES;
+CHECK TABLE `t` FOR UPGRADE;
+USE mysql;
+CHECK TABLE check_table.t;
+DROP DATABASE check_table;
