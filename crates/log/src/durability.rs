@@ -41,10 +41,10 @@ use palisade_io::Syncing;
 use parking_lot::RwLock;
 
 use crate::averages::Averages;
+use crate::caller::Caller;
 use crate::log::State;
 use crate::metrics::WaitCounters;
 use crate::sync::{AtomicBool, AtomicU64, CachePadded, Ordering, load_ordered, store_ordered};
-use crate::threads::Caller;
 use crate::waits::{Inbox, WaitId, WaitList};
 use crate::{Error, Log, LogConfig, WriterThreads, metrics};
 
@@ -73,8 +73,8 @@ pub(crate) struct Durability {
     inboxes: RwLock<Vec<Arc<Inbox>>>,
     /// For waits on threads that are no workers.
     others: Arc<Inbox>,
-    pub(crate) writer: Caller,
-    pub(crate) flusher: Caller,
+    pub(crate) writer: Arc<Caller>,
+    pub(crate) flusher: Arc<Caller>,
 }
 
 impl Durability {
@@ -89,8 +89,8 @@ impl Durability {
             averages: Averages::new(AVERAGED_SECONDS),
             inboxes: RwLock::default(),
             others: Arc::new(Inbox::new()),
-            writer: Caller::default(),
-            flusher: Caller::default(),
+            writer: Caller::new(),
+            flusher: Caller::new(),
         }
     }
 
@@ -664,7 +664,7 @@ pub async fn yield_once() {
     .await;
 }
 
-pub(crate) struct Unpark(pub(crate) Thread);
+struct Unpark(Thread);
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {

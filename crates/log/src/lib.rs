@@ -33,6 +33,7 @@
 
 mod admission;
 mod averages;
+mod caller;
 mod checkpoint;
 mod config;
 mod dirty;

@@ -4,14 +4,13 @@
 //! Neither waits for the other with a lock held, and neither is needed: who flushes is decided in
 //! [`durability`](crate::durability), flush by flush.
 
-use std::sync::{Arc, OnceLock};
-use std::task::Waker;
-use std::thread::Thread;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use palisade_io::Placement;
 
-use crate::durability::{Lead, Unpark};
+use crate::caller::Caller;
+use crate::durability::Lead;
 use crate::log::State;
 use crate::metrics::WaitCounters;
 use crate::sync::Ordering;
@@ -22,38 +21,6 @@ const SHORTEST: Duration = Duration::from_millis(10);
 /// The log is idle when nothing was appended for this long, or for [`Log::background_interval`] if that is
 /// shorter.
 const IDLE: Duration = Duration::from_secs(1);
-
-/// Calls one of the log's threads out of its sleep; a call before it sleeps is kept.
-#[derive(Default)]
-pub(crate) struct Caller {
-    called: std::sync::atomic::AtomicBool,
-    thread: OnceLock<Thread>,
-}
-
-impl Caller {
-    pub(crate) fn call(&self) {
-        if !self.called.load(Ordering::SeqCst)
-            && !self.called.swap(true, Ordering::SeqCst)
-            && let Some(thread) = self.thread.get()
-        {
-            metrics::THREAD_WAKEUPS.increment();
-            thread.unpark();
-        }
-    }
-
-    /// Sleeps until called, or for `limit`; whether it was called.
-    fn wait(&self, limit: Duration) -> bool {
-        if !self.called.load(Ordering::SeqCst) {
-            std::thread::park_timeout(limit);
-        }
-        self.called.load(Ordering::SeqCst)
-    }
-
-    /// Calls from now on are new ones.
-    fn listen(&self) {
-        self.called.store(false, Ordering::SeqCst);
-    }
-}
 
 impl Log {
     pub(crate) fn start_threads(self: &Arc<Self>) -> std::io::Result<()> {
@@ -73,7 +40,7 @@ impl Log {
 
     /// The writer thread: with `On`, writes while someone waits for more than is written.
     fn run_writer(&self) {
-        let _ = self.durability.writer.thread.set(std::thread::current());
+        self.durability.writer.enter();
         let mut sleeps = 0;
         loop {
             self.durability.writer.listen();
@@ -123,7 +90,7 @@ impl Log {
     /// The flusher thread: flushes what it was asked for, with `On` all that is written, and now and then what nobody
     /// waits for.
     fn run_flusher(&self) {
-        let _ = self.durability.flusher.thread.set(std::thread::current());
+        self.durability.flusher.enter();
         let mut is_due = false;
         // After a flush that left those who are not covered to this thread.
         let mut goes_on = false;
@@ -159,12 +126,9 @@ impl Log {
             sleeps += 1;
             let interval = self.background_interval();
             let pause = if self.lacks_witness() { interval.min(IDLE) } else { interval };
-            let begun = Instant::now();
             let was_called = self.durability.flusher.wait(pause);
             is_due = !was_called && pause == interval;
-            // An unpark for an earlier sleep ends this one at once: the log is not idle by that.
-            let is_time_up = begun.elapsed() >= pause;
-            if !was_called && is_time_up && self.ring.next() == durable {
+            if !was_called && self.ring.next() == durable {
                 self.write_witness();
             }
         }
@@ -216,10 +180,9 @@ impl Log {
 
     /// Someone waits for an append behind one that is not linked yet: sleeps until it is, or until called. `tail` is what the
     /// caller has seen before it looked for something to do: if it has moved since, there may be.
-    fn sleep_until_tail_leaves(&self, tail: Lsn, caller: &Caller) {
-        let unpark = Waker::from(Arc::new(Unpark(std::thread::current())));
+    fn sleep_until_tail_leaves(&self, tail: Lsn, caller: &Arc<Caller>) {
         let lsn = tail.advance(1);
-        let id = self.tail_waits.register(lsn, &unpark);
+        let id = self.tail_waits.register(lsn, &caller.waker());
         if self.ring.tail_ordered() == tail {
             caller.wait(self.background_interval());
         }
