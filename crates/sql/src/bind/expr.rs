@@ -410,7 +410,7 @@ impl Binder<'_> {
         let operand = self.expr(&cast.operand)?;
         let target = self.cast_target(&cast.target)?;
         let ty = target.result_type(&operand.ty);
-        let nullable = operand.nullable || ty.is_temporal();
+        let nullable = operand.nullable || ty.is_temporal() || ty == SqlType::Year;
         let node = Node::Cast { operand: Box::new(operand), target };
         Ok(Expr {
             coercibility: if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },

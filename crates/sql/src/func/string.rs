@@ -194,31 +194,37 @@ fn char_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Ex
     Ok(Value::Int(charset.char_count(&text) as i64))
 }
 
-fn bin(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(in_another_base(values.at(0)?, arguments.at(0)?, (10, 2)))
+fn bin(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    in_another_base(cx, values.at(0)?, arguments.at(0)?, (10, 2))
 }
 
-fn oct(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    Ok(in_another_base(values.at(0)?, arguments.at(0)?, (10, 8)))
+fn oct(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    in_another_base(cx, values.at(0)?, arguments.at(0)?, (10, 8))
 }
 
 fn conv(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let bases = (cx.to_i64(values.at(1)?.as_ref())?, cx.to_i64(values.at(2)?.as_ref())?);
-    if let Value::Bytes(text) = values.at(0)?
-        && let Some(start) = edit::unreadable_digits(text, bases.0)
-    {
-        cx.truncated("DECIMAL", start)?;
-    }
-    Ok(in_another_base(values.at(0)?, arguments.at(0)?, bases))
+    in_another_base(cx, values.at(0)?, arguments.at(0)?, bases)
 }
 
 /// The digits that a value's text begins with, read in one base and written in another. Bits are a number already.
-fn in_another_base(value: &Value, argument: &Expr, (from, to): (i64, i64)) -> Value {
+fn in_another_base(
+    cx: &mut Context<'_>,
+    value: &Value,
+    argument: &Expr,
+    (from, to): (i64, i64),
+) -> SqlResult<Value> {
     let converted = match value {
         Value::Bit { bits, .. } => edit::conv(bits.to_string().as_bytes(), 10, to),
-        value => edit::conv(&text_of(value, &argument.ty), from, to),
+        value => {
+            let text = text_of(value, &argument.ty);
+            if let Some(unreadable) = edit::unreadable_digits(&text, from) {
+                cx.truncated("DECIMAL", unreadable)?;
+            }
+            edit::conv(&text, from, to)
+        }
     };
-    converted.map_or(Value::Null, Value::bytes)
+    Ok(converted.map_or(Value::Null, Value::bytes))
 }
 
 fn char_of(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
