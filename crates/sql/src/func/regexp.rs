@@ -1,29 +1,34 @@
 //! Regular expressions: REGEXP, REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE, REGEXP_SUBSTR.
 //!
-//! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. It has no look-around and no
-//! back-references inside a pattern; such patterns are refused (3685) rather than misread.
+//! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. [`pattern`] reads ICU's patterns
+//! for it. It has no look-around and no back-references inside a pattern; such patterns are refused (1235) rather
+//! than misread.
 //!
 //! A search cannot be interrupted. It takes at most as many steps as the program has instructions and the
 //! text has bytes, multiplied, so that is what is bounded beforehand, by `regexp_time_limit` (3699). The
 //! bound is far above ICU's, which backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. Between
 //! two matches of one call the flags are looked at.
 
+mod pattern;
+
 use palisade_base::error_catalogue::{
     ER_CHARACTER_SET_MISMATCH, ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR,
-    ER_REGEXP_INVALID_FLAG, ER_REGEXP_TIME_OUT,
+    ER_REGEXP_INVALID_CAPTURE_GROUP_NAME, ER_REGEXP_TIME_OUT, ER_WRONG_ARGUMENTS,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Evaluation, Function, Typed, function, text_type};
+use crate::SqlResult;
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use crate::{SqlError, SqlResult};
 use Evaluation::Strict;
+use pattern::{Flags, Pattern};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -77,7 +82,7 @@ fn check_charsets(arguments: &[Expr]) -> SqlResult<()> {
 /// What all of them begin with: the text, the compiled pattern, and where to begin.
 struct Search {
     text: Bytes,
-    regex: Regex,
+    program: Program,
     start: usize,
     collation: CollationId,
 }
@@ -87,10 +92,10 @@ impl Search {
     fn occurrence(&self, cx: &mut Context<'_>, number: i64) -> SqlResult<Option<Range<usize>>> {
         let text = self.text.get(self.start..).unwrap_or_default();
         let mut left = number;
-        for found in self.regex.find_iter(text) {
+        for found in self.program.regex.find_iter(text) {
             left -= 1;
             if left <= 0 {
-                return Ok(Some(found.range()));
+                return Ok(Some(self.program.range(text, found.range())));
             }
             cx.checkpoint(units_a_match(text))?;
         }
@@ -111,9 +116,25 @@ type Compiled = ((Bytes, bool, Bytes), Program);
 struct Program {
     regex: Regex,
     instructions: usize,
+    pattern: Arc<Pattern>,
 }
 
 impl Program {
+    /// Where a match that is found in `text` ends for ICU: before the line terminator that `$` passes over.
+    fn range(&self, text: &[u8], found: Range<usize>) -> Range<usize> {
+        if self.pattern.ends.is_empty() || found.end != text.len() {
+            return found;
+        }
+        let captures = self.regex.captures_at(text, found.start);
+        found.start..captures.map_or(found.end, |captures| self.end(&captures))
+    }
+
+    /// The end of a match with these groups.
+    fn end(&self, captures: &Captures<'_>) -> usize {
+        let mut ends = self.pattern.ends.iter().filter_map(|group| captures.get(*group));
+        ends.next().map_or(captures.get_match().end(), |end| end.start())
+    }
+
     /// 3699 if searching a text of so many bytes might take longer than `regexp_time_limit`; else counts it
     /// as work.
     fn allow(&self, cx: &mut Context<'_>, bytes: usize) -> SqlResult<()> {
@@ -134,10 +155,13 @@ impl Program {
 }
 
 /// The program of a pattern, in the smallest of the sizes that are told apart.
-fn build(builder: &mut RegexBuilder) -> Option<Program> {
+fn build(builder: &mut RegexBuilder, pattern: &Arc<Pattern>) -> Option<Program> {
     for size in PROGRAM_SIZES {
         match builder.size_limit(size).build() {
-            Ok(regex) => return Some(Program { regex, instructions: size / INSTRUCTION }),
+            Ok(regex) => {
+                let pattern = pattern.clone();
+                return Some(Program { regex, instructions: size / INSTRUCTION, pattern });
+            }
             Err(regex::Error::CompiledTooBig(_)) => {}
             Err(_) => return None,
         }
@@ -145,7 +169,7 @@ fn build(builder: &mut RegexBuilder) -> Option<Program> {
     None
 }
 
-fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes) -> SqlResult<Program> {
+fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str) -> SqlResult<Program> {
     thread_local! {
         static CACHE: RefCell<Vec<Compiled>> = const { RefCell::new(Vec::new()) };
     }
@@ -160,19 +184,22 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes) -> SqlResult<Pr
         if source.is_empty() || source.len() > LONGEST_PATTERN {
             return Err(illegal());
         }
-        let mut builder = RegexBuilder::new(source);
-        builder.case_insensitive(!case_sensitive);
+        let mut is_insensitive = !case_sensitive;
+        let mut how = Flags::default();
         for flag in flags.iter() {
             match flag {
-                b'c' => builder.case_insensitive(false),
-                b'i' => builder.case_insensitive(true),
-                b'm' => builder.multi_line(true),
-                b'n' => builder.dot_matches_new_line(true),
-                b'u' => builder.crlf(false),
-                _ => return Err(mysql_error!(ER_REGEXP_INVALID_FLAG)),
+                b'c' => is_insensitive = false,
+                b'i' => is_insensitive = true,
+                b'm' => how.multi_line = true,
+                b'n' => how.dot_all = true,
+                b'u' => how.unix_lines = true,
+                _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, operation)),
             };
         }
-        let program = build(&mut builder).ok_or_else(illegal)?;
+        let pattern = Arc::new(pattern::translate(source, how)?);
+        let mut builder = RegexBuilder::new(&pattern.text);
+        builder.case_insensitive(is_insensitive);
+        let program = build(&mut builder, &pattern).ok_or_else(illegal)?;
         if cache.len() == CACHED {
             cache.remove(0);
         }
@@ -199,7 +226,7 @@ fn search(
         _ => Bytes::new(),
     };
     cx.checkpoint(pattern.len().saturating_mul(UNITS_A_PATTERN_BYTE))?;
-    let program = compile(&pattern, collation.get().is_binary_order(), &flags)?;
+    let program = compile(&pattern, collation.get().is_binary_order(), &flags, operation)?;
     program.allow(cx, text.len())?;
     let mut start = 0;
     if let Some((place, value)) = position.and_then(|place| Some((place, values.get(place)?))) {
@@ -212,7 +239,7 @@ fn search(
         }
         start = charset.prefix_len(&text, (from - 1) as usize);
     }
-    Ok(Search { text, regex: program.regex, start, collation })
+    Ok(Search { text, program, start, collation })
 }
 
 /// An optional integer argument.
@@ -222,7 +249,7 @@ fn integer(cx: &mut Context<'_>, values: &[Value], place: usize, absent: i64) ->
 
 fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let search = search(cx, values, arguments, "regexp_like", None, 2)?;
-    Ok(Value::Int(i64::from(search.regex.is_match(&search.text))))
+    Ok(Value::Int(i64::from(search.program.regex.is_match(&search.text))))
 }
 
 fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -258,18 +285,18 @@ fn regexp_replace(
     let (before, text) = search.text.split_at(search.start);
     let mut out = before.to_vec();
     let mut copied = 0;
-    for (number, captures) in search.regex.captures_iter(text).enumerate() {
+    for (number, captures) in search.program.regex.captures_iter(text).enumerate() {
         cx.checkpoint(units_a_match(text))?;
         if occurrence != 0 && number + 1 != occurrence {
             continue;
         }
         let whole = captures.get_match();
         out.extend_from_slice(text.get(copied..whole.start()).unwrap_or_default());
-        expand(&template, &captures, limit, &mut out)?;
+        expand(&template, &search.program, &captures, limit, &mut out)?;
         if out.len() > limit {
             return Ok(cx.too_large("regexp_replace"));
         }
-        copied = whole.end();
+        copied = search.program.end(&captures);
     }
     let rest = text.get(copied..).unwrap_or_default();
     if out.len() + rest.len() > limit {
@@ -279,25 +306,57 @@ fn regexp_replace(
     Ok(Value::bytes(out))
 }
 
-/// ICU's template: `$1` is a group, a backslash takes the next character as it is. Ends early when more than
-/// `limit` bytes are there.
-fn expand(template: &[u8], captures: &Captures<'_>, limit: usize, out: &mut Vec<u8>) -> Result<(), SqlError> {
-    let mut bytes = template.iter().copied().peekable();
-    while let Some(byte) = bytes.next() {
+/// ICU's template: `$1` and `${name}` are groups, a backslash takes the next character as it is. Ends early
+/// when more than `limit` bytes are there.
+fn expand(
+    template: &[u8],
+    program: &Program,
+    captures: &Captures<'_>,
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    let pattern = &program.pattern;
+    let no_name = || mysql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME);
+    let mut rest = template;
+    while let [byte, after @ ..] = rest {
         if out.len() > limit {
             return Ok(());
         }
-        match byte {
-            b'\\' => out.extend(bytes.next()),
-            b'$' => {
-                let group = bytes.next_if(u8::is_ascii_digit).map(|digit| usize::from(digit - b'0'));
-                let Some(group) = group.filter(|group| *group < captures.len()) else {
-                    return Err(mysql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
-                };
-                out.extend_from_slice(captures.get(group).map_or(b"", |group| group.as_bytes()));
+        rest = after;
+        let group = match (byte, after) {
+            (b'\\', [literal, after @ ..]) => {
+                out.push(*literal);
+                rest = after;
+                continue;
             }
-            byte => out.push(byte),
+            (b'\\', []) => continue,
+            (b'$', [digit @ b'0'..=b'9', after @ ..]) => {
+                rest = after;
+                usize::from(digit - b'0')
+            }
+            (b'$', [b'{', named @ ..]) => {
+                let length = named.iter().position(|byte| *byte == b'}').ok_or_else(no_name)?;
+                let (name, after) = named.split_at_checked(length).ok_or_else(no_name)?;
+                rest = after.get(1..).unwrap_or_default();
+                let name = std::str::from_utf8(name).map_err(|_| no_name())?;
+                let by_name = pattern.names.get(name).copied();
+                by_name.ok_or_else(no_name)?
+            }
+            (b'$', _) => return Err(no_name()),
+            (byte, _) => {
+                out.push(*byte);
+                continue;
+            }
+        };
+        let Some(written) = pattern.groups.get(group) else {
+            return Err(mysql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
+        };
+        let mut range = captures.get(*written).map_or(0..0, |group| group.range());
+        if group == 0 {
+            range.end = program.end(captures);
         }
+        let whole = captures.get(*written).map_or(&b""[..], |group| group.as_bytes());
+        out.extend_from_slice(whole.get(..range.len()).unwrap_or(whole));
     }
     Ok(())
 }
