@@ -209,10 +209,10 @@ system_variables! {
     DEFAULT_TMP_STORAGE_ENGINE = "default_tmp_storage_engine", Both, dynamic, text("InnoDB"), "No effect.";
     DEFAULT_WEEK_FORMAT = "default_week_format", Both, dynamic, uint(0, 0, 7, Plain), "Mode of WEEK() where none is given.";
     DELAY_KEY_WRITE = "delay_key_write", Global, dynamic, one_of(&["OFF", "ON", "ALL"], 1), "No effect.";
-    DELAYED_INSERT_LIMIT = "delayed_insert_limit", Global, dynamic, uint(100, 1, u64::MAX, Plain), COMPATIBLE;
+    DELAYED_INSERT_LIMIT = "delayed_insert_limit", Global, dynamic, uint(100, 1, u64::MAX, Plain), "No effect, as in MySQL where skip_name_resolve is ON: there is no host cache to count in.";
     DELAYED_INSERT_TIMEOUT = "delayed_insert_timeout", Global, dynamic, uint(300, 1, 31536000, Seconds), COMPATIBLE;
     DELAYED_QUEUE_SIZE = "delayed_queue_size", Global, dynamic, uint(1000, 1, u64::MAX, Plain), COMPATIBLE;
-    DISABLED_STORAGE_ENGINES = "disabled_storage_engines", Global, fixed, text(""), COMPATIBLE;
+    DISABLED_STORAGE_ENGINES = "disabled_storage_engines", Global, fixed, text(""), "Engines that CREATE TABLE does not take (3161).";
     DISCONNECT_ON_EXPIRED_PASSWORD = "disconnect_on_expired_password", Global, fixed, bool(true), COMPATIBLE;
     DIV_PRECISION_INCREMENT = "div_precision_increment", Both, dynamic, uint(4, 0, 30, Plain), "Digits that a division adds to the scale.";
     ENABLE_CASCADE_TRIGGERS = "enable_cascade_triggers", Both, dynamic, bool(false), "No effect: there are no triggers yet.";
@@ -236,8 +236,8 @@ system_variables! {
     FT_MIN_WORD_LEN = "ft_min_word_len", Global, fixed, uint(4, 1, 84, Plain), COMPATIBLE;
     FT_QUERY_EXPANSION_LIMIT = "ft_query_expansion_limit", Global, fixed, uint(20, 0, 1000, Plain), FULLTEXT;
     FT_STOPWORD_FILE = "ft_stopword_file", Global, fixed, text(""), FULLTEXT;
-    GENERAL_LOG = "general_log", Global, default_only, bool(false), "Only the default is taken: there is no general log yet.";
-    GENERAL_LOG_FILE = "general_log_file", Global, dynamic, text(""), COMPATIBLE;
+    GENERAL_LOG = "general_log", Global, dynamic, bool(false), "Whether logins and statements are written to general_log_file, passwords left out.";
+    GENERAL_LOG_FILE = "general_log_file", Global, dynamic, text(""), "File of the general log, in the data directory unless absolute; empty for one named after the machine.";
     GENERATED_RANDOM_PASSWORD_LENGTH = "generated_random_password_length", Both, dynamic, uint(20, 5, 255, Plain), COMPATIBLE;
     GLOBAL_CONNECTION_MEMORY_LIMIT = "global_connection_memory_limit", Global, default_only, uint(u64::MAX, 16777216, u64::MAX, Bytes), NO_MEMORY_LIMIT;
     GLOBAL_CONNECTION_MEMORY_STATUS_LIMIT = "global_connection_memory_status_limit", Global, default_only, uint(u64::MAX, 16777216, u64::MAX, Plain), NO_MEMORY_LIMIT;
@@ -264,7 +264,7 @@ system_variables! {
     IDENTITY = "identity", Session, dynamic, uint(0, 0, u64::MAX, Plain), "Same as last_insert_id.";
     IMMEDIATE_SERVER_VERSION = "immediate_server_version", Session, dynamic, uint(999999, 0, 999999, Plain), REPLICATION;
     INFORMATION_SCHEMA_STATS_EXPIRY = "information_schema_stats_expiry", Both, dynamic, uint(86400, 0, 31536000, Plain), COMPATIBLE;
-    INIT_CONNECT = "init_connect", Global, default_only, text(""), "Only the default is taken: nothing is executed for clients at their login yet.";
+    INIT_CONNECT = "init_connect", Global, dynamic, text(""), "Statements that are executed for each client at its login, unless it has CONNECTION_ADMIN; one that fails ends the connection (1184).";
     INIT_FILE = "init_file", Global, fixed_default, null(), "Only the default is taken: nothing is executed at the start yet.";
     INIT_REPLICA = "init_replica", Global, dynamic, text(""), REPLICATION;
     INIT_SLAVE = "init_slave", Global, dynamic, text(""), REPLICATION;
@@ -453,9 +453,9 @@ system_variables! {
     LOG_ERROR_SERVICES = "log_error_services", Global, dynamic, text("log_filter_internal; log_sink_internal"), COMPATIBLE;
     LOG_ERROR_SUPPRESSION_LIST = "log_error_suppression_list", Global, dynamic, text(""), COMPATIBLE;
     LOG_ERROR_VERBOSITY = "log_error_verbosity", Global, dynamic, uint(2, 1, 3, Plain), "1: errors; 2: warnings too; 3: notes too.";
-    LOG_OUTPUT = "log_output", Global, dynamic, text("FILE"), "No effect.";
+    LOG_OUTPUT = "log_output", Global, dynamic, flags(&["NONE", "FILE", "TABLE"], 2), "Where the general log goes; TABLE is not taken.";
     LOG_QUERIES_NOT_USING_INDEXES = "log_queries_not_using_indexes", Global, dynamic, bool(false), COMPATIBLE;
-    LOG_RAW = "log_raw", Global, dynamic, bool(false), COMPATIBLE;
+    LOG_RAW = "log_raw", Global, dynamic, bool(false), "Whether passwords are written to the general log.";
     LOG_REPLICA_UPDATES = "log_replica_updates", Global, fixed, bool(false), COMPATIBLE;
     LOG_SLAVE_UPDATES = "log_slave_updates", Global, fixed, bool(false), COMPATIBLE;
     LOG_SLOW_ADMIN_STATEMENTS = "log_slow_admin_statements", Global, dynamic, bool(false), COMPATIBLE;
@@ -698,7 +698,7 @@ system_variables! {
     SQL_BUFFER_RESULT = "sql_buffer_result", Both, dynamic, bool(false), COMPATIBLE;
     SQL_GENERATE_INVISIBLE_PRIMARY_KEY = "sql_generate_invisible_primary_key", Both, default_only, bool(false), "Only the default is taken: tables get no key of their own accord yet.";
     SQL_LOG_BIN = "sql_log_bin", Session, dynamic, bool(true), BINARY_LOG;
-    SQL_LOG_OFF = "sql_log_off", Both, dynamic, bool(false), "No effect: there is no general log yet.";
+    SQL_LOG_OFF = "sql_log_off", Both, dynamic, bool(false), "Whether the session's statements are left out of the general log.";
     SQL_MODE = "sql_mode", Both, dynamic, flags(SQL_MODES, DEFAULT_SQL_MODE), "How strictly values and syntax are taken.";
     SQL_NOTES = "sql_notes", Both, dynamic, bool(true), "Whether notes are kept for SHOW WARNINGS.";
     SQL_QUOTE_SHOW_CREATE = "sql_quote_show_create", Both, dynamic, bool(true), COMPATIBLE;

@@ -34,7 +34,11 @@ pub async fn administer(
         Statement::Show(show) => match &show.what {
             ShowWhat::Engine { name, what: EngineInfo::Status } => {
                 let known = name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("innodb"));
-                known.then(|| show_engine_status(host, session, sink))
+                let of_tables = name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(IN_MEMORY));
+                match of_tables {
+                    true => Some(show_memory(sink)),
+                    false => known.then(|| show_engine_status(host, session, sink)),
+                }
             }
             _ => accounts::execute(host, session, statement, sink).await,
         },
@@ -51,6 +55,10 @@ enum Kept {
     Status,
     /// What was committed and may not be durable.
     RedoLog,
+    /// The general log, which is opened again: its file may have been renamed.
+    GeneralLog,
+    /// Both logs.
+    Logs,
 }
 
 /// What FLUSH means here: `Some(None)` for what this server never keeps, `None` for what it does not know.
@@ -60,8 +68,11 @@ fn kept(target: &FlushTarget) -> Option<Option<Kept>> {
         FlushTarget::Tables { .. } => None,
         FlushTarget::Privileges => Some(Some(Kept::Accounts)),
         FlushTarget::Status => Some(Some(Kept::Status)),
-        FlushTarget::Logs(None) => Some(Some(Kept::RedoLog)),
-        FlushTarget::Logs(Some(kind)) => Some(kind.eq_ignore_ascii_case("engine").then_some(Kept::RedoLog)),
+        FlushTarget::Logs(None) => Some(Some(Kept::Logs)),
+        FlushTarget::Logs(Some(kind)) if kind.eq_ignore_ascii_case("engine") => Some(Some(Kept::RedoLog)),
+        FlushTarget::Logs(Some(kind)) => {
+            Some(kind.eq_ignore_ascii_case("general").then_some(Kept::GeneralLog))
+        }
         FlushTarget::UserResources | FlushTarget::OptimizerCosts | FlushTarget::RelayLogs(_) => Some(None),
     }
 }
@@ -71,7 +82,7 @@ pub async fn refresh(host: &ServerHost, bits: u8) -> SqlResult<()> {
     const ACCOUNTS: u8 = 0x01;
     const LOGS: u8 = 0x02;
     const STATUS: u8 = 0x10;
-    let all = [(ACCOUNTS, Kept::Accounts), (LOGS, Kept::RedoLog), (STATUS, Kept::Status)];
+    let all = [(ACCOUNTS, Kept::Accounts), (LOGS, Kept::Logs), (STATUS, Kept::Status)];
     flush_all(host, all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, kept)| kept)).await
 }
 
@@ -81,6 +92,11 @@ async fn flush_all(host: &ServerHost, what: impl Iterator<Item = Kept>) -> SqlRe
             Kept::Accounts => host.accounts.reload(&host.sql()).await?,
             Kept::Status => host.flush_status(),
             Kept::RedoLog => host.engine.flush_log().await?,
+            Kept::GeneralLog => host.follow_general_log()?,
+            Kept::Logs => {
+                host.engine.flush_log().await?;
+                host.follow_general_log()?;
+            }
         }
     }
     Ok(())
@@ -104,6 +120,17 @@ pub fn write_debug_report(host: &ServerHost, session: &Session) {
 pub fn text_column(name: &str) -> ColumnMeta {
     let ty = SqlType::VarChar { length: 1024, collation: CollationId::UTF8MB4_0900_AI_CI };
     ColumnMeta::computed(name, ty)
+}
+
+/// The engine of tables that are made when they are read.
+const IN_MEMORY: &str = "performance_schema";
+
+/// SHOW ENGINE PERFORMANCE_SCHEMA STATUS: its tables hold no memory between two statements.
+fn show_memory(sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    sink.columns(&[text_column("Type"), text_column("Name"), text_column("Status")])?;
+    let row = ["performance_schema", "performance_schema.memory", "0"];
+    sink.row(&row.map(|text| ValueRef::Bytes(text.as_bytes())))?;
+    Ok(Completion { rows: true, ..Completion::default() })
 }
 
 fn show_engine_status(

@@ -36,6 +36,8 @@ pub struct Connections {
     last_id: AtomicU64,
     /// The reaper's clock, seconds since the server started.
     now_seconds: AtomicU64,
+    /// Whether commands are written to the general log.
+    is_logged: AtomicBool,
     /// When there were the most connections, in seconds since 1970-01-01 00:00:00 UTC.
     most_at_seconds: AtomicU64,
 }
@@ -65,6 +67,19 @@ impl Listed {
     }
 }
 
+/// The bits of [`Connection::before_command`].
+const COUNT_OVER: u8 = 1;
+const LOG: u8 = 2;
+
+/// What is to be done before a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BeforeCommand {
+    /// The session counts from 0.
+    pub counts_over: bool,
+    /// The command is written to the general log.
+    pub is_logged: bool,
+}
+
 /// One connection.
 pub struct Connection {
     /// `CONNECTION_ID()`.
@@ -85,8 +100,8 @@ pub struct Connection {
     pub kill: KillFlag,
     /// What its session has counted.
     pub counters: SessionCounters,
-    /// Whether it is to count from 0 with the next command.
-    counts_over: AtomicBool,
+    /// What is to be done before its next command, as bits.
+    before_command: AtomicU8,
     /// Cipher and version, once it has gone on in TLS.
     pub tls: OnceLock<(String, &'static str)>,
     /// Whether it speaks the compressed protocol.
@@ -236,7 +251,7 @@ impl Connections {
             host_and_port,
             kill: KillFlag::default(),
             counters: SessionCounters::default(),
-            counts_over: AtomicBool::new(false),
+            before_command: AtomicU8::new(if self.is_logged.load(Ordering::Relaxed) { LOG } else { 0 }),
             tls: OnceLock::new(),
             is_compressed: AtomicBool::new(false),
             waiting: AtomicU8::new(AT_WORK),
@@ -331,9 +346,28 @@ impl Connections {
     /// Every session counts from 0 with its next command, and the most connections are those of now.
     pub fn start_counting_over(&self) {
         let all = self.all.lock();
-        all.by_id.values().for_each(|connection| connection.counts_over.store(true, Ordering::Relaxed));
+        for connection in all.by_id.values() {
+            connection.before_command.fetch_or(COUNT_OVER, Ordering::Relaxed);
+        }
         status::MAX_USED_CONNECTIONS.set(all.admitted as u64);
         self.most_at_seconds.store((variables::unix_micros() / 1_000_000) as u64, Ordering::Relaxed);
+    }
+
+    /// Has every connection's commands written to the general log from now on, or no longer.
+    pub fn log_commands(&self, on: bool) {
+        let all = self.all.lock();
+        self.is_logged.store(on, Ordering::Relaxed);
+        for connection in all.by_id.values() {
+            match on {
+                true => connection.before_command.fetch_or(LOG, Ordering::Relaxed),
+                false => connection.before_command.fetch_and(!LOG, Ordering::Relaxed),
+            };
+        }
+    }
+
+    /// Whether commands are written to the general log.
+    pub fn is_logged(&self) -> bool {
+        self.is_logged.load(Ordering::Relaxed)
     }
 
     /// How many connections execute a command; logging in is none.
@@ -431,9 +465,19 @@ impl Connection {
         self.deadline_seconds.store(deadline, Ordering::Relaxed);
     }
 
-    /// Whether the session is to count from 0, with the command that begins; true once.
-    pub fn counts_over(&self) -> bool {
-        self.counts_over.load(Ordering::Relaxed) && self.counts_over.swap(false, Ordering::Relaxed)
+    /// What is to be done before the command that begins; a request to count from 0 is given once.
+    #[inline]
+    pub fn before_command(&self) -> BeforeCommand {
+        match self.before_command.load(Ordering::Relaxed) {
+            0 => BeforeCommand::default(),
+            _ => self.take_before_command(),
+        }
+    }
+
+    #[cold]
+    fn take_before_command(&self) -> BeforeCommand {
+        let bits = self.before_command.fetch_and(!COUNT_OVER, Ordering::Relaxed);
+        BeforeCommand { counts_over: bits & COUNT_OVER != 0, is_logged: bits & LOG != 0 }
     }
 
     /// The client may be silent for any time.

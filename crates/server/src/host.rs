@@ -34,6 +34,7 @@ use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::accounts::privilege::Privileges;
 use crate::connections::Connections;
+use crate::general_log::{self, GeneralLog};
 use crate::innodb_status::{self, Latest};
 use crate::persisted::{Kept, Values};
 use crate::reactor::Sleep;
@@ -64,6 +65,8 @@ pub struct ServerHost {
     pub started: Instant,
     /// When FLUSH STATUS was last executed, in seconds from then.
     status_flushed_seconds: AtomicU64,
+    /// The general query log.
+    pub general_log: GeneralLog,
     /// What SHOW ENGINE INNODB STATUS tells of the past.
     pub(crate) latest: Latest,
     /// The query processor over this host.
@@ -94,6 +97,7 @@ impl ServerHost {
             prepared_statements: PreparedCount::default(),
             started: Instant::now(),
             status_flushed_seconds: AtomicU64::new(0),
+            general_log: GeneralLog::default(),
             latest: Latest::default(),
             sql: OnceLock::new(),
             workers: AtomicUsize::new(0),
@@ -214,7 +218,15 @@ impl Host for ServerHost {
             Scope::Global => self.check(session, |asker| asker.require_dynamic("SYSTEM_VARIABLES_ADMIN"))?,
             Scope::Session => self.check_session_rule(session, id.declaration())?,
         }
+        let before = self.globals.load();
         variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
+        if scope == Scope::Global && GENERAL_LOG.contains(&id) {
+            let followed = self.follow_general_log();
+            if followed.is_err() {
+                self.globals.set(id, before.get(id).clone());
+            }
+            followed?;
+        }
         if id == sysvar::OFFLINE_MODE && self.globals.load().bool(id) {
             self.connections.kill_others();
         }
@@ -475,7 +487,18 @@ const CHANGES_VARIABLES: &str = "SYSTEM_VARIABLES_ADMIN";
 /// What SET PERSIST_ONLY needs as well.
 const PERSISTS_STATIC: &str = "PERSIST_RO_VARIABLES_ADMIN";
 
+/// What says whether there is a general log, and where.
+const GENERAL_LOG: [VariableId; 3] = [sysvar::GENERAL_LOG, sysvar::GENERAL_LOG_FILE, sysvar::LOG_OUTPUT];
+
 impl ServerHost {
+    /// Opens or closes the general log as the settings say, and has commands written to it, or not: 29 if it cannot be opened.
+    pub fn follow_general_log(&self) -> SqlResult<()> {
+        let settings = self.globals.load();
+        self.general_log.follow(&settings)?;
+        self.connections.log_commands(general_log::is_on(&settings));
+        Ok(())
+    }
+
     /// Changes what is kept of the variables; 1105 if that cannot be written.
     async fn change_persisted<T: Send + 'static>(
         &self,

@@ -22,7 +22,7 @@
 //! | [`locality`] | which worker serves a session best |
 //! | [`channel`] | packets over a socket, with timeouts, in TLS and compressed where the client asks |
 //! | [`login`], [`login_pace`] | who a client is; logins make way for sessions |
-//! | [`session`], [`prepared`] | a connection: its commands, its prepared statements |
+//! | [`session`], [`prepared`], `entry` | a connection: its commands, its prepared statements, its login's statements |
 //! | [`result_set`], [`cursor`] | the rows it gets, at once or when it fetches them |
 //! | [`accounts`], [`tls`] | who may come in and do what; certificates and keys |
 //! | [`connections`] | every connection: process list, KILL, timeouts |
@@ -32,7 +32,7 @@
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
 //! | [`check`] | `palisade check`: the offline check of a data directory |
-//! | [`files`] | files that statements read
+//! | [`files`], [`general_log`] | files that statements read and write; the log of what clients ask for |
 //! | [`virtual_tables`], [`lock_tables`], [`administration`] | tables about the server, and statements that are its business |
 //!
 //! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in
@@ -52,9 +52,11 @@ pub mod check;
 pub mod compute;
 pub mod connections;
 pub mod cursor;
+mod entry;
 pub mod event_loop;
 pub mod fault;
 pub mod files;
+pub mod general_log;
 pub mod host;
 mod innodb_status;
 pub mod listener;

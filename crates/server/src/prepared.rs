@@ -47,6 +47,11 @@ struct Ahead {
 }
 
 impl Statement {
+    /// Its text.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.prepared.text()
+    }
+
     /// Uses the plans of another worker's sessions from now on.
     pub(crate) fn adopt(&mut self, plans: &Plans) {
         self.prepared = plans.adopt(&self.prepared);

@@ -97,6 +97,7 @@ pub fn run_on(
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
     *host.globals.sources.lock() = given.into_iter().collect();
+    host.follow_general_log().map_err(|error| error.message)?;
     innodb_status::watch_deadlocks(&host);
     let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);
     runtime

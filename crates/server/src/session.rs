@@ -11,7 +11,7 @@ use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
     ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
     ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE, ER_SPECIFIC_ACCESS_DENIED_ERROR,
-    ER_TOO_MANY_USER_CONNECTIONS, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
+    ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
@@ -31,9 +31,8 @@ use tracing::warn;
 
 use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Detached, Disconnected, Transport};
-use crate::connections::{Connection, Visit};
+use crate::connections::{BeforeCommand, Connection, Visit};
 use crate::fault::{self, Panicked};
-use crate::host::ServerHost;
 use crate::login::{self, Login, Peer};
 use crate::login_pace::paced;
 use crate::numbered::Numbered;
@@ -43,7 +42,7 @@ use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definiti
 use crate::server::Server;
 use crate::status::{self, Own};
 use crate::worker::Share;
-use crate::{administration, session_variables, task, variables};
+use crate::{administration, entry, session_variables, task, variables};
 
 /// A login may take so many times `connect_timeout`, which bounds each wait for the client.
 const LONGEST_LOGIN: u32 = 10;
@@ -83,7 +82,7 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         let _ = channel.flush().await;
         return;
     }
-    if let Err(error) = check_entry(host, connection, &login, is_administrator) {
+    if let Err(error) = entry::check(host, connection, &login, is_administrator) {
         answer_error(&mut channel.output, &error);
         // the connection ends in any case
         let _ = channel.flush().await;
@@ -99,28 +98,14 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         channel.transport.start_compression();
         connection.is_compressed.store(true, Ordering::Relaxed);
     }
+    let mut conversation = conversation;
+    if host.connections.is_logged() {
+        conversation.log_login().await;
+    }
+    if !is_administrator && !conversation.init_connect(&mut channel).await {
+        return conversation.end().await;
+    }
     Resident { visit, channel, conversation }.stay(share).await;
-}
-
-/// 3032 or 1203: what keeps out a client whose proof was right.
-fn check_entry(
-    host: &ServerHost,
-    connection: &Connection,
-    login: &Login,
-    is_administrator: bool,
-) -> Result<(), MysqlError> {
-    let globals = host.globals.load();
-    if globals.bool(sysvar::OFFLINE_MODE) && !is_administrator {
-        return Err(mysql_error!(ER_SERVER_OFFLINE_MODE));
-    }
-    // It counts itself: of two that log in at the same time neither overlooks the other.
-    let account = format!("{}@{}", login.account.name.user, login.account.name.host);
-    connection.identify(&login.user, &account, None);
-    let most = globals.uint(sysvar::MAX_USER_CONNECTIONS) as usize;
-    if most > 0 && !connection.is_administrative && host.connections.count_of(&connection.account()) > most {
-        return Err(mysql_error!(ER_TOO_MANY_USER_CONNECTIONS, login.user));
-    }
-    Ok(())
 }
 
 /// A connection has come to its end by an error of the operating system.
@@ -374,7 +359,10 @@ impl Conversation {
         output: &mut Output,
         transport: &mut Transport,
     ) -> Result<Next, Disconnected> {
-        self.begin_to_count();
+        if self.begin_to_count() {
+            // Boxed: every command has room for this future, and few are logged.
+            Box::pin(self.log_command(&command)).await;
+        }
         match command {
             Command::Quit => return Ok(Next::End),
             Command::Query(text) => {
@@ -500,7 +488,9 @@ impl Conversation {
 
     /// COM_CHANGE_USER: another login on the same connection, which ends if it fails.
     async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<Next, Disconnected> {
-        self.begin_to_count();
+        if self.begin_to_count() {
+            Box::pin(self.log_command(&Command::ChangeUser(body))).await;
+        }
         self.session.commands.add(SqlCommand::AdminCommands);
         let limit = Duration::from_secs(self.server.host.globals.uint(sysvar::CONNECT_TIMEOUT));
         let host = self.server.host.clone();
@@ -514,6 +504,12 @@ impl Conversation {
                 return Ok(Next::End);
             }
         };
+        let is_administrator = login.account.has_dynamic("CONNECTION_ADMIN");
+        if self.server.host.globals.load().bool(sysvar::OFFLINE_MODE) && !is_administrator {
+            answer_error(&mut channel.output, &mysql_error!(ER_SERVER_OFFLINE_MODE));
+            channel.flush().await?;
+            return Ok(Next::End);
+        }
         self.start_over(&login).await;
         let begun = self.enter_database(login.database.as_deref(), &mut channel.output);
         channel.flush().await?;
@@ -521,14 +517,17 @@ impl Conversation {
     }
 
     /// A command begins: what was asked of the one before is over.
-    fn begin_to_count(&mut self) {
+    /// Whether it is to be logged.
+    fn begin_to_count(&mut self) -> bool {
         self.connection.kill.clear_statement();
-        if self.connection.counts_over() {
+        let BeforeCommand { counts_over, is_logged } = self.connection.before_command();
+        if counts_over {
             self.connection.counters.start_over();
             self.session.work.start_over();
             self.session.commands.start_over();
         }
         self.count(Own::Queries);
+        is_logged
     }
 
     /// A command begins: for the process list.
@@ -779,7 +778,7 @@ fn fresh_session(
 }
 
 /// Whether nothing but white space, semicolons and zero bytes is left.
-fn is_blank(text: &[u8]) -> bool {
+pub(crate) fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | 0))
 }
 

@@ -432,12 +432,18 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
     let variable = id.declaration();
     match (id, setting) {
         (sysvar::EVENT_SCHEDULER, Setting::Enum(EVENTS_ON)) => Err(variable.not_supported(setting)),
+        (sysvar::LOG_OUTPUT, Setting::Flags(places)) if places & LOG_TO_TABLE != 0 => {
+            Err(variable.not_supported(setting))
+        }
         (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
         (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),
         (sysvar::GTID_MODE, _) => Err(mysql_error!(ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME)),
         _ => variable.check_taken(setting, current),
     }
 }
+
+/// TABLE among the values of `log_output`.
+const LOG_TO_TABLE: u64 = 1 << 2;
 
 /// ON among the values of `event_scheduler`.
 const EVENTS_ON: usize = 1;

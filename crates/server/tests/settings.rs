@@ -212,3 +212,120 @@ fn persisted_values_outlive_the_server() {
     let server = TestServer::start(&[("datadir", datadir)]);
     assert_eq!(server.connect().value("SELECT CONCAT_WS(',', @@max_connections, @@back_log)"), "77,151");
 }
+
+#[test]
+fn the_general_log_has_everything_but_passwords() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, moved) = (dir.path().join("general.log"), dir.path().join("moved.log"));
+    let path = file.to_str().unwrap();
+    let server = TestServer::start(&[("general_log_file", path)]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &["SET @before = 1", "SET GLOBAL general_log = ON", "CREATE USER u IDENTIFIED BY 'topsecret'"],
+    );
+    root.query("SELECT 'seen'");
+    root.query("SELEC 'broken'");
+    ok(
+        &mut root,
+        &[
+            "SET sql_log_off = ON",
+            "SET @hidden = 1",
+            "SET sql_log_off = OFF",
+            "ALTER USER u IDENTIFIED BY ''",
+        ],
+    );
+    let mut user = connect_as(&server, "u");
+    let statement = user.prepare("SELECT ? + 1").unwrap();
+    user.execute(statement, b"\0\x01\x08\0\x07\0\0\0\0\0\0\0");
+    drop(user);
+    std::fs::rename(&file, &moved).unwrap();
+    ok(
+        &mut root,
+        &["FLUSH GENERAL LOGS", "SET @again = 1", "SET GLOBAL general_log = OFF", "SET @after = 1"],
+    );
+    let first = std::fs::read_to_string(&moved).unwrap();
+    let has = |text: &str| first.lines().any(|line| line.ends_with(text));
+    for text in [
+        "Query\tCREATE USER u IDENTIFIED BY <secret>",
+        "Query\tSELECT 'seen'",
+        "Query\tSET sql_log_off = ON",
+        "Connect\tu@localhost on  using TCP/IP",
+        "Prepare\tSELECT ? + 1",
+        "Execute\tSELECT ? + 1",
+        "Query\tFLUSH GENERAL LOGS",
+    ] {
+        assert!(has(text), "{text} is not in\n{first}");
+    }
+    for text in ["@before", "topsecret", "broken", "@hidden", "@again"] {
+        assert!(!first.contains(text), "{text} is in\n{first}");
+    }
+    let second = std::fs::read_to_string(&file).unwrap();
+    assert!(second.contains("SET @again = 1") && !second.contains("@after"), "{second}");
+    ok(&mut root, &["SET GLOBAL general_log_file = '/nowhere/general.log'"]);
+    assert_eq!(fails(&mut root, "SET GLOBAL general_log = ON").0, 29);
+    assert_eq!(root.value("SELECT @@general_log"), "0");
+    assert_eq!(fails(&mut root, "SET GLOBAL log_output = 'TABLE,FILE'").0, 1235);
+}
+
+#[test]
+fn init_connect_is_executed_for_all_but_administrators() {
+    let server = TestServer::start(&[("init_connect", "SET @a = 1; SET SESSION sql_mode = '';")]);
+    let mut root = server.connect();
+    ok(&mut root, &["CREATE USER u"]);
+    assert_eq!(root.value("SELECT CONCAT(COALESCE(@a, 0), @@sql_mode <> '')"), "01");
+    let mut user = connect_as(&server, "u");
+    assert_eq!(user.value("SELECT CONCAT(@a, @@sql_mode <> '')"), "10");
+    ok(&mut root, &["SET GLOBAL init_connect = 'SET @a = 1; SELECT * FROM no.where'"]);
+    let mut user = connect_as(&server, "u");
+    let (number, text) = fails(&mut user, "SELECT 1");
+    assert_eq!(number, 1184);
+    assert!(
+        text.ends_with("to db: 'unconnected' user: 'u' host: 'localhost' (init_connect command failed)"),
+        "{text}"
+    );
+    assert_eq!(user.read(), None);
+    assert_eq!(user_after(&server, &mut root), "1");
+}
+
+/// What a user gets once `init_connect` is empty again.
+fn user_after(server: &TestServer, root: &mut Client) -> String {
+    ok(root, &["SET GLOBAL init_connect = ''"]);
+    connect_as(server, "u").value("SELECT COALESCE(@a, 1)")
+}
+
+#[test]
+fn tables_of_disabled_engines_are_not_made() {
+    let server = TestServer::start(&[("disabled_storage_engines", "MyISAM, CSV")]);
+    let mut root = server.connect();
+    ok(&mut root, &["CREATE DATABASE test"]);
+    let text = "Storage engine myisam is disabled (Table creation is disallowed).";
+    assert_eq!(fails(&mut root, "CREATE TABLE test.t (a INT) ENGINE=myisam"), (3161, text.to_owned()));
+    ok(&mut root, &["CREATE TABLE test.t (a INT) ENGINE=MEMORY", "SET sql_mode = ''"]);
+    ok(&mut root, &["CREATE TABLE test.u (a INT) ENGINE=CSV"]);
+    assert_eq!(root.value("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_NAME = 'u'"), "InnoDB");
+}
+
+#[test]
+fn what_writes_or_logs_in_by_another_way_is_bound_as_well() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    ok(
+        &mut root,
+        &[
+            "CREATE DATABASE test",
+            "CREATE TABLE test.t (a INT)",
+            "CREATE USER u",
+            "GRANT ALL ON test.* TO u",
+            "SET GLOBAL read_only = ON",
+        ],
+    );
+    let mut user = connect_as(&server, "u");
+    assert_eq!(fails(&mut user, "OPTIMIZE TABLE test.t").0, 1290);
+    assert_eq!(fails(&mut user, "ANALYZE TABLE test.t").0, 1290);
+    ok(&mut root, &["SET GLOBAL read_only = OFF", "SET GLOBAL offline_mode = ON"]);
+    let mut changing = server.connect();
+    let answer = changing.command(b"\x11u\0\0\0\xff\0mysql_native_password\0").unwrap();
+    assert_eq!(answer[0], 0xff, "{}", answer.escape_ascii());
+    assert_eq!(u16::from_le_bytes([answer[1], answer[2]]), 3032);
+}

@@ -27,6 +27,9 @@ impl Sql {
             MaintenanceKind::Optimize => "optimize",
             MaintenanceKind::Repair => "repair",
         };
+        if matches!(maintenance.kind, MaintenanceKind::Analyze | MaintenanceKind::Optimize) {
+            self.host().check_read_only(session)?;
+        }
         self.commit(session).await?;
         let mut rows: Vec<[String; 4]> = Vec::new();
         let mut names = Vec::with_capacity(maintenance.tables.len());

@@ -63,6 +63,8 @@ pub struct Definer<'a> {
     pub mode: SqlMode,
     /// `palisade_substitute_engines`.
     pub substitute_engines: bool,
+    /// `disabled_storage_engines`: names between commas.
+    pub disabled_engines: String,
     /// Collation of string literals.
     pub client_collation: CollationId,
     /// The session's zone.
@@ -166,6 +168,14 @@ impl Ddl<'_> {
         Ok(self.engine.dictionary().table(&name.schema, &name.table)?.clone())
     }
 
+    fn disabled_engines(&self) -> String {
+        let scope = Some(crate::Scope::Global);
+        match self.host.variable(self.session, scope, "disabled_storage_engines") {
+            Ok(Some(Value::Bytes(names))) => String::from_utf8_lossy(&names).into_owned(),
+            _ => String::new(),
+        }
+    }
+
     fn definer<'w>(&self, warnings: &'w mut Vec<SqlError>) -> Definer<'w> {
         let variables = &self.session.variables;
         let micros = variables.timestamp_micros.unwrap_or_else(|| self.host.unix_micros());
@@ -173,6 +183,7 @@ impl Ddl<'_> {
         Definer {
             mode: variables.sql_mode,
             substitute_engines: variables.substitute_engines,
+            disabled_engines: self.disabled_engines(),
             client_collation: variables.collation_connection,
             zone: variables.time_zone.clone(),
             now,

@@ -1,11 +1,12 @@
 //! CREATE TABLE: from its parse tree to a [`TableDef`].
 
 use palisade_base::error_catalogue::{
-    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXITS,
-    ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_PRIMARY_CANT_HAVE_NULL,
-    ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_LONG_KEY,
-    ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_KEYS, ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER,
-    ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DISABLED_STORAGE_ENGINE, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
+    ER_KEY_COLUMN_DOES_NOT_EXITS, ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE,
+    ER_PRIMARY_CANT_HAVE_NULL, ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS,
+    ER_TOO_LONG_KEY, ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_KEYS, ER_UNKNOWN_STORAGE_ENGINE,
+    ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX,
+    ER_WRONG_SUB_KEY,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{
@@ -224,6 +225,15 @@ const SUBSTITUTED: [&str; 6] = ["MyISAM", "MEMORY", "HEAP", "ARCHIVE", "CSV", "A
 /// There is one storage engine. Asking for another is an error, or a warning without NO_ENGINE_SUBSTITUTION
 /// or for an engine that is [`SUBSTITUTED`].
 fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult<()> {
+    if definer.disabled_engines.split(',').any(|disabled| disabled.trim().eq_ignore_ascii_case(name)) {
+        let disabled = mysql_error!(ER_DISABLED_STORAGE_ENGINE, name);
+        if definer.mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) || name.eq_ignore_ascii_case("innodb") {
+            return Err(disabled);
+        }
+        definer.warnings.push(disabled);
+        definer.warnings.push(mysql_error!(ER_WARN_USING_OTHER_HANDLER, "InnoDB", table));
+        return Ok(());
+    }
     if name.eq_ignore_ascii_case("innodb") {
         return Ok(());
     }

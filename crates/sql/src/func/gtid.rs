@@ -47,11 +47,12 @@ fn subtract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr
 }
 
 fn both(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr]) -> SqlResult<[GtidSet; 2]> {
-    let mut read = |at: usize| {
-        let text = text_of(&values[at], &arguments[at].ty);
+    let mut sets = values.iter().zip(arguments).map(|(value, argument)| {
+        let text = text_of(value, &argument.ty);
         Parser { text: &text, at: 0 }.set(cx)
-    };
-    Ok([read(0)?, read(1)?])
+    });
+    let mut next = || sets.next().unwrap_or_else(|| Ok(GtidSet(BTreeMap::new())));
+    Ok([next()?, next()?])
 }
 
 /// Units of work that an interval counts as.
@@ -245,10 +246,10 @@ impl Parser<'_> {
 
     /// A tag, if one stands here.
     fn tag(&mut self) -> Option<String> {
-        let rest = &self.text[self.at..];
+        let rest = self.text.get(self.at..).unwrap_or_default();
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
-        let tag = &rest[..length];
+        let tag = rest.get(..length).unwrap_or_default();
         if length > LONGEST_TAG || tag.first().is_none_or(u8::is_ascii_digit) {
             return None;
         }
@@ -306,7 +307,9 @@ impl Parser<'_> {
     fn malformed(&self, problem: &str, at: usize) -> SqlError {
         const BEFORE: usize = 11;
         const AFTER: usize = 25;
-        let shown = |from: usize, to: usize| String::from_utf8_lossy(&self.text[from..to]).into_owned();
+        let shown = |from: usize, to: usize| {
+            String::from_utf8_lossy(self.text.get(from..to).unwrap_or_default()).into_owned()
+        };
         let (begin, end) = (at.saturating_sub(BEFORE), self.text.len().min(at + AFTER));
         let [cut_before, cut_after] =
             [begin > 0, end < self.text.len()].map(|is_cut| if is_cut { "..." } else { "" });

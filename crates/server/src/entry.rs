@@ -1,0 +1,133 @@
+//! What surrounds a session's commands: what keeps a client out whose proof was right, the statements of `init_connect` before the first of them, and their lines in the
+//! general log.
+
+use palisade_base::error_catalogue::{
+    ER_NEW_ABORTING_CONNECTION, ER_SERVER_OFFLINE_MODE, ER_TOO_MANY_USER_CONNECTIONS,
+};
+use palisade_base::sysvar_catalogue as sysvar;
+use palisade_base::{MysqlError, mysql_error};
+use palisade_parser::ParseOptions;
+use palisade_protocol::Command;
+use palisade_sql::{Host as _, Session};
+use tracing::warn;
+
+use crate::channel::Channel;
+use crate::connections::Connection;
+use crate::general_log;
+use crate::host::ServerHost;
+use crate::login::{Login, Peer};
+use crate::result_set::ColumnsOnly;
+use crate::session::{Conversation, answer_error, is_blank};
+
+/// 3032 or 1203: what keeps out a client whose proof was right.
+pub(crate) fn check(
+    host: &ServerHost,
+    connection: &Connection,
+    login: &Login,
+    is_administrator: bool,
+) -> Result<(), MysqlError> {
+    let globals = host.globals.load();
+    if globals.bool(sysvar::OFFLINE_MODE) && !is_administrator {
+        return Err(mysql_error!(ER_SERVER_OFFLINE_MODE));
+    }
+    // It counts itself: of two that log in at the same time neither overlooks the other.
+    let account = format!("{}@{}", login.account.name.user, login.account.name.host);
+    connection.identify(&login.user, &account, None);
+    let most = globals.uint(sysvar::MAX_USER_CONNECTIONS) as usize;
+    if most > 0 && !connection.is_administrative && host.connections.count_of(&connection.account()) > most {
+        return Err(mysql_error!(ER_TOO_MANY_USER_CONNECTIONS, login.user));
+    }
+    Ok(())
+}
+
+impl Conversation {
+    /// Writes the login to the general log.
+    pub(crate) async fn log_login(&self) {
+        let host = &self.server.host;
+        let Session { user, client_host, database, .. } = &self.session;
+        let by = match (self.peer, self.connection.tls.get()) {
+            (Peer::Local, _) => "Socket",
+            (Peer::Remote(_), Some(_)) => "SSL/TLS",
+            (Peer::Remote(_), None) => "TCP/IP",
+        };
+        let database = database.as_deref().unwrap_or_default();
+        let text = format!("{user}@{client_host} on {database} using {by}");
+        host.general_log.write(host.unix_micros(), self.connection.id, "Connect", text.into_bytes()).await;
+    }
+
+    /// Executes `init_connect`. If one of its statements fails the client's first command is answered with 1184;
+    /// the connection then ends, and this is false.
+    pub(crate) async fn init_connect(&mut self, channel: &mut Channel) -> bool {
+        let text = match self.server.host.globals.load().text(sysvar::INIT_CONNECT) {
+            None | Some("") => return true,
+            Some(text) => text.to_owned(),
+        };
+        let multi_statements = std::mem::replace(&mut self.session.multi_statements, true);
+        let mut rest = text.as_bytes();
+        let problem = loop {
+            let mut sink = ColumnsOnly::default();
+            match self.server.sql.query(&mut self.session, rest, &mut sink).await {
+                Ok((_, Some(next))) => rest = rest.get(next..).unwrap_or_default(),
+                Ok((_, None)) => break None,
+                Err(error) => break Some(error),
+            }
+            if is_blank(rest) {
+                break None;
+            }
+        };
+        self.session.multi_statements = multi_statements;
+        self.session.warnings.clear(self.session.variables.max_error_count);
+        self.connection.set_database(self.session.database.as_deref());
+        let Some(problem) = problem else { return true };
+        warn!("init_connect failed for {}: {}", self.session.account, problem.message);
+        let Session { user, client_host, database, .. } = &self.session;
+        let database = database.as_deref().unwrap_or("unconnected");
+        let error = mysql_error!(
+            ER_NEW_ABORTING_CONNECTION,
+            self.connection.id,
+            database,
+            user,
+            client_host,
+            "init_connect command failed"
+        );
+        let limit = self.session.variables.max_allowed_packet as usize;
+        channel.input.begin_command();
+        while let Ok(None) = channel.input.packet(limit) {
+            let idle_seconds = self.session.settings.uint(sysvar::WAIT_TIMEOUT);
+            self.connection.set_deadline(&self.server.host.connections, idle_seconds);
+            if channel.transport.receive(channel.input.buffer()).await.is_err() {
+                return false;
+            }
+        }
+        channel.output.begin_answer(channel.input.next_sequence());
+        answer_error(&mut channel.output, &error);
+        // the connection ends in any case
+        let _ = channel.flush().await;
+        false
+    }
+
+    /// Writes the command to the general log, unless the session's are left out of it.
+    pub(crate) async fn log_command(&mut self, command: &Command<'_>) {
+        if self.session.settings.bool(sysvar::SQL_LOG_OFF) {
+            return;
+        }
+        let host = self.server.host.clone();
+        let raw = host.globals.load().bool(sysvar::LOG_RAW);
+        let options = palisade_sql::sql::parse_options(&self.session);
+        let prepared = ParseOptions { placeholders: true, ..options };
+        let (name, text) = match command {
+            Command::Quit => ("Quit", Some(Vec::new())),
+            Command::Query(text) => ("Query", general_log::shown(text, options, raw)),
+            Command::InitDb(name) => ("Init DB", Some(name.to_vec())),
+            Command::StmtPrepare(text) => ("Prepare", general_log::shown(text, prepared, raw)),
+            Command::StmtExecute { statement, .. } => {
+                let text = self.statements.get_mut(*statement).map(|statement| statement.text().to_vec());
+                ("Execute", text.and_then(|text| general_log::shown(&text, prepared, raw)))
+            }
+            other => (other.name(), Some(Vec::new())),
+        };
+        if let Some(text) = text {
+            host.general_log.write(host.unix_micros(), self.connection.id, name, text).await;
+        }
+    }
+}
