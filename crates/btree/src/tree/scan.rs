@@ -184,6 +184,11 @@ impl Tree {
             };
             let entry = Entry { entries: &mut entries, slot, value, ahead: slots.visited.len() };
             if visit(entry).is_break() {
+                let mut key = Key::new();
+                if !entries.node.read_key(index, &mut key) || !is_within(&key, from, direction) {
+                    // The caller goes on behind this key. If keys do not ascend, that may be where it came from.
+                    return Err(self.corrupted(leaf.id().page, "keys do not ascend"));
+                }
                 then(&ScanEnd::Stopped);
                 return Ok(ScanEnd::Stopped);
             }
@@ -279,6 +284,17 @@ impl Tree {
         if parent.validate() {
             self.space().read_ahead(leaves);
         }
+    }
+}
+
+/// Whether a scan from `from` may come to `key`.
+fn is_within(key: &[u8], from: Bound<&[u8]>, direction: Direction) -> bool {
+    match (from, direction) {
+        (Bound::Unbounded, _) => true,
+        (Bound::Included(from), Direction::Forward) => key >= from,
+        (Bound::Excluded(from), Direction::Forward) => key > from,
+        (Bound::Included(from), Direction::Backward) => key <= from,
+        (Bound::Excluded(from), Direction::Backward) => key < from,
     }
 }
 
