@@ -645,6 +645,8 @@ async fn revoke_privileges(
 fn take(account: &mut Account, target: &Target, named: &Named) -> SqlResult<()> {
     let (user, host) = (account.name.user.clone(), account.name.host.clone());
     let taken = named.privileges;
+    // ALL takes what there is; what is named must have been granted there.
+    let has_all = |entry: &&mut Privileges| named.all || entry.has(taken);
     match target {
         Target::Global => {
             account.global = account.global & !taken;
@@ -653,7 +655,7 @@ fn take(account: &mut Account, target: &Target, named: &Named) -> SqlResult<()> 
             }
         }
         Target::Database(name) => {
-            let Some(entry) = account.databases.get_mut(name) else {
+            let Some(entry) = account.databases.get_mut(name).filter(|entry| has_all(entry)) else {
                 return Err(mysql_error!(ER_NONEXISTING_GRANT, user, host));
             };
             *entry = *entry & !taken;
@@ -663,7 +665,7 @@ fn take(account: &mut Account, target: &Target, named: &Named) -> SqlResult<()> 
         }
         Target::Table(schema, table) => {
             let key = (schema.clone(), table.clone());
-            let Some(entry) = account.tables.get_mut(&key) else {
+            let Some(entry) = account.tables.get_mut(&key).filter(|entry| has_all(entry)) else {
                 return Err(mysql_error!(ER_NONEXISTING_TABLE_GRANT, user, host, table));
             };
             *entry = *entry & !taken;
