@@ -79,3 +79,18 @@ INSERT INTO se VALUES (1, 'a,b,c', 'y') ON DUPLICATE KEY UPDATE s = 7, e = 2;
 INSERT INTO se VALUES (1, 'a,b,c', 'y') ON DUPLICATE KEY UPDATE s = 'c,b,a', e = '2';
 INSERT INTO se VALUES (1, 'a,b,c', 'y') ON DUPLICATE KEY UPDATE s = 'c';
 DROP DATABASE json_store;
+-- A default of TEXT: without strict mode an empty one is a warning where the column is defined.
+CREATE DATABASE lob_defaults;
+USE lob_defaults;
+CREATE TABLE b (b BLOB DEFAULT '');
+SET sql_mode = '';
+CREATE TABLE b (b BLOB DEFAULT '', i INT);
+SHOW WARNINGS;
+CREATE TABLE c (b TEXT DEFAULT 'x');
+CREATE TABLE c (b JSON DEFAULT '');
+ALTER TABLE b ADD c TEXT DEFAULT '';
+ALTER TABLE b ALTER c SET DEFAULT '';
+ALTER TABLE b ALTER c SET DEFAULT NULL;
+SHOW CREATE TABLE b;
+SET sql_mode = DEFAULT;
+DROP DATABASE lob_defaults;

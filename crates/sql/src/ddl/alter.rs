@@ -5,10 +5,10 @@
 //! of the table.
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_CHECK_CONSTRAINT_NOT_FOUND,
-    ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_FK_COLUMN_CANNOT_DROP,
-    ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_PRIMARY_CANT_HAVE_NULL,
-    ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR,
+    ER_BAD_FIELD_ERROR, ER_BLOB_CANT_HAVE_DEFAULT, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS,
+    ER_CHECK_CONSTRAINT_NOT_FOUND, ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME,
+    ER_FK_COLUMN_CANNOT_DROP, ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PK_INDEX_CANT_BE_INVISIBLE,
+    ER_PRIMARY_CANT_HAVE_NULL, ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR,
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_USAGE, WARN_DATA_TRUNCATED,
 };
 use palisade_base::{MysqlError, mysql_error};
@@ -19,8 +19,8 @@ use palisade_catalog::store::{StoreError, StoreErrorKind};
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
 use palisade_parser::ast::{
-    AlterAction, AlterTable, CheckConstraint, ColumnDefinition, ColumnPosition, Expr, IndexDefinition,
-    IndexKey, IndexKind, ObjectName, OrderItem, TableConstraint, TableOption,
+    AlterAction, AlterTable, CheckConstraint, ColumnDefault, ColumnDefinition, ColumnPosition, Expr,
+    IndexDefinition, IndexKey, IndexKind, ObjectName, OrderItem, TableConstraint, TableOption,
 };
 
 use super::rows::{RowCompleter, Source, converted, new_value};
@@ -252,6 +252,11 @@ impl Draft {
             }
             AlterAction::SetDefault(name, default) => {
                 let place = self.place(name)?;
+                let column = &self.def.columns[place];
+                // Where the column is defined, an empty one is a warning without strict mode, and NULL is taken.
+                if column.sql_type.is_lob() && matches!(default, ColumnDefault::Literal(_)) {
+                    return Err(mysql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
+                }
                 column::set_default(definer, &mut self.def.columns[place], default)?;
                 self.changed.definition = true;
                 Ok(())
