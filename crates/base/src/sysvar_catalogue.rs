@@ -19,7 +19,7 @@ const NO_ADMIN: &str = "Only the default is taken: administrators are served wit
 const NOT_ENCRYPTED: &str = "Only the default is taken: nothing is encrypted in files yet.";
 const NO_PASSWORD_POLICY: &str =
     "Only the default is taken: passwords neither expire nor are remembered yet.";
-const NO_MEMORY_LIMIT: &str = "Only the default is taken: the memory of connections has no limit yet.";
+const NO_MEMORY_LIMIT: &str = "Only the default is taken: statements that pass a limit are not counted yet.";
 
 /// Variables whose session value only SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN may set (1227), by
 /// name.
@@ -52,6 +52,7 @@ pub const SESSION_NEEDS_SUPER: &[&str] = &[
     "connection_memory_limit",
     "global_connection_memory_tracking",
     "histogram_generation_max_mem_size",
+    "palisade_statement_memory",
     "pseudo_thread_id",
     "sql_generate_invisible_primary_key",
     "sql_log_bin",
@@ -194,8 +195,8 @@ system_variables! {
     COMPLETION_TYPE = "completion_type", Both, dynamic, one_of(&["NO_CHAIN", "CHAIN", "RELEASE"], 0), "What COMMIT and ROLLBACK without AND CHAIN or RELEASE do.";
     CONCURRENT_INSERT = "concurrent_insert", Global, dynamic, one_of(&["NEVER", "AUTO", "ALWAYS"], 1), "No effect.";
     CONNECT_TIMEOUT = "connect_timeout", Global, dynamic, uint(10, 2, 31536000, Seconds), "How long each wait for a client may last while it logs in; the whole login may take ten times as long.";
-    CONNECTION_MEMORY_CHUNK_SIZE = "connection_memory_chunk_size", Both, dynamic, uint(8192, 1, 536870912, Bytes), COMPATIBLE;
-    CONNECTION_MEMORY_LIMIT = "connection_memory_limit", Both, default_only, uint(u64::MAX, 2097152, u64::MAX, Bytes), NO_MEMORY_LIMIT;
+    CONNECTION_MEMORY_CHUNK_SIZE = "connection_memory_chunk_size", Both, dynamic, uint(8192, 1, 536870912, Bytes), "Bytes by which the memory of a connection must have changed before the sum of all connections learns of it.";
+    CONNECTION_MEMORY_LIMIT = "connection_memory_limit", Both, dynamic, uint(u64::MAX, 2097152, u64::MAX, Bytes), "Bytes that a statement and what its session keeps may take; one that takes more ends with 4082, and its connection with it. Accounts with CONNECTION_ADMIN may take more.";
     CONNECTION_MEMORY_STATUS_LIMIT = "connection_memory_status_limit", Global, default_only, uint(u64::MAX, 2097152, u64::MAX, Plain), NO_MEMORY_LIMIT;
     CONTAINER_AWARE = "container_aware", Global, fixed_default, bool(false), "Only the default is taken: the machine is taken as it says it is.";
     CORE_FILE = "core_file", Global, fixed, bool(false), COMPATIBLE;
@@ -239,9 +240,9 @@ system_variables! {
     GENERAL_LOG = "general_log", Global, dynamic, bool(false), "Whether logins and statements are written to general_log_file, passwords left out.";
     GENERAL_LOG_FILE = "general_log_file", Global, dynamic, text(""), "File of the general log, in the data directory unless absolute; empty for one named after the machine.";
     GENERATED_RANDOM_PASSWORD_LENGTH = "generated_random_password_length", Both, dynamic, uint(20, 5, 255, Plain), COMPATIBLE;
-    GLOBAL_CONNECTION_MEMORY_LIMIT = "global_connection_memory_limit", Global, default_only, uint(u64::MAX, 16777216, u64::MAX, Bytes), NO_MEMORY_LIMIT;
+    GLOBAL_CONNECTION_MEMORY_LIMIT = "global_connection_memory_limit", Global, dynamic, uint(u64::MAX, 16777216, u64::MAX, Bytes), "Bytes that all connections may take together, where global_connection_memory_tracking is ON; a statement that takes more than 1 MiB itself and meets the limit ends with 4081, and its connection with it. Accounts with CONNECTION_ADMIN may take more.";
     GLOBAL_CONNECTION_MEMORY_STATUS_LIMIT = "global_connection_memory_status_limit", Global, default_only, uint(u64::MAX, 16777216, u64::MAX, Plain), NO_MEMORY_LIMIT;
-    GLOBAL_CONNECTION_MEMORY_TRACKING = "global_connection_memory_tracking", Both, default_only, bool(false), NO_MEMORY_LIMIT;
+    GLOBAL_CONNECTION_MEMORY_TRACKING = "global_connection_memory_tracking", Both, dynamic, bool(false), "Whether global_connection_memory_limit holds for the session. The memory of connections is added up in any case.";
     GROUP_CONCAT_MAX_LEN = "group_concat_max_len", Both, dynamic, uint(1024, 4, u64::MAX, Bytes), "Longest result of GROUP_CONCAT().";
     GROUP_REPLICATION_CONSISTENCY = "group_replication_consistency", Both, dynamic, one_of(&["EVENTUAL", "BEFORE_ON_PRIMARY_FAILOVER", "BEFORE", "AFTER", "BEFORE_AND_AFTER"], 1), REPLICATION;
     GTID_EXECUTED = "gtid_executed", Global, fixed, text(""), BINARY_LOG;
@@ -522,9 +523,11 @@ system_variables! {
     ORIGINAL_COMMIT_TIMESTAMP = "original_commit_timestamp", Session, dynamic, uint(36028797018963968, 0, 36028797018963968, Plain), REPLICATION;
     ORIGINAL_SERVER_VERSION = "original_server_version", Session, dynamic, uint(999999, 0, 999999, Plain), REPLICATION;
     PALISADE_DURABLE_READS = "palisade_durable_reads", Both, dynamic, bool(false), "Whether a statement is answered only when all that it can have read is durable: the answer waits for the log, its locks do not. OFF: what another session has committed can be read while it is being made durable, and a crash may take it back, as with InnoDB.";
+    PALISADE_SESSIONS_MEMORY = "palisade_sessions_memory", Global, dynamic, uint(0, 0, u64::MAX, Bytes), "Bytes that the statements, user variables and long parameters of all sessions may take together; a statement that takes more than 1 MiB itself and meets the limit ends with 1041. 0: half of the memory of the machine, or of the control group that the server runs in, that the buffer pool leaves, and 256 MiB at least.";
+    PALISADE_STATEMENT_MEMORY = "palisade_statement_memory", Both, dynamic, uint(1073741824, 16777216, u64::MAX, Bytes), "Bytes that a statement may take, with its text's parse tree, its plan, its values and what it sorts, groups and joins; and what the session keeps, in user variables and long parameters. One that takes more ends with 1037.";
     PALISADE_SUBSTITUTE_ENGINES = "palisade_substitute_engines", Both, dynamic, bool(true), "Whether ENGINE=MyISAM, MEMORY, ARCHIVE, CSV and Aria mean InnoDB, with warning 1266; else they are unknown (1286).";
     PALISADE_UNDO_RESERVE_SIZE = "palisade_undo_reserve_size", Global, dynamic, uint(16777216, 0, 1099511627776, Bytes), "Free undo pages kept for a full disk: half of them for DELETE, DROP TABLE and TRUNCATE TABLE alone, the rest also for changes that need no more room in tables.";
-    PARSER_MAX_MEM_SIZE = "parser_max_mem_size", Both, dynamic, uint(u64::MAX, 10000000, u64::MAX, Bytes), COMPATIBLE;
+    PARSER_MAX_MEM_SIZE = "parser_max_mem_size", Both, dynamic, uint(u64::MAX, 10000000, u64::MAX, Bytes), "Bytes that the parse tree of a statement may take: 3170 beyond.";
     PARTIAL_REVOKES = "partial_revokes", Global, default_only, bool(false), "Only the default is taken: REVOKE takes away what was granted, no part of it yet.";
     PASSWORD_HISTORY = "password_history", Global, default_only, uint(0, 0, 4294967295, Plain), NO_PASSWORD_POLICY;
     PASSWORD_REQUIRE_CURRENT = "password_require_current", Global, default_only, bool(false), "Only the default is taken: who changes a password is not asked for the old one yet.";

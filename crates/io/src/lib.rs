@@ -12,7 +12,7 @@
 //!
 //! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does,
 //! and reads; [`WriteQueue`] has many writes under way for one thread. Both use io_uring where the kernel has it.
-//! [`Placement`] is which processors a thread may run on.
+//! [`Placement`] is which processors a thread may run on. [`heap`] counts the memory that a task holds.
 //!
 //! Deliberately absent: any knowledge of pages or of the log.
 
@@ -22,6 +22,7 @@ mod batch;
 mod crew;
 mod fault;
 mod file;
+pub mod heap;
 mod mem;
 mod os;
 mod overlay;

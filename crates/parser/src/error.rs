@@ -19,6 +19,9 @@ pub enum ParseError {
         /// Its line, from 1.
         line: u32,
     },
+    /// The caller's watch had the reading end. The caller knows the error to tell.
+    #[error("Reading the statement was ended")]
+    Stopped,
     /// Error 1065 (42000).
     #[error("Query was empty")]
     Empty,
@@ -42,11 +45,15 @@ impl ParseError {
         match self {
             ParseError::Syntax { .. } => 1064,
             ParseError::Empty => 1065,
+            ParseError::Stopped => 1317,
         }
     }
 
     /// Its SQLSTATE.
     pub fn sqlstate(&self) -> &'static str {
-        "42000"
+        match self {
+            ParseError::Syntax { .. } | ParseError::Empty => "42000",
+            ParseError::Stopped => "70100",
+        }
     }
 }

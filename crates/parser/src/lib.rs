@@ -28,6 +28,7 @@ pub use hint::Hint;
 pub use mode::ParseOptions;
 
 use parser::Parser;
+pub use parser::Watch;
 
 /// The first statement of a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,9 +59,9 @@ pub struct Only {
     pub hints: Vec<Hint>,
 }
 
-/// Parses the first statement of `text`.
-pub fn parse_one(text: &[u8], options: ParseOptions) -> Result<First, ParseError> {
-    let mut parser = Parser::new(text, options);
+/// Parses the first statement of `text`, for as long as `watch` lets it.
+pub fn parse_one(text: &[u8], options: ParseOptions, watch: Watch<'_>) -> Result<First, ParseError> {
+    let mut parser = Parser::new(text, options).watched(watch);
     let (statement, next) = parser.first_statement().map_err(|rejected| parser.error(rejected))?;
     let next_is_comment = next.is_some() && statement.is_some() && parser.is_at_end();
     Ok(First { statement, next, next_is_comment, deprecated: parser.deprecated, hints: parser.hints })
@@ -71,7 +72,7 @@ pub fn parse(text: &[u8], options: ParseOptions) -> Result<ast::Statement, Parse
     Parser::new(text, options).only_statement().map(|only| only.statement)
 }
 
-/// [`parse`] of a statement that may have placeholders.
-pub fn parse_prepared(text: &[u8], options: ParseOptions) -> Result<Only, ParseError> {
-    Parser::new(text, ParseOptions { placeholders: true, ..options }).only_statement()
+/// [`parse`] of a statement that may have placeholders, for as long as `watch` lets it.
+pub fn parse_prepared(text: &[u8], options: ParseOptions, watch: Watch<'_>) -> Result<Only, ParseError> {
+    Parser::new(text, ParseOptions { placeholders: true, ..options }).watched(watch).only_statement()
 }

@@ -71,7 +71,19 @@ pub(crate) struct Parser<'a> {
     pub(crate) deprecated: Vec<Deprecated>,
     /// The hints that have been read, in order.
     pub(crate) hints: Vec<Hint>,
+    /// Tokens until [`watch`](Self::watch) is asked.
+    until_look: u32,
+    /// Whether to read on.
+    watch: Option<Watch<'a>>,
+    /// It said no: every token is invalid from then on.
+    stopped: bool,
 }
+
+/// Asked now and then while a text is read: whether to read on.
+pub type Watch<'w> = &'w mut dyn FnMut() -> bool;
+
+/// Tokens that are read between two looks: some tens of microseconds, and some tens of kilobytes of tree.
+const TOKENS_A_LOOK: u32 = 512;
 
 impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a [u8], options: ParseOptions) -> Self {
@@ -91,7 +103,16 @@ impl<'a> Parser<'a> {
             on_duplicate: false,
             deprecated: Vec::new(),
             hints: Vec::new(),
+            until_look: TOKENS_A_LOOK,
+            watch: None,
+            stopped: false,
         }
+    }
+
+    /// `watch` is asked now and then; when it says no the text is refused ([`ParseError::Stopped`]).
+    pub(crate) fn watched(mut self, watch: Watch<'a>) -> Self {
+        self.watch = Some(watch);
+        self
     }
 
     /// The first statement and where the next one begins.
@@ -142,6 +163,9 @@ impl<'a> Parser<'a> {
 
     /// MySQL's message for a failure.
     pub(crate) fn error(&self, rejected: Rejected) -> ParseError {
+        if self.stopped {
+            return ParseError::Stopped;
+        }
         ParseError::near(self.lexer.text(), rejected.0)
     }
 
@@ -152,7 +176,22 @@ impl<'a> Parser<'a> {
         let token = self.token;
         self.previous_end = token.end;
         self.token = self.lexer.next_token();
+        self.until_look -= 1;
+        if self.until_look == 0 {
+            self.look();
+        }
         token
+    }
+
+    /// Asks whether to read on. If not, no rule accepts what follows.
+    #[cold]
+    fn look(&mut self) {
+        self.until_look = TOKENS_A_LOOK;
+        self.stopped |= self.watch.as_mut().is_some_and(|watch| !watch());
+        if self.stopped {
+            self.until_look = 1;
+            self.token = Token { kind: TokenKind::Invalid, keyword: Keyword::None, ..self.token };
+        }
     }
 
     /// The token behind the current one.

@@ -114,7 +114,7 @@ pub fn shown(text: &[u8], options: ParseOptions, raw: bool) -> Option<Vec<u8>> {
     if raw {
         return Some(text.to_vec());
     }
-    let parsed = palisade_parser::parse_one(text, options).ok()?;
+    let parsed = palisade_parser::parse_one(text, options, &mut || true).ok()?;
     Some(match parsed.statement? {
         Statement::Prepare(prepare) => format!("PREPARE {} FROM ...", prepare.name).into_bytes(),
         Statement::CreateUser(_)

@@ -22,6 +22,7 @@ use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::Statement;
+use palisade_sql::memory::ServerMemory;
 use palisade_sql::named_locks::NamedLocks;
 use palisade_sql::prepared_count::{Counted, PreparedCount};
 use palisade_sql::session::Killed;
@@ -41,7 +42,7 @@ use crate::reactor::Sleep;
 use crate::tls::Secrets;
 use crate::variable_sources::Setter;
 use crate::variables::{self, Globals, Placements};
-use crate::{administration, status, task, virtual_tables};
+use crate::{administration, memory_limit, status, task, virtual_tables};
 
 /// The server as its sessions' statements see it.
 pub struct ServerHost {
@@ -61,6 +62,8 @@ pub struct ServerHost {
     pub shutdown: Event,
     /// Prepared statements of all sessions.
     pub prepared_statements: PreparedCount,
+    /// What all sessions hold in memory.
+    pub memory: Arc<ServerMemory>,
     /// When the server started.
     pub started: Instant,
     /// When FLUSH STATUS was last executed, in seconds from then.
@@ -86,7 +89,10 @@ impl ServerHost {
         seed: u64,
     ) -> Self {
         let version = settings.text(sysvar::VERSION).unwrap_or_default().to_owned();
+        let memory = Arc::default();
+        memory_limit::apply(&memory, &settings);
         ServerHost {
+            memory,
             globals: Globals::new(settings, placements),
             connections: Arc::default(),
             accounts: Accounts::default(),
@@ -220,6 +226,9 @@ impl Host for ServerHost {
         }
         let before = self.globals.load();
         variables::assign(&self.globals, &self.engine, session, place(scope), id, value.as_ref())?;
+        if scope == Scope::Global {
+            memory_limit::apply(&self.memory, &self.globals.load());
+        }
         if scope == Scope::Global && GENERAL_LOG.contains(&id) {
             let followed = self.follow_general_log();
             if followed.is_err() {
@@ -431,6 +440,10 @@ impl Host for ServerHost {
             task::yield_now().await;
             self.end_if_gone(connection_id);
         })
+    }
+
+    fn may_hold_more(&self, session: &Session) -> bool {
+        self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN"))
     }
 
     fn may_compute(&self, _connection_id: u64) -> bool {

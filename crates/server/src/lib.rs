@@ -64,6 +64,7 @@ pub mod locality;
 pub mod lock_tables;
 pub mod login;
 pub mod login_pace;
+pub mod memory_limit;
 mod numbered;
 pub mod option_file;
 pub mod options;

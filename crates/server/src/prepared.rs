@@ -17,6 +17,7 @@ use palisade_protocol::parameters::{ParameterTypes, decode_parameters};
 use palisade_protocol::response::{ColumnDefinition, encode_eof, encode_prepared, encode_result_end};
 use palisade_protocol::{Capabilities, Output, Status};
 use palisade_sql::prepared_count::Counted;
+use palisade_sql::session::KEPT_LIMIT;
 use palisade_sql::{ColumnMeta, Host as _, Plans, Prepared, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
@@ -35,6 +36,8 @@ pub(crate) struct Statement {
     ahead: Option<Box<Ahead>>,
     /// Rows that wait to be fetched.
     cursor: Option<Box<Spool>>,
+    /// Bytes that the session [keeps](palisade_sql::memory::Memory::keep) for it.
+    kept: usize,
 }
 
 /// What was sent ahead of an execution.
@@ -44,6 +47,13 @@ struct Ahead {
     values: BTreeMap<u16, Vec<u8>>,
     /// An error, which COM_STMT_SEND_LONG_DATA has no answer to tell in: told by the execution.
     error: Option<MysqlError>,
+}
+
+impl Ahead {
+    /// Bytes of the values.
+    fn length(&self) -> usize {
+        self.values.values().map(Vec::len).sum()
+    }
 }
 
 impl Statement {
@@ -61,7 +71,7 @@ impl Statement {
 impl Conversation {
     /// COM_STMT_PREPARE.
     pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
-        let (prepared, columns, counted) = match self.prepare(text).await {
+        let (prepared, columns, counted, kept) = match self.prepare(text).await {
             Ok(prepared) => prepared,
             Err(error) => return answer_error(output, &error),
         };
@@ -72,6 +82,7 @@ impl Conversation {
             types: ParameterTypes::new(),
             ahead: None,
             cursor: None,
+            kept,
         };
         let id = self.statements.insert(statement);
         self.counted.push(counted);
@@ -93,10 +104,11 @@ impl Conversation {
         }
     }
 
-    async fn prepare(&mut self, text: &[u8]) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>, Counted)> {
+    async fn prepare(&mut self, text: &[u8]) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>, Counted, usize)> {
         let counted = self.server.host.count_prepared()?;
         let (prepared, columns) = self.server.sql.prepare(&mut self.session, text).await?;
-        Ok((prepared, columns, counted))
+        let kept = self.session.keep_prepared(&prepared)?;
+        Ok((prepared, columns, counted, kept))
     }
 
     /// COM_STMT_EXECUTE.
@@ -118,6 +130,8 @@ impl Conversation {
         statement.cursor = None;
         let Statement { prepared, types, has_columns, .. } = statement;
         let mut ahead = statement.ahead.take();
+        // From here on they are the execution's.
+        let sent_ahead = ahead.as_ref().map_or(0, |ahead| ahead.length());
         let error = ahead.as_mut().and_then(|ahead| ahead.error.take());
         let long = |position: usize| ahead.as_mut()?.values.remove(&(position as u16));
         let decoded = match error {
@@ -126,6 +140,7 @@ impl Conversation {
                 .map_err(|_| mysql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute")),
         };
         let (has_columns, prepared) = (*has_columns, prepared.clone());
+        self.session.memory.let_go(sent_ahead);
         self.begin_command("Execute", prepared.text());
         let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
         let mut spool = None;
@@ -219,9 +234,10 @@ impl Conversation {
     /// COM_STMT_RESET: forgets what was sent ahead, and the cursor.
     pub(crate) fn stmt_reset(&mut self, id: u32, output: &mut Output) {
         let reset = self.statement(id, "mysqld_stmt_reset").map(|statement| {
-            statement.ahead = None;
             statement.cursor = None;
+            statement.ahead.take().map_or(0, |ahead| ahead.length())
         });
+        let reset = reset.map(|sent_ahead| self.session.memory.let_go(sent_ahead));
         self.answer(output, reset);
     }
 
@@ -237,6 +253,8 @@ impl Conversation {
         let so_far = ahead.values.entry(parameter).or_default();
         if so_far.len() + data.len() > limit {
             ahead.error = Some(mysql_error!(ER_NET_PACKET_TOO_LARGE));
+        } else if let Err(error) = self.session.memory.keep(data.len(), KEPT_LIMIT) {
+            ahead.error = Some(error);
         } else {
             so_far.extend_from_slice(data);
         }
@@ -244,7 +262,9 @@ impl Conversation {
 
     /// COM_STMT_CLOSE, which has no answer.
     pub(crate) fn stmt_close(&mut self, id: u32) {
-        if self.statements.remove(id).is_some() {
+        if let Some(gone) = self.statements.remove(id) {
+            let ahead = gone.ahead.map_or(0, |ahead| ahead.length());
+            self.session.memory.let_go(gone.kept + ahead);
             self.counted.pop();
         }
     }
@@ -255,6 +275,9 @@ impl Conversation {
 
     /// Forgets every statement.
     pub(crate) fn forget_statements(&mut self) {
+        let length = |ahead: &Option<Box<Ahead>>| ahead.as_ref().map_or(0, |ahead| ahead.length());
+        let kept = self.statements.values_mut().map(|gone| gone.kept + length(&gone.ahead)).sum();
+        self.session.memory.let_go(kept);
         self.statements.clear();
         self.counted.clear();
     }

@@ -767,6 +767,7 @@ fn fresh_session(
         Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
     session.settings = settings;
     session.plans = plans.clone();
+    session.memory.join(&host.memory);
     session.kill = connection.kill.clone();
     session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
     if capabilities.has(Capabilities::INTERACTIVE) {

@@ -268,6 +268,7 @@ fn add_server(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     add("Threads_created", host.worker_count().to_string());
     add("Threads_running", host.connections.running().to_string());
     add("Prepared_stmt_count", host.prepared_statements.value().to_string());
+    add("Global_connection_memory", host.memory.held().to_string());
     let most_at = host.connections.most_at_seconds() as i64 * 1_000_000;
     add("Max_used_connections_time", shown_time(most_at));
     let dictionary = host.engine.dictionary();

@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use palisade_base::turn::Turn;
+use palisade_io::heap;
 use parking_lot::Mutex;
 use tracing::error;
 
@@ -55,6 +56,8 @@ struct Body {
     future: TaskFuture,
     /// The task's own, made once. The body goes when the task ends, and with it what would keep both alive.
     waker: Waker,
+    /// Bytes that it holds, as far as the [allocator](heap) knows.
+    held: i64,
 }
 
 impl Task {
@@ -77,7 +80,7 @@ impl Task {
             })
         });
         let future = future(&task);
-        *task.body.lock() = Some(Body { future, waker: Waker::from(task.clone()) });
+        *task.body.lock() = Some(Body { future, waker: Waker::from(task.clone()), held: 0 });
         event_loop.push(task);
     }
 
@@ -87,9 +90,11 @@ impl Task {
             return;
         }
         let mut body = self.body.lock();
-        let Some(Body { future, waker }) = &mut *body else { return self.turn.finish() };
+        let Some(Body { future, waker, held }) = &mut *body else { return self.turn.finish() };
         let mut context = Context::from_waker(waker);
+        let own = heap::exchange(*held);
         let polled = survive(|| future.as_mut().poll(&mut context));
+        *held = heap::exchange(own);
         if let Ok(Poll::Pending) = polled {
             drop(body);
             if self.turn.end() {

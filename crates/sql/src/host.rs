@@ -194,6 +194,11 @@ pub trait Host: Send + Sync {
         true
     }
 
+    /// Whether the session may hold more memory than the limits of connections say, because of its account.
+    fn may_hold_more(&self, _session: &Session) -> bool {
+        false
+    }
+
     /// A statement of the session has run into a foreign key; what is to be told of it later the host notes. It may be one of a
     /// thousand rows of an INSERT IGNORE.
     fn note_foreign_key_failure(&self, _session: &Session, _failure: ForeignKeyFailure<'_>) {}

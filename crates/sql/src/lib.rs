@@ -11,6 +11,7 @@
 //! | [`prepared_count`] | how many prepared statements all sessions have |
 //! | [`exec`] | the operators' states, and the calls that move them |
 //! | [`locks`] | LOCK TABLES, and what it forbids |
+//! | [`memory`] | what a statement and a session hold, and how much they may |
 //! | [`named_locks`] | GET_LOCK's locks, and those who wait for them |
 //! | [`xa`] | XA transactions |
 //! | [`dml`], [`ddl`], [`show`] | changes of rows, of the dictionary; SHOW and `information_schema` |
@@ -41,6 +42,7 @@ pub mod func;
 mod hints;
 pub mod host;
 pub mod locks;
+pub mod memory;
 pub mod mode;
 pub mod named_locks;
 mod place;

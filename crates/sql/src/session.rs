@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
-use palisade_base::error_catalogue::{ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_OUTOFMEMORY};
+use palisade_base::error_catalogue::{ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_QUERY_INTERRUPTED};
 use palisade_base::sysvar::SessionSettings;
 use palisade_catalog::{CollationId, SqlType, Value, Zone};
 use palisade_engine::{AccessMode, Engine, IsolationLevel, Transaction};
 
 use crate::command::CommandCounts;
+use crate::host::Host;
+use crate::memory::{Memory, TooMuch};
 use crate::mode::SqlMode;
 use crate::prepared_count::Counted;
 use crate::warning::Warnings;
@@ -47,6 +49,16 @@ pub struct SessionVariables {
     pub sql_select_limit: u64,
     pub group_concat_max_len: u64,
     pub max_allowed_packet: u64,
+    /// `palisade_statement_memory`, in bytes.
+    pub statement_memory: u64,
+    /// `connection_memory_limit`, in bytes.
+    pub connection_memory_limit: u64,
+    /// `connection_memory_chunk_size`, in bytes.
+    pub connection_memory_chunk_size: u64,
+    /// `global_connection_memory_tracking`.
+    pub tracks_connection_memory: bool,
+    /// `parser_max_mem_size`, in bytes.
+    pub parser_max_mem_size: u64,
     pub div_precision_increment: u8,
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
@@ -96,6 +108,11 @@ impl Default for SessionVariables {
             sql_select_limit: u64::MAX,
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
+            statement_memory: 1 << 30,
+            connection_memory_limit: u64::MAX,
+            connection_memory_chunk_size: 8192,
+            tracks_connection_memory: false,
+            parser_max_mem_size: u64::MAX,
             div_precision_increment: 4,
             auto_increment_increment: 1,
             auto_increment_offset: 1,
@@ -165,8 +182,9 @@ pub struct NextTransaction {
     pub access: Option<AccessMode>,
 }
 
-/// Bytes that the user variables of a session hold at most. MySQL has no such limit.
-pub const USER_VARIABLES_LIMIT: usize = 256 << 20;
+/// Bytes that the user variables of a session, and what was sent ahead of its statements, hold at most. MySQL has no
+/// such limit.
+pub const KEPT_LIMIT: usize = 256 << 20;
 
 /// One connection's state between statements.
 pub struct Session {
@@ -195,8 +213,8 @@ pub struct Session {
     /// User variables, by lower-case name. [`set_user_variable`](Session::set_user_variable) keeps count of
     /// what they hold.
     pub user_variables: HashMap<String, UserVariable>,
-    /// Bytes that the user variables hold.
-    user_variables_size: usize,
+    /// What its statement and what it keeps hold in memory.
+    pub memory: Memory,
     /// Conditions of the last statement.
     pub warnings: Warnings,
     /// The open transaction, if any.
@@ -241,6 +259,8 @@ pub struct Session {
     pub work: WorkDone,
     /// How many statements and commands of each kind it has executed.
     pub commands: CommandCounts,
+    /// See [`gives_way`](Self::gives_way). Only its own task changes it.
+    pub(crate) planning_gives_way: AtomicBool,
 }
 
 /// A statement that PREPARE has given a name.
@@ -249,6 +269,8 @@ pub struct NamedStatement {
     pub prepared: Arc<crate::Prepared>,
     /// Its part of the server's prepared statements.
     pub counted: Counted,
+    /// Bytes that the session [keeps](crate::memory::Memory::keep) for it.
+    pub kept: usize,
 }
 
 /// A user variable: its value, and the type that says what its bytes are.
@@ -293,7 +315,7 @@ impl Session {
             changed_settings: Vec::new(),
             multi_statements: false,
             user_variables: HashMap::new(),
-            user_variables_size: 0,
+            memory: Memory::default(),
             warnings: Warnings::default(),
             transaction: None,
             active: false,
@@ -316,25 +338,62 @@ impl Session {
             locks: None,
             work: WorkDone::default(),
             commands: CommandCounts::default(),
+            planning_gives_way: AtomicBool::new(false),
         }
     }
 
     /// Gives a user variable a value; 1037, and the variable stays as it is, if all of them would hold more
     /// than
-    /// [`USER_VARIABLES_LIMIT`].
+    /// [`KEPT_LIMIT`], or 1041 if those of all sessions do too much.
     pub fn set_user_variable(&mut self, name: &str, variable: UserVariable) -> Result<(), crate::SqlError> {
         let before = self.user_variables.get(name).map_or(0, |known| known.size(name));
         let needed = variable.size(name);
-        let size = self.user_variables_size.saturating_sub(before).saturating_add(needed);
-        if size > USER_VARIABLES_LIMIT && needed > before {
-            return Err(palisade_base::mysql_error!(ER_OUTOFMEMORY, needed));
+        match needed.checked_sub(before) {
+            Some(more) => self.memory.keep(more, KEPT_LIMIT)?,
+            None => self.memory.let_go(before - needed),
         }
-        self.user_variables_size = size;
         match self.user_variables.get_mut(name) {
             Some(place) => *place = variable,
             None => drop(self.user_variables.insert(name.to_owned(), variable)),
         }
         Ok(())
+    }
+
+    /// A statement that it has prepared stays with it. Gives the bytes that it [keeps](Memory::keep) for it; 1037 if these are
+    /// too many.
+    pub fn keep_prepared(&mut self, prepared: &crate::Prepared) -> Result<usize, crate::SqlError> {
+        let weight = prepared.own_weight();
+        if weight > 0 {
+            self.memory.keep(weight, KEPT_LIMIT)?;
+        }
+        Ok(weight)
+    }
+
+    /// Fails if its statement is to end, because it was killed or holds too much memory; in the latter case the
+    /// connection may have to end too.
+    pub(crate) fn check_statement(&self, host: &dyn Host) -> Result<(), crate::SqlError> {
+        if self.kill.get() != Killed::No {
+            return Err(palisade_base::mysql_error!(ER_QUERY_INTERRUPTED));
+        }
+        match self.memory.check(&self.variables) {
+            Ok(()) => Ok(()),
+            Err(TooMuch::Connection(_)) if host.may_hold_more(self) => Ok(()),
+            Err(TooMuch::Connection(error)) => {
+                self.kill.kill_connection();
+                Err(error)
+            }
+            Err(TooMuch::Statement(error)) => Err(error),
+        }
+    }
+
+    /// Whether the planning that has failed only gives way: it is to be done again after a pause.
+    pub(crate) fn gives_way(&self) -> bool {
+        self.planning_gives_way.load(Ordering::Relaxed)
+    }
+
+    /// The same, and it is no longer so.
+    pub(crate) fn takes_giving_way(&self) -> bool {
+        self.gives_way() && self.planning_gives_way.swap(false, Ordering::Relaxed)
     }
 
     /// For the session its transaction has ended. False if none was begun, so that there is nothing to end.

@@ -86,6 +86,10 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<(Completion, Option<usize>)> {
         session.kill.clear_statement();
+        session.memory.begin();
+        if text.len() > LONG_TEXT {
+            Box::pin(self.settle_to_compute(session)).await.map_err(|error| self.fail(session, error))?;
+        }
         if let Some((prepared, parameters, next)) = session.plans.clone().of_text(session, text)
             && (next.is_none() || session.multi_statements)
         {
@@ -99,14 +103,16 @@ impl Sql {
             };
             return Ok((self.run(session, run, sink).await?, next));
         }
-        let parsed = palisade_parser::parse_one(text, parse_options(session));
+        let mut guard = Guard::new(session, &*self.host);
+        let parsed = palisade_parser::parse_one(text, parse_options(session), &mut || guard.allows());
+        let parsed = parsed.map_err(|error| guard.failure(error));
         let (statement, next, deprecated, hints) = match parsed {
             Ok(First { statement: Some(statement), next, next_is_comment, deprecated, hints }) => {
                 let next = next.filter(|_| session.multi_statements || !next_is_comment);
                 (statement, next, deprecated, hints)
             }
             Ok(_) => return Err(self.fail(session, mysql_error!(ER_EMPTY_QUERY))),
-            Err(error) => return Err(self.fail(session, parse_error(error))),
+            Err(error) => return Err(self.fail(session, error)),
         };
         // What follows a semicolon may be nothing but space.
         let next = next.filter(|at| !text[*at..].iter().all(u8::is_ascii_whitespace));
@@ -135,16 +141,47 @@ impl Sql {
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
         session.warnings.clear(session.variables.max_error_count);
-        self.prepare_statement(session, text).map_err(|error| self.fail(session, error))
+        session.memory.begin();
+        let prepared = self.prepare_giving_way(session, text).await;
+        session.memory.end();
+        prepared.map_err(|error| self.fail(session, error))
     }
 
-    /// Prepares a statement, whose sender is warned now of what in its text is deprecated, and not when it is executed.
-    pub(crate) fn prepare_statement(
+    /// [`prepare_statement`](Self::prepare_statement), on a thread that serves no other sessions if it takes long.
+    pub(crate) async fn prepare_giving_way(
         &self,
         session: &mut Session,
         text: &[u8],
     ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
-        let prepared = session.plans.statement(text, parse_options(session))?;
+        if text.len() > LONG_TEXT {
+            Box::pin(self.settle_to_compute(session)).await?;
+        }
+        loop {
+            match self.prepare_statement(session, text) {
+                Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
+                prepared => return prepared,
+            }
+        }
+    }
+
+    /// Has the session's task polled by a thread that serves no others, where that has not been so: much is to be
+    /// computed in one go.
+    async fn settle_to_compute(&self, session: &Session) -> SqlResult<()> {
+        while !self.host.may_compute(session.connection_id) {
+            crate::run::pause(session, &*self.host).await?;
+        }
+        Ok(())
+    }
+
+    /// Prepares a statement, whose sender is warned now of what in its text is deprecated, and not when it is executed.
+    fn prepare_statement(
+        &self,
+        session: &mut Session,
+        text: &[u8],
+    ) -> SqlResult<(Arc<Prepared>, Vec<ColumnMeta>)> {
+        let plans = session.plans.clone();
+        let prepared =
+            plans.statement(text, parse_options(session), &mut Guard::new(session, &*self.host))?;
         // The protocol has two bytes for their number.
         if prepared.parameters > usize::from(u16::MAX) {
             return Err(mysql_error!(ER_PS_MANY_PARAM));
@@ -202,6 +239,7 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         session.kill.clear_statement();
+        session.memory.begin();
         if parameters.len() != prepared.parameters {
             return Err(self.fail(session, mysql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")));
         }
@@ -255,6 +293,7 @@ impl Sql {
         session.warnings.clear(session.variables.max_error_count);
         session.warnings.push(crate::warning::Level::Error, error.clone());
         session.row_count = -1;
+        session.memory.end();
         error
     }
 
@@ -295,6 +334,7 @@ impl Sql {
             session.work.add(Work::MaxExecutionTimeExceeded, 1);
         }
         session.work.publish();
+        session.memory.end();
         match result {
             Ok(mut completion) => {
                 completion.diagnostic = diagnostic;
@@ -321,7 +361,12 @@ impl Sql {
         prepared: Option<&Arc<Prepared>>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
-        let planned = self.plan(session, statement, parameters, prepared)?;
+        let planned = loop {
+            match self.plan(session, statement, parameters, prepared) {
+                Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
+                planned => break planned?,
+            }
+        };
         match planned.as_deref() {
             Some(CachedStatement::Query(plan, into)) => {
                 self.select(session, plan, into.as_ref(), parameters, sink).await
@@ -352,10 +397,12 @@ impl Sql {
         }
         let dictionary = self.engine.dictionary();
         let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
+        binder.may_give_way = true;
         let planned = Arc::new(match statement {
             Statement::Query(query) => {
                 let bound = match binder.query(query) {
                     Ok(bound) => bound,
+                    Err(error) if session.gives_way() => return Err(error),
                     Err(error) => {
                         let warnings = binder.warnings;
                         warnings.into_iter().for_each(|warning| session.warnings.warn(warning));
@@ -481,6 +528,45 @@ impl Sql {
             crate::expr::eval::assign(&mut cx, &name.to_lowercase().into(), value, &ty)?;
         }
         Ok(Completion { affected_rows: 1, ..Completion::default() })
+    }
+}
+
+/// Bytes of a text from which on it is read, bound and planned by a thread that serves no other sessions.
+const LONG_TEXT: usize = 1 << 16;
+
+/// Watches over the reading of a text: it ends when the statement is killed, or holds too much.
+pub(crate) struct Guard<'s> {
+    session: &'s Session,
+    host: &'s dyn Host,
+    failure: Option<SqlError>,
+}
+
+impl<'s> Guard<'s> {
+    pub(crate) fn new(session: &'s Session, host: &'s dyn Host) -> Self {
+        Guard { session, host, failure: None }
+    }
+
+    /// Whether to read on.
+    pub(crate) fn allows(&mut self) -> bool {
+        let limit = self.session.variables.parser_max_mem_size;
+        let held = self.session.memory.held().unsigned_abs();
+        let checked = match self.session.check_statement(self.host) {
+            Ok(()) if held > limit => {
+                let what = ER_CAPACITY_EXCEEDED_IN_PARSER.format;
+                Err(mysql_error!(ER_CAPACITY_EXCEEDED, limit, "parser_max_mem_size", what))
+            }
+            checked => checked,
+        };
+        self.failure = checked.err();
+        self.failure.is_none()
+    }
+
+    /// What the client is told.
+    pub(crate) fn failure(&mut self, error: ParseError) -> SqlError {
+        match error {
+            ParseError::Stopped => self.failure.take().unwrap_or_else(|| mysql_error!(ER_QUERY_INTERRUPTED)),
+            error => parse_error(error),
+        }
     }
 }
 

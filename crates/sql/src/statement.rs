@@ -71,11 +71,12 @@ impl Sql {
                 self.values(session, exprs, parameters).await?;
                 Ok(Completion::default())
             }
-            Statement::Prepare(prepare) => self.prepare_named(session, prepare),
+            Statement::Prepare(prepare) => self.prepare_named(session, prepare).await,
             Statement::Execute(execute) => self.execute_named(session, execute, sink).await,
             Statement::Deallocate(name) => match session.prepared.remove(&name.to_lowercase()) {
-                Some(_) => {
+                Some(gone) => {
                     session.commands.add(Command::StmtClose);
+                    session.memory.let_go(gone.kept);
                     Ok(Completion::default())
                 }
                 None => Err(mysql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE")),
@@ -531,7 +532,7 @@ impl Sql {
         self.host().set_variable(session, host::Scope::Session, "collation_connection", Some(value))
     }
 
-    fn prepare_named(&self, session: &mut Session, prepare: &ast::Prepare) -> SqlResult<Completion> {
+    async fn prepare_named(&self, session: &mut Session, prepare: &ast::Prepare) -> SqlResult<Completion> {
         let text = match &prepare.source {
             PrepareSource::Text(text) => text.clone(),
             PrepareSource::UserVariable(name) => match session.user_variables.get(&name.to_lowercase()) {
@@ -541,13 +542,15 @@ impl Sql {
                 _ => b"NULL".to_vec(),
             },
         };
-        if session.prepared.remove(&prepare.name.to_lowercase()).is_some() {
+        if let Some(gone) = session.prepared.remove(&prepare.name.to_lowercase()) {
             session.commands.add(Command::StmtClose);
+            session.memory.let_go(gone.kept);
         }
         let counted = self.host().count_prepared()?;
         session.commands.add(Command::StmtPrepare);
-        let (prepared, _) = self.prepare_statement(session, &text)?;
-        session.prepared.insert(prepare.name.to_lowercase(), NamedStatement { prepared, counted });
+        let (prepared, _) = self.prepare_giving_way(session, &text).await?;
+        let kept = session.keep_prepared(&prepared)?;
+        session.prepared.insert(prepare.name.to_lowercase(), NamedStatement { prepared, counted, kept });
         Ok(Completion { info: "Statement prepared".to_owned(), ..Completion::default() })
     }
 

@@ -40,6 +40,9 @@ pub enum JsonError {
     /// It is nested deeper than [`MAX_DEPTH`] (3157).
     #[error("The JSON document exceeds the maximum depth.")]
     TooDeep,
+    /// Reading it was ended: [`parse::watched`].
+    #[error("Reading the JSON document was ended")]
+    Stopped,
 }
 
 /// The name of an object's member. The shorter name is the smaller one.
@@ -106,6 +109,16 @@ pub fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// Bytes that [`quote`] appends.
+pub fn quoted_length(text: &str) -> usize {
+    let more = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    });
+    2 + text.len() + more.sum::<usize>()
+}
+
 /// Compares two values that are given as normal text. What is none - a column is never that - is before all others.
 pub fn compare_texts(left: &[u8], right: &[u8]) -> Ordering {
     if left == right {
@@ -139,6 +152,41 @@ impl Json {
         let mut out = Vec::new();
         self.write(&mut out);
         out
+    }
+
+    /// Appends its text in MySQL's normal form, for as long as `watch` lets it, which is told before each part how long
+    /// the text is. False if it has said no.
+    pub fn write_watched(&self, out: &mut Vec<u8>, watch: parse::Watch<'_>) -> bool {
+        match self {
+            Json::Array(items) => {
+                out.push(b'[');
+                for (position, item) in items.iter().enumerate() {
+                    if position > 0 {
+                        out.extend_from_slice(b", ");
+                    }
+                    if !watch(out.len()) || !item.write_watched(out, watch) {
+                        return false;
+                    }
+                }
+                out.push(b']');
+            }
+            Json::Object(members) => {
+                out.push(b'{');
+                for (position, (name, item)) in members.iter().enumerate() {
+                    if position > 0 {
+                        out.extend_from_slice(b", ");
+                    }
+                    quote(&name.0, out);
+                    out.extend_from_slice(b": ");
+                    if !watch(out.len()) || !item.write_watched(out, watch) {
+                        return false;
+                    }
+                }
+                out.push(b'}');
+            }
+            scalar => scalar.write_scalar(out),
+        }
+        true
     }
 
     /// Appends its text in MySQL's normal form.
@@ -216,6 +264,29 @@ impl Json {
                 out.push(b'}');
             }
             other => other.write(out),
+        }
+    }
+
+    /// Bytes that [`write_pretty`](Self::write_pretty) appends.
+    pub fn pretty_length(&self, level: usize) -> usize {
+        let inner = level + 1;
+        // a new line before each part and behind the last, commas between, and the two brackets
+        let lines = |parts: usize| parts * (1 + 2 * inner) + (1 + 2 * level) + (parts - 1) + 2;
+        match self {
+            Json::Array(items) if !items.is_empty() => {
+                lines(items.len()) + items.iter().map(|item| item.pretty_length(inner)).sum::<usize>()
+            }
+            Json::Object(members) if !members.is_empty() => {
+                let parts = members.iter();
+                let parts = parts.map(|(name, item)| quoted_length(&name.0) + 2 + item.pretty_length(inner));
+                lines(members.len()) + parts.sum::<usize>()
+            }
+            Json::String(text) => quoted_length(text),
+            other => {
+                let mut text = Vec::new();
+                other.write(&mut text);
+                text.len()
+            }
         }
     }
 
@@ -455,7 +526,9 @@ mod tests {
     #[test]
     fn pretty_text_has_a_line_per_part() {
         let mut out = Vec::new();
-        parse::document(br#"{"a":[1,{}],"b":[]}"#).unwrap().write_pretty(0, &mut out);
+        let document = parse::document(br#"{"a":[1,{}],"b":[]}"#).unwrap();
+        document.write_pretty(0, &mut out);
+        assert_eq!(document.pretty_length(0), out.len());
         assert_eq!(out, b"{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}");
     }
 }

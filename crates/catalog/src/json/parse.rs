@@ -9,20 +9,35 @@ use crate::decimal::{Decimal, ParseEnd};
 
 /// Reads a text that somebody wrote. A number with a point, an exponent or too many digits is a double.
 pub fn document(text: &[u8]) -> Result<Json, JsonError> {
-    Parser { text, at: 0, depth: 0, keeps_decimals: false }.document()
+    watched(text, false, &mut |_| true)
 }
 
 /// Reads a text in normal form, as columns and expressions of type JSON have it. A number that no double is written like
 /// is a DECIMAL.
 pub fn normal(text: &[u8]) -> Result<Json, JsonError> {
-    Parser { text, at: 0, depth: 0, keeps_decimals: true }.document()
+    watched(text, true, &mut |_| true)
 }
+
+/// [`normal`] or [`document`], for as long as `watch` lets it: it is told every few kilobytes how many bytes have been
+/// read since it was asked last. [`JsonError::Stopped`] if it says no.
+pub fn watched(text: &[u8], is_normal: bool, watch: Watch<'_>) -> Result<Json, JsonError> {
+    Parser { text, at: 0, depth: 0, keeps_decimals: is_normal, looked_at: 0, watch }.document()
+}
+
+/// Asked now and then whether to go on.
+pub type Watch<'w> = &'w mut dyn FnMut(usize) -> bool;
+
+/// Bytes that are read between two looks.
+const BYTES_A_LOOK: usize = 1 << 13;
 
 struct Parser<'a> {
     text: &'a [u8],
     at: usize,
     depth: usize,
     keeps_decimals: bool,
+    /// Where the watch was asked last.
+    looked_at: usize,
+    watch: Watch<'a>,
 }
 
 type Parsed<T> = Result<T, JsonError>;
@@ -64,6 +79,13 @@ impl Parser<'_> {
     }
 
     fn value(&mut self) -> Parsed<Json> {
+        if self.at - self.looked_at > BYTES_A_LOOK {
+            let read = self.at - self.looked_at;
+            self.looked_at = self.at;
+            if !(self.watch)(read) {
+                return Err(JsonError::Stopped);
+            }
+        }
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),

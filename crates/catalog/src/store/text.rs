@@ -221,7 +221,10 @@ impl Store<'_> {
             json::JsonError::Syntax { reason, position } => {
                 StoreError { kind: StoreErrorKind::InvalidJson(position), value: reason.to_owned() }
             }
-            json::JsonError::TooDeep => StoreError::new(StoreErrorKind::JsonTooDeep),
+            // reading it is not watched, and so not stopped
+            json::JsonError::TooDeep | json::JsonError::Stopped => {
+                StoreError::new(StoreErrorKind::JsonTooDeep)
+            }
         })
     }
 }

@@ -29,7 +29,7 @@ fn key(text: &str) -> String {
             ParameterValue::Hex(value) | ParameterValue::Bit(value) => format!("{value:?}"),
         })
         .collect();
-    let parsed = parse_prepared(key.text(), options);
+    let parsed = parse_prepared(key.text(), options, &mut || true);
     match parsed {
         Ok(only) => assert_eq!(only.placeholders, values.len(), "{text}"),
         Err(error) => assert!(parse(text.as_bytes(), options).is_err(), "{text}: {error}"),

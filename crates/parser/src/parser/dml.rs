@@ -93,7 +93,7 @@ impl Parser<'_> {
         };
         if values {
             self.advance();
-            insert.source = InsertSource::Values(self.list(Self::row_of_values)?);
+            insert.source = InsertSource::Values(self.rows_of_values()?);
             insert.row_alias = self.optional_row_alias(insert.replace)?;
             return Ok(());
         }

@@ -156,13 +156,32 @@ impl Parser<'_> {
 
     /// `(value, ...)`, maybe empty, maybe with DEFAULT.
     pub(super) fn row_of_values(&mut self) -> Parsed<Vec<Expr>> {
+        self.row_of_about(0)
+    }
+
+    /// A row of values that has about `count` of them.
+    fn row_of_about(&mut self, count: usize) -> Parsed<Vec<Expr>> {
         self.expect_symbol(b'(')?;
         if self.accept_symbol(b')') {
             return Ok(Vec::new());
         }
-        let values = self.list(Self::expr_or_default)?;
+        let mut values = Vec::with_capacity(count);
+        values.push(self.expr_or_default()?);
+        while self.accept_symbol(b',') {
+            values.push(self.expr_or_default()?);
+        }
         self.expect_symbol(b')')?;
         Ok(values)
+    }
+
+    /// `(value, ...), (value, ...), ...`. Each row takes the room that the one before has needed: there may be millions.
+    pub(super) fn rows_of_values(&mut self) -> Parsed<Vec<Vec<Expr>>> {
+        let mut count = 0;
+        self.list(|parser| {
+            let row = parser.row_of_about(count)?;
+            count = row.len();
+            Ok(row)
+        })
     }
 
     /// ORDER BY, LIMIT, INTO and locks at the end of a query.

@@ -22,7 +22,7 @@ pub fn parse_all(text: &[u8], options: ParseOptions) -> Result<Vec<Statement>, P
     let mut statements = Vec::new();
     let mut rest = text;
     loop {
-        let First { statement, next, .. } = parse_one(rest, options)?;
+        let First { statement, next, .. } = parse_one(rest, options, &mut || true)?;
         statements.extend(statement);
         match next {
             Some(next) => rest = &rest[next..],

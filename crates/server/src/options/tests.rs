@@ -128,7 +128,7 @@ fn what_the_server_would_not_do_is_refused() {
         "--mandatory-roles=a",
         "--innodb-read-only",
         "--lower-case-table-names=1",
-        "--connection-memory-limit=100M",
+        "--connection-memory-status-limit=100M",
     ] {
         let problem = run(&[option]).unwrap_err();
         assert!(problem.contains("is not supported yet"), "{option}: {problem}");

@@ -12,6 +12,7 @@ use super::literal::{charset_collation, text_literal};
 use super::types::{json_as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::SqlResult;
+use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits;
 use crate::expr::common::{common, text_of};
@@ -25,6 +26,7 @@ impl Binder<'_> {
     /// Binds an expression that has one column.
     pub fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         self.bound += 1;
+        self.checkpoint(UNITS_AN_EXPRESSION)?;
         let mut bound = self.expr_any(expr)?;
         self.fold(&mut bound);
         Ok(bound)

@@ -28,6 +28,7 @@ pub mod json;
 pub mod literal;
 pub mod locking;
 mod names;
+pub mod pace;
 mod predicate;
 pub mod scope;
 pub mod types;
@@ -140,6 +141,9 @@ pub struct Binder<'a> {
     pub warnings: Vec<SqlError>,
     /// Expressions and columns of tables bound so far: what a plan weighs grows with them.
     pub bound: usize,
+    /// The caller binds anew after a pause, if this is to be done by a thread that serves no other sessions.
+    pub may_give_way: bool,
+    pace: pace::Pace,
 }
 
 impl<'a> Binder<'a> {
@@ -179,6 +183,8 @@ impl<'a> Binder<'a> {
             last_derived: None,
             warnings: Vec::new(),
             bound: 0,
+            may_give_way: false,
+            pace: pace::Pace::default(),
         }
     }
 

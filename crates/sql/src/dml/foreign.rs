@@ -624,7 +624,7 @@ async fn children(
             bytes += row.row.len() + 64;
             rows.push((row.row.to_vec(), row.stamp));
         }
-        crate::exec::join::charge(bytes)?;
+        crate::exec::join::charge(cx, bytes)?;
     }
     Ok(rows)
 }

@@ -11,7 +11,6 @@ use palisade_parser::ast::{self, InsertSource, LoadDuplicates, LoadField, LoadFo
 
 use super::insert::InsertRun;
 use crate::bind::{Binder, not_supported};
-use crate::exec::join::charge;
 use crate::expr::Context;
 use crate::host::FileSource;
 use crate::run::end_row;
@@ -113,7 +112,15 @@ impl Sql {
             }
             false => Source::Server(self.host().open_file(&load.path).await?),
         };
-        let mut lines = Lines { source, ended: false, text: Vec::new(), at: 0, complete: false, format };
+        let mut lines = Lines {
+            source,
+            ended: false,
+            text: Vec::new(),
+            at: 0,
+            complete: false,
+            format,
+            longest: session.variables.statement_memory,
+        };
         let mut run = InsertRun::new(&plan, RowsToCome::Unknown);
         let load_all = async |cx: &mut Context<'_>| {
             for _ in 0..load.ignore_lines {
@@ -371,6 +378,8 @@ struct Lines<'a> {
     at: usize,
     complete: bool,
     format: Format,
+    /// Bytes that may be read before a line ends.
+    longest: u64,
 }
 
 impl Lines<'_> {
@@ -431,7 +440,9 @@ impl Lines<'_> {
             let part = self.part().await?;
             self.complete = part.is_empty();
             self.text.extend_from_slice(&part);
-            charge(self.text.len())?;
+            if self.text.len() as u64 > self.longest {
+                return Err(mysql_error!(ER_OUTOFMEMORY, self.text.len()));
+            }
             if self.complete || self.text.len() >= wanted {
                 return Ok(());
             }

@@ -182,7 +182,7 @@ impl AggregateState {
             let lowest = if plan.rollup { 0 } else { plan.group.len() };
             for level in lowest..=plan.group.len() {
                 let position = self.group_of(cx, plan, &values, level)?;
-                charge(self.bytes + self.index.size())?;
+                charge(cx, self.bytes + self.index.size())?;
                 let mut rest = &self.arguments[..];
                 for (accumulator, spec) in
                     self.groups.at_mut(position)?.accumulators.iter_mut().zip(plan.aggregates)
@@ -495,13 +495,13 @@ impl Accumulator {
                         }
                     }
                     AggregateKind::JsonArrayAgg => {
-                        to_json(values.at(0)?, spec.arguments.at(0)?).write(&mut text)
+                        to_json(cx, values.at(0)?, spec.arguments.at(0)?)?.write(&mut text)
                     }
                     _ => {
                         let name = member_name(values.at(0)?, spec.arguments.at(0)?)?;
                         json::quote(&name.0, &mut text);
                         text.extend_from_slice(b": ");
-                        to_json(values.at(1)?, spec.arguments.at(1)?).write(&mut text);
+                        to_json(cx, values.at(1)?, spec.arguments.at(1)?)?.write(&mut text);
                     }
                 }
                 let bytes = text.len() + values_size(keys) + 48;

@@ -12,9 +12,6 @@ use crate::place::At;
 use crate::plan::{JoinKind, Operator};
 use crate::{SqlAttempt, SqlResult};
 
-/// Bytes a hash table, a sort or a materialised table may hold.
-pub const MEMORY_LIMIT: usize = 512 << 20;
-
 /// Where a nested loop is.
 #[derive(Debug)]
 pub struct NestedLoopState {
@@ -252,7 +249,7 @@ impl HashJoinState {
             if known {
                 let row: Box<[Slot]> = cx.frame.keep(plan.right_slots)?;
                 self.bytes += key.len() + row.iter().map(Slot::size).sum::<usize>();
-                charge(self.bytes)?;
+                charge(cx, self.bytes)?;
                 self.table.entry(key).or_default().push(row);
             }
             cx.take_turns(2)?;
@@ -260,9 +257,12 @@ impl HashJoinState {
     }
 }
 
-/// 1037 beyond [`MEMORY_LIMIT`].
-pub fn charge(bytes: usize) -> SqlResult<()> {
-    if bytes > MEMORY_LIMIT { Err(mysql_error!(ER_OUTOFMEMORY, bytes)) } else { Ok(()) }
+/// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is looked at only
+/// now and then, and a thousand rows may be a thousand packets.
+#[inline]
+pub fn charge(cx: &Context<'_>, bytes: usize) -> SqlResult<()> {
+    let is_too_much = bytes as u64 > cx.session.variables.statement_memory;
+    if is_too_much { Err(mysql_error!(ER_OUTOFMEMORY, bytes)) } else { Ok(()) }
 }
 
 /// Bytes that are equal where the expressions' values are equal in their domains; false if one is NULL.
@@ -318,7 +318,7 @@ pub fn append_domain_key(
         Domain::Json(left, right) => {
             let other = if left == JsonSide::Document { right } else { left };
             let side = if *ty == SqlType::Json { JsonSide::Document } else { other };
-            palisade_catalog::json::put_key(&side.json(value.as_ref()).to_text(), out);
+            palisade_catalog::json::put_key(&side.json(cx, value.as_ref())?.to_text(), out);
         }
     }
     Ok(true)

@@ -104,7 +104,7 @@ impl List {
                 self.add(cx, *domain, &item_value, &item.ty)?;
             }
             self.next = end;
-            charge(self.domains.iter().map(|(_, keys)| keys.size()).sum())?;
+            charge(cx, self.domains.iter().map(|(_, keys)| keys.size()).sum())?;
             cx.take_turns(PART as u32)?;
         }
         if self.is_refused {

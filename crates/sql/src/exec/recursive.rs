@@ -109,7 +109,7 @@ impl RecursiveState {
             }
         }
         self.bytes += Slot::Values(row.clone()).size();
-        charge(self.bytes)?;
+        charge(cx, self.bytes)?;
         self.rows.push(row);
         self.complete = self.rows.len() >= wanted;
         cx.take_turns(1)

@@ -78,7 +78,7 @@ impl UnionState {
                     self.bytes += cx.frame.slots.at(slot)?.size();
                     self.collected.push(values.clone());
                 }
-                charge(self.bytes)?;
+                charge(cx, self.bytes)?;
                 cx.take_turns(1)?;
             }
             match self.rows.take() {
@@ -252,7 +252,7 @@ impl DerivedState {
             let row: KeptRow = super::settled_all(&query.output, cx)?.into();
             self.pending = false;
             self.bytes += Slot::Values(row.clone()).size();
-            charge(self.bytes)?;
+            charge(cx, self.bytes)?;
             self.rows.push(row);
             cx.take_turns(1)?;
         }

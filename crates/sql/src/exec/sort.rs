@@ -253,7 +253,7 @@ impl SortState {
             self.pending = false;
             let keys = self.keys.as_ref().map_or(0, |keys| keys.bytes);
             // The items are held twice while they are merged.
-            charge(self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>())?;
+            charge(cx, self.rows.size() + keys + 2 * self.ranked.len() * size_of::<Ranked>())?;
             cx.take_turns(1)?;
         };
         if self.without_prefixes {
@@ -461,7 +461,7 @@ impl DistinctState {
             self.key.clear();
             append_row_key(cx.frame.slots.at(slot)?, types, &mut self.key);
             let is_new = self.seen.insert(&self.key);
-            charge(self.seen.size())?;
+            charge(cx, self.seen.size())?;
             if is_new {
                 return Ok(true);
             }

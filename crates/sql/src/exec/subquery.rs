@@ -176,7 +176,7 @@ impl SubqueryState {
                 keys.add(cx, &row, types, domains)?;
                 keys_size = keys.size();
             }
-            charge(self.bytes + keys_size)?;
+            charge(cx, self.bytes + keys_size)?;
             self.collected.push(row);
             cx.take_turns(1)?;
         }

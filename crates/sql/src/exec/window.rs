@@ -217,7 +217,7 @@ impl WindowState {
                 [&partition, &order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
             self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());
             self.bytes += values.map(|values| values_size(values)).sum::<usize>();
-            charge(self.bytes)?;
+            charge(cx, self.bytes)?;
             self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
             cx.take_turns(2)?;
         }

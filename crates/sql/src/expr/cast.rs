@@ -6,12 +6,12 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
-use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, json};
+use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef};
 
 use super::convert::text_of;
 use super::{Context, Expr};
 use crate::SqlResult;
-use crate::func::json::convert::{to_json, utf8_text};
+use crate::func::json::convert::{Form, to_json, utf8_text};
 use crate::func::json::document_error;
 
 /// To what CAST casts.
@@ -257,11 +257,15 @@ impl Context<'_> {
             || !operand.ty.is_string()
             || matches!(operand.ty, SqlType::Enum { .. } | SqlType::Set { .. })
         {
-            return Ok(Value::bytes(to_json(&value, operand).to_text()));
+            let document = to_json(self, &value, operand)?;
+            return Ok(Value::bytes(document.to_text()));
         }
-        json::normalize(utf8_text(&value, operand).as_bytes())
-            .map(Value::bytes)
-            .map_err(|error| document_error(error, 1, "cast_as_json"))
+        let document = self.read_json(utf8_text(&value, operand).as_bytes(), Form::Any)?;
+        let document = document.map_err(|error| document_error(error, 1, "cast_as_json"))?;
+        Ok(match self.write_json(&document)? {
+            Some(text) => Value::bytes(text),
+            None => self.too_large("cast_as_json"),
+        })
     }
 
     /// `decimal` as DECIMAL(precision, scale): rounded; if it does not fit, the value nearest to it.

@@ -6,13 +6,13 @@ use palisade_base::error_catalogue::{
     ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::json::{Json, compare_texts, parse};
+use palisade_catalog::json::{Json, compare_texts};
 use palisade_catalog::{Charset, Collation, CollationId, DateTime, SqlType, Time, ValueRef};
 
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
 use crate::bind::compare::binary_collation;
-use crate::func::json::convert::{is_truth, to_json};
+use crate::func::json::convert::{Form, is_truth, to_json};
 
 /// Comparison operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,13 +117,15 @@ impl JsonSide {
     }
 
     /// The value of that side as JSON.
-    pub fn json(self, value: ValueRef<'_>) -> Json {
+    pub fn json(self, cx: &mut Context<'_>, value: ValueRef<'_>) -> SqlResult<Json> {
         match (self, value) {
-            (JsonSide::Document, ValueRef::Bytes(text)) => parse::normal(text).unwrap_or(Json::Null),
-            (JsonSide::Truth, ValueRef::Int(truth)) => Json::Bool(truth != 0),
+            (JsonSide::Document, ValueRef::Bytes(text)) => {
+                Ok(cx.read_json(text, Form::Normal)?.unwrap_or(Json::Null))
+            }
+            (JsonSide::Truth, ValueRef::Int(truth)) => Ok(Json::Bool(truth != 0)),
             (_, value) => {
                 let ty = SqlType::VarChar { length: 0, collation: CollationId::UTF8MB4_BIN };
-                to_json(&value.to_owned(), &Expr::literal(palisade_catalog::Value::Null, ty))
+                to_json(cx, &value.to_owned(), &Expr::literal(palisade_catalog::Value::Null, ty))
             }
         }
     }
@@ -354,8 +356,8 @@ impl Context<'_> {
                 _ => return self.compare(left, right, Domain::Double),
             },
             Domain::Json(l, r) => {
-                self.checkpoint(long_text(left).saturating_add(long_text(right)).saturating_mul(8))?;
-                Some(l.json(left).compare(&r.json(right)))
+                let (left, right) = (l.json(self, left)?, r.json(self, right)?);
+                Some(left.compare(&right))
             }
         })
     }

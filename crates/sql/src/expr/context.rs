@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
+use palisade_base::error_catalogue::{ER_QUERY_TIMEOUT, ER_UNKNOWN_ERROR};
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::row::RowError;
 use palisade_catalog::temporal::TemporalMode;
@@ -354,9 +354,7 @@ impl<'a> Context<'a> {
         }
         self.budget = BUDGET;
         self.pace.rested();
-        if self.session.kill.get() != Killed::No {
-            return Err(mysql_error!(ER_QUERY_INTERRUPTED));
-        }
+        self.session.check_statement(self.host)?;
         self.check_deadline()?;
         Ok(true)
     }

@@ -317,7 +317,7 @@ impl Expr {
 }
 
 /// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL. 1037 if the
-/// session's variables would hold more than [`USER_VARIABLES_LIMIT`](crate::session::USER_VARIABLES_LIMIT).
+/// session's variables would hold more than [`KEPT_LIMIT`](crate::session::KEPT_LIMIT).
 pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) -> SqlResult<()> {
     let collation = match ty {
         ty if ty.is_string() => ty.collation(),

@@ -1,4 +1,4 @@
-//! How long an evaluation may compute at a stretch, and how much it may hold.
+//! How long an evaluation may compute at a stretch.
 //!
 //! A function over a long value may take seconds, and nothing outside of it can interrupt it. So the loops of
 //! all functions count their work in *units*, each about a nanosecond: a byte that is looked at, a few for an
@@ -7,7 +7,8 @@
 //! ```text
 //! checkpoint(units) ── fewer than LOOK since the last look ──────────────► goes on (a subtraction)
 //!        │
-//!        ├─ killed (1317), max_execution_time is over (3024) ────────────► the statement fails
+//!        ├─ killed (1317), max_execution_time is over (3024),
+//!        │  it holds too much memory (1037 and others: `crate::memory`) ──► the statement fails
 //!        ├─ LONG units at a stretch, and the thread serves other sessions ► the evaluation gives way
 //!        └─ else ────────────────────────────────────────────────────────► goes on
 //! ```
@@ -20,14 +21,11 @@
 //! Functions give plain results, so the unwinding travels as an error with a mark in the context, and becomes
 //! a wait where the evaluator calls a function ([`Context::attempt`]), at the latest at the end of the step.
 
-use palisade_base::error_catalogue::{
-    ER_OUTOFMEMORY, ER_QUERY_INTERRUPTED, ER_WARN_ALLOWED_PACKET_OVERFLOWED,
-};
+use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_WARN_ALLOWED_PACKET_OVERFLOWED};
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::Value;
 
 use super::Context;
-use crate::session::Killed;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// Units after which the flags are looked at: about 60 microseconds.
@@ -37,10 +35,7 @@ pub const LONG: usize = 1 << 20;
 /// What a byte of an argument counts as: few functions need more than some nanoseconds for one, and those
 /// count themselves.
 const UNITS_A_BYTE: usize = 8;
-/// Bytes that the arguments of the calls that are being evaluated hold at most, all of them together.
-const MOST_HELD: usize = 512 << 20;
-
-/// What an evaluation has computed since it last let others run, and what it holds.
+/// What an evaluation has computed since it last let others run.
 #[derive(Debug, Default)]
 pub struct Pace {
     /// Units since the last look.
@@ -49,8 +44,6 @@ pub struct Pace {
     stretch: usize,
     /// The error that is on its way up means that the evaluation gives way.
     gives_way: bool,
-    /// Bytes of long arguments of calls that are being evaluated.
-    held: usize,
 }
 
 impl Pace {
@@ -73,9 +66,7 @@ impl Context<'_> {
     fn look(&mut self) -> SqlResult<()> {
         let units = std::mem::take(&mut self.pace.since_look);
         self.pace.stretch = self.pace.stretch.saturating_add(units);
-        if self.session.kill.get() != Killed::No {
-            return Err(mysql_error!(ER_QUERY_INTERRUPTED));
-        }
+        self.session.check_statement(self.host)?;
         self.check_deadline()?;
         if self.pace.stretch < LONG {
             return Ok(());
@@ -112,7 +103,7 @@ impl Context<'_> {
         }
     }
 
-    /// Calls a function whose arguments are `values`: their bytes are work and memory.
+    /// Calls a function whose arguments are `values`: their bytes are work.
     #[inline]
     pub(super) fn call(
         &mut self,
@@ -139,14 +130,7 @@ impl Context<'_> {
         evaluate: impl FnOnce(&mut Self) -> SqlResult<Value>,
     ) -> SqlResult<Value> {
         self.checkpoint(bytes.saturating_mul(UNITS_A_BYTE))?;
-        let held = self.pace.held;
-        if held.saturating_add(bytes) > MOST_HELD {
-            return Err(mysql_error!(ER_OUTOFMEMORY, bytes));
-        }
-        self.pace.held = held + bytes;
-        let result = evaluate(self);
-        self.pace.held = held;
-        result
+        evaluate(self)
     }
 
     /// `max_allowed_packet`, in bytes: what a function makes is not longer.

@@ -40,8 +40,10 @@ pub static FUNCTIONS: &[Function] = &[
 
 /// Compiled patterns of a thread that are kept.
 const CACHED: usize = 16;
+/// Bytes that they may take together, beside the last one.
+const CACHED_BYTES: usize = 12 << 20;
 /// Longest pattern, in bytes: its parse tree takes a hundred times as much.
-const LONGEST_PATTERN: usize = 1 << 18;
+const LONGEST_PATTERN: usize = 1 << 16;
 /// Bytes of compiled programs, by which their sizes are told apart; a greater program is refused.
 const PROGRAM_SIZES: [usize; 5] = [1 << 11, 1 << 14, 1 << 17, 1 << 20, 10 << 20];
 /// Bytes of an instruction, about.
@@ -200,7 +202,10 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
         let mut builder = RegexBuilder::new(&pattern.text);
         builder.case_insensitive(is_insensitive);
         let program = build(&mut builder, &pattern).ok_or_else(illegal)?;
-        if cache.len() == CACHED {
+        let bytes = |cache: &[Compiled]| -> usize {
+            cache.iter().map(|(_, program)| program.instructions * INSTRUCTION).sum()
+        };
+        while cache.len() == CACHED || bytes(&cache) > CACHED_BYTES {
             cache.remove(0);
         }
         cache.push((key, program.clone()));

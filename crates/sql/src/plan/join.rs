@@ -14,8 +14,12 @@ use super::conditions::{
 use super::{JoinKind, Operator};
 use crate::bind::Binder;
 use crate::bind::from::{JoinTree, Leaf, TableLeaf};
+use crate::bind::pace::UNITS_AN_ACCESS;
 use crate::expr::{Comparison, Domain, Expr, Node};
 use palisade_catalog::Value;
+
+/// What looking at a condition, and copying it, counts as, in units of a nanosecond.
+const UNITS_A_CONDITION: usize = 512;
 
 /// A condition, and the slots of the query block that it reads.
 #[derive(Debug, Clone)]
@@ -120,7 +124,7 @@ impl JoinPlanner<'_, '_> {
             if cost < best {
                 (first, best) = (position, cost);
             }
-            if self.straight {
+            if self.straight || self.binder.is_over(UNITS_AN_ACCESS) {
                 break;
             }
         }
@@ -134,6 +138,9 @@ impl JoinPlanner<'_, '_> {
             let mut best = f64::INFINITY;
             if !self.straight {
                 for (position, child) in remaining.iter().enumerate() {
+                    if self.binder.is_over(UNITS_AN_ACCESS + UNITS_A_CONDITION * pool.len()) {
+                        break;
+                    }
                     let mut slots = Vec::new();
                     child.slots(&mut slots);
                     let all: Vec<usize> = bound.iter().chain(&joined_slots).copied().collect();

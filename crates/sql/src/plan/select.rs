@@ -267,6 +267,7 @@ impl Binder<'_> {
                 };
                 let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
                 let planned = planner.tree(tree, pool, &[]);
+                self.checkpoint(0)?;
                 (planned.operator, planned.rows, planned.ordered && wanted.is_some())
             }
         };

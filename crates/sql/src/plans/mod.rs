@@ -41,7 +41,7 @@ use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
 
 use crate::SqlResult;
-use crate::sql::parse_error;
+use crate::sql::Guard;
 pub use prepared::Prepared;
 pub(crate) use prepared::{CachedStatement, Conditions};
 
@@ -146,13 +146,19 @@ impl Plans {
     }
 
     /// The statement of a text that a client prepares: the one kept, or parsed now.
-    pub(crate) fn statement(&self, text: &[u8], options: ParseOptions) -> SqlResult<Arc<Prepared>> {
+    pub(crate) fn statement(
+        &self,
+        text: &[u8],
+        options: ParseOptions,
+        guard: &mut Guard<'_>,
+    ) -> SqlResult<Arc<Prepared>> {
         let key = prepared::key_of(text, &options);
         if let Some(found) = self.find(&key) {
             PREPARES_SHARED.increment();
             return Ok(found);
         }
-        let parsed = palisade_parser::parse_prepared(text, options).map_err(parse_error)?;
+        let parsed = palisade_parser::parse_prepared(text, options, &mut || guard.allows());
+        let parsed = parsed.map_err(|error| guard.failure(error))?;
         STATEMENTS_PARSED.increment();
         let is_shared = is_shared(&parsed.statement);
         let prepared = Arc::new(Prepared::new(parsed, key, text.len()));

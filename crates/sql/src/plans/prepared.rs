@@ -209,6 +209,12 @@ impl Prepared {
         self.weight.load(Ordering::Relaxed)
     }
 
+    /// About how many bytes of it a session alone holds: what is too large is not [shared](super::Plans).
+    pub fn own_weight(&self) -> usize {
+        let weight = self.weight();
+        if weight > super::MAX_SINGLE { weight } else { 0 }
+    }
+
     /// Takes the plans into account that it has now.
     pub(super) fn weigh(&self) {
         let plans: usize = self.plans().iter().map(|kept| kept.plan.plan().weight).sum();

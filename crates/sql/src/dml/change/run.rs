@@ -92,7 +92,7 @@ impl<'p> ChangeRun<'p> {
                 };
                 bytes += kept.iter().map(Slot::size).sum::<usize>();
                 found[position].push((cx.frame.slots.at(target.slot)?.keep(), kept.clone()));
-                crate::exec::join::charge(bytes)?;
+                crate::exec::join::charge(cx, bytes)?;
             }
         }
         for (target, rows) in plan.targets.iter().zip(found) {

@@ -133,7 +133,7 @@ impl<'p> InsertRun<'p> {
             let Some(given) = given else { break };
             if plan.buffered {
                 bytes += values_size(&given);
-                charge(bytes)?;
+                charge(cx, bytes)?;
                 buffer.push(given);
                 continue;
             }

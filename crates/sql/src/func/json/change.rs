@@ -20,13 +20,13 @@ pub static FUNCTIONS: &[Function] = &[
     function("json_array_append", (3, MANY), |a, c| pairs("json_array_append", a, c), Nullable(array_append)),
     function("json_array_insert", (3, MANY), |a, c| pairs("json_array_insert", a, c), Nullable(array_insert)),
     function("json_insert", (3, MANY), |a, c| pairs("json_insert", a, c), Nullable(insert)),
-    function("json_merge", (2, MANY), json, Nullable(|_, v, a, _| merge_preserve("json_merge", v, a))),
+    function("json_merge", (2, MANY), json, Nullable(|cx, v, a, _| merge_preserve(cx, "json_merge", v, a))),
     function("json_merge_patch", (2, MANY), json, Nullable(merge_patch)),
     function(
         "json_merge_preserve",
         (2, MANY),
         json,
-        Nullable(|_, v, a, _| merge_preserve("json_merge_preserve", v, a)),
+        Nullable(|cx, v, a, _| merge_preserve(cx, "json_merge_preserve", v, a)),
     ),
     function("json_remove", (2, MANY), json, Nullable(remove)),
     function("json_replace", (3, MANY), |a, c| pairs("json_replace", a, c), Nullable(replace)),
@@ -43,15 +43,17 @@ fn pairs(function: &'static str, arguments: &[Expr], connection: CollationId) ->
 
 /// Makes the change for each pair; NULL if the document or a path is.
 fn for_each_pair(
+    cx: &mut Context<'_>,
     arguments: Arguments<'_>,
     mut change: impl FnMut(&mut Json, &Path, Json) -> SqlResult<()>,
 ) -> SqlResult<Value> {
-    let Some(mut document) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     for position in (1..arguments.values.len()).step_by(2) {
         let Some(path) = arguments.plain_path(position)? else { return Ok(Value::Null) };
-        change(&mut document, &path, arguments.value(position + 1)?)?;
+        let value = arguments.value(cx, position + 1)?;
+        change(&mut document, &path, value)?;
     }
-    written(&document)
+    written(cx, arguments.function, &document)
 }
 
 /// The steps to what a path finds.
@@ -92,8 +94,8 @@ fn add(document: &mut Json, path: &Path, value: Json) {
     }
 }
 
-fn set(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(Arguments { function: "json_set", values, exprs }, |document, path, value| {
+fn set(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    for_each_pair(cx, Arguments { function: "json_set", values, exprs }, |document, path, value| {
         match find_mut(document, path) {
             Some(found) => *found = value,
             None => add(document, path, value),
@@ -102,8 +104,8 @@ fn set(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlRe
     })
 }
 
-fn insert(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(Arguments { function: "json_insert", values, exprs }, |document, path, value| {
+fn insert(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    for_each_pair(cx, Arguments { function: "json_insert", values, exprs }, |document, path, value| {
         if find_mut(document, path).is_none() {
             add(document, path, value);
         }
@@ -111,8 +113,8 @@ fn insert(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
     })
 }
 
-fn replace(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(Arguments { function: "json_replace", values, exprs }, |document, path, value| {
+fn replace(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    for_each_pair(cx, Arguments { function: "json_replace", values, exprs }, |document, path, value| {
         if let Some(found) = find_mut(document, path) {
             *found = value;
         }
@@ -121,8 +123,8 @@ fn replace(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
 }
 
 /// A value behind the last element of the array that is found; what is no array becomes one.
-fn array_append(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(Arguments { function: "json_array_append", values, exprs }, |document, path, value| {
+fn array_append(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    for_each_pair(cx, Arguments { function: "json_array_append", values, exprs }, |document, path, value| {
         match find_mut(document, path) {
             Some(Json::Array(items)) => items.push(value),
             Some(other) => *other = Json::Array(vec![std::mem::replace(other, Json::Null), value]),
@@ -133,8 +135,8 @@ fn array_append(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr)
 }
 
 /// A value before an element of an array, whether or not there is such an element.
-fn array_insert(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    for_each_pair(Arguments { function: "json_array_insert", values, exprs }, |document, path, value| {
+fn array_insert(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    for_each_pair(cx, Arguments { function: "json_array_insert", values, exprs }, |document, path, value| {
         let Some((above, Leg::Cell(index))) = parent(path) else {
             return Err(mysql_error!(ER_INVALID_JSON_PATH_ARRAY_CELL));
         };
@@ -149,9 +151,9 @@ fn array_insert(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr)
     })
 }
 
-fn remove(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn remove(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_remove", values, exprs };
-    let Some(mut document) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     for position in 1..values.len() {
         let Some(path) = arguments.plain_path(position)? else { return Ok(Value::Null) };
         if path.legs.is_empty() {
@@ -169,7 +171,7 @@ fn remove(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
             _ => {}
         }
     }
-    written(&document)
+    written(cx, arguments.function, &document)
 }
 
 /// Arrays one behind the other, objects with the members of both; where both have a member, these are merged. What is
@@ -194,17 +196,22 @@ fn preserved(left: Json, right: Json) -> Json {
     }
 }
 
-fn merge_preserve(function: &'static str, values: &[Value], exprs: &[Expr]) -> SqlResult<Value> {
+fn merge_preserve(
+    cx: &mut Context<'_>,
+    function: &'static str,
+    values: &[Value],
+    exprs: &[Expr],
+) -> SqlResult<Value> {
     let arguments = Arguments { function, values, exprs };
     let mut merged: Option<Json> = None;
     for position in 0..values.len() {
-        let Some(next) = arguments.document(position)? else { return Ok(Value::Null) };
+        let Some(next) = arguments.document(cx, position)? else { return Ok(Value::Null) };
         merged = Some(match merged {
             Some(before) => preserved(before, next),
             None => next,
         });
     }
-    merged.map_or(Ok(Value::Null), |merged| written(&merged))
+    merged.map_or(Ok(Value::Null), |merged| written(cx, arguments.function, &merged))
 }
 
 /// RFC 7396.
@@ -224,16 +231,16 @@ fn patched(target: Json, patch: Json) -> Json {
 }
 
 /// A NULL makes the result unknown until something that is no object replaces it.
-fn merge_patch(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn merge_patch(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_merge_patch", values, exprs };
-    let mut merged = arguments.document(0)?;
+    let mut merged = arguments.document(cx, 0)?;
     for position in 1..values.len() {
-        let patch = arguments.document(position)?;
+        let patch = arguments.document(cx, position)?;
         merged = match (merged, patch) {
             (_, None) | (None, Some(Json::Object(_))) => None,
             (None, Some(patch)) => Some(patch),
             (Some(target), Some(patch)) => Some(patched(target, patch)),
         };
     }
-    merged.map_or(Ok(Value::Null), |merged| written(&merged))
+    merged.map_or(Ok(Value::Null), |merged| written(cx, arguments.function, &merged))
 }

@@ -3,7 +3,7 @@
 use palisade_base::error_catalogue::{ER_INVALID_JSON_VALUE_FOR_CAST, ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE};
 use palisade_base::mysql_error;
 use palisade_catalog::decimal::ParseEnd;
-use palisade_catalog::json::{Json, parse};
+use palisade_catalog::json::{Json, JsonError, parse};
 use palisade_catalog::{Charset, CollationId, Decimal, SqlType, Value, charset, number};
 
 use crate::SqlResult;
@@ -68,8 +68,8 @@ fn opaque(bytes: &[u8], ty: &SqlType) -> Json {
 }
 
 /// A SQL value as JSON. A text is a string, whatever it says; a value of type JSON is what it is.
-pub fn to_json(value: &Value, expr: &Expr) -> Json {
-    match value {
+pub fn to_json(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<Json> {
+    Ok(match value {
         Value::Null => Json::Null,
         Value::Int(number) if is_truth(expr) => Json::Bool(*number != 0),
         Value::Int(number) => Json::Int(*number),
@@ -78,7 +78,9 @@ pub fn to_json(value: &Value, expr: &Expr) -> Json {
         Value::Decimal(number) => Json::Decimal(*number),
         Value::Float(number) => Json::Double(f64::from(*number)),
         Value::Double(number) => Json::Double(*number),
-        Value::Bytes(text) if expr.ty == SqlType::Json => parse::normal(text).unwrap_or(Json::Null),
+        Value::Bytes(text) if expr.ty == SqlType::Json => {
+            cx.read_json(text, Form::Normal)?.unwrap_or(Json::Null)
+        }
         Value::Bytes(text) if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY => {
             opaque(text, &expr.ty)
         }
@@ -98,10 +100,56 @@ pub fn to_json(value: &Value, expr: &Expr) -> Json {
         }
         // expressions have converted it to a DATETIME
         Value::Timestamp(_) => Json::String(utf8_text(value, expr)),
-    }
+    })
 }
 
+/// How a document is written that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As values of type JSON are.
+    Normal,
+    /// As clients write it.
+    Any,
+}
+
+/// What reading a byte of a document counts as, in units of a nanosecond.
+const UNITS_A_BYTE_READ: usize = 12;
+/// What writing a byte counts as.
+const UNITS_A_BYTE_WRITTEN: usize = 8;
+/// Bytes that are written between two looks.
+const WRITTEN_A_LOOK: usize = 1 << 12;
+
 impl Context<'_> {
+    /// Reads a document. The outer error ends the statement.
+    pub fn read_json(&mut self, text: &[u8], form: Form) -> SqlResult<Result<Json, JsonError>> {
+        let mut failure = None;
+        let read = parse::watched(text, form == Form::Normal, &mut |bytes| {
+            failure = self.checkpoint(bytes.saturating_mul(UNITS_A_BYTE_READ)).err();
+            failure.is_none()
+        });
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(read),
+        }
+    }
+
+    /// The normal text of a document; `None` if it is longer than `max_allowed_packet`.
+    pub fn write_json(&mut self, document: &Json) -> SqlResult<Option<Vec<u8>>> {
+        let limit = self.packet_limit();
+        let (mut out, mut failure, mut looked_at) = (Vec::new(), None, 0);
+        let is_complete = document.write_watched(&mut out, &mut |length| {
+            if length - looked_at > WRITTEN_A_LOOK {
+                failure = self.checkpoint((length - looked_at).saturating_mul(UNITS_A_BYTE_WRITTEN)).err();
+                looked_at = length;
+            }
+            failure.is_none() && length <= limit
+        });
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok((is_complete && out.len() <= limit).then_some(out)),
+        }
+    }
+
     /// CAST of a value of type JSON. A scalar becomes the SQL value that it says; what says none is 0, or NULL where a
     /// date is wanted, with warning 3156.
     pub fn cast_from_json(&mut self, text: &[u8], operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
@@ -115,7 +163,7 @@ impl Context<'_> {
             _ => ("DATE", true),
         };
         let wants_number = !temporal;
-        let scalar = match parse::normal(text) {
+        let scalar = match self.read_json(text, Form::Normal)? {
             Ok(Json::Bool(value)) if wants_number => Some((Value::Int(i64::from(value)), SqlType::INT)),
             Ok(Json::Int(value)) if wants_number => Some((Value::Int(value), SqlType::BIGINT)),
             Ok(Json::UInt(value)) if wants_number => Some((Value::UInt(value), SqlType::BIGINT_UNSIGNED)),

@@ -2,10 +2,10 @@
 
 use palisade_base::error_catalogue::{ER_INCORRECT_TYPE, ER_JSON_DOCUMENT_NULL_KEY};
 use palisade_base::mysql_error;
-use palisade_catalog::json::{self, Json, Members, Name, parse};
+use palisade_catalog::json::{self, Json, Members, Name};
 use palisade_catalog::{CollationId, SqlType, Value};
 
-use super::convert::utf8_text;
+use super::convert::{Form, utf8_text};
 use super::{Arguments, document_error, long_text, not_binary, text, written, wrong_count};
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
@@ -65,8 +65,8 @@ fn array(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
         return Ok(cx.too_large("json_array"));
     }
     let arguments = Arguments { function: "json_array", values, exprs };
-    let values: SqlResult<Vec<Json>> = (0..values.len()).map(|position| arguments.value(position)).collect();
-    written(&Json::Array(values?))
+    let items = (0..values.len()).map(|position| arguments.value(cx, position)).collect::<SqlResult<_>>()?;
+    written(cx, "json_array", &Json::Array(items))
 }
 
 /// A member's name from a value that is not NULL.
@@ -86,51 +86,61 @@ fn object(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     let mut members = Members::new();
     for position in (0..values.len()).step_by(2) {
         let name = member_name(values.at(position)?, exprs.at(position)?)?;
-        members.insert(name, arguments.value(position + 1)?);
+        members.insert(name, arguments.value(cx, position + 1)?);
     }
-    written(&Json::Object(members))
+    written(cx, "json_object", &Json::Object(members))
 }
 
-fn pretty(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(document) = (Arguments { function: "json_pretty", values, exprs }).document(0)? else {
+fn pretty(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let Some(document) = (Arguments { function: "json_pretty", values, exprs }).document(cx, 0)? else {
         return Ok(Value::Null);
     };
-    let mut out = Vec::new();
+    // each level indents each of its lines: the length is a product
+    let length = document.pretty_length(0);
+    if cx.exceeds(length)? {
+        return Ok(cx.too_large("json_pretty"));
+    }
+    let mut out = Vec::with_capacity(length);
     document.write_pretty(0, &mut out);
     Ok(Value::bytes(out))
 }
 
-fn type_of(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let document = Arguments { function: "json_type", values, exprs }.document(0)?;
+fn type_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let document = Arguments { function: "json_type", values, exprs }.document(cx, 0)?;
     Ok(document.map_or(Value::Null, |document| Value::bytes(document.type_name())))
 }
 
-fn quote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn quote(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     if exprs.at(0)?.ty == SqlType::Json {
         return Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_quote"));
     }
     require_text(exprs.at(0)?, "json_quote")?;
-    let mut out = Vec::new();
-    json::quote(&utf8_text(values.at(0)?, exprs.at(0)?), &mut out);
+    let text = utf8_text(values.at(0)?, exprs.at(0)?);
+    let length = json::quoted_length(&text);
+    if cx.exceeds(length)? {
+        return Ok(cx.too_large("json_quote"));
+    }
+    let mut out = Vec::with_capacity(length);
+    json::quote(&text, &mut out);
     Ok(Value::bytes(out))
 }
 
 /// The text of a JSON string; other values and texts that are in no quotation marks stay as they are.
-fn unquote(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn unquote(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     require_text(exprs.at(0)?, "json_unquote")?;
     let text = utf8_text(values.at(0)?, exprs.at(0)?);
     let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
     if !quoted {
         return Ok(Value::bytes(text));
     }
-    match parse::document(text.as_bytes()) {
+    match cx.read_json(text.as_bytes(), Form::Any)? {
         Ok(Json::String(text)) => Ok(Value::bytes(text)),
         Ok(_) => Ok(Value::bytes(text)),
         Err(error) => Err(document_error(error, 1, "json_unquote")),
     }
 }
 
-fn valid(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn valid(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let ty = &exprs.at(0)?.ty;
     if values.at(0)?.is_null() && (ty.is_string() || matches!(ty, SqlType::Null)) {
         return Ok(Value::Null);
@@ -138,7 +148,7 @@ fn valid(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sql
     let valid = match ty {
         SqlType::Json => true,
         ty if !ty.is_string() || ty.collation() == CollationId::BINARY => false,
-        _ => match parse::document(utf8_text(values.at(0)?, exprs.at(0)?).as_bytes()) {
+        _ => match cx.read_json(utf8_text(values.at(0)?, exprs.at(0)?).as_bytes(), Form::Any)? {
             Err(error @ json::JsonError::TooDeep) => return Err(document_error(error, 1, "json_valid")),
             parsed => parsed.is_ok(),
         },

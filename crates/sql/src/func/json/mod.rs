@@ -23,11 +23,11 @@ pub mod value;
 use palisade_base::error_catalogue::{
     ER_INVALID_JSON_CHARSET, ER_INVALID_JSON_PATH, ER_INVALID_JSON_PATH_WILDCARD,
     ER_INVALID_JSON_TEXT_IN_PARAM, ER_INVALID_TYPE_FOR_JSON, ER_JSON_BAD_ONE_OR_ALL_ARG,
-    ER_JSON_DOCUMENT_TOO_DEEP, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
+    ER_JSON_DOCUMENT_TOO_DEEP, ER_QUERY_INTERRUPTED, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::json::path::{Location, Path};
-use palisade_catalog::json::{Json, JsonError, MAX_DEPTH, parse};
+use palisade_catalog::json::{Json, JsonError, MAX_DEPTH};
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value};
 
@@ -35,7 +35,7 @@ use super::{Typed, text_of_length};
 use crate::SqlResult;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use convert::utf8_text;
+use convert::{Form, utf8_text};
 
 /// The collation of text that comes out of JSON.
 const COLLATION: CollationId = CollationId::UTF8MB4_BIN;
@@ -83,6 +83,7 @@ pub fn document_error(error: JsonError, number: usize, function: &str) -> MysqlE
             ),
         ),
         JsonError::TooDeep => mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP),
+        JsonError::Stopped => mysql_error!(ER_QUERY_INTERRUPTED),
     }
 }
 
@@ -92,7 +93,16 @@ impl Arguments<'_> {
     }
 
     /// The document that an argument is; `None` if it is NULL.
-    fn document(&self, position: usize) -> SqlResult<Option<Json>> {
+    fn document(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<Json>> {
+        self.read_document(cx, position)?.map_err(|error| document_error(error, position + 1, self.function))
+    }
+
+    /// The same, with what is wrong with the text apart from what ends the statement.
+    fn read_document(
+        &self,
+        cx: &mut Context<'_>,
+        position: usize,
+    ) -> SqlResult<Result<Option<Json>, JsonError>> {
         let (value, expr) = (self.values.at(position)?, self.exprs.at(position)?);
         let number = position + 1;
         match &expr.ty {
@@ -104,13 +114,13 @@ impl Arguments<'_> {
             _ => return Err(mysql_error!(ER_INVALID_TYPE_FOR_JSON, number, self.function)),
         }
         if value.is_null() {
-            return Ok(None);
+            return Ok(Ok(None));
         }
         let parsed = match (&expr.ty, value) {
-            (SqlType::Json, Value::Bytes(text)) => parse::normal(text),
-            _ => parse::document(self.utf8(position)?.as_bytes()),
+            (SqlType::Json, Value::Bytes(text)) => cx.read_json(text, Form::Normal)?,
+            _ => cx.read_json(self.utf8(position)?.as_bytes(), Form::Any)?,
         };
-        parsed.map(Some).map_err(|error| document_error(error, number, self.function))
+        Ok(parsed.map(Some))
     }
 
     /// An argument's text in UTF-8; 3144 of a binary string.
@@ -149,8 +159,8 @@ impl Arguments<'_> {
     }
 
     /// An argument as JSON: NULL is `null`, a text is a string.
-    fn value(&self, position: usize) -> SqlResult<Json> {
-        Ok(convert::to_json(self.values.at(position)?, self.exprs.at(position)?))
+    fn value(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Json> {
+        convert::to_json(cx, self.values.at(position)?, self.exprs.at(position)?)
     }
 }
 
@@ -202,10 +212,13 @@ fn written_array<'a>(
     Ok(Value::bytes(out))
 }
 
-/// A document as a value of type JSON; 3157 if it has grown too deep.
-fn written(document: &Json) -> SqlResult<Value> {
+/// A document as a value of type JSON; 3157 if it has grown too deep, NULL with 1301 if it is too long.
+fn written(cx: &mut Context<'_>, function: &str, document: &Json) -> SqlResult<Value> {
     if document.is_too_deep() {
         return Err(mysql_error!(ER_JSON_DOCUMENT_TOO_DEEP));
     }
-    Ok(Value::bytes(document.to_text()))
+    Ok(match cx.write_json(document)? {
+        Some(text) => Value::bytes(text),
+        None => cx.too_large(function),
+    })
 }

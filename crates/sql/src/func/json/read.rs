@@ -37,7 +37,7 @@ fn is_equal(left: &Json, right: &Json) -> bool {
 /// What one path finds, or all that several do, or one that may find several: then in an array.
 fn extract(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_extract", values, exprs };
-    let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let mut several = values.len() > 2;
     let mut found = Vec::new();
     for position in 1..values.len() {
@@ -48,20 +48,24 @@ fn extract(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
     }
     match found.as_slice() {
         [] => Ok(Value::Null),
-        [one] if !several => written(one),
+        [one] if !several => written(cx, "json_extract", one),
         found => super::written_array(cx, "json_extract", found.iter().copied()),
     }
 }
 
 /// Calls `answer` with what the path in the second argument finds, if there is one, else with the document.
-fn with_part(arguments: Arguments<'_>, answer: impl FnOnce(&Json) -> SqlResult<Value>) -> SqlResult<Value> {
-    let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
+fn with_part(
+    cx: &mut Context<'_>,
+    arguments: Arguments<'_>,
+    answer: impl FnOnce(&mut Context<'_>, &Json) -> SqlResult<Value>,
+) -> SqlResult<Value> {
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     if arguments.values.len() < 2 {
-        return answer(&document);
+        return answer(cx, &document);
     }
     let Some(path) = arguments.plain_path(1)? else { return Ok(Value::Null) };
     match path.first(&document) {
-        Some(location) => answer(location.value),
+        Some(location) => answer(cx, location.value),
         None => Ok(Value::Null),
     }
 }
@@ -70,7 +74,7 @@ fn with_part(arguments: Arguments<'_>, answer: impl FnOnce(&Json) -> SqlResult<V
 fn length(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let function = if values.len() < 2 { "json_length" } else { "json_extract" };
     let arguments = Arguments { function, values, exprs };
-    let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     if values.len() < 2 {
         return Ok(int(document.length()));
     }
@@ -82,17 +86,19 @@ fn length(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     })
 }
 
-fn keys(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    with_part(Arguments { function: "json_keys", values, exprs }, |part| match part {
-        Json::Object(members) => {
-            written(&Json::Array(members.keys().map(|name| Json::String(name.0.clone())).collect()))
-        }
+fn keys(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    with_part(cx, Arguments { function: "json_keys", values, exprs }, |cx, part| match part {
+        Json::Object(members) => written(
+            cx,
+            "json_keys",
+            &Json::Array(members.keys().map(|name| Json::String(name.0.clone())).collect()),
+        ),
         _ => Ok(Value::Null),
     })
 }
 
-fn depth(_: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let document = Arguments { function: "json_depth", values, exprs }.document(0)?;
+fn depth(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let document = Arguments { function: "json_depth", values, exprs }.document(cx, 0)?;
     Ok(document.map_or(Value::Null, |document| int(document.depth())))
 }
 
@@ -158,8 +164,8 @@ fn any_equal(cx: &mut Context<'_>, items: &[Json], wanted: &Json) -> SqlResult<b
 
 fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_contains", values, exprs };
-    let Some(target) = arguments.document(0)? else { return Ok(Value::Null) };
-    let Some(candidate) = arguments.document(1)? else { return Ok(Value::Null) };
+    let Some(target) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
+    let Some(candidate) = arguments.document(cx, 1)? else { return Ok(Value::Null) };
     if values.len() < 3 {
         return Ok(boolean(is_contained(cx, &candidate, &target)?));
     }
@@ -173,7 +179,7 @@ fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) ->
 /// Whether one path finds something, or all do. Looks no further than it must, so that a NULL behind does not matter.
 fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_contains_path", values, exprs };
-    let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let Some(all) = arguments.all(1)? else { return Ok(Value::Null) };
     for position in 2..values.len() {
         let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
@@ -186,7 +192,7 @@ fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Exp
 
 fn overlaps(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_overlaps", values, exprs };
-    let (Some(left), Some(right)) = (arguments.document(0)?, arguments.document(1)?) else {
+    let (Some(left), Some(right)) = (arguments.document(cx, 0)?, arguments.document(cx, 1)?) else {
         return Ok(Value::Null);
     };
     Ok(boolean(match (&left, &right) {
@@ -220,8 +226,8 @@ fn member_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -
     if arguments.is_null(0)? {
         return Ok(Value::Null);
     }
-    let Some(array) = arguments.document(1)? else { return Ok(Value::Null) };
-    let wanted = arguments.value(0)?;
+    let Some(array) = arguments.document(cx, 1)? else { return Ok(Value::Null) };
+    let wanted = arguments.value(cx, 0)?;
     Ok(boolean(match &array {
         Json::Array(items) => any_equal(cx, items, &wanted)?,
         other => is_equal(other, &wanted),

@@ -80,7 +80,7 @@ const UNITS_A_BYTE: usize = 8;
 /// pattern, or those of several in an array.
 fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_search", values, exprs };
-    let Some(document) = arguments.document(0)? else { return Ok(Value::Null) };
+    let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     let Some(all) = arguments.all(1)? else { return Ok(Value::Null) };
     let escape = match values.get(3) {
         None | Some(Value::Null) => String::new(),
@@ -121,7 +121,9 @@ fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     let mut found = search.found.into_iter().map(Json::String);
     match (found.next(), found.len()) {
         (None, _) => Ok(Value::Null),
-        (Some(one), 0) => written(&one),
-        (Some(first), _) => written(&Json::Array(std::iter::once(first).chain(found).collect())),
+        (Some(one), 0) => written(cx, "json_search", &one),
+        (Some(first), _) => {
+            written(cx, "json_search", &Json::Array(std::iter::once(first).chain(found).collect()))
+        }
     }
 }

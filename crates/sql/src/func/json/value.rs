@@ -6,7 +6,7 @@ use palisade_catalog::json::Json;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{SqlType, Value};
 
-use super::{Arguments, json};
+use super::{Arguments, document_error, json};
 use crate::expr::{CastTarget, Context, Expr, Node};
 use crate::func::{Evaluation, Function, function};
 use crate::place::At;
@@ -53,10 +53,11 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
         // a binary string is refused whatever the clauses say
         read.utf8(0)?;
     }
-    let document = match read.document(0) {
+    let document = read.read_document(cx, 0);
+    let document = match cx.attempt(document)? {
         Ok(Some(document)) => document,
         Ok(None) => return Ok(Value::Null),
-        Err(error) => return answer(cx, on_error, error),
+        Err(error) => return answer(cx, on_error, document_error(error, 1, "json_value")),
     };
     let Some(path) = read.path(1)? else { return Ok(Value::Null) };
     let found = super::found(cx, &path, &document, true);

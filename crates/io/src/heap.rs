@@ -1,0 +1,131 @@
+//! How much memory a task holds: an allocator that counts, for each thread, what is allocated less what is freed.
+//!
+//! A statement makes many kinds of things: its parse tree, its plan, values, hash tables, rows for the client. To have each
+//! of them report its size is work that is forgotten in one of a hundred places. Here nothing reports: the allocator adds
+//! the sizes up, in one word of the thread that costs an addition and no atomic. A thread that polls tasks gives each its
+//! own sum ([`exchange`]) for as long as it polls it:
+//!
+//! ```text
+//!   thread      ── exchange(a) ── polls A ── a = exchange(own) ── exchange(b) ── polls B ── b = exchange(own) ──
+//!   held() is       a, growing                 the thread's own       b, growing
+//! ```
+//!
+//! So [`held`] is what the current task holds, whichever threads have polled it. What it allocates and leaves behind in
+//! something shared stays on its account, and what it frees of others' is taken off: the sum says what happened between two
+//! looks at it, over one statement, and is no lifelong balance.
+//!
+//! Where [`Counted`] is not the process's allocator, nothing is counted and [`held`] stays 0.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::Cell;
+
+thread_local! {
+    static HELD: Cell<i64> = const { Cell::new(0) };
+    static PEAK: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Bytes that the current task holds; negative if it has freed more than it allocated.
+#[inline]
+pub fn held() -> i64 {
+    HELD.get()
+}
+
+/// From now on the calling thread counts for another task, which holds so much. Gives what was counted for the one before.
+#[inline]
+pub fn exchange(held: i64) -> i64 {
+    HELD.replace(held)
+}
+
+/// The most that [`held`] has been on this thread since the last call. Known only where the allocator is
+/// [`Gauged`].
+pub fn take_peak() -> i64 {
+    PEAK.replace(HELD.get())
+}
+
+/// An allocator that counts what `A` gives out. `GAUGED` keeps the highest count as well.
+pub struct Counted<A, const GAUGED: bool = false>(pub A);
+
+/// [`Counted`] with [`take_peak`]: for tests.
+pub type Gauged<A> = Counted<A, true>;
+
+impl<A, const GAUGED: bool> Counted<A, GAUGED> {
+    #[inline]
+    fn add(bytes: usize) {
+        let held = HELD.get().wrapping_add(bytes as i64);
+        HELD.set(held);
+        if GAUGED && held > PEAK.get() {
+            PEAK.set(held);
+        }
+    }
+
+    #[inline]
+    fn subtract(bytes: usize) {
+        HELD.set(HELD.get().wrapping_sub(bytes as i64));
+    }
+}
+
+// SAFETY: every call goes to `A` with the arguments as they came, and its answer back as it is; `A` keeps the contract.
+// The counters are cells of the thread without a destructor and made at compile time, so that to use them
+// neither allocates nor panics, also while the thread ends.
+unsafe impl<A: GlobalAlloc, const GAUGED: bool> GlobalAlloc for Counted<A, GAUGED> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: the caller's promises about `layout` are what `A` asks for.
+        unsafe { self.0.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: as above.
+        unsafe { self.0.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        Self::subtract(layout.size());
+        // SAFETY: the caller has `pointer` from this allocator, which has it from `A`, with this layout.
+        unsafe { self.0.dealloc(pointer, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::add(size);
+        Self::subtract(layout.size());
+        // SAFETY: as for `dealloc`; and the caller promises that `size` fits.
+        unsafe { self.0.realloc(pointer, layout, size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::alloc::System;
+
+    /// The tests of this crate run without it as their allocator, so that it counts only what they ask it for.
+    const HEAP: Gauged<System> = Counted(System);
+
+    #[test]
+    fn each_task_has_its_own_sum() {
+        let layout = Layout::from_size_align(1000, 8).unwrap();
+        let other = exchange(0);
+        // SAFETY: each block is given back once, with the layout that it has.
+        unsafe {
+            let first = HEAP.alloc(layout);
+            assert_eq!(held(), 1000);
+            let ours = exchange(other);
+            assert_eq!(exchange(ours), other, "another task's sum has not moved");
+            let first = HEAP.realloc(first, layout, 3000);
+            assert_eq!(held(), 3000);
+            HEAP.dealloc(first, Layout::from_size_align(3000, 8).unwrap());
+            let second = HEAP.alloc_zeroed(layout);
+            assert_eq!(held(), 1000);
+            HEAP.dealloc(second, layout);
+        }
+        assert_eq!(held(), 0);
+        assert!((3000..=4000).contains(&take_peak()), "a block that grows may be there twice");
+        assert_eq!(take_peak(), 0);
+        exchange(other);
+    }
+}
