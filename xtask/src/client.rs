@@ -84,6 +84,16 @@ impl Column {
         Column { charset: 63, kind: 255, flags: 0, decimals: 0 }
     }
 
+    /// Whether it is a YEAR.
+    pub fn is_year(&self) -> bool {
+        self.kind == 13
+    }
+
+    /// Whether it is an INT UNSIGNED.
+    pub fn is_int_unsigned(&self) -> bool {
+        self.kind == 3 && self.flags & UNSIGNED != 0
+    }
+
     /// Whether its values are doubles.
     pub fn is_double(&self) -> bool {
         APPROXIMATE.contains(&self.kind)

@@ -33,7 +33,8 @@ impl ColumnFormat {
     /// `results`; `None` leaves text as it is.
     pub fn new(ty: &SqlType, column_flags: u16, display_width: u32, results: Option<Charset>) -> Self {
         let from = ty.collation().get().charset;
-        let differs = |to: &Charset| ty.is_text() && !same_bytes(from, *to);
+        let is_text = ty.is_text() || matches!(ty, SqlType::Json);
+        let differs = |to: &Charset| is_text && !same_bytes(from, *to);
         let zerofill = column_flags & flags::ZEROFILL != 0 && !matches!(ty, SqlType::Year);
         ColumnFormat {
             type_code: ty.wire_code(),

@@ -125,8 +125,11 @@ impl<'a> PacketSink<'a> {
 pub fn definition(column: &ColumnMeta, charset: Option<Charset>) -> ColumnDefinition<'_> {
     let own = column.ty.collation().get();
     let is_computed = column.org_name.is_empty();
+    // A JSON column is said to be binary, computed JSON is text like any other.
+    let is_json = column.ty == SqlType::Json;
+    let is_text = column.ty.is_text() || is_json && is_computed;
     let (collation, bytes_per_char) = match charset {
-        Some(charset) if column.ty.is_text() && charset != Charset::Binary => {
+        Some(charset) if is_text && charset != Charset::Binary => {
             (Collation::default_of(charset).id, charset.max_bytes())
         }
         _ => (own.id, own.charset.max_bytes()),
@@ -142,11 +145,11 @@ pub fn definition(column: &ColumnMeta, charset: Option<Charset>) -> ColumnDefini
         org_table: column.org_table.as_bytes(),
         name: column.name.as_bytes(),
         org_name: column.org_name.as_bytes(),
-        collation: if column.ty == SqlType::Json { CollationId::BINARY.0 } else { collation.0 },
+        collation: if is_json && !is_computed { CollationId::BINARY.0 } else { collation.0 },
         length,
         type_code: column.ty.wire_code(),
         flags: wire_flags(column),
-        decimals: if is_computed && column.ty.is_text() { NOT_FIXED } else { column.ty.wire_decimals() },
+        decimals: if is_computed && is_text { NOT_FIXED } else { column.ty.wire_decimals() },
     }
 }
 

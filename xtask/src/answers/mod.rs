@@ -21,6 +21,7 @@ mod compare;
 mod findings;
 mod groups;
 mod kinds;
+mod parameters;
 mod question;
 mod reduce;
 mod rules;
@@ -170,9 +171,15 @@ impl Pair {
                     return Ok(Some(Found { difference, codes: [None; 2], name: None, shown }));
                 }
             };
-            for [ours, theirs] in &replies {
+            for (execution, [ours, theirs]) in replies.iter().enumerate() {
                 if let Some(difference) = difference(ours, theirs) {
                     let name = named(&Case { step, ours, theirs, difference });
+                    let name = match name {
+                        None if self.answers_as_with_values(question, step, execution, ours) => {
+                            Some(parameters::NAME)
+                        }
+                        name => name,
+                    };
                     let shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
                     let codes = [ours.error(), theirs.error()];
                     return Ok(Some(Found { difference, codes, name, shown }));
@@ -181,6 +188,27 @@ impl Pair {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a statement with parameters is answered like the one that has their values in their place, and
+    /// that one alike by both servers.
+    fn answers_as_with_values(
+        &mut self,
+        question: &Question,
+        step: &Step,
+        execution: usize,
+        ours: &Reply,
+    ) -> bool {
+        let Some(text) = parameters::with_values(question, step, execution) else { return false };
+        let step = Step::Text(text);
+        let Ok(replies) = ask(&mut self.servers, &step) else { return false };
+        replies.iter().all(|[again, theirs]| {
+            let difference = difference(again, theirs);
+            let is_meant = difference.is_none_or(|difference| {
+                named(&Case { step: &step, ours: again, theirs, difference }).is_some()
+            });
+            is_meant && parameters::same_values(ours, again)
+        })
     }
 
     /// The smallest question that shows the same kind of difference, and what it shows.

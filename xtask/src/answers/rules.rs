@@ -6,6 +6,7 @@
 
 use super::compare::{Difference, Reply, difference};
 use super::question::Step;
+use crate::client::Answer;
 
 /// A difference found.
 pub struct Case<'c> {
@@ -29,6 +30,71 @@ pub fn named(case: &Case) -> Option<&'static str> {
 
 const RULES: &[Rule] = &[
     Rule {
+        name: "ORDER BY may compute with an expression of GROUP BY",
+        accepts: |case| {
+            case.difference == Difference::OnlyPeerFails
+                && matches!(&case.theirs.answer, Answer::Failed(1055, _, text) if text.contains("of ORDER BY clause"))
+                && case.step.text().contains("GROUP BY")
+        },
+    },
+    Rule {
+        name: "which MySQL says that it does not support yet (warning 1235)",
+        accepts: |case| {
+            let says_so = |(code, text): &(String, String)| {
+                code == "1235"
+                    && ["JSON in the", "comparison of JSON", "non-scalar JSON"]
+                        .iter()
+                        .any(|part| text.contains(part))
+            };
+            case.theirs.warnings.iter().any(says_so)
+        },
+    },
+    Rule {
+        name: "The type of a column of nothing but NULL",
+        accepts: |case| case.difference == Difference::Types && differs_in_columns_of_null_only(case),
+    },
+    Rule {
+        name: "a YEAR that was sorted or grouped is called INT UNSIGNED by MySQL",
+        accepts: |case| {
+            let pairs = case.ours.columns.iter().zip(&case.theirs.columns);
+            case.difference == Difference::Types
+                && pairs
+                    .into_iter()
+                    .all(|(ours, theirs)| ours.is_like(theirs) || ours.is_year() && theirs.is_int_unsigned())
+        },
+    },
+    Rule {
+        name: "which of several equal texts stands for them",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_grouped = ["GROUP BY", "DISTINCT", "UNION"].iter().any(|word| text.contains(word));
+            case.difference == Difference::Rows && is_grouped && same_but_for_case(case)
+        },
+    },
+    Rule {
+        name: "WITH ROLLUP over no rows a constant of GROUP BY is NULL",
+        accepts: |case| {
+            let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+                return false;
+            };
+            let [ours, theirs] = [ours, theirs].map(|rows| rows.iter().flatten());
+            case.difference == Difference::Rows
+                && case.step.text().contains("WITH ROLLUP")
+                && case.step.text().contains("WHERE 1 = 0")
+                && ours.zip(theirs).all(|(ours, theirs)| ours == theirs || ours.is_none())
+        },
+    },
+    Rule {
+        name: "HAVING sees what an expression of GROUP BY is in the rows that sum up",
+        accepts: |case| {
+            let text = case.step.text();
+            let keys =
+                text.split_once(" GROUP BY ").and_then(|(_, keys)| keys.split_once(" WITH ROLLUP HAVING "));
+            case.difference == Difference::Rows
+                && keys.is_some_and(|(keys, _)| keys.contains(['(', '+', '=', '%', ' ']))
+        },
+    },
+    Rule {
         name: "what is not executed yet answers error 1235 with the construct's name",
         accepts: |case| case.difference == Difference::NotSupported && case.ours.error() == Some(1235),
     },
@@ -44,6 +110,13 @@ const RULES: &[Rule] = &[
         name: "How often a warning about a value that does not convert is repeated is not MySQL's number",
         accepts: |case| case.difference == Difference::Warnings && same_with_each_warning_once(case),
     },
+    Rule {
+        name: "which values of a query that do not convert leave a warning, and what it calls their type",
+        accepts: |case| {
+            is_query(case.step.text())
+                && same_but_for_warnings(case, |code, _| matches!(code, "1292" | "1366" | "1411"))
+        },
+    },
     Rule { name: "Warning 3156 says row 1 whatever the row.", accepts: |case| same_with_rows_of_3156(case) },
     Rule {
         name: "SUM and AVG of DISTINCT texts that are no numbers warn with 1292",
@@ -58,6 +131,11 @@ const RULES: &[Rule] = &[
     },
 ];
 
+/// Whether a statement stores nothing.
+fn is_query(text: &str) -> bool {
+    ["SELECT", "(SELECT", "EXECUTE"].iter().any(|verb| text.starts_with(verb))
+}
+
 /// Whether the replies are the same without the warnings that `meant` knows by code and text.
 fn same_but_for_warnings(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
     let rest = |reply: &Reply| {
@@ -66,6 +144,28 @@ fn same_but_for_warnings(case: &Case, meant: impl Fn(&str, &str) -> bool) -> boo
         reply
     };
     case.difference == Difference::Warnings && difference(&rest(case.ours), &rest(case.theirs)).is_none()
+}
+
+fn differs_in_columns_of_null_only(case: &Case) -> bool {
+    let Answer::Rows(rows) = &case.ours.answer else { return false };
+    let pairs = case.ours.columns.iter().zip(&case.theirs.columns).enumerate();
+    let mut different = pairs.filter(|(_, (ours, theirs))| !ours.is_like(theirs));
+    different.all(|(at, _)| rows.iter().all(|row| row.get(at).is_some_and(Option::is_none)))
+}
+
+/// Whether the rows are the same but for capital and small letters and spaces at the end.
+fn same_but_for_case(case: &Case) -> bool {
+    let folded = |reply: &Reply| {
+        let mut reply = reply.clone();
+        reply.warnings.clear();
+        if let Answer::Rows(rows) = &mut reply.answer {
+            for value in rows.iter_mut().flatten().flatten() {
+                *value = value.trim_end().to_lowercase();
+            }
+        }
+        reply
+    };
+    !matches!(difference(&folded(case.ours), &folded(case.theirs)), Some(Difference::Rows))
 }
 
 /// Whether the replies have the same warnings but for how often, among those of conversions.
@@ -110,8 +210,8 @@ mod tests {
     #[test]
     fn rules_are_named_by_the_page() {
         let page = page();
-        for rule in RULES {
-            assert!(page.contains(rule.name), "docs/sql.md does not say: {}", rule.name);
+        for name in RULES.iter().map(|rule| rule.name).chain([super::super::parameters::NAME]) {
+            assert!(page.contains(name), "docs/sql.md does not say: {name}");
         }
     }
 }

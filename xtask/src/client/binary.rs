@@ -38,6 +38,33 @@ pub struct Prepared {
     pub parameters: u16,
 }
 
+impl std::fmt::Display for Parameter {
+    /// The literal of the same value and type.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Parameter::Null => write!(f, "NULL"),
+            Parameter::Signed(value) => write!(f, "{value}"),
+            Parameter::Unsigned(value) => write!(f, "CAST({value} AS UNSIGNED)"),
+            Parameter::Double(value) => write!(f, "{value:e}"),
+            Parameter::Decimal(text) => write!(f, "{text}"),
+            Parameter::Text(text) => write!(f, "'{text}'"),
+            Parameter::Bytes(bytes) => {
+                // a hexadecimal literal may be a number
+                write!(f, "CAST(x'")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                write!(f, "' AS BINARY)")
+            }
+            Parameter::DateTime(year, [month, day, hour, minute, second], micros) => {
+                write!(f, "TIMESTAMP'{year}-{month}-{day} {hour}:{minute}:{second}.{micros:06}'")
+            }
+            Parameter::Time(negative, _, [hour, minute, second], micros) => {
+                let sign = if *negative { "-" } else { "" };
+                write!(f, "TIME'{sign}{hour}:{minute}:{second}.{micros:06}'")
+            }
+        }
+    }
+}
+
 impl Parameter {
     /// The protocol's number of the type, and whether it is unsigned.
     fn kind(&self) -> [u8; 2] {

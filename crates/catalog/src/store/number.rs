@@ -77,8 +77,8 @@ impl Store<'_> {
         local.round(0).map(|rounded| Number::Int(rounded.to_number().into()))
     }
 
-    /// The value rounded to an integer, clamped far beyond every column's range.
-    fn nearest_integer(&mut self) -> Result<i128> {
+    /// The value rounded to an integer, clamped far beyond every column's range; and what it is if it is a text.
+    fn nearest_integer(&self) -> (i128, TextEnd) {
         let from_decimal = |value: Decimal| match (value.is_negative(), value.to_i64(), value.to_u64()) {
             (true, Ok(exact), _) => i128::from(exact),
             (true, Err(_), _) => i128::MIN,
@@ -86,10 +86,10 @@ impl Store<'_> {
             (false, _, Err(_)) => i128::MAX,
         };
         match self.whole_seconds().or_else(|| self.number()) {
-            Some(Number::Int(value)) => Ok(value),
-            Some(Number::Decimal(value)) => Ok(from_decimal(value)),
+            Some(Number::Int(value)) => (value, TextEnd::Complete),
+            Some(Number::Decimal(value)) => (from_decimal(value), TextEnd::Complete),
             // A float cast saturates.
-            Some(Number::Double(value)) => Ok(value.round_ties_even() as i128),
+            Some(Number::Double(value)) => (value.round_ties_even() as i128, TextEnd::Complete),
             None => {
                 let (value, end) = Decimal::parse(&self.text());
                 let end = match end {
@@ -97,20 +97,24 @@ impl Store<'_> {
                     ParseEnd::Trailing => TextEnd::Trailing,
                     ParseEnd::NoNumber => TextEnd::NoNumber,
                 };
-                self.text_problem(end, "integer", from_decimal(value))
+                (from_decimal(value), end)
             }
         }
     }
 
     pub(super) fn integer(&mut self, width: IntWidth, unsigned: bool) -> Result<Value> {
-        let value = self.nearest_integer()?;
+        let (value, end) = self.nearest_integer();
         let (low, high) = match unsigned {
             true => (0, i128::from(width.unsigned_max())),
             false => (i128::from(width.signed_range().0), i128::from(width.signed_range().1)),
         };
         let clamped = value.clamp(low, high);
         let stored = if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) };
-        if clamped == value { Ok(stored) } else { self.problem(StoreErrorKind::OutOfRange, stored) }
+        // That something follows a number which does not fit is not told.
+        match clamped == value {
+            true => self.text_problem(end, "integer", stored),
+            false => self.problem(StoreErrorKind::OutOfRange, stored),
+        }
     }
 
     pub(super) fn decimal(&mut self, precision: u8, scale: u8, unsigned: bool) -> Result<Value> {
@@ -223,7 +227,7 @@ impl Store<'_> {
                 return self.problem(StoreErrorKind::OutOfRange, Value::Bit { bits: 0, width });
             }
             _ => {
-                let value = self.nearest_integer()?;
+                let (value, _) = self.nearest_integer();
                 i64::try_from(value).map(|value| value as u64).or_else(|_| u64::try_from(value)).ok()
             }
         };
@@ -241,20 +245,26 @@ impl Store<'_> {
         if let ValueRef::Year(year) = self.value {
             return Ok(Value::Year(year));
         }
-        let year = match self.value {
-            ValueRef::Date(date) => i128::from(date.year()),
-            ValueRef::DateTime(value) => i128::from(value.date().year()),
-            ValueRef::Timestamp(value) => i128::from(value.to_datetime(self.context.zone).date().year()),
-            _ => self.nearest_integer()?,
+        let (year, end) = match self.value {
+            ValueRef::Date(date) => (i128::from(date.year()), TextEnd::Complete),
+            ValueRef::DateTime(value) => (i128::from(value.date().year()), TextEnd::Complete),
+            ValueRef::Timestamp(value) => {
+                (i128::from(value.to_datetime(self.context.zone).date().year()), TextEnd::Complete)
+            }
+            // a time of today
+            ValueRef::Time(_) => (i128::from(self.context.today.year()), TextEnd::Complete),
+            _ => self.nearest_integer(),
         };
-        // The text '0' is 2000; the number 0 and the text '0000' are the zero year.
+        // The text '0' is 2000; the number 0, the text '0000' and one that is no number are the zero year.
         let zero_is_2000 = matches!(self.value, ValueRef::Bytes(text) if text.trim_ascii().len() != 4);
-        match year {
-            0 if !zero_is_2000 => Ok(Value::Year(0)),
-            0..=69 => Ok(Value::Year(2000 + year as u16)),
-            70..=99 => Ok(Value::Year(1900 + year as u16)),
-            1901..=2155 => Ok(Value::Year(year as u16)),
-            _ => self.problem(StoreErrorKind::OutOfRange, Value::Year(0)),
-        }
+        let year = match year {
+            _ if matches!(end, TextEnd::NoNumber) => Value::Year(0),
+            0 if !zero_is_2000 => Value::Year(0),
+            0..=69 => Value::Year(2000 + year as u16),
+            70..=99 => Value::Year(1900 + year as u16),
+            1901..=2155 => Value::Year(year as u16),
+            _ => return self.problem(StoreErrorKind::OutOfRange, Value::Year(0)),
+        };
+        self.text_problem(end, "integer", year)
     }
 }

@@ -130,7 +130,8 @@ impl Store<'_> {
     /// The value as a number, if it is one rather than text.
     fn index(&self) -> Option<u64> {
         Some(match self.value {
-            ValueRef::Int(value) => u64::try_from(value).unwrap_or(u64::MAX),
+            // A negative one is out of every ENUM's range, and has the bits of a SET.
+            ValueRef::Int(value) => value as u64,
             ValueRef::UInt(value) => value,
             ValueRef::Year(value) => value.into(),
             ValueRef::Bit { bits, .. } => bits,

@@ -237,7 +237,11 @@ impl Binder<'_> {
         };
         match at {
             Some(item) => {
-                let alias = self.scope().items.iter().find(|(_, known)| *known == item);
+                // A column that is named as such has the alias of no item: that may be another column's name.
+                let scope = self.scope();
+                let is_own_name =
+                    matches!(expr, ast::Expr::Column(name) if scope.is_column_named(&item, name));
+                let alias = scope.items.iter().find(|(_, known)| !is_own_name && *known == item);
                 let alias = alias.map(|(alias, _)| alias.clone());
                 Ok((item, alias))
             }

@@ -1,13 +1,15 @@
 //! Predicates on several operands: rows, BETWEEN, IN, LIKE, ANY and ALL.
 
+use std::sync::Arc;
+
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
-use super::Binder;
 use super::compare::{compare, constant_as_column, literal_date, negation, row_parts, wider};
 use super::types::transcode_to;
+use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of};
 use crate::expr::{Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
@@ -178,7 +180,7 @@ impl Binder<'_> {
         all: bool,
         negated: bool,
     ) -> SqlResult<Expr> {
-        let left = match row_parts(operand) {
+        let mut left = match row_parts(operand) {
             Some(parts) => self.all(parts)?,
             None => vec![self.expr(operand)?],
         };
@@ -191,8 +193,29 @@ impl Binder<'_> {
             return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
         }
         let mut domains = Vec::with_capacity(left.len());
-        for (left, right) in left.iter().zip(&plan.output) {
-            domains.push(domain_of(left, right, comparison.symbol())?);
+        for (left, right) in left.iter_mut().zip(&plan.output) {
+            let domain = domain_of(left, right, comparison.symbol())?;
+            if let Domain::Text(collation) = domain {
+                transcode_to(left, collation);
+            }
+            domains.push(domain);
+        }
+        // Texts are compared in one character set, those of the subquery's rows, too.
+        let charset = |collation: CollationId| collation.get().charset;
+        let is_transcoded = plan.output.iter().zip(&domains).any(|(output, domain)| match domain {
+            Domain::Text(collation) => charset(output.ty.collation()) != charset(*collation),
+            _ => false,
+        });
+        drop(plan);
+        if is_transcoded {
+            let Some(query) = self.subqueries[number].as_mut().and_then(Arc::get_mut) else {
+                return Err(not_supported("texts of two character sets beside a subquery that is shared"));
+            };
+            for (output, domain) in query.output.iter_mut().zip(&domains) {
+                if let Domain::Text(collation) = domain {
+                    transcode_to(output, *collation);
+                }
+            }
         }
         let usage = SubqueryUse::Quantified { left, comparison, domains, all, negated };
         Ok(Expr::truth(Node::Subquery(Box::new(Subquery { number, usage, correlated })), true))

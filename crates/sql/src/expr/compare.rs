@@ -211,16 +211,17 @@ pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(Colla
     aggregate(operands, unsettled).ok_or_else(|| incompatible(operands, operation))
 }
 
-fn texts<'e>(operands: &[&'e Expr]) -> impl Iterator<Item = &'e Expr> {
-    operands.iter().copied().filter(|operand| operand.ty.is_string())
-}
-
 /// The collation that operands agree on; `unsettled` decides where two of equal strength do not.
 fn aggregate(
     operands: &[&Expr],
     unsettled: impl Fn(CollationId, Coercibility) -> Option<(CollationId, Coercibility)>,
 ) -> Option<(CollationId, Coercibility)> {
-    let mut found = texts(operands).map(|operand| (operand.ty.collation(), operand.coercibility));
+    let mut found = operands.iter().filter_map(|operand| match &operand.ty {
+        // bits are bytes where they stand for a text
+        SqlType::Bit { .. } => Some((CollationId::BINARY, Coercibility::Implicit)),
+        ty if ty.is_string() => Some((ty.collation(), operand.coercibility)),
+        _ => None,
+    });
     let Some(first) = found.next() else { return Some((CollationId::default(), Coercibility::Numeric)) };
     found.try_fold(first, |current, next| {
         reconcile(current, next).or_else(|| unsettled(current.0, current.1.min(next.1)))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_UNKNOWN_SYSTEM_VARIABLE};
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
+use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
 use super::convert::text_of;
@@ -341,9 +342,9 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
             let text = text_of(&other, ty);
             let ty = match ty {
                 SqlType::Binary { .. } | SqlType::VarBinary { .. } | SqlType::Blob { .. } => {
-                    SqlType::VarBinary { length: text.len() as u32 }
+                    SqlType::Blob { size: LobSize::Long }
                 }
-                _ => SqlType::VarChar { length: 65_535, collation },
+                _ => SqlType::Text { size: LobSize::Long, collation },
             };
             UserVariable { value: Value::Bytes(text), ty }
         }

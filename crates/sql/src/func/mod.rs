@@ -139,7 +139,8 @@ pub fn text_type(
     length: u64,
     connection: CollationId,
 ) -> SqlResult<SqlType> {
-    let texts: Vec<&Expr> = arguments.iter().filter(|argument| argument.ty.is_string()).collect();
+    let is_text = |ty: &SqlType| ty.is_string() || matches!(ty, SqlType::Bit { .. });
+    let texts: Vec<&Expr> = arguments.iter().filter(|argument| is_text(&argument.ty)).collect();
     let collation = if texts.is_empty() { connection } else { result_collation(&texts, operation)?.0 };
     Ok(text_of_length(length, collation))
 }

@@ -176,8 +176,10 @@ impl Regroup<'_> {
                 Expr::computed(node, SqlType::BIGINT, false)
             }));
             for (number, argument) in arguments.iter().enumerate() {
-                let place = self.group.iter().position(|known| known == argument);
                 let is_constant = matches!(argument.node, Node::Literal(_));
+                // MySQL takes no integer, though it may be one that is grouped by.
+                let is_integer = matches!(argument.node, Node::Literal(Value::Int(_)));
+                let place = self.group.iter().position(|known| !is_integer && known == argument);
                 let place = place.ok_or_else(|| match is_constant {
                     true => mysql_error!(ER_WRONG_ARGUMENTS, "GROUPING function"),
                     false => mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1),
@@ -201,8 +203,11 @@ impl Regroup<'_> {
 
     /// Group expressions and aggregates become columns of the groups' slot.
     fn replace(&self, expr: &mut Expr) {
-        if matches!(expr.node, Node::Column { slot, .. } if slot == self.slot) {
-            return;
+        match &expr.node {
+            Node::Column { slot, .. } if *slot == self.slot => return,
+            // Its arguments are the places of group expressions by now, no constants that may be grouped by.
+            Node::Call { function, .. } if function.name == GROUPING => return,
+            _ => {}
         }
         let may_be_grouped = self.rollup || !matches!(expr.node, Node::Literal(_));
         if may_be_grouped && let Some(position) = self.group.iter().position(|known| known == expr) {

@@ -140,7 +140,9 @@ impl Binder<'_> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
             let expr = self.order_item(&item.expr)?;
-            if !matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
+            // A constant that is grouped by is NULL where WITH ROLLUP sums it up.
+            let is_constant = matches!(expr.node, Node::Literal(_) | Node::Parameter(_));
+            if !is_constant || self.scope().group.contains(&expr) {
                 keys.push(SortKey { expr, descending: item.descending });
             }
         }

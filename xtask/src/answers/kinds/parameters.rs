@@ -89,7 +89,7 @@ fn question(seed: u64) -> Question {
     let mut steps = vec![Step::Text(format!("PREPARE s FROM '{}'", text.replace('\'', "''")))];
     for values in &lists {
         let set: Vec<String> =
-            values.iter().enumerate().map(|(at, value)| format!("@p{at} = {}", literal(value))).collect();
+            values.iter().enumerate().map(|(at, value)| format!("@p{at} = {value}")).collect();
         let using: Vec<String> = (0..count).map(|at| format!("@p{at}")).collect();
         steps.push(Step::Text(format!("SET {}", set.join(", "))));
         steps.push(Step::Text(format!("EXECUTE s USING {}", using.join(", "))));
@@ -111,26 +111,5 @@ fn parameter(prng: &mut Prng) -> Parameter {
         8 => Parameter::Bytes((*prng.pick::<&[u8]>(&[b"", b"a", b"1", &[0xff, 0]])).to_vec()),
         9 => Parameter::DateTime(2024, [2, 29, 1, 2, 3], *prng.pick(&[0, 500_000])),
         _ => Parameter::Time(prng.one_in(3), 0, [12, 34, 56], *prng.pick(&[0, 789_000])),
-    }
-}
-
-fn literal(value: &Parameter) -> String {
-    match value {
-        Parameter::Null => "NULL".to_owned(),
-        Parameter::Signed(value) => value.to_string(),
-        Parameter::Unsigned(value) => format!("CAST({value} AS UNSIGNED)"),
-        Parameter::Double(value) => format!("{value:e}"),
-        Parameter::Decimal(text) => text.clone(),
-        Parameter::Text(text) => format!("'{text}'"),
-        Parameter::DateTime(year, [month, day, hour, minute, second], micros) => {
-            format!("TIMESTAMP'{year}-{month}-{day} {hour}:{minute}:{second}.{micros:06}'")
-        }
-        Parameter::Time(negative, _, [hour, minute, second], micros) => {
-            let sign = if *negative { "-" } else { "" };
-            format!("TIME'{sign}{hour}:{minute}:{second}.{micros:06}'")
-        }
-        Parameter::Bytes(bytes) => {
-            format!("x'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
-        }
     }
 }
