@@ -225,12 +225,12 @@ impl Engine {
 
     /// Writes the copy that a table's file carries of its definition, if the file can be used. Blocks.
     fn write_copy(&self, schema: &Schema, table: &Table) -> Result<(), Error> {
-        match table.check_usable() {
-            Ok(()) => {
+        match table.runtime().is_usable() {
+            true => {
                 let bytes = definition_copy::encode(schema, table.def());
                 definition_copy::write(&self.log, &table.runtime().space, &bytes)
             }
-            Err(_) => Ok(()),
+            false => Ok(()),
         }
     }
 

@@ -489,7 +489,8 @@ fn restore_length(space: &Arc<Space>) -> Result<(), Error> {
 }
 
 /// Opens a table. One whose file is missing, or whose first pages are damaged, is opened all the same: the others must be
-/// served, and it can be dropped. Every other use of it is answered with what is wrong.
+/// served, and it can be dropped. Every other use of it is answered with what is wrong; but with force its rows are read,
+/// which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
     let (space, damage) = match base.pool.space(def.space) {
         None => (base.pool.attach_space(def.space, Arc::new(MissingFile))?, Damage::Missing),
@@ -506,13 +507,13 @@ fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
         Damage::Unreadable(error) => format!("is damaged: {error}"),
     };
     let path = base.files.space_path(def.space);
-    tracing::error!(
-        "table `{}`.`{}` cannot be used: its file {} {what}",
-        def.schema,
-        def.name,
-        path.display()
-    );
-    let runtime = Runtime::damaged(base.log.clone(), space, damage);
+    let changes_nothing = base.config.force_recovery.is_on();
+    let can = match changes_nothing && matches!(damage, Damage::Unreadable(_)) {
+        true => "can only be read",
+        false => "cannot be used",
+    };
+    tracing::error!("table `{}`.`{}` {can}: its file {} {what}", def.schema, def.name, path.display());
+    let runtime = Runtime::damaged(base.log.clone(), space, damage, changes_nothing);
     Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)))
 }
 

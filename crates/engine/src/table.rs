@@ -41,6 +41,8 @@ pub(crate) struct Runtime {
     pub(crate) row_id: Counter,
     pub(crate) sampler: Sampler,
     damage: Option<Damage>,
+    /// Whether rows are read all the same: no page of a tree is damaged by that.
+    reads_damaged: bool,
 }
 
 /// Why a table cannot be used.
@@ -60,22 +62,35 @@ impl Runtime {
             row_id: Counter::open(&space, Field::RowId, 1)?,
             sampler: Sampler::default(),
             damage: None,
+            reads_damaged: false,
             log,
             space,
         })
     }
 
-    /// For a space that cannot be used because of `damage`.
-    pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Damage) -> Self {
-        let counter = |field| Counter::at(field, u64::MAX);
+    /// For a space that cannot be used because of `damage`; but for reading if it is only that its first pages are
+    /// damaged, and no row is changed (`changes_nothing`).
+    pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Damage, changes_nothing: bool) -> Self {
+        let reads_damaged = changes_nothing && matches!(damage, Damage::Unreadable(_));
+        // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new table.
+        let counter = |field| Counter::at(field, if reads_damaged { 1 } else { u64::MAX });
         Runtime {
             auto_increment: counter(Field::AutoIncrement),
             reserving: Mutex::default(),
             row_id: counter(Field::RowId),
             sampler: Sampler::default(),
             damage: Some(damage),
+            reads_damaged,
             log,
             space,
+        }
+    }
+
+    /// What is wrong with the first pages of the space.
+    pub(crate) fn first_pages_error(&self) -> Option<&Error> {
+        match &self.damage {
+            Some(Damage::Unreadable(error)) => Some(error),
+            Some(Damage::Missing) | None => None,
         }
     }
 
@@ -181,6 +196,7 @@ impl Table {
     pub(crate) fn check_usable(&self) -> Result<(), Error> {
         match &self.runtime.damage {
             None => Ok(()),
+            Some(Damage::Unreadable(_)) if self.runtime.reads_damaged => Ok(()),
             Some(Damage::Unreadable(error)) => Err(error.clone()),
             Some(Damage::Missing) => {
                 Err(Error::FileMissing { schema: self.schema.clone(), table: self.name.clone() })

@@ -500,7 +500,7 @@ impl Check {
         check: &TableCheck,
     ) -> Result<(), Error> {
         let dictionary = engine.dictionary();
-        let Some(schema) = dictionary.schema(&table.schema).filter(|_| table.check_usable().is_ok()) else {
+        let Some(schema) = dictionary.schema(&table.schema).filter(|_| table.runtime().is_usable()) else {
             return Ok(());
         };
         let what = match definition_copy::read(&table.runtime().space) {

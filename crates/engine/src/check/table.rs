@@ -236,6 +236,11 @@ pub(super) fn check(
         is_stopped |= !watch(Progress { what: &name, ..progress });
         !is_stopped
     };
+    let is_whole_at_first = table.runtime().is_usable();
+    if let Some(error) = table.runtime().first_pages_error() {
+        let what = format!("the first pages of the file cannot be used: {error}");
+        report.damage(Kind::FirstPages, None, Owner::FirstPages, what);
+    }
     let is_usable = match table.check_usable() {
         Ok(()) => true,
         Err(error @ Error::FileMissing { .. }) if matches!(undo, UndoKnown::Running) => return Err(error),
@@ -249,11 +254,7 @@ pub(super) fn check(
             });
             return Ok(report.check);
         }
-        Err(error) => {
-            let what = format!("the first pages of the file cannot be used: {error}");
-            report.damage(Kind::FirstPages, None, Owner::FirstPages, what);
-            false
-        }
+        Err(_) => false,
     };
     let (is_sound, mut used) = trees(&mut report, options, undo, &mut watch)?;
     let chains_are_sound = options.quick || chains(&mut report, is_sound[0], &mut used, &mut watch)?;
@@ -268,7 +269,7 @@ pub(super) fn check(
         UndoKnown::Chains(_) => true,
         UndoKnown::Partly => false,
     };
-    let is_whole = is_usable && report.check.damage.is_empty();
+    let is_whole = is_whole_at_first && report.check.damage.is_empty();
     if !options.quick && is_whole && may_account && watch(Progress { what: "", pages: 0 }) {
         account_for_space(&mut report, undo, used)?;
     }

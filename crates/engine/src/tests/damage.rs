@@ -200,6 +200,48 @@ fn files_of_earlier_versions_get_their_copies() {
     goes_on_without_force(&disk);
 }
 
+/// Rows are read without a table's first pages, if nothing can be changed; and the table can be dropped.
+#[test]
+fn a_table_without_its_first_pages_can_be_read_with_force() {
+    for page in 0..2 {
+        let disk = Disk::with_tables();
+        let engine = open(&disk.fs);
+        let space = table(&engine, "t").space;
+        shut_down(engine);
+        disk.damage_page(space.0, page);
+        let engine = open(&disk.fs);
+        let mut client = Client::new(&engine, &table(&engine, "t"));
+        let refused = client.scan_range(0, KeyRange::default(), Direction::Forward, ReadMode::Snapshot);
+        assert!(matches!(refused, Err(Error::Corrupted { .. })), "{refused:?}");
+        is_whole(&engine, "other");
+        drop(client);
+        shut_down(engine);
+        for level in [ForceRecovery::ReadOnly, ForceRecovery::IgnoreDamage] {
+            let engine = disk.try_open(level).unwrap();
+            is_whole(&engine, "t");
+            let t = table(&engine, "t");
+            assert_eq!(t.auto_increment(), 1);
+            let mut client = Client::new(&engine, &t);
+            let refused = client.insert(&Row::new(1000, 1, None, b"")).unwrap_err();
+            assert_eq!(refused, Error::ForcedRecovery);
+            drop((client, t));
+            if level == ForceRecovery::IgnoreDamage {
+                let name = |name: &str| TableName::new("test", name);
+                let held = lock(&engine, &["t", "renamed"]);
+                wait(engine.rename_tables(&held, &[(name("t"), name("renamed"))])).unwrap();
+                wait(engine.rename_tables(&held, &[(name("renamed"), name("t"))])).unwrap();
+                drop(held);
+                let held = lock(&engine, &["t"]);
+                wait(engine.drop_tables(&held, &[name("t")])).unwrap();
+            }
+            shut_down(engine);
+        }
+        let engine = open(&disk.fs);
+        assert!(engine.dictionary().table("test", "t").is_err());
+        shut_down(engine);
+    }
+}
+
 /// A table whose own copy is damaged as well is lost to the dictionary; its file is kept under another name.
 #[test]
 fn a_file_that_cannot_say_what_it_is_is_set_aside() {
