@@ -39,20 +39,6 @@ fn two_spaces(sink: Sink) -> (World, OverlayFileSystem<HalfFull>, Arc<Space>) {
     (world, disk, space)
 }
 
-/// Changes a page.
-fn change(world: &World, space: &Space, page: u32, create: bool) {
-    let page = PageNo(page);
-    let changed = world.retry(|| {
-        let mut credit = world.log.admit(8).map_err(|blocked| blocked.map_err(|_| Error::Stopped))?;
-        let mut latched = if create { space.create(page)? } else { space.exclusive(page)? };
-        let value = world.log.tail().0;
-        latched.put_u64(PAGE_SIZE - 8, value);
-        world.log.append(&mut credit, &[0; 8], |range| latched.stamp(range));
-        Ok(())
-    });
-    changed.unwrap();
-}
-
 #[test]
 fn a_page_that_a_full_disk_has_torn_is_restored_whatever_was_written_since() {
     let (world, disk, space) = two_spaces(Sink::Doublewrite);

@@ -252,6 +252,20 @@ impl World {
     }
 }
 
+/// Changes a page of any space of the world; `create` without reading what it was.
+pub(super) fn change(world: &World, space: &Space, page: u32, create: bool) {
+    let page = PageNo(page);
+    let changed = world.retry(|| {
+        let mut credit = world.log.admit(8).map_err(|blocked| blocked.map_err(|_| Error::Stopped))?;
+        let mut latched = if create { space.create(page)? } else { space.exclusive(page)? };
+        let value = world.log.tail().0;
+        latched.put_u64(PAGE_SIZE - 8, value);
+        world.log.append(&mut credit, &[0; 8], |range| latched.stamp(range));
+        Ok(())
+    });
+    changed.unwrap();
+}
+
 /// Two pages are to be created where one frame is free: the second attempt would go as the first did.
 #[test]
 fn who_gives_a_frame_back_because_it_is_not_enough_waits_for_more() {

@@ -38,20 +38,6 @@ fn world_of(frames: usize) -> (World, OverlayFileSystem<Hooked>, Arc<Space>) {
     (world, disk, space)
 }
 
-/// Changes a page.
-fn change(world: &World, space: &Space, page: u32, create: bool) {
-    let page = PageNo(page);
-    let changed = world.retry(|| {
-        let mut credit = world.log.admit(8).map_err(|blocked| blocked.map_err(|_| Error::Stopped))?;
-        let mut latched = if create { space.create(page)? } else { space.exclusive(page)? };
-        let value = world.log.tail().0;
-        latched.put_u64(PAGE_SIZE - 8, value);
-        world.log.append(&mut credit, &[0; 8], |range| latched.stamp(range));
-        Ok(())
-    });
-    changed.unwrap();
-}
-
 /// Every other page, so that each is a write of its own.
 fn dirty(world: &World, space: &Space, count: u32) {
     (0..count).for_each(|nth| change(world, space, 2 * nth, false));
