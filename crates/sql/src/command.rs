@@ -221,8 +221,11 @@ impl CommandCounts {
     /// Counts one, for the session and for the server.
     #[inline]
     pub fn add(&mut self, command: Command) {
-        METRICS[command as usize].increment();
-        self.0[command as usize] += 1;
+        let counters = (METRICS.get(command as usize), self.0.get_mut(command as usize));
+        if let (Some(metric), Some(own)) = counters {
+            metric.increment();
+            *own += 1;
+        }
     }
 
     /// Begins at 0 again, for the session only.

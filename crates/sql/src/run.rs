@@ -170,7 +170,8 @@ impl Sql {
             }
             session.in_transaction = is_kept_open;
         }
-        let transaction = session.transaction.as_mut().expect("it was just begun");
+        let transaction =
+            session.transaction.as_mut().ok_or_else(|| SqlError::internal("it was just begun"))?;
         transaction.note_checks(session.variables.unique_checks, session.variables.foreign_key_checks);
         transaction.set_single_statement(!session.in_transaction);
         transaction.set_snapshot_isolation(session.variables.snapshot_isolation);
@@ -400,7 +401,10 @@ impl RowMaker {
         for expr in output {
             values.push(match expr.borrow(cx) {
                 Some(value) => value?,
-                None => computed.next().expect("what is not at hand was computed").as_ref(),
+                None => computed
+                    .next()
+                    .ok_or_else(|| SqlError::internal("what is not at hand was computed"))?
+                    .as_ref(),
             });
         }
         sink.row(&values)

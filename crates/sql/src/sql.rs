@@ -12,6 +12,7 @@ use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
 use crate::bind::Binder;
 use crate::command::Command;
 use crate::mode::SqlMode;
+use crate::place::At;
 use crate::plan::Plan;
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
@@ -115,11 +116,12 @@ impl Sql {
             Err(error) => return Err(self.fail(session, error)),
         };
         // What follows a semicolon may be nothing but space.
-        let next = next.filter(|at| !text[*at..].iter().all(u8::is_ascii_whitespace));
+        let next = next.filter(|at| !text.iter().skip(*at).all(u8::is_ascii_whitespace));
         if next.is_some() && !session.multi_statements {
             let at = next.unwrap_or(0);
-            let near = String::from_utf8_lossy(&text[at..]).trim_start().chars().take(80).collect::<String>();
-            let line = 1 + text[..at].iter().filter(|byte| **byte == b'\n').count();
+            let near =
+                String::from_utf8_lossy(text.tail(at)?).trim_start().chars().take(80).collect::<String>();
+            let line = 1 + text.part(0..at)?.iter().filter(|byte| **byte == b'\n').count();
             let error = ParseError::Syntax { near, line: line as u32 };
             return Err(self.fail(session, parse_error(error)));
         }
@@ -487,7 +489,7 @@ impl Sql {
             cx.session.work.add(Work::MaxExecutionTimeSet, 1);
             cx.deadline = Some(self.host.unix_micros().saturating_add(limit.as_micros() as i64));
         }
-        let query = plan.query.as_ref().expect("a SELECT has a query");
+        let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         let counted = query.counted_limit.is_some();
         let result = crate::run::send_rows(&mut cx, query, sink).await;
         drop(cx);
@@ -506,7 +508,7 @@ impl Sql {
         parameters: &[Value],
         variables: &[ast::IntoVariable],
     ) -> SqlResult<Completion> {
-        let query = plan.query.as_ref().expect("a SELECT has a query");
+        let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         if query.output.len() != variables.len() {
             return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }

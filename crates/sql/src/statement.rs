@@ -14,6 +14,7 @@ use crate::command::Command;
 use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;
+use crate::place::At;
 use crate::run::drive;
 use crate::session::{CompletionType, NamedStatement};
 use crate::sql::Sql;
@@ -349,7 +350,7 @@ impl Sql {
     async fn rollback_to_savepoint(&self, session: &mut Session, name: &str) -> SqlResult<Completion> {
         let position = find_savepoint(session, name)?;
         session.check_branch_state()?;
-        let (_, point) = session.savepoints[position];
+        let (_, point) = *session.savepoints.at(position)?;
         session.work.add(Work::HandlerSavepointRollback, 1);
         self.roll_back_to(session, point).await?;
         session.savepoints.truncate(position + 1);

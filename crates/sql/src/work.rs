@@ -99,8 +99,10 @@ impl WorkDone {
     /// Counts `amount`.
     #[inline]
     pub fn add(&mut self, work: Work, amount: u64) {
-        self.fresh[work as usize] += amount;
-        self.touched |= 1 << work as usize;
+        if let Some(fresh) = self.fresh.get_mut(work as usize) {
+            *fresh += amount;
+            self.touched |= 1 << work as usize;
+        }
     }
 
     /// Tells the server's counters.
@@ -108,9 +110,12 @@ impl WorkDone {
         while self.touched != 0 {
             let which = self.touched.trailing_zeros() as usize;
             self.touched &= self.touched - 1;
-            let amount = std::mem::take(&mut self.fresh[which]);
-            self.totals[which] += amount;
-            METRICS[which].add(amount);
+            let counters = (self.fresh.get_mut(which), self.totals.get_mut(which), METRICS.get(which));
+            if let (Some(fresh), Some(total), Some(metric)) = counters {
+                let amount = std::mem::take(fresh);
+                *total += amount;
+                metric.add(amount);
+            }
         }
     }
 
@@ -123,7 +128,7 @@ impl WorkDone {
     /// What the session has counted of `metric`, if it is one of these.
     pub fn value(&self, metric: &Metric) -> Option<u64> {
         let which = METRICS.iter().position(|known| std::ptr::eq(*known, metric))?;
-        Some(self.totals[which] + self.fresh[which])
+        Some(self.totals.get(which)? + self.fresh.get(which)?)
     }
 }
 
@@ -140,11 +145,14 @@ impl TableReads {
     /// What there is to count.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (Work, u64)> {
         let kinds = [Work::SelectFullJoin, Work::SelectFullRangeJoin, Work::SelectRange, Work::SelectScan];
-        kinds.into_iter().map(|work| (work, self.0[work as usize])).filter(|(_, tables)| *tables > 0)
+        let read = kinds.into_iter().filter_map(|work| Some((work, *self.0.get(work as usize)?)));
+        read.filter(|(_, tables)| *tables > 0)
     }
 
     fn add(&mut self, work: Work) {
-        self.0[work as usize] += 1;
+        if let Some(tables) = self.0.get_mut(work as usize) {
+            *tables += 1;
+        }
     }
 
     fn tables(&mut self, operator: &Operator, first: bool) {

@@ -13,6 +13,7 @@ use super::{Context, Expr};
 use crate::SqlResult;
 use crate::func::json::convert::{Form, to_json, utf8_text};
 use crate::func::json::document_error;
+use crate::place::At;
 
 /// To what CAST casts.
 #[derive(Debug, Clone, PartialEq)]
@@ -299,7 +300,7 @@ impl Context<'_> {
             && charset.is_utf8()
             && let Err(error) = std::str::from_utf8(&text)
         {
-            let bad = &text[error.valid_up_to()..];
+            let bad = text.tail(error.valid_up_to())?;
             let shown: String = bad.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
             self.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
             return Ok(None);

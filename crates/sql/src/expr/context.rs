@@ -286,6 +286,7 @@ impl<'a> Context<'a> {
     }
 
     /// The open transaction.
+    #[expect(clippy::expect_used, reason = "`run` begins one before it runs a statement that touches rows")]
     pub fn transaction(&mut self) -> &mut Transaction {
         self.session.transaction.as_mut().expect("a statement that touches rows has a transaction")
     }

@@ -66,7 +66,7 @@ impl Effects {
 
     /// The step that is being evaluated.
     fn current(&mut self) -> Option<&mut Step> {
-        self.depth.checked_sub(1).map(|innermost| &mut self.steps[innermost])
+        self.steps.get_mut(self.depth.checked_sub(1)?)
     }
 }
 

@@ -22,6 +22,8 @@
 //! holder, and is refused if that comes back to its own session. Cycles of which a part is another kind of lock - a row, a
 //! table - end when one of their waits has lasted too long.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
+
 #[cfg(test)]
 mod tests;
 
@@ -147,7 +149,9 @@ impl NamedLocks {
         assert!(part.waits_for.is_none(), "a session waits for one name");
         part.waits_for = Some(name.clone());
         let waiter = Waiter { session, granted: granted.clone() };
-        state.locks.get_mut(name).expect("it is taken").waiting.push_back(waiter);
+        if let Some(lock) = state.locks.get_mut(name) {
+            lock.waiting.push_back(waiter);
+        }
         Request::Wait(Wait { locks: self.clone(), session, name: name.clone(), granted, settled: false })
     }
 
@@ -176,6 +180,10 @@ impl NamedLocks {
     }
 }
 
+#[expect(
+    clippy::expect_used,
+    reason = "a name that a session holds or waits for has a lock, and that session has a part: both are changed together here"
+)]
 impl State {
     /// Whether `session` is on the way from the holder of `name` along what each waits for.
     fn leads_to(&self, name: &Name, session: SessionId) -> bool {

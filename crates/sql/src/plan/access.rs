@@ -17,6 +17,7 @@ use crate::SqlResult;
 use crate::exec::scan::lower_end;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
+use crate::place::At;
 
 /// A path to the rows of a table.
 #[derive(Debug, Clone, Default)]
@@ -91,13 +92,15 @@ enum KeyValue {
 impl Access {
     /// The ranges for the values that the expressions have now.
     pub fn ranges(&self, cx: &mut Context<'_>, table: &Arc<Table>) -> SqlAttempt<Ranges> {
-        let index = &table.indexes[self.index];
+        let index = table.indexes.at(self.index)?;
         let mut values: SmallVec<[Value; 2]> = SmallVec::new();
         for (part, given) in index_columns(table, self.index).zip(&self.equals) {
             let value = given.value.eval(cx)?;
-            match key_value(cx, &table.columns[part], value)? {
+            match key_value(cx, table.columns.at(part)?, value)? {
                 KeyValue::Exact(value) => values.push(value),
-                KeyValue::Null if given.null_safe && table.columns[part].nullable => values.push(Value::Null),
+                KeyValue::Null if given.null_safe && table.columns.at(part)?.nullable => {
+                    values.push(Value::Null)
+                }
                 _ => return Ok(Ranges::Ranges(Vec::new())),
             }
         }
@@ -115,7 +118,7 @@ impl Access {
         let Some(part) = index_parts(table, self.index).nth(self.equals.len()) else {
             return Ok(Ranges::Ranges(vec![prefix_range(prefix)]));
         };
-        let column = &table.columns[usize::from(part.column)];
+        let column = table.columns.at(usize::from(part.column))?;
         let mut ranges = Vec::with_capacity(self.alternatives.len());
         for spec in &self.alternatives {
             if let Some(range) = spec_range(cx, table, self.index, &values, column, part.descending, spec)? {
@@ -129,8 +132,9 @@ impl Access {
 /// The parts of an index's entries: its own, and behind them those of the clustered key that are not among them. A
 /// column's prefix is another part than all of it.
 pub fn index_parts(table: &Table, index: usize) -> impl Iterator<Item = &IndexPart> {
-    let own = &table.indexes[index].parts;
-    let clustered = if index == 0 { &[][..] } else { &table.indexes[0].parts[..] };
+    let parts = |index: usize| table.indexes.get(index).map_or(&[][..], |index| &index.parts);
+    let own = parts(index);
+    let clustered = if index == 0 { &[][..] } else { parts(0) };
     let is_own = |part: &&IndexPart| {
         own.iter().any(|known| known.column == part.column && known.prefix == part.prefix)
     };

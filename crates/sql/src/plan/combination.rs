@@ -17,6 +17,7 @@ use crate::bind::types::transcode_to;
 use crate::expr::common::common;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
+use crate::place::At;
 use crate::sink::ColumnMeta;
 
 impl Binder<'_> {
@@ -48,7 +49,7 @@ impl Binder<'_> {
         let mut steps = Vec::with_capacity(rest.len());
         for term in rest {
             let part = self.body(&term.body, &[], None)?;
-            if part.output.len() != parts[0].output.len() {
+            if part.output.len() != parts.at(0)?.output.len() {
                 return Err(mysql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
             }
             parts.push(part);
@@ -64,8 +65,9 @@ impl Binder<'_> {
         let mut columns = Vec::new();
         let mut output = Vec::new();
         let mut types = Vec::new();
-        for position in 0..parts[0].output.len() {
-            let values: Vec<&Expr> = parts.iter().map(|part| &part.output[position]).collect();
+        for position in 0..parts.at(0)?.output.len() {
+            let values = parts.iter().map(|part| part.output.at(position));
+            let values: Vec<&Expr> = values.collect::<SqlResult<_>>()?;
             let shape = common(&values, connection, "UNION")?;
             if shape.coercibility == Coercibility::Conflict {
                 return Err(mysql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION"));
@@ -74,7 +76,7 @@ impl Binder<'_> {
                 SqlType::Null => SqlType::Binary { length: 0 },
                 ty => ty,
             };
-            let name = parts[0].columns[position].name.clone();
+            let name = parts.at(0)?.columns.at(position)?.name.clone();
             let mut expr = slot_column(slot, position, &name, ty.clone(), shape.nullable);
             expr.coercibility = shape.coercibility;
             let mut meta = ColumnMeta::computed(name, ty.clone());

@@ -101,8 +101,9 @@ impl Dependence {
                 if index.parts.iter().all(|part| part.prefix.is_none()) {
                     let columns: Vec<usize> =
                         index.parts.iter().map(|part| usize::from(part.column)).collect();
-                    let nullable =
-                        columns.iter().copied().filter(|column| table.columns[*column].nullable).collect();
+                    let is_nullable =
+                        |place: &usize| table.columns.get(*place).is_some_and(|column| column.nullable);
+                    let nullable = columns.iter().copied().filter(is_nullable).collect();
                     known.keys.push(Key { slot: source.slot, columns, nullable });
                 }
             }
@@ -282,7 +283,8 @@ impl Derived {
 
     /// The columns that are determined by those at `positions`.
     fn determined(&self, positions: &[usize]) -> Vec<usize> {
-        let given: Vec<Expr> = positions.iter().map(|position| self.output[*position].clone()).collect();
+        let given = positions.iter().filter_map(|position| self.output.get(*position));
+        let given: Vec<Expr> = given.cloned().collect();
         let known = self.inner.closure(&given);
         let follows = |expr: &Expr| {
             let mut follows = !expr.is_impure();
@@ -295,7 +297,8 @@ impl Derived {
             });
             follows
         };
-        (0..self.output.len()).filter(|position| follows(&self.output[*position])).collect()
+        let outputs = self.output.iter().enumerate();
+        outputs.filter_map(|(position, expr)| follows(expr).then_some(position)).collect()
     }
 }
 
@@ -338,9 +341,10 @@ impl Undetermined<'_> {
                 found = (!(self.is_determined)(*slot, *column)).then(|| name.as_ref().to_owned());
             }
             Node::Column { slot, column, .. } => {
-                let call = self.windows.iter().find(|window| window.slot == *slot);
-                let arguments = call.iter().flat_map(|window| &window.calls[*column].arguments);
-                found = arguments.into_iter().find_map(|argument| self.find(argument));
+                let window = self.windows.iter().find(|window| window.slot == *slot);
+                let call = window.and_then(|window| window.calls.get(*column));
+                let mut arguments = call.iter().flat_map(|call| &call.arguments);
+                found = arguments.find_map(|argument| self.find(argument));
             }
             Node::Call { function, .. } if [ANY_VALUE, GROUPING].contains(&function.name) => {}
             Node::Subquery(subquery) => {

@@ -207,7 +207,7 @@ fn operator_lines(
             } else {
                 "ALL"
             };
-            let name = table.indexes[access.index].name.clone();
+            let name = index_name(table, access).to_owned();
             let narrowed = !access.equals.is_empty() || ranged;
             lines.push(Line {
                 id: Some(id),
@@ -286,15 +286,19 @@ fn reference(expr: &crate::expr::Expr) -> String {
     if is_constant(expr) { "const".to_owned() } else { expr.to_string().replace('`', "") }
 }
 
+fn index_name<'t>(table: &'t Table, access: &Access) -> &'t str {
+    table.indexes.get(access.index).map_or("", |index| &index.name)
+}
+
 fn key_length(table: &Table, access: &Access) -> u64 {
     let mut parts = access.equals.len() + usize::from(!access.alternatives.is_empty());
     if parts == 0 {
-        parts = table.indexes[access.index].parts.len();
+        parts = table.indexes.get(access.index).map_or(0, |index| index.parts.len());
     }
     index_columns(table, access.index)
         .take(parts)
-        .map(|column| {
-            let known = &table.columns[column];
+        .filter_map(|column| table.columns.get(column))
+        .map(|known| {
             let length = match &known.sql_type {
                 SqlType::Char { length, collation } => {
                     u64::from(*length) * u64::from(collation.get().charset.max_bytes())
@@ -376,7 +380,7 @@ fn tree(operator: &Operator, depth: usize, out: &mut String) {
                 line(format!("Filter: {filter}"));
                 below += 1;
             }
-            let index = &table.indexes[access.index].name;
+            let index = index_name(table, access);
             let how = if access.unique {
                 format!("Single-row index lookup on {alias} using {index}")
             } else if !access.alternatives.is_empty() {

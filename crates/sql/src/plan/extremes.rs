@@ -88,7 +88,8 @@ impl Binder<'_> {
         let leads_an_index = |name: &str| {
             table.indexes.iter().filter(|index| !index.hidden && !index.invisible).any(|index| {
                 let first = index.parts.first().filter(|part| part.prefix.is_none());
-                first.is_some_and(|part| same_name(&table.columns[usize::from(part.column)].name, name))
+                let column = first.and_then(|part| table.columns.get(usize::from(part.column)));
+                column.is_some_and(|column| same_name(&column.name, name))
             })
         };
         let block = |item: &SelectItem| {

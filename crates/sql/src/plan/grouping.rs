@@ -9,12 +9,12 @@ use super::SortKey;
 use super::conditions::expr_slots;
 use super::dependence::{Dependence, Undetermined, in_message};
 use super::window::WindowPlan;
-use crate::SqlResult;
 use crate::bind::scope::Scope;
 use crate::bind::{Binder, not_supported};
 use crate::expr::{Expr, Node};
 use crate::func::control::GROUPING;
 use crate::mode::SqlMode;
+use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {
     /// Replaces what stands above the grouping: group expressions and aggregates become columns of the groups' slot,
@@ -71,7 +71,7 @@ impl Binder<'_> {
         }
         let mut regroup = Regroup {
             binder: self,
-            slot: slot.expect("a grouped query has a slot for its groups"),
+            slot: slot.ok_or_else(|| SqlError::internal("a grouped query has a slot for its groups"))?,
             group,
             local: above.local,
             keep: Vec::new(),

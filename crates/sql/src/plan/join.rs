@@ -16,7 +16,7 @@ use crate::bind::Binder;
 use crate::bind::from::{JoinTree, Leaf, TableLeaf};
 use crate::bind::pace::UNITS_AN_ACCESS;
 use crate::expr::{Comparison, Domain, Expr, Node};
-use palisade_catalog::Value;
+use palisade_catalog::{Column, Index, SqlType, Value};
 
 /// What looking at a condition, and copying it, counts as, in units of a nanosecond.
 const UNITS_A_CONDITION: usize = 512;
@@ -332,14 +332,13 @@ impl JoinPlanner<'_, '_> {
         let wanted = self.order.as_ref().filter(|order| order.slot == slot);
         let forced = hints.iter().any(|hint| hint.kind != IndexHintKind::Ignore && !hint.indexes.is_empty());
         let mut best: Option<(f64, Candidate)> = None;
-        for number in 0..table.indexes.len() {
-            let index = &table.indexes[number];
+        for (number, index) in table.indexes.iter().enumerate() {
             // The rows themselves can always be read, whatever the dictionary says of the index that they are
             // kept by.
             if number != 0 && (index.invisible || !allowed(hints, &index.name)) {
                 continue;
             }
-            let mut candidate = self.candidate(&reading, number);
+            let mut candidate = self.candidate(&reading, number, index);
             let whole_row = mode != ReadMode::Snapshot;
             candidate.access.covering = number > 0
                 && !whole_row
@@ -382,6 +381,7 @@ impl JoinPlanner<'_, '_> {
                 best = Some((cost, candidate));
             }
         }
+        #[expect(clippy::expect_used, reason = "a table has a clustered index, and that is never left out")]
         let (cost, candidate) = best.expect("the clustered index can always be read");
         let Candidate { access, taken, rows, ordered, parameterised } = candidate;
         let rest: Vec<Conjunct> = pool
@@ -412,11 +412,10 @@ impl JoinPlanner<'_, '_> {
     }
 
     /// How the index `number` would serve.
-    fn candidate(&self, reading: &Reading<'_>, number: usize) -> Candidate {
+    fn candidate(&self, reading: &Reading<'_>, number: usize, index: &Index) -> Candidate {
         let Reading { slot, table, statistics, pool, bound } = *reading;
         // Plans outlive the moment they are made: a table that is small now is planned as one that may grow.
         let total = (statistics.rows as f64).max(1000.0);
-        let index = &table.indexes[number];
         let mut access = Access { index: number, ..Access::default() };
         let mut taken = Vec::new();
         let mut parameterised = false;
@@ -424,28 +423,29 @@ impl JoinPlanner<'_, '_> {
         let own = index.parts.len();
         for (position, part) in index_parts(table, number).enumerate() {
             let (column, prefix) = (usize::from(part.column), part.prefix.is_some());
+            let Some(Column { sql_type, .. }) = table.columns.get(column) else { break };
             // The one row is found: what else there is about it stays in the filter.
             if position == own && finds_one(index, &access) {
                 break;
             }
             let found = pool.iter().enumerate().filter(|(_, conjunct)| usable(conjunct)).find_map(
                 |(at, conjunct)| {
-                    equality(&conjunct.expr, slot, column, &table.columns[column].sql_type)
+                    equality(&conjunct.expr, slot, column, sql_type)
                         .filter(|(value, _)| !reads_slot(self.binder, value, slot))
-                        .map(|(value, null_safe)| (at, value, null_safe))
+                        .map(|(value, null_safe)| (at, conjunct, value, null_safe))
                 },
             );
-            let Some((at, value, null_safe)) = found.filter(|_| !prefix) else {
+            let Some((at, conjunct, value, null_safe)) = found.filter(|_| !prefix) else {
                 if position >= own && number > 0 && access.equals.is_empty() {
                     break;
                 }
                 if !prefix {
-                    self.ranges(reading, column, &mut access, &mut taken);
+                    self.ranges(reading, (column, sql_type), &mut access, &mut taken);
                 }
                 break;
             };
-            parameterised |= pool[at].slots.iter().any(|s| *s != slot);
-            if exact(&table.columns[column].sql_type, &value) {
+            parameterised |= conjunct.slots.iter().any(|s| *s != slot);
+            if exact(sql_type, &value) {
                 taken.push(at);
             }
             access.equals.push(KeyPart { value, null_safe });
@@ -513,9 +513,14 @@ impl JoinPlanner<'_, '_> {
     }
 
     /// Adds the conditions on `column` that make ranges.
-    fn ranges(&self, reading: &Reading<'_>, column: usize, access: &mut Access, taken: &mut Vec<usize>) {
-        let Reading { slot, table, pool, bound, .. } = *reading;
-        let ty = &table.columns[column].sql_type;
+    fn ranges(
+        &self,
+        reading: &Reading<'_>,
+        (column, ty): (usize, &SqlType),
+        access: &mut Access,
+        taken: &mut Vec<usize>,
+    ) {
+        let Reading { slot, pool, bound, .. } = *reading;
         let mut lower: Option<(Expr, bool)> = None;
         let mut upper: Option<(Expr, bool)> = None;
         for (at, conjunct) in pool.iter().enumerate() {
@@ -568,15 +573,17 @@ impl JoinPlanner<'_, '_> {
                 // Both a list and a range: the list is read, so the range's conditions stay.
                 let is_range = |at: &usize| {
                     matches!(
-                        pool[*at].expr.node,
-                        Node::Between { .. }
-                            | Node::Compare {
-                                comparison: Comparison::Less
-                                    | Comparison::LessEqual
-                                    | Comparison::Greater
-                                    | Comparison::GreaterEqual,
-                                ..
-                            }
+                        pool.get(*at).map(|conjunct| &conjunct.expr.node),
+                        Some(
+                            Node::Between { .. }
+                                | Node::Compare {
+                                    comparison: Comparison::Less
+                                        | Comparison::LessEqual
+                                        | Comparison::Greater
+                                        | Comparison::GreaterEqual,
+                                    ..
+                                }
+                        )
                     )
                 };
                 taken.retain(|at| !is_range(at));

@@ -68,10 +68,10 @@ impl PointPlan {
         if !access.unique || query.counted_limit.is_some() || !query.outer_slots.is_empty() {
             return None;
         }
-        let parts = &table.indexes[access.index].parts;
+        let parts = &table.indexes.get(access.index)?.parts;
         let mut key = Vec::with_capacity(parts.len());
         for (part, given) in parts.iter().zip(&access.equals) {
-            let ty = &table.columns[usize::from(part.column)].sql_type;
+            let ty = &table.columns.get(usize::from(part.column))?.sql_type;
             key.push(KeySource { value: source(&given.value)?, kind: key_kind(ty)? });
         }
         let mut columns = Vec::with_capacity(query.output.len());

@@ -14,13 +14,14 @@ use super::extremes::{Extreme, first_row};
 use super::grouping::{Above, Finish, reads_aggregate};
 use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
-use crate::SqlResult;
 use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::{Binder, CommonTable};
 use crate::expr::common::common;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::mode::SqlMode;
+use crate::place::At;
 use crate::sink::ColumnMeta;
+use crate::{SqlError, SqlResult};
 
 /// Bytes of the name of a column that was given none, at most.
 const LONGEST_NAME: usize = 255;
@@ -89,7 +90,8 @@ impl Binder<'_> {
                 let slot = self.new_slot();
                 let mut output = Vec::with_capacity(width);
                 for column in 0..width {
-                    let values: Vec<&Expr> = bound.iter().map(|row| &row[column]).collect();
+                    let values: Vec<&Expr> =
+                        bound.iter().map(|row| row.at(column)).collect::<SqlResult<_>>()?;
                     let shape = common(&values, self.session.variables.collation_connection, "values")?;
                     output.push(slot_column(
                         slot,
@@ -173,7 +175,7 @@ impl Binder<'_> {
             return self.select(&split, order_by, limit);
         }
         for (position, (name, _)) in select.windows.iter().enumerate() {
-            if select.windows[..position].iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            if select.windows.part(0..position)?.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
                 return Err(mysql_error!(ER_WINDOW_DUPLICATE_NAME, name));
             }
         }
@@ -277,7 +279,8 @@ impl Binder<'_> {
             root = first_row(root);
         }
         if grouped {
-            let slot = finish.slot.expect("a grouped query has a slot for its groups");
+            let slot =
+                finish.slot.ok_or_else(|| SqlError::internal("a grouped query has a slot for its groups"))?;
             rows = if finish.group.is_empty() { 1.0 } else { (rows * 0.5).max(1.0) };
             root = Operator::Aggregate {
                 input: Box::new(root),
@@ -385,7 +388,7 @@ impl Binder<'_> {
                         return Err(mysql_error!(ER_NO_TABLES_USED));
                     }
                     for at in self.scope().star.clone() {
-                        self.star_column(at, &mut columns);
+                        self.star_column(at, &mut columns)?;
                     }
                 }
                 SelectItem::TableWildcard(name) => {
@@ -395,10 +398,10 @@ impl Binder<'_> {
                             && name.schema.as_ref().is_none_or(|schema| *schema == source.schema)
                     });
                     let Some(source) = found else { return Err(mysql_error!(ER_BAD_TABLE_ERROR, name.name)) };
-                    let count = scope.sources[source].columns.len();
+                    let count = scope.sources.at(source)?.columns.len();
                     for column in 0..count {
-                        if !self.scope().sources[source].columns[column].hidden {
-                            self.star_column((source, column), &mut columns);
+                        if !self.scope().sources.at(source)?.columns.at(column)?.hidden {
+                            self.star_column((source, column), &mut columns)?;
                         }
                     }
                 }
@@ -415,7 +418,10 @@ impl Binder<'_> {
                                 column.column.clone()
                             }
                         }
-                        (None, _) => text[..text.floor_char_boundary(LONGEST_NAME)].to_owned(),
+                        (None, _) => {
+                            let end = text.floor_char_boundary(LONGEST_NAME);
+                            text.get(..end).unwrap_or(text).to_owned()
+                        }
                     };
                     let mut meta = self.meta_of(&bound);
                     meta.name.clone_from(&name);
@@ -427,13 +433,18 @@ impl Binder<'_> {
         Ok(columns)
     }
 
-    fn star_column(&mut self, (source, column): (usize, usize), columns: &mut Vec<ColumnMeta>) {
-        let expr = self.scope().sources[source].expr(column);
-        let name = self.scope().sources[source].columns[column].name.clone();
+    fn star_column(
+        &mut self,
+        (source, column): (usize, usize),
+        columns: &mut Vec<ColumnMeta>,
+    ) -> SqlResult<()> {
+        let expr = self.scope().sources.at(source)?.expr(column);
+        let name = self.scope().sources.at(source)?.columns.at(column)?.name.clone();
         let mut meta = self.meta_of(&expr);
         meta.name.clone_from(&name);
         columns.push(meta);
         self.scope().items.push((name, expr));
+        Ok(())
     }
 
     /// What the client is told of a column: a table's column keeps its origin.

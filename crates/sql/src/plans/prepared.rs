@@ -191,7 +191,7 @@ impl Prepared {
 
     /// Its text.
     pub fn text(&self) -> &[u8] {
-        &self.key[..self.text_length]
+        self.key.get(..self.text_length).unwrap_or(&self.key)
     }
 
     /// Whether its parameters are constants of a text that was sent to be executed.
