@@ -19,7 +19,6 @@ use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, function};
-use crate::place::At;
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr};
 use crate::{SqlError, SqlResult};
