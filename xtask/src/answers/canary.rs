@@ -51,13 +51,16 @@ fn falsified(right: &Reply) -> Vec<(&'static str, Difference, Reply)> {
                     }),
                 ));
             }
-            all.push((
-                "another type",
-                Difference::Types,
-                with(&|wrong| {
-                    wrong.columns[0] = Column::geometry();
-                }),
-            ));
+            // that of a column of nothing but NULL may differ
+            if rows.iter().any(|row| row.first().is_some_and(Option::is_some)) {
+                all.push((
+                    "another type",
+                    Difference::Types,
+                    with(&|wrong| {
+                        wrong.columns[0] = Column::geometry();
+                    }),
+                ));
+            }
             all.push((
                 "a failure",
                 Difference::OnlyPalisadeFails,
