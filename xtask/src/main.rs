@@ -103,8 +103,7 @@ fn steps(steps: &[Step]) -> Outcome {
     Ok(())
 }
 
-const SOAK_USAGE: &str =
-    "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile] [--rounds N] [--seed N]";
+const SOAK_USAGE: &str = "usage: cargo xtask soak [--part unit|search|histories|crash|snapshot|hostile|waits] [--rounds N] [--seed N]";
 
 fn soak(arguments: &[String]) -> Outcome {
     let (mut part, mut rounds, mut seed) = (None, 300, 1);
@@ -118,7 +117,7 @@ fn soak(arguments: &[String]) -> Outcome {
     }
     match part {
         None => {
-            for part in ["unit", "search", "histories", "crash", "snapshot", "hostile"] {
+            for part in ["unit", "search", "histories", "crash", "snapshot", "hostile", "waits"] {
                 soak_part(part, rounds, seed)?;
             }
             Ok(())
@@ -135,6 +134,7 @@ fn soak_part(part: &str, rounds: u32, seed: u64) -> Outcome {
         "crash" => crash::rounds(rounds),
         "snapshot" => snapshot::soak(),
         "hostile" => hostile::rounds(seed, u64::from(rounds)),
+        "waits" => unit::waits(),
         _ => Err(SOAK_USAGE.into()),
     }
 }

@@ -3,11 +3,8 @@
 //!
 //! That a worker's other sessions are served while a step does not come back is shown without a clock in the
 //! tests of `worker.rs`. Here are the true statements. The limits of the tests that always run are wide,
-//! because these run beside others on few processors; `soak` has the figures that are promised:
-//!
-//! ```sh
-//! cargo test -p palisade-server --test held_workers -- --ignored --nocapture
-//! ```
+//! because these run beside others on few processors; `soak` has the figures that are promised, and is a part of the
+//! long tests (`cargo xtask soak --part waits`, which builds with optimisation).
 
 mod client;
 
@@ -30,12 +27,51 @@ const LONG: &[(&str, &str)] = &[
     ),
     ("NOT IN", "SELECT COUNT(*) FROM d.n WHERE i NOT IN (SELECT i + 100000 FROM d.n)"),
     ("BENCHMARK", "SELECT BENCHMARK(100000000, SHA1('x'))"),
+    ("JSON", "SELECT JSON_LENGTH(CONCAT('[', REPEAT('\"abcdefgh\",', 4000000), '1]'))"),
+    (
+        "JSON written",
+        "SELECT LENGTH(JSON_SET(CONCAT('[', REPEAT('\"abcdefgh\",', 4000000), '1]'), '$[0]', 1))",
+    ),
+    ("case", "SELECT CRC32(UPPER(LOWER(UPPER(LOWER(REPEAT('\u{e9}', 30000000))))))"),
+    ("character set", "SELECT CRC32(CONVERT(CONVERT(REPEAT('\u{e9}', 30000000) USING utf16) USING utf8mb4))"),
+    ("comparison", "SELECT REPEAT('\u{e9}', 30000000) = CONCAT(REPEAT('\u{c9}', 29999999), 'x')"),
+    ("weight string", "SELECT LENGTH(WEIGHT_STRING(REPEAT('a', 30000000)))"),
 ];
+
+/// Statements whose texts are too long to be written here.
+fn long_texts() -> Vec<(&'static str, String)> {
+    let list =
+        |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
+    let join = |count: usize| {
+        let tables = (0..count).map(|number| format!("d.j t{number}")).collect::<Vec<_>>().join(" JOIN ");
+        let equal = |number: usize| format!("t{number}.a = t{}.c", (number * 7 + 1) % count);
+        format!("{tables} ON {}", (0..count).map(equal).collect::<Vec<_>>().join(" AND "))
+    };
+    let rows = list(500_000, &|row| format!("({row},'abc{row}')"));
+    let items = list(1_000_000, &|item| item.to_string());
+    let values = list(500_000, &|row| format!("ROW({row})"));
+    vec![
+        ("rows to insert", format!("INSERT INTO d.w VALUES {rows}")),
+        ("IN list", format!("SELECT COUNT(*) FROM d.n WHERE i + 0 IN ({items})")),
+        ("rows of VALUES", format!("SELECT COUNT(*) FROM (VALUES {values}) v")),
+        ("join of 60 tables", format!("SELECT COUNT(*) FROM {}", join(60))),
+        ("EXPLAIN of a join", format!("EXPLAIN SELECT COUNT(*) FROM {}", join(60))),
+        ("columns of a table", format!("CREATE TABLE d.x ({})", list(500_000, &|at| format!("c{at} INT")))),
+        ("names of users", format!("CREATE USER {}", list(300_000, &|user| format!("u{user}")))),
+    ]
+}
+
+/// All of them.
+fn long() -> impl Iterator<Item = (&'static str, String)> {
+    LONG.iter().map(|(kind, statement)| (*kind, (*statement).to_owned())).chain(long_texts())
+}
 
 fn start() -> TestServer {
     let server = TestServer::start_settled(&[("max_allowed_packet", "1G"), ("worker_threads", "2")]);
     let mut client = server.connect();
     run(&mut client, &["CREATE DATABASE d", "CREATE TABLE d.n (i INT)", "INSERT INTO d.n VALUES (0), (1)"]);
+    run(&mut client, &["CREATE TABLE d.j (a INT PRIMARY KEY, c INT, KEY (c))"]);
+    run(&mut client, &["CREATE TABLE d.w (a INT, t VARCHAR(20))"]);
     for step in 1..13 {
         run(&mut client, &[&format!("INSERT INTO d.n SELECT i + {} FROM d.n", 1 << step)]);
     }
@@ -107,6 +143,31 @@ fn short_questions_are_answered_while_every_worker_computes() {
     }
 }
 
+/// Kinds that `soak` alone looks at, by KILL.
+const ONLY_KILLED: [&str; 4] =
+    ["join of 60 tables", "EXPLAIN of a join", "columns of a table", "names of users"];
+
+/// Nothing is left of a statement soon after its client has gone, however it computes.
+#[test]
+fn a_statement_ends_with_its_client() {
+    let server = start();
+    let mut watcher = server.connect();
+    let kinds = long().filter(|(kind, _)| !ONLY_KILLED.contains(kind));
+    for (kind, statement) in kinds {
+        let (client, id) = begin(&server, &statement);
+        let of_client = format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {id}");
+        while watcher.value(&format!("{of_client} AND COMMAND = 'Query'")) == "0" && !client.has_answer() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        drop(client);
+        let dropped = Instant::now();
+        while watcher.value(&of_client) != "0" {
+            assert!(dropped.elapsed() < Duration::from_secs(30), "{kind} goes on without its client");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 /// A server of its own process: threads that do not come back go with it.
 #[test]
 fn a_server_in_which_every_thread_computes_ends_when_it_is_told_to_and_loses_nothing() {
@@ -143,12 +204,12 @@ fn soak() {
     let server = start();
     let mut failed = Vec::new();
     println!("| statement | SELECT 1 waits at most | login | KILL |\n|---|---|---|---|");
-    for (kind, statement) in LONG {
-        let Seen { wait, login, kill } = observe(&server, statement, 4, Duration::from_secs(3));
+    for (kind, statement) in long() {
+        let Seen { wait, login, kill } = observe(&server, &statement, 4, Duration::from_secs(3));
         println!("| {kind} | {wait:.1?} | {login:.1?} | {kill:.1?} |");
         let limit = Duration::from_millis(50);
         if wait > limit || login > 4 * limit || kill > 2 * limit {
-            failed.push(*kind);
+            failed.push(kind);
         }
     }
     assert!(failed.is_empty(), "{failed:?}");

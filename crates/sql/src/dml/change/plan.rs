@@ -230,6 +230,7 @@ impl Binder<'_> {
         let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
         let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
         let planned = planner.tree(&tree, pool, &[]);
+        self.checkpoint(0)?;
         if self.session.variables.sql_safe_updates && limit.is_none() {
             for target in &targets {
                 if !by_key(&planned.operator, target.slot) {
