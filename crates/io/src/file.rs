@@ -117,7 +117,7 @@ pub trait File: Send + Sync {
 }
 
 /// An open file of the operating system, for requests that are handed to it together. Who completes one does what the
-/// call in its place would have done to the [`SyncRule`].
+/// call in its place would have done to the file's rule of syncing.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {
     pub(crate) fd: BorrowedFd<'a>,

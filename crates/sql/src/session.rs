@@ -19,7 +19,7 @@ use crate::warning::Warnings;
 use crate::work::WorkDone;
 
 /// The session values of the system variables that statements read while they run. The host, which owns the
-/// declarations, keeps them in step through [`Host::set_variable`](crate::Host::set_variable).
+/// declarations, keeps them in step through [`Host::set_variable`].
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct SessionVariables {

@@ -187,6 +187,17 @@ fn a_statement_ends_when_it_holds_too_much() {
     assert_eq!(client.run("SELECT LENGTH(@letters)"), PACKET.to_string());
 }
 
+/// Each column is compared with those before it, so that too many would take minutes.
+#[test]
+fn a_table_of_too_many_columns_is_refused_before_they_are_looked_at() {
+    let mut client = start();
+    client.session.variables.max_allowed_packet = 16 << 20;
+    client.session.variables.statement_memory = 1 << 30;
+    let columns: Vec<String> = (0..100_000).map(|number| format!("c{number} INT")).collect();
+    let error = client.answer(&format!("CREATE TABLE d.t ({})", columns.join(", "))).unwrap_err();
+    assert_eq!(error.number(), 1117, "{error}");
+}
+
 /// Comparisons of long values one within the other.
 fn nested(depth: usize, long: &str) -> String {
     (0..depth).fold("1".to_owned(), |inner, _| format!("STRCMP({long}, {inner})"))

@@ -9,12 +9,12 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`finding`] | what is found: where, what, what is lost, what to do |
-//! | [`table`] | one table, for both |
-//! | [`rows`] | every index against the rows |
-//! | [`directory`] | the order of things, for a directory |
-//! | [`pages`] | files from front to back, with deep reads |
-//! | [`log`] | the redo log |
+//! | `finding` | what is found: where, what, what is lost, what to do |
+//! | `table` | one table, for both |
+//! | `rows` | every index against the rows |
+//! | `directory` | the order of things, for a directory |
+//! | `pages` | files from front to back, with deep reads |
+//! | `log` | the redo log |
 //!
 //! A check of a directory changes nothing: recovery runs on a [scratch disk](palisade_io::ScratchFileSystem), in memory,
 //! so that what a start would see is what is checked. Structures are checked by the code that CHECK TABLE and the tests

@@ -4,13 +4,13 @@ use palisade_base::error_catalogue::{
     ER_BLOB_KEY_WITHOUT_LENGTH, ER_DISABLED_STORAGE_ENGINE, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
     ER_KEY_COLUMN_DOES_NOT_EXITS, ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE,
     ER_PRIMARY_CANT_HAVE_NULL, ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS,
-    ER_TOO_LONG_KEY, ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_KEYS, ER_UNKNOWN_STORAGE_ENGINE,
-    ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX,
-    ER_WRONG_SUB_KEY,
+    ER_TOO_LONG_KEY, ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_FIELDS, ER_TOO_MANY_KEYS,
+    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN,
+    ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{
-    Column, GENERATED_CLUSTERED_INDEX, Index, IndexPart, TableDef, Visibility,
+    Column, GENERATED_CLUSTERED_INDEX, Index, IndexPart, MAX_COLUMNS, TableDef, Visibility,
 };
 use palisade_catalog::{CollationId, SqlType};
 use palisade_parser::ast::{
@@ -46,6 +46,10 @@ pub fn define(
     }
     for option in &statement.options {
         set_option(definer, &mut def, option)?;
+    }
+    // Before any of them is looked at: each is compared with those before it.
+    if statement.columns.len() > MAX_COLUMNS {
+        return Err(mysql_error!(ER_TOO_MANY_FIELDS));
     }
     let mut explicitly_null = Vec::new();
     let mut keys: Vec<IndexDefinition> = Vec::new();

@@ -66,7 +66,7 @@ pub fn decimal_shape(ty: &SqlType) -> (u8, u8) {
     }
 }
 
-/// Digits behind the point that values of a type have where they are doubles; [`UNFIXED`] if that is not fixed.
+/// Digits behind the point that values of a type have where they are doubles; `UNFIXED` if that is not fixed.
 pub fn double_scale(ty: &SqlType) -> u8 {
     if ty.is_string() { UNFIXED } else { ty.wire_decimals() }
 }

@@ -1,6 +1,6 @@
 //! The type that the values of several expressions have in common: of CASE, IF, COALESCE, GREATEST and UNION.
 //!
-//! Numbers go through three steps, as in MySQL. Their kinds are merged one after the other ([`Kind::merge`]); FLOAT
+//! Numbers go through three steps, as in MySQL. Their kinds are merged one after the other (`Kind::merge`); FLOAT
 //! stays FLOAT before a BIGINT and becomes DOUBLE behind one, so the order of the expressions counts. Where
 //! signed and unsigned numbers meet, an integer kind that an unsigned one fills is widened. Last, digits: a DECIMAL
 //! gets the most digits before and the most behind the point; FLOAT and DOUBLE have a fixed number of digits behind

@@ -1,6 +1,6 @@
 //! Regular expressions: REGEXP, REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE, REGEXP_SUBSTR.
 //!
-//! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. [`pattern`] reads ICU's patterns
+//! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. `pattern` reads ICU's patterns
 //! for it. It has no look-around and no back-references inside a pattern; such patterns are refused (1235) rather
 //! than misread.
 //!
