@@ -211,6 +211,9 @@ mod tests {
 
     #[test]
     fn lines_are_mysqls() {
-        assert_eq!(line(0, 8, "Query", b"SELECT 1"), b"1970-01-01T00:00:00.000000Z\t    8 Query\tSELECT 1\n");
+        assert_eq!(
+            line(1_500_000, 8, "Query", b"SELECT 1"),
+            b"1970-01-01T00:00:01.500000Z\t    8 Query\tSELECT 1\n"
+        );
     }
 }
