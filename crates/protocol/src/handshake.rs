@@ -252,7 +252,7 @@ mod tests {
         }
         .encode(&mut out);
         let mut golden = b"\x0a8.4.0-palisade\0\x07\0\0\0abcdefgh\0".to_vec();
-        golden.extend_from_slice(&[0x4f, 0xf7, 0xff, 2, 0, 0xbf, 0x01, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        golden.extend_from_slice(&[0xcf, 0xf7, 0xff, 2, 0, 0xbf, 0x01, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         golden.extend_from_slice(b"ijklmnopqrst\0caching_sha2_password\0");
         assert_eq!(out, golden);
     }
