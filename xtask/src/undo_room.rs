@@ -26,8 +26,13 @@ const LEFT: u64 = 32 << 20;
 
 /// `rounds` kills.
 pub fn run(rounds: u32, seed: u64) -> Outcome {
-    let options =
-        ["--innodb-buffer-pool-size=24M", "--innodb-redo-log-capacity=16M", "--innodb-max-undo-log-size=10M"];
+    // Without a reserve for a full disk, which is as large as what is to be seen to go.
+    let options = [
+        "--innodb-buffer-pool-size=24M",
+        "--innodb-redo-log-capacity=16M",
+        "--innodb-max-undo-log-size=10M",
+        "--palisade-undo-reserve-size=0",
+    ];
     let mut server = Server::start("undo_room", &options)?;
     let mut writer = connect(&server)?;
     for statement in [
