@@ -19,9 +19,17 @@ pub const NULL: u8 = 251;
 /// Appends a length-encoded integer.
 #[inline]
 pub fn put_lenenc_int(out: &mut Vec<u8>, value: u64) {
+    match u8::try_from(value) {
+        Ok(byte @ 0..=250) => out.push(byte),
+        _ => put_long_lenenc_int(out, value),
+    }
+}
+
+/// One that does not fit in a single byte.
+#[cold]
+fn put_long_lenenc_int(out: &mut Vec<u8>, value: u64) {
     match value {
-        0..=250 => out.push(value as u8),
-        251..=0xffff => {
+        0..=0xffff => {
             out.push(252);
             out.extend_from_slice(&(value as u16).to_le_bytes());
         }

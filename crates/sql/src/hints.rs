@@ -1,8 +1,9 @@
 //! The hint SET_VAR: system variables that have another value while one statement is planned and executed.
 //!
-//! What is wrong with a hint is a warning, of the same kinds as in MySQL: a list that is no list of hints (1064), a
-//! variable that there is not (3128) or that no hint sets (3637), and the second value of one (3126) are told when
-//! the statement is prepared or sent; a value that the variable does not take, whenever it is executed.
+//! What is wrong with a hint is a warning, of the same kinds as in MySQL: a list that is no list of hints
+//! (1064), a variable that there is not (3128) or that no hint sets (3637), and the second value of one
+//! (3126) are told when the statement is prepared or sent; a value that the variable does not take, whenever
+//! it is executed.
 
 use palisade_base::error_catalogue::*;
 use palisade_base::sysvar::SessionSettings;
@@ -32,8 +33,8 @@ const SETTABLE: &[&str] = &[
     "xa_detach_on_prepare",
 ];
 
-/// What a session's variables were before the hints of the statement that it executes. Kept in the session, so that
-/// they are restored after a statement that a panic has ended, too.
+/// What a session's variables were before the hints of the statement that it executes. Kept in the session,
+/// so that they are restored after a statement that a panic has ended, too.
 pub struct BeforeHints {
     settings: SessionSettings,
     variables: SessionVariables,
@@ -67,12 +68,17 @@ pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
     }
 }
 
-/// Gives the variables the values that a statement's hints say, until [`restore`]. A value that a variable does not
-/// take is a warning.
+/// Gives the variables the values that a statement's hints say, until [`restore`]. A value that a variable
+/// does not take is a warning.
+#[inline]
 pub(crate) fn apply(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
-    if hints.is_empty() {
-        return;
+    if !hints.is_empty() {
+        apply_some(host, session, hints);
     }
+}
+
+#[cold]
+fn apply_some(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
     session.before_hints = Some(Box::new(BeforeHints {
         settings: session.settings.clone(),
         variables: session.variables.clone(),
@@ -99,7 +105,15 @@ pub(crate) fn apply(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
 }
 
 /// Gives the variables back what they were before the hints of the statement that has ended.
+#[inline]
 pub(crate) fn restore(session: &mut Session) {
+    if session.before_hints.is_some() {
+        restore_some(session);
+    }
+}
+
+#[cold]
+fn restore_some(session: &mut Session) {
     let Some(before) = session.before_hints.take() else { return };
     let BeforeHints { settings, variables, insert_id, changed } = *before;
     session.settings = settings;

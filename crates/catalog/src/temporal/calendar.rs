@@ -81,13 +81,14 @@ impl Date {
     }
 
     /// The `day`th day of a year.
-    fn of_day(year: u16, mut day: u16) -> Option<Date> {
-        let mut month = 1;
-        while day > u16::from(days_in_month(year, month)) {
-            day -= u16::from(days_in_month(year, month));
-            month += 1;
-        }
-        Date::new(year, month, day as u8)
+    fn of_day(year: u16, day: u16) -> Option<Date> {
+        let leap_day = u16::from(is_leap_year(year));
+        let before = |month: u16| DAYS_BEFORE[usize::from(month)] + if month > 1 { leap_day } else { 0 };
+        // No month has more than 31 days, and all together lack fewer than 31 of that: it is this one or the
+        // next.
+        let guess = (day - 1) / 31;
+        let month = if guess < 11 && day > before(guess + 1) { guess + 1 } else { guess };
+        Date::new(year, month as u8 + 1, (day - before(month)) as u8)
     }
 
     /// Whether it is a day of the calendar.
