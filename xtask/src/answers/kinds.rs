@@ -44,6 +44,26 @@ pub const KINDS: &[Kind] = &[
     changes::KIND,
 ];
 
+/// Columns of `v`, one of each type that values are converted to and from.
+const COLUMNS: &[&str] = &[
+    "c_tiny",
+    "c_int",
+    "c_ubig",
+    "c_dec",
+    "c_float",
+    "c_double",
+    "c_text",
+    "c_bin",
+    "c_bytes",
+    "c_date",
+    "c_time",
+    "c_datetime6",
+    "c_year",
+    "c_bit",
+    "c_enum",
+    "c_set",
+];
+
 /// The question that a grammar makes from a seed. Kinds with the same seed differ by `salt`.
 fn made(rules: Rules, salt: u64, seed: u64) -> Question {
     Grammar::new(rules, &mut Prng::new(seed ^ salt)).question()

@@ -154,8 +154,8 @@ impl Json {
         out
     }
 
-    /// Appends its text in MySQL's normal form, for as long as `watch` lets it, which is told before each part how long
-    /// the text is. False if it has said no.
+    /// Appends its text in MySQL's normal form, for as long as `watch` lets it, which is told before each
+    /// part how long the text is. False if it has said no.
     pub fn write_watched(&self, out: &mut Vec<u8>, watch: parse::Watch<'_>) -> bool {
         match self {
             Json::Array(items) => {
@@ -191,31 +191,7 @@ impl Json {
 
     /// Appends its text in MySQL's normal form.
     pub fn write(&self, out: &mut Vec<u8>) {
-        match self {
-            Json::Array(items) => {
-                out.push(b'[');
-                for (position, item) in items.iter().enumerate() {
-                    if position > 0 {
-                        out.extend_from_slice(b", ");
-                    }
-                    item.write(out);
-                }
-                out.push(b']');
-            }
-            Json::Object(members) => {
-                out.push(b'{');
-                for (position, (name, item)) in members.iter().enumerate() {
-                    if position > 0 {
-                        out.extend_from_slice(b", ");
-                    }
-                    quote(&name.0, out);
-                    out.extend_from_slice(b": ");
-                    item.write(out);
-                }
-                out.push(b'}');
-            }
-            scalar => scalar.write_scalar(out),
-        }
+        self.write_watched(out, &mut |_| true);
     }
 
     fn write_scalar(&self, out: &mut Vec<u8>) {

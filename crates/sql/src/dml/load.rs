@@ -244,15 +244,24 @@ enum After {
     Line(usize),
 }
 
+/// The byte that ENCLOSED BY or ESCAPED BY names: none for an empty text, `usual` where it is not given. More
+/// than a byte is an error.
+pub(super) fn single(given: &Option<Vec<u8>>, usual: Option<u8>) -> SqlResult<Option<u8>> {
+    match given.as_deref() {
+        None => Ok(usual),
+        Some([]) => Ok(None),
+        Some([byte]) => Ok(Some(*byte)),
+        Some(_) => Err(mysql_error!(ER_WRONG_FIELD_TERMINATORS)),
+    }
+}
+
+/// The text that TERMINATED BY or STARTING BY gives, or the usual one.
+pub(super) fn or(given: &Option<Vec<u8>>, usual: &str) -> Vec<u8> {
+    given.clone().unwrap_or_else(|| usual.into())
+}
+
 impl Format {
     fn new(given: &LoadFormat) -> SqlResult<Format> {
-        let single = |text: &Option<Vec<u8>>, usual: Option<u8>| match text.as_deref() {
-            None => Ok(usual),
-            Some([]) => Ok(None),
-            Some([byte]) => Ok(Some(*byte)),
-            Some(_) => Err(mysql_error!(ER_WRONG_FIELD_TERMINATORS)),
-        };
-        let or = |text: &Option<Vec<u8>>, usual: &str| text.clone().unwrap_or_else(|| usual.into());
         let format = Format {
             terminated: or(&given.fields_terminated, "\t"),
             enclosed: single(&given.enclosed, None)?,

@@ -1,20 +1,19 @@
 //! SELECT ... INTO OUTFILE and DUMPFILE: rows become the lines of a file on the server's machine.
 //!
-//! What is written is what LOAD DATA with the same FIELDS and LINES reads: a NULL is `\\N`, and a byte that would be
-//! taken for a part of the form has the escape character before it. Without an escape character a NULL is the word
-//! NULL and nothing is escaped. A file that a statement does not finish is removed.
+//! What is written is what LOAD DATA with the same FIELDS and LINES reads: a NULL is `\\N`, and a byte that
+//! would be taken for a part of the form has the escape character before it. Without an escape character a
+//! NULL is the word NULL and nothing is escaped. A file that a statement does not finish is removed.
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{
-    ER_AMBIGUOUS_FIELD_TERM, ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_FIELD_TERMINATORS,
-};
+use palisade_base::error_catalogue::{ER_AMBIGUOUS_FIELD_TERM, ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET};
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
 use palisade_catalog::types::flags;
 use palisade_catalog::{Charset, SqlType, Value, ValueRef};
 use palisade_parser::ast::{self, LoadFormat};
 
+use super::load::{or, single};
 use crate::bind::not_supported;
 use crate::expr::convert::text_of;
 use crate::host::FileTarget;
@@ -78,13 +77,6 @@ struct Form {
 
 impl Form {
     fn new(given: &LoadFormat) -> SqlResult<Form> {
-        let single = |text: &Option<Vec<u8>>, usual: Option<u8>| match text.as_deref() {
-            None => Ok(usual),
-            Some([]) => Ok(None),
-            Some([byte]) => Ok(Some(*byte)),
-            Some(_) => Err(mysql_error!(ER_WRONG_FIELD_TERMINATORS)),
-        };
-        let or = |text: &Option<Vec<u8>>, usual: &str| text.clone().unwrap_or_else(|| usual.into());
         let terminated = or(&given.fields_terminated, "\t");
         let ended = Some(or(&given.lines_terminated, "\n")).filter(|ended| !ended.is_empty());
         let charset = match given.charset.as_deref() {
@@ -111,8 +103,8 @@ impl Form {
         Ok(form)
     }
 
-    /// Whether the first byte of the terminator may be a part of a number, or stand behind an escape character
-    /// for something else, and not every field is enclosed.
+    /// Whether the first byte of the terminator may be a part of a number, or stand behind an escape
+    /// character for something else, and not every field is enclosed.
     fn has_ambiguous_terminator(&self) -> bool {
         const OF_NUMBERS: &[u8] = b".0123456789e+-";
         let first = self.terminated.first();

@@ -66,27 +66,7 @@ const RULES: Rules = &[
     ("sum", &["SUM", "MIN", "MAX", "COUNT", "AVG"]),
     ("compare", &["=", "<", "<=", ">", ">=", "<>", "<=>"]),
     ("op", &["+", "-", "*", "/", "DIV", "%", "=", "<", "|", "&"]),
-    (
-        "column",
-        &[
-            "c_tiny",
-            "c_int",
-            "c_ubig",
-            "c_dec",
-            "c_float",
-            "c_double",
-            "c_text",
-            "c_bin",
-            "c_bytes",
-            "c_date",
-            "c_time",
-            "c_datetime6",
-            "c_year",
-            "c_bit",
-            "c_enum",
-            "c_set",
-        ],
-    ),
+    ("column", super::COLUMNS),
     (
         "use",
         &[
