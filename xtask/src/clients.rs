@@ -104,8 +104,8 @@ fn dumps(port: u16) -> Outcome {
             client("-e 'DROP DATABASE dump_me; DROP DATABASE `second-db`'")?;
             client(&format!("< '{}'", file.display()))
         };
-        // A column that has its collation from the table is written with COLLATE; a column that is made so shows
-        // its character set, too, from then on, as in MySQL. What has been loaded once stays as it is.
+        // A column that has its collation from the table is written with COLLATE; a column that is made so
+        // shows its character set, too, from then on, as in MySQL. What has been loaded once stays as it is.
         reload(&dump()?)?;
         let first = dump()?;
         reload(&first)?;

@@ -129,8 +129,8 @@ pub fn search(count: u32) -> Outcome {
     Ok(())
 }
 
-/// How long short questions wait beside statements that compute on every worker, and how long KILL takes. Measures times: for a
-/// machine that has nothing else to do.
+/// How long short questions wait beside statements that compute on every worker, and how long KILL takes.
+/// Measures times: for a machine that has nothing else to do.
 pub fn waits() -> Outcome {
     let test = ["test", "--package", "palisade-server", "--test", "held_workers", "--release", "--quiet"];
     process::run(cargo(&test).args(["soak", "--", "--ignored", "--nocapture"]))

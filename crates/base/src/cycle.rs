@@ -1,8 +1,9 @@
 //! Chains that should end and lead back to where they have been: damage that a checksum does not show.
 //!
-//! R. P. Brent's way (An improved Monte Carlo factorization algorithm, 1980): one place is remembered, and another one after
-//! 1, 2, 4, 8 ... steps. A walk that has got into a cycle comes to the remembered place again within three times the steps that
-//! lead into it and around it. That takes two words, and per step a comparison.
+//! R. P. Brent's way (An improved Monte Carlo factorization algorithm, 1980): one place is remembered, and
+//! another one after 1, 2, 4, 8 ... steps. A walk that has got into a cycle comes to the remembered place
+//! again within three times the steps that lead into it and around it. That takes two words, and per step a
+//! comparison.
 
 /// Notices that a walk along a chain goes in a circle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,7 +15,8 @@ pub struct CycleGuard {
 }
 
 impl CycleGuard {
-    /// The walk comes to `place`, which it never does twice unless it goes in a circle. Whether it is known to.
+    /// The walk comes to `place`, which it never does twice unless it goes in a circle. Whether it is known
+    /// to.
     #[inline]
     #[must_use]
     pub fn returns_to(&mut self, place: u64) -> bool {

@@ -113,7 +113,8 @@ impl MysqlError {
         MysqlError { code, message: message.into(), own_sql_state: None }
     }
 
-    /// Something that this program takes for granted is not so; `broken` says what. The statement fails, the server goes on.
+    /// Something that this program takes for granted is not so; `broken` says what. The statement fails, the
+    /// server goes on.
     #[cold]
     pub fn internal(broken: &str) -> Self {
         MysqlError::new(&crate::error_catalogue::ER_INTERNAL_ERROR, &[&broken])

@@ -13,9 +13,9 @@
 //! the rest of that page's extent; a wholly free extent; if scattered free pages make up an eighth of the space (and
 //! four extents), one of those; a new extent at the high-water mark; when the disk is full, any free page.
 //!
-//! A space may have to keep free pages for later ([`Kept`]). Those count whose room on the disk is certain: the free pages of
-//! extents that are in part in use, and the pages of the file from the high-water mark on. A wholly free extent may be a hole,
-//! and does not count until a page of it is in use.
+//! A space may have to keep free pages for later ([`Kept`]). Those count whose room on the disk is certain:
+//! the free pages of extents that are in part in use, and the pages of the file from the high-water mark on.
+//! A wholly free extent may be a hole, and does not count until a page of it is in use.
 
 use std::sync::Arc;
 
@@ -99,8 +99,8 @@ pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
     })
 }
 
-/// Makes sure that at least `pages` free pages of a space have their room on the disk. Waits for: its header to be read, the
-/// file to be extended.
+/// Makes sure that at least `pages` free pages of a space have their room on the disk. Waits for: its header
+/// to be read, the file to be extended.
 pub fn ensure_free(space: &Space, pages: u32) -> Attempt<()> {
     let usage = usage(space)?;
     let beyond = space.pages().saturating_sub(usage.high_water);
@@ -472,14 +472,15 @@ impl Reservation {
         Ok(map)
     }
 
-    /// Refuses a page without which too few would be kept. A page of a wholly free extent is not asked about: the others of the
-    /// extent then count.
+    /// Refuses a page without which too few would be kept. A page of a wholly free extent is not asked about:
+    /// the others of the extent then count.
     fn check_kept(&self, mtr: &Mtr<'_>, space: &Space) -> Result<(), Error> {
         if self.kept.least == 0 {
             return Ok(());
         }
         let scattered = HeaderView(mtr.page(self.header)).scattered();
-        // Of the pages that are planned to be below the mark, those that are not taken count; so it is the present mark that is asked.
+        // Of the pages that are planned to be below the mark, those that are not taken count; so it is the
+        // present mark that is asked.
         let beyond = space.pages().saturating_sub(HeaderView(mtr.page(self.header)).high_water());
         let free = scattered.saturating_add(beyond).saturating_sub(self.pages.len() as u32);
         if free > self.kept.least { Ok(()) } else { Err(Error::NoSpace(space.id())) }

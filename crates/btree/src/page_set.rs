@@ -1,6 +1,7 @@
 //! A set of pages of one space: a bit a page, in pieces that exist where there are members.
 //!
-//! For the checker, which has to remember of every page of a space whether something uses it: 2 MiB for a space of 256 GiB.
+//! For the checker, which has to remember of every page of a space whether something uses it: 2 MiB for a
+//! space of 256 GiB.
 
 use std::collections::BTreeMap;
 

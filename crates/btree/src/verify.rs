@@ -5,10 +5,10 @@
 //! left to right. Of a space: what its trees, chains and other owners say they use is what the extent maps say is in use,
 //! and the header's counts are the maps'.
 //!
-//! The checker latches one page at a time and works on copies, so on a tree that others change it may report what is
-//! merely in motion: lock the table first. It reports all damage it finds and does not stop at the first. What it
-//! remembers is a bit for each page and a line for each level, so a space of any size can be checked; children are read
-//! ahead in the order of their keys.
+//! The checker latches one page at a time and works on copies, so on a tree that others change it may report
+//! what is merely in motion: lock the table first. It reports all damage it finds and does not stop at the
+//! first. What it remembers is a bit for each page and a line for each level, so a space of any size can be
+//! checked; children are read ahead in the order of their keys.
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{PageId, PageNo};
@@ -93,7 +93,8 @@ pub fn verify_tree(tree: &Tree) -> Result<TreeReport, Error> {
     verify_tree_with(tree, &mut |_| true)
 }
 
-/// The same, telling `on_pages` how far it is. If that says no, the walk ends, and its report is of what it has seen.
+/// The same, telling `on_pages` how far it is. If that says no, the walk ends, and its report is of what it
+/// has seen.
 pub fn verify_tree_with(tree: &Tree, on_pages: &mut OnPages<'_>) -> Result<TreeReport, Error> {
     let mut walk =
         Walk { tree, report: TreeReport::default(), last: Vec::new(), on_pages, is_stopped: false };
@@ -281,8 +282,8 @@ pub struct ChainReport {
     pub damage: Option<Damage>,
 }
 
-/// The pages of an overflow chain, from `first` on. A chain that holds `expected` bytes, if that is known, must have
-/// them. Blocks.
+/// The pages of an overflow chain, from `first` on. A chain that holds `expected` bytes, if that is known,
+/// must have them. Blocks.
 pub fn verify_chain(space: &Space, first: PageNo, expected: Option<u64>) -> Result<ChainReport, Error> {
     let (mut report, mut seen) = (ChainReport::default(), PageSet::new());
     let mut next = first;

@@ -9,8 +9,9 @@
 //!   this only for devices that write a page whole.
 //!
 //! The log up to the batch's newest page LSN is durable before the sink sees it. The sink chooses places: an
-//! out-of-place sink writes elsewhere and answers [`place`](PageSink::place) from its map; one for devices with atomic
-//! writes writes in place with `RWF_ATOMIC`. A sink that stores other bytes than the page's (compressed ones) seals those.
+//! out-of-place sink writes elsewhere and answers [`place`](PageSink::place) from its map; one for devices
+//! with atomic writes writes in place with `RWF_ATOMIC`. A sink that stores other bytes than the page's
+//! (compressed ones) seals those.
 //!
 //! Lanes: each cleaner writes through a lane of its own, so that a sink with a place per lane needs no lock.
 
@@ -92,7 +93,8 @@ impl Batch {
         self.pages.clear();
     }
 
-    /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all files at once.
+    /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all
+    /// files at once.
     pub fn write_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
         let (mut writes, mut files) = (Vec::new(), Vec::new());
         let (mut start, mut pages) = (0, 0);
@@ -119,8 +121,8 @@ impl Batch {
     }
 }
 
-/// Syncs files. If that fails nobody knows what is on the disk, for whatever reason it was: a full disk, too, is not told as
-/// such, because nothing may be tried again.
+/// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,
+/// too, is not told as such, because nothing may be tried again.
 pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Result<()> {
     queue.sync_all(files).map_err(|error| io::Error::other(format!("a sync failed: {error}")))?;
     metrics::OS_DATA_FSYNCS.add(files.len() as u64);
@@ -150,9 +152,9 @@ pub trait PageSink: Send + Sync {
     /// Lanes there are: cleaners that can write at once.
     fn lanes(&self) -> usize;
 
-    /// Makes the pages of `batch` durable, through `lane` and its `queue`, which nobody else uses meanwhile. An error means that it is
-    /// unknown what is on disk. If it says that the disk is full, the lane is used for nothing else until the same batch has been
-    /// written: some of its pages may be torn.
+    /// Makes the pages of `batch` durable, through `lane` and its `queue`, which no other cleaner uses
+    /// meanwhile. An error means that it is unknown what is on disk. If it says that the disk is full, the
+    /// lane is used for nothing else until the same batch has been written: some of its pages may be torn.
     fn write(&self, lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()>;
 
     /// Where page `id` is in its file, in bytes.

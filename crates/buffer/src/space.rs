@@ -411,8 +411,9 @@ impl Space {
         self.entry(page).is_ok_and(|entry| entry.frame().is_some())
     }
 
-    /// Has pages read for somebody who will want them soon, as far as they are not in memory and frames are not
-    /// scarce. Neighbours come in one read. What goes wrong is told to whoever wants them then. Never waits.
+    /// Has pages read for a scan that will want them soon, as far as they are not in memory and frames are
+    /// not scarce. Neighbours come in one read. What goes wrong is told to the callers that want them then.
+    /// Never waits.
     pub fn read_ahead(&self, pages: impl IntoIterator<Item = PageNo>) {
         let mut run = Run::new();
         let mut slow = self.slow.lock();
@@ -443,9 +444,10 @@ impl Space {
     fn read(&self, run: Run) {
         let part = |&(_, frame): &(PageNo, u32)| {
             let memory = self.core.frames.memory.frame(frame);
-            // SAFETY: the frame came from the free list and is nobody else's until it is published when the read is done;
-            // optimistic readers of the page it held before only read it atomically and will find that page's
-            // version grown. `done` keeps the space, and with it the memory of all frames.
+            // SAFETY: the frame came from the free list and is this read's alone until it is published when
+            // the read is done; optimistic readers of the page it held before only read it atomically and
+            // will find that page's version grown. `done` keeps the space, and with it the memory of all
+            // frames.
             unsafe { Part::new(memory.as_ptr(), PAGE_SIZE) }
         };
         let (this, own) = (self.this(), self.page_id(run[0].0));
@@ -480,8 +482,8 @@ impl Space {
     /// Whether what was read into a frame is the page.
     fn verify(&self, page: PageNo, frame: u32) -> Result<(), Error> {
         let id = self.page_id(page);
-        // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`, which is
-        // bytes and nothing else.
+        // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`,
+        // which is bytes and nothing else.
         let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_ref() };
         page::verify(id, bytes)
             .and_then(|()| (self.core.check)(bytes).map_err(Corruption::Content))

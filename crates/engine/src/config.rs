@@ -199,7 +199,8 @@ pub struct EngineConfig {
     pub doublewrite: bool,
     /// `innodb_flush_method`.
     pub flush_method: FlushMethod,
-    /// Threads that wait for files to grow, and for reads and writes where the kernel does not (`innodb_read_io_threads`).
+    /// Threads that wait for files to grow, and for reads and writes where the kernel does not
+    /// (`innodb_read_io_threads`).
     pub io_threads: usize,
     /// Who waits for reads and writes of pages (`innodb_use_native_aio`).
     pub io_waiting: Waiting,
@@ -215,7 +216,8 @@ pub struct EngineConfig {
     /// How many bytes of free undo pages keep their room on the disk to begin with; `None` for all. See
     /// [`Engine::set_undo_kept`](crate::Engine::set_undo_kept).
     pub undo_kept: Option<u64>,
-    /// How many bytes of undo pages are kept for deletes on a full disk to begin with: `palisade_undo_reserve_size`.
+    /// How many bytes of undo pages are kept for deletes on a full disk to begin with:
+    /// `palisade_undo_reserve_size`.
     pub undo_reserve: u64,
     /// `innodb_autoinc_lock_mode`.
     pub auto_increment_lock_mode: AutoIncrementLockMode,

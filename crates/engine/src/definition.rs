@@ -30,8 +30,8 @@ pub(crate) enum RowEdit {
     Delete(Vec<u8>),
 }
 
-/// Free pages that the dictionary's file is to have before anything is added to it, so that a table can be truncated while the
-/// disk is full: that takes a new row before the old one is purged.
+/// Free pages that the dictionary's file is to have before anything is added to it, so that a table can be
+/// truncated while the disk is full: that takes a new row before the old one is purged.
 const DICTIONARY_RESERVE: u32 = 64;
 
 /// A table leaves the snapshot.
@@ -83,7 +83,8 @@ impl Engine {
         self.make_table_for(def, false)
     }
 
-    /// [`make_table`](Self::make_table); the reserve may be used if another table's file goes for it and so `frees_room`.
+    /// [`make_table`](Self::make_table); the reserve may be used if another table's file goes for it and so
+    /// `frees_room`.
     pub(crate) fn make_table_for(
         self: &Arc<Self>,
         mut def: TableDef,
@@ -158,8 +159,9 @@ impl Engine {
         self.pool.detach_space(table.space);
         self.files.remove_space(table.space)?;
         if let Some(file) = file {
-            // Plans and old snapshots of the dictionary may keep the file open for long: its room is free at once all the same. Not
-            // before its name is gone for good, since recovery expects a file's pages in it.
+            // Plans and old snapshots of the dictionary may keep the file open for long: its room is free at
+            // once all the same. Not before its name is gone for good, since recovery expects a file's pages
+            // in it.
             self.files.sync_spaces()?;
             match file.set_len(0) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -173,8 +175,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Changes rows of the dictionary in one transaction, durably, and then what statements see. What removes a table may use
-    /// the room that the others leave in the dictionary and in undo.
+    /// Changes rows of the dictionary in one transaction, durably, and then what statements see. What removes
+    /// a table may use the room that the others leave in the dictionary and in undo.
     pub(crate) fn change_dictionary(
         self: &Arc<Self>,
         rows: &[RowEdit],

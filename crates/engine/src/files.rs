@@ -127,7 +127,8 @@ impl Files {
         Ok(file)
     }
 
-    /// Makes sure that there is the file that [`create_space_from_reserve`](Self::create_space_from_reserve) uses.
+    /// Makes sure that there is the file that [`create_space_from_reserve`](Self::create_space_from_reserve)
+    /// uses.
     pub(crate) fn ensure_reserve(&self) -> io::Result<()> {
         let path = self.spaces_dir().join(RESERVE);
         let file = self.fs.open(&path, self.mode(OpenMode::CREATE))?;
@@ -139,8 +140,8 @@ impl Files {
         Ok(())
     }
 
-    /// Makes the reserve a space's file, durably: it has room for a table without rows, and nothing in it. `None` if there is
-    /// no reserve.
+    /// Makes the reserve a space's file, durably: it has room for a table without rows, and nothing in it.
+    /// `None` if there is no reserve.
     pub(crate) fn create_space_from_reserve(&self, space: SpaceId) -> io::Result<Option<Arc<dyn File>>> {
         let path = self.spaces_dir().join(RESERVE);
         if !self.fs.exists(&path)? {

@@ -488,9 +488,9 @@ fn restore_length(space: &Arc<Space>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens a table. One whose file is missing, or whose first pages are damaged, is opened all the same: the others must be
-/// served, and it can be dropped. Every other use of it is answered with what is wrong; but with force its rows are read,
-/// which takes none of the first pages.
+/// Opens a table. One whose file is missing, or whose first pages are damaged, is opened all the same: the
+/// others must be served, and it can be dropped. Every other use of it is answered with what is wrong; but
+/// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
     let (space, damage) = match base.pool.space(def.space) {
         None => (base.pool.attach_space(def.space, Arc::new(MissingFile))?, Damage::Missing),

@@ -68,8 +68,8 @@ impl Runtime {
         })
     }
 
-    /// For a space that cannot be used because of `damage`; but for reading if it is only that its first pages are
-    /// damaged, and no row is changed (`changes_nothing`).
+    /// For a space that cannot be used because of `damage`; but for reading if it is only that its first
+    /// pages are damaged, and no row is changed (`changes_nothing`).
     pub(crate) fn damaged(log: Arc<Log>, space: Arc<Space>, damage: Damage, changes_nothing: bool) -> Self {
         let reads_damaged = changes_nothing && matches!(damage, Damage::Unreadable(_));
         // What SHOW CREATE TABLE tells a dump of a counter that is not known is that it is as in a new table.
@@ -139,7 +139,8 @@ impl Table {
         self.current.load(Ordering::Acquire)
     }
 
-    /// Whether [`note_version_checked`](Self::note_version_checked) was called since this definition came into use.
+    /// Whether [`note_version_checked`](Self::note_version_checked) was called since this definition came
+    /// into use.
     pub fn is_version_checked(&self) -> bool {
         self.is_version_checked.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 //! Writes and syncs of one thread, many at a time.
 //!
-//! A page cleaner has a hundred pages to write, to places all over a few files. One after the other they cost the disk's
-//! latency each; handed over together they cost it about once. A [`WriteQueue`] does that
+//! A page cleaner has a hundred pages to write, to places all over a few files. One after the other they cost
+//! the disk's latency each; handed over together they cost it about once. A [`WriteQueue`] does that
 //!
 //! | with | where |
 //! |---|---|
@@ -39,8 +39,9 @@ impl WriteQueue {
         WriteQueue { pool, ring }
     }
 
-    /// Does all of `writes`, in no order; they do not overlap. Waits for all of them, also if one fails. The error of
-    /// the first of `writes` that failed; as after [`File::write_at`], nothing is known of what that one wrote.
+    /// Does all of `writes`, in no order; they do not overlap. Waits for all of them, also if one fails. The
+    /// error of the first of `writes` that failed; as after [`File::write_at`], nothing is known of what that
+    /// one wrote.
     pub fn write_all(&mut self, writes: &[Write<'_>]) -> io::Result<()> {
         let by_ring =
             |write: &Write<'_>| write.file.descriptor().is_some_and(|file| file.takes(write.bytes.as_ptr()));

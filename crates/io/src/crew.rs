@@ -5,8 +5,8 @@
 //!   helper:  enter, unless closed ─► take parts until none is left ─► leave
 //! ```
 //!
-//! A helper that comes late finds the door closed and touches nothing of the caller's, so that the caller waits only for
-//! helpers that work, and never for a job that still stands in a queue behind others.
+//! A helper that comes late finds the door closed and touches nothing of the caller's, so that the caller
+//! waits only for helpers that work, and never for a job that still stands in a queue behind others.
 
 #[cfg(not(loom))]
 use std::sync::{
@@ -46,8 +46,8 @@ impl Crew {
         (part < self.parts).then_some(part)
     }
 
-    /// For a helper: runs `work` unless the door is closed, which then stays open for the caller until `work` has ended,
-    /// also if it panics.
+    /// For a helper: runs `work` unless the door is closed, which then stays open for the caller until `work`
+    /// has ended, also if it panics.
     pub(crate) fn help(&self, work: impl FnOnce()) {
         {
             let mut door = self.lock();

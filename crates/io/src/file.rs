@@ -44,7 +44,8 @@ impl OpenMode {
         self
     }
 
-    /// The same for reading: nothing may be written through it, and the file may be one that cannot be written.
+    /// The same for reading: nothing may be written through it, and the file may be one that cannot be
+    /// written.
     #[must_use]
     pub const fn read_only(mut self) -> OpenMode {
         self.reads_only = true;
@@ -109,15 +110,15 @@ pub trait File: Send + Sync {
     /// [direct](OpenMode::direct).
     fn alignment(&self) -> usize;
 
-    /// Where requests for this file may be handed to the operating system past these calls; `None` where the calls do
-    /// more than it would: a file in memory, one with faults.
+    /// Where requests for this file may be handed to the operating system past these calls; `None` where the
+    /// calls do more than it would: a file in memory, one with faults.
     fn descriptor(&self) -> Option<Descriptor<'_>> {
         None
     }
 }
 
-/// An open file of the operating system, for requests that are handed to it together. Who completes one does what the
-/// call in its place would have done to the file's rule of syncing.
+/// An open file of the operating system, for requests that are handed to it together. Who completes one does
+/// what the call in its place would have done to the file's rule of syncing.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {
     pub(crate) fd: BorrowedFd<'a>,
@@ -174,8 +175,8 @@ pub trait FileSystem: Send + Sync {
     /// [`io::ErrorKind::ResourceBusy`] and its text says who.
     fn lock_dir(&self, dir: &Path) -> io::Result<DirLock>;
 
-    /// The same for a reader that must not change anything, the lock's file included: in a directory that no server
-    /// has ever used nothing is locked.
+    /// The same for a reader that must not change anything, the lock's file included: in a directory that no
+    /// server has ever used nothing is locked.
     fn lock_dir_unchanged(&self, dir: &Path) -> io::Result<DirLock> {
         self.lock_dir(dir)
     }

@@ -1,18 +1,19 @@
-//! How much memory a task holds: an allocator that counts, for each thread, what is allocated less what is freed.
+//! How much memory a task holds: an allocator that counts, for each thread, what is allocated less what is
+//! freed.
 //!
-//! A statement makes many kinds of things: its parse tree, its plan, values, hash tables, rows for the client. To have each
-//! of them report its size is work that is forgotten in one of a hundred places. Here nothing reports: the allocator adds
-//! the sizes up, in one word of the thread that costs an addition and no atomic. A thread that polls tasks gives each its
-//! own sum ([`exchange`]) for as long as it polls it:
+//! A statement makes many kinds of things: its parse tree, its plan, values, hash tables, rows for the
+//! client. To have each of them report its size is work that is forgotten in one of a hundred places. Here
+//! nothing reports: the allocator adds the sizes up, in one word of the thread that costs an addition and no
+//! atomic. A thread that polls tasks gives each its own sum ([`exchange`]) for as long as it polls it:
 //!
 //! ```text
 //!   thread      ── exchange(a) ── polls A ── a = exchange(own) ── exchange(b) ── polls B ── b = exchange(own) ──
 //!   held() is       a, growing                 the thread's own       b, growing
 //! ```
 //!
-//! So [`held`] is what the current task holds, whichever threads have polled it. What it allocates and leaves behind in
-//! something shared stays on its account, and what it frees of others' is taken off: the sum says what happened between two
-//! looks at it, over one statement, and is no lifelong balance.
+//! So [`held`] is what the current task holds, whichever threads have polled it. What it allocates and leaves
+//! behind in something shared stays on its account, and what it frees of others' is taken off: the sum says
+//! what happened between two looks at it, over one statement, and is no lifelong balance.
 //!
 //! Where [`Counted`] is not the process's allocator, nothing is counted and [`held`] stays 0.
 
@@ -30,7 +31,8 @@ pub fn held() -> i64 {
     HELD.get()
 }
 
-/// From now on the calling thread counts for another task, which holds so much. Gives what was counted for the one before.
+/// From now on the calling thread counts for another task, which holds so much. Gives what was counted for
+/// the one before.
 #[inline]
 pub fn exchange(held: i64) -> i64 {
     HELD.replace(held)
@@ -64,9 +66,9 @@ impl<A, const GAUGED: bool> Counted<A, GAUGED> {
     }
 }
 
-// SAFETY: every call goes to `A` with the arguments as they came, and its answer back as it is; `A` keeps the contract.
-// The counters are cells of the thread without a destructor and made at compile time, so that to use them
-// neither allocates nor panics, also while the thread ends.
+// SAFETY: every call goes to `A` with the arguments as they came, and its answer back as it is; `A` keeps the
+// contract. The counters are cells of the thread without a destructor and made at compile time, so that to
+// use them neither allocates nor panics, also while the thread ends.
 unsafe impl<A: GlobalAlloc, const GAUGED: bool> GlobalAlloc for Counted<A, GAUGED> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -103,7 +105,8 @@ mod tests {
     use super::*;
     use std::alloc::System;
 
-    /// The tests of this crate run without it as their allocator, so that it counts only what they ask it for.
+    /// The tests of this crate run without it as their allocator, so that it counts only what they ask it
+    /// for.
     const HEAP: Gauged<System> = Counted(System);
 
     #[test]

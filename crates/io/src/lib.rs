@@ -10,9 +10,10 @@
 //! | [`ScratchFileSystem`] | looking into a damaged directory: reads below, keeps in memory what is written |
 //! | [`OverlayFileSystem`] | one of these that does a few calls otherwise: slowly, or not at all |
 //!
-//! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O accepts. [`IoPool`] is where blocking calls wait, so that no worker does,
-//! and reads; [`WriteQueue`] has many writes under way for one thread. Both use io_uring where the kernel has it.
-//! [`Placement`] is which processors a thread may run on. [`heap`] counts the memory that a task holds.
+//! [`Syncing`] says when what is written to a file becomes durable. [`AlignedBuf`] is memory that direct I/O
+//! accepts. [`IoPool`] is where blocking calls wait, so that no worker does, and reads; [`WriteQueue`] has
+//! many writes under way for one thread. Both use io_uring where the kernel has it. [`Placement`] is which
+//! processors a thread may run on. [`heap`] counts the memory that a task holds.
 //!
 //! Deliberately absent: any knowledge of pages or of the log.
 

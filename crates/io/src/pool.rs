@@ -1,10 +1,11 @@
 //! Threads that wait for the disk, so that no worker does.
 //!
-//! A job is any boxed closure: an extension of a file, a page read where the kernel has no io_uring. Jobs start in the
-//! order of submission and run `threads` at a time. [`IoPool::inline`] runs each job at once on the submitting thread,
-//! which makes a simulation deterministic.
+//! A job is any boxed closure: an extension of a file, a page read where the kernel has no io_uring. Jobs
+//! start in the order of submission and run `threads` at a time. [`IoPool::inline`] runs each job at once on
+//! the submitting thread, which makes a simulation deterministic.
 //!
-//! Page reads go through a thread of their own, which has any number of them under way: see [`reads`](crate::reads).
+//! Page reads go through a thread of their own, which has any number of them under way: see
+//! [`reads`](crate::reads).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -90,8 +91,9 @@ impl IoPool {
         self.submit(move || read.carry_out());
     }
 
-    /// Runs `task` for each of `0..count`, on this thread and on I/O threads that are free, and waits for all. Which error
-    /// comes first by its number is told. An [inline](Self::inline) pool runs them in order and stops at an error.
+    /// Runs `task` for each of `0..count`, on this thread and on I/O threads that are free, and waits for
+    /// all. Which error comes first by its number is told. An [inline](Self::inline) pool runs them in order
+    /// and stops at an error.
     pub(crate) fn for_each(
         &self,
         count: usize,
@@ -111,8 +113,9 @@ impl IoPool {
             }
         };
         let work: &(dyn Fn(&Crew) + Sync) = &work;
-        // SAFETY: only the lifetime is changed. Helpers call it inside `Crew::help` alone, which runs nothing once the crew is
-        // closed, and `closing` closes it, and waits for those inside, before this frame ends, also by a panic.
+        // SAFETY: only the lifetime is changed. Helpers call it inside `Crew::help` alone, which runs nothing
+        // once the crew is closed, and `closing` closes it, and waits for those inside, before this frame
+        // ends, also by a panic.
         let lent: &'static (dyn Fn(&Crew) + Sync) = unsafe { std::mem::transmute(work) };
         let crew = Arc::new(Crew::new(count));
         let closing = Closing(&crew);

@@ -5,9 +5,9 @@
 //!   thread:  take the queue ─► hand it over, wait for any completion or call ─► tell each read that it is done ─► again
 //! ```
 //!
-//! The thread sleeps in the kernel for completions and for calls at once: a call is a write to an `eventfd`, of which a
-//! read is always under way. While it is awake a call costs nothing, so that under load reads are handed over and
-//! come back many at a time, however many are under way.
+//! The thread sleeps in the kernel for completions and for calls at once: a call is a write to an `eventfd`,
+//! of which a read is always under way. While it is awake a call costs nothing, so that under load reads are
+//! handed over and come back many at a time, however many are under way.
 
 use std::collections::VecDeque;
 use std::io;
@@ -39,7 +39,8 @@ impl Part {
     /// `len` bytes from `memory` on.
     ///
     /// # Safety
-    /// The memory is valid for writes, initialised, and used by nothing else until the read that has it is done.
+    /// The memory is valid for writes, initialised, and used by nothing else until the read that has it is
+    /// done.
     pub unsafe fn new(memory: *mut u8, len: usize) -> Part {
         Part { memory, len }
     }
@@ -216,7 +217,8 @@ impl Thread {
         }
     }
 
-    /// Gives the kernel what is queued, as far as there is room. `false` if there is nothing left to do for ever.
+    /// Gives the kernel what is queued, as far as there is room. `false` if there is nothing left to do for
+    /// ever.
     fn hand_over(&mut self) -> bool {
         let shared = self.shared.clone();
         let mut queue = shared.queue.lock();
@@ -245,9 +247,9 @@ impl Thread {
     }
 
     fn push(&mut self, entry: &squeue::Entry) {
-        // SAFETY: memory and files of the request are kept in `flying` (or in `self`, for a call) until its completion has been
-        // taken; dropping the ring, which ends with the thread, happens when nothing is under way but a call, and
-        // `Drop` keeps that one's memory.
+        // SAFETY: memory and files of the request are kept in `flying` (or in `self`, for a call) until its
+        // completion has been taken; dropping the ring, which ends with the thread, happens when nothing is
+        // under way but a call, and `Drop` keeps that one's memory.
         let pushed = unsafe { self.ring.submission().push(entry) };
         assert!(pushed.is_ok(), "the ring has room for all reads under way and a call");
     }

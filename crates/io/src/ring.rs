@@ -1,11 +1,11 @@
 //! Requests handed to the kernel together, by io_uring.
 //!
-//! [`Ring`] belongs to one thread at a time, which hands over up to [`DEPTH`] requests and waits in one call. Memory that a
-//! request reads or writes is the kernel's until the request's completion has been taken from the ring: [`Ring::run`] returns
-//! only then, whatever goes wrong.
+//! [`Ring`] belongs to one thread at a time, which hands over up to [`DEPTH`] requests and waits in one call.
+//! Memory that a request reads or writes is the kernel's until the request's completion has been taken from
+//! the ring: [`Ring::run`] returns only then, whatever goes wrong.
 //!
-//! Kernels before 5.19, and containers whose system call filter forbids io_uring, have none; [`Ring::open`] then says so, and
-//! the callers use threads that wait.
+//! Kernels before 5.19, and containers whose system call filter forbids io_uring, have none; [`Ring::open`]
+//! then says so, and the callers use threads that wait.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -38,8 +38,8 @@ impl Ring {
         Some(Ring { ring })
     }
 
-    /// Carries out the requests `0..count`, which `request` gives, in no order, and tells `done` of each how it went: the bytes
-    /// that were written, or why they were not. Waits for all of them.
+    /// Carries out the requests `0..count`, which `request` gives, in no order, and tells `done` of each how
+    /// it went: the bytes that were written, or why they were not. Waits for all of them.
     pub(crate) fn run<'a>(
         &mut self,
         count: usize,
@@ -50,8 +50,8 @@ impl Ring {
         while next < count || flying > 0 {
             while next < count && flying < DEPTH {
                 let entry = entry(request(next)).user_data(next as u64);
-                // SAFETY: the memory is borrowed for 'a, and this call does not end before the request has been completed; the
-                // file is open as long as its descriptor is borrowed.
+                // SAFETY: the memory is borrowed for 'a, and this call does not end before the request has
+                // been completed; the file is open as long as its descriptor is borrowed.
                 let pushed = unsafe { self.ring.submission().push(&entry) };
                 assert!(pushed.is_ok(), "no more requests are under way than the ring has room for");
                 (next, flying) = (next + 1, flying + 1);
@@ -65,7 +65,8 @@ impl Ring {
     }
 }
 
-/// Enters the kernel until it has taken what was submitted and something is complete, or until it can be asked again.
+/// Enters the kernel until it has taken what was submitted and something is complete, or until it can be
+/// asked again.
 pub(crate) fn wait(mut enter: impl FnMut() -> io::Result<usize>) {
     loop {
         match enter() {

@@ -5,9 +5,10 @@
 //!   others: give it something to do ── call
 //! ```
 //!
-//! A call between `listen` and `wait` is kept, so none is lost. Only calls end a sleep before its time is up. An unpark alone
-//! does not: one that was meant for an earlier sleep, which a call had prevented, comes with the next one. So everything that is
-//! to wake the thread is a call, wakers in wait lists too ([`Caller::waker`]).
+//! A call between `listen` and `wait` is kept, so none is lost. Only calls end a sleep before its time is up.
+//! An unpark alone does not: one that was meant for an earlier sleep, which a call had prevented, comes with
+//! the next one. So everything that is to wake the thread is a call, wakers in wait lists too
+//! ([`Caller::waker`]).
 
 use std::sync::{Arc, OnceLock};
 use std::task::{Wake, Waker};

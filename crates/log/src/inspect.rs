@@ -1,8 +1,8 @@
 //! What the files of a log look like from outside, without opening it: for the offline check.
 //!
-//! Whether what the files hold is whole is for [`LogReader`](crate::LogReader) to say, which follows the groups. Here is
-//! what it does not tell: that one of the two checkpoint records is damaged while the other is good, and which files
-//! are no part of the sequence.
+//! Whether what the files hold is whole is for [`LogReader`](crate::LogReader) to say, which follows the
+//! groups. Here is what it does not tell: that one of the two checkpoint records is damaged while the other
+//! is good, and which files are no part of the sequence.
 
 use std::path::{Path, PathBuf};
 

@@ -73,8 +73,8 @@ pub struct LogEnd {
     pub position: u64,
     /// Everything below was durable once, as far as the files tell.
     pub known_durable: Lsn,
-    /// Whether the beginning of something is there that was never written whole: a group, or the first part of a
-    /// mini-transaction. It was never reported durable.
+    /// Whether the beginning of something is there that was never written whole: a group, or the first part
+    /// of a mini-transaction. It was never reported durable.
     pub is_torn: bool,
 }
 

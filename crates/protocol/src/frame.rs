@@ -265,7 +265,8 @@ impl Output {
     }
 }
 
-/// The header of a frame of `length` bytes, which is numbered `sequence`; the next frame gets the number after it.
+/// The header of a frame of `length` bytes, which is numbered `sequence`; the next frame gets the number
+/// after it.
 fn next_header(sequence: &mut u8, length: usize) -> [u8; HEADER] {
     let ([l0, l1, l2], number) = (u24_bytes(length as u32), *sequence);
     *sequence = number.wrapping_add(1);

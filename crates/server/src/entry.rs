@@ -1,5 +1,5 @@
-//! What surrounds a session's commands: what keeps a client out whose proof was right, the statements of `init_connect` before the first of them, and their lines in the
-//! general log.
+//! What surrounds a session's commands: what keeps a client out whose proof was right, the statements of
+//! `init_connect` before the first of them, and their lines in the general log.
 
 use palisade_base::error_catalogue::{
     ER_NEW_ABORTING_CONNECTION, ER_SERVER_OFFLINE_MODE, ER_TOO_MANY_USER_CONNECTIONS,
@@ -55,8 +55,8 @@ impl Conversation {
         host.general_log.write(host.unix_micros(), self.connection.id, "Connect", text.into_bytes()).await;
     }
 
-    /// Executes `init_connect`. If one of its statements fails the client's first command is answered with 1184;
-    /// the connection then ends, and this is false.
+    /// Executes `init_connect`. If one of its statements fails the client's first command is answered with
+    /// 1184; the connection then ends, and this is false.
     pub(crate) async fn init_connect(&mut self, channel: &mut Channel) -> bool {
         let text = match self.server.host.globals.load().text(sysvar::INIT_CONNECT) {
             None | Some("") => return true,

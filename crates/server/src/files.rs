@@ -56,8 +56,8 @@ pub async fn open(
     }
 }
 
-/// Makes the file `path`, which is taken from `datadir` unless it is absolute, and must be below `allowed`, as in
-/// [`open`]. With `synced` it is durable when it is finished.
+/// Makes the file `path`, which is taken from `datadir` unless it is absolute, and must be below `allowed`,
+/// as in [`open`]. With `synced` it is durable when it is finished.
 pub async fn create(
     datadir: PathBuf,
     allowed: Option<PathBuf>,

@@ -5,12 +5,13 @@
 //! 2026-11-24T12:44:16.574012Z     8 Query     SELECT 1
 //! ```
 //!
-//! A line is in the file before the command is executed. While `general_log` is OFF a command costs nothing: its
-//! connection has a word that says whether anything is to be done before it, and the log is one of the bits.
+//! A line is in the file before the command is executed. While `general_log` is OFF a command costs nothing:
+//! its connection has a word that says whether anything is to be done before it, and the log is one of the
+//! bits.
 //!
-//! Passwords are not written (unless `log_raw` is ON): in statements that may hold one, strings that follow `BY`, `AS`,
-//! `REPLACE`, `PASSWORD` or `=` are `<secret>`, and a text that cannot be parsed is not written, as in MySQL. The text
-//! of a statement that PREPARE is given is left out.
+//! Passwords are not written (unless `log_raw` is ON): in statements that may hold one, strings that follow
+//! `BY`, `AS`, `REPLACE`, `PASSWORD` or `=` are `<secret>`, and a text that cannot be parsed is not written,
+//! as in MySQL. The text of a statement that PREPARE is given is left out.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -37,7 +38,8 @@ pub struct GeneralLog {
 }
 
 impl GeneralLog {
-    /// Opens the file that the settings name, if they say ON, and closes the one before: 29 if it cannot be opened. Blocks.
+    /// Opens the file that the settings name, if they say ON, and closes the one before: 29 if it cannot be
+    /// opened. Blocks.
     pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
         let file = match is_on(settings) {
             true => Some(open(&path(settings), settings)?),

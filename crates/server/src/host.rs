@@ -504,7 +504,8 @@ const PERSISTS_STATIC: &str = "PERSIST_RO_VARIABLES_ADMIN";
 const GENERAL_LOG: [VariableId; 3] = [sysvar::GENERAL_LOG, sysvar::GENERAL_LOG_FILE, sysvar::LOG_OUTPUT];
 
 impl ServerHost {
-    /// Opens or closes the general log as the settings say, and has commands written to it, or not: 29 if it cannot be opened.
+    /// Opens or closes the general log as the settings say, and has commands written to it, or not: 29 if it
+    /// cannot be opened.
     pub fn follow_general_log(&self) -> SqlResult<()> {
         let settings = self.globals.load();
         self.general_log.follow(&settings)?;

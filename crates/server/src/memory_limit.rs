@@ -1,7 +1,8 @@
 //! How much memory the sessions may hold together: `palisade_sessions_memory`.
 //!
-//! By default it is half of what the buffer pool leaves of the memory that the process may use. The other half is for what
-//! is not counted: connections' buffers, the dictionary, locks, the file cache, and what the allocator keeps.
+//! By default it is half of what the buffer pool leaves of the memory that the process may use. The other
+//! half is for what is not counted: connections' buffers, the dictionary, locks, the file cache, and what the
+//! allocator keeps.
 
 use std::path::Path;
 use std::sync::LazyLock;

@@ -260,7 +260,8 @@ impl Options {
         })
     }
 
-    /// Sets a variable to a value of which the text comes from `source`; the error says what is wrong with it.
+    /// Sets a variable to a value of which the text comes from `source`; the error says what is wrong with
+    /// it.
     pub fn set_from(&mut self, id: VariableId, text: &str, source: Source) -> Result<(), String> {
         self.set_variable(id, Some(text), &source)
     }

@@ -1,4 +1,5 @@
-//! SET PERSIST: values of system variables that outlive the server, in `mysqld-auto.cnf` in the data directory.
+//! SET PERSIST: values of system variables that outlive the server, in `mysqld-auto.cnf` in the data
+//! directory.
 //!
 //! The file is MySQL's, so that either server reads what the other has written:
 //!
@@ -9,10 +10,10 @@
 //!  "mysql_static_variables": {...}}
 //! ```
 //!
-//! A change writes a new file beside the old one, makes it durable, and gives it the old one's name: a crash leaves
-//! the one or the other. Variables that this server does not know stay in the file. The values are used before
-//! what options say, as in MySQL, unless `persisted_globals_load` is OFF; a value that cannot be used keeps the
-//! server from starting, because a setting that promises safety is not forgotten silently.
+//! A change writes a new file beside the old one, makes it durable, and gives it the old one's name: a crash
+//! leaves the one or the other. Variables that this server does not know stay in the file. The values are
+//! used before what options say, as in MySQL, unless `persisted_globals_load` is OFF; a value that cannot be
+//! used keeps the server from starting, because a setting that promises safety is not forgotten silently.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -50,7 +51,7 @@ pub type Values = BTreeMap<String, Kept>;
 /// The file of a server.
 pub struct PersistedVariables {
     path: PathBuf,
-    /// What the file holds; `None` until it was read. Whoever changes the file has it locked.
+    /// What the file holds; `None` until it was read. A session that changes the file has it locked.
     values: Mutex<Option<Values>>,
 }
 

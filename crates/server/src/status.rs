@@ -186,8 +186,8 @@ const ZERO: &[&str] = &[
     "Threads_cached",
 ];
 
-/// What performance_schema may have had no room for: `Performance_schema_..._lost`. Its tables are made when they are
-/// read, so that nothing is lost.
+/// What performance_schema may have had no room for: `Performance_schema_..._lost`. Its tables are made when
+/// they are read, so that nothing is lost.
 const NEVER_LOST: &[&str] = &[
     "accounts",
     "cond_classes",

@@ -3,8 +3,8 @@
 //!
 //! That a worker's other sessions are served while a step does not come back is shown without a clock in the
 //! tests of `worker.rs`. Here are the true statements. The limits of the tests that always run are wide,
-//! because these run beside others on few processors; `soak` has the figures that are promised, and is a part of the
-//! long tests (`cargo xtask soak --part waits`, which builds with optimisation).
+//! because these run beside others on few processors; `soak` has the figures that are promised, and is a part
+//! of the long tests (`cargo xtask soak --part waits`, which builds with optimisation).
 
 mod client;
 
@@ -199,7 +199,7 @@ fn a_server_in_which_every_thread_computes_ends_when_it_is_told_to_and_loses_not
 }
 
 #[test]
-#[ignore = "measures times: for a machine that has nothing else to do"]
+#[ignore = "measures times; `cargo xtask soak --part waits` runs it"]
 fn soak() {
     let server = start();
     let mut failed = Vec::new();

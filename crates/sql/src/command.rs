@@ -1,9 +1,9 @@
 //! What kind a statement or command of the protocol is, as MySQL tells them apart, and how many there were:
 //! `Com_...`.
 //!
-//! A statement counts when it begins to be executed, whether it succeeds, is refused or is not supported; a text
-//! that cannot be parsed is no statement. EXECUTE counts as itself and as the statement that it executes, EXPLAIN as
-//! the statement that it explains.
+//! A statement counts when it begins to be executed, whether it succeeds, is refused or is not supported; a
+//! text that cannot be parsed is no statement. EXECUTE counts as itself and as the statement that it
+//! executes, EXPLAIN as the statement that it explains.
 
 use palisade_base::metric::{Kind, Metric};
 use palisade_parser::ast::{

@@ -136,9 +136,9 @@ pub trait Host: Send + Sync {
         value: Option<Value>,
     ) -> SqlResult<()>;
 
-    /// SET PERSIST: sets the global value of a system variable, and keeps it for the servers that come after this one;
-    /// `only` keeps it without setting it. Errors as of [`set_variable`](Self::set_variable), and 3630. It is durable
-    /// when this returns.
+    /// SET PERSIST: sets the global value of a system variable, and keeps it for the servers that come after
+    /// this one; `only` keeps it without setting it. Errors as of [`set_variable`](Self::set_variable), and
+    /// 3630. It is durable when this returns.
     fn persist_variable<'a>(
         &'a self,
         _session: &'a mut Session,
@@ -264,8 +264,8 @@ pub trait Host: Send + Sync {
         Box::pin(async { Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv")) })
     }
 
-    /// Makes a file on the server's machine, which a statement writes: 1290 unless `secure_file_priv` allows it, 1086
-    /// if it is there, and an error without the privilege FILE.
+    /// Makes a file on the server's machine, which a statement writes: 1290 unless `secure_file_priv` allows
+    /// it, 1086 if it is there, and an error without the privilege FILE.
     fn create_file<'a>(
         &'a self,
         _session: &'a Session,

@@ -1,7 +1,7 @@
 //! What a session's statement holds in memory, and what ends it when that is too much.
 //!
-//! Nothing in a statement reports what it allocates: the [allocator counts](palisade_io::heap) for the task. This is where
-//! the count is looked at, wherever a statement looks whether it is to end: at every look of an
+//! Nothing in a statement reports what it allocates: the [allocator counts](palisade_io::heap) for the task.
+//! This is where the count is looked at, wherever a statement looks whether it is to end: at every look of an
 //! [evaluation](crate::expr::pace), every thousand rows, every few hundred tokens and nodes of its text.
 //!
 //! ```text
@@ -14,11 +14,11 @@
 //!                                                                    ≤  global_connection_memory_limit   else 4081
 //! ```
 //!
-//! 1037 and 1041 end the statement, 4081 and 4082, as in MySQL, the connection. 1041 meets only statements that
-//! hold more than [`SMALL`] themselves: those that took the memory, and not a point select beside them.
+//! 1037 and 1041 end the statement, 4081 and 4082, as in MySQL, the connection. 1041 meets only statements
+//! that hold more than [`SMALL`] themselves: those that took the memory, and not a point select beside them.
 //!
-//! A look comes after the allocation, so that a statement may pass its bound by what it allocates between two looks: a
-//! value of `max_allowed_packet`, or the doubling of a buffer.
+//! A look comes after the allocation, so that a statement may pass its bound by what it allocates between two
+//! looks: a value of `max_allowed_packet`, or the doubling of a buffer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -160,7 +160,8 @@ impl Memory {
         Ok(())
     }
 
-    /// So many bytes more are kept beyond the statement; 1037 beyond `limit` of them, 1041 where all sessions keep too much.
+    /// So many bytes more are kept beyond the statement; 1037 beyond `limit` of them, 1041 where all sessions
+    /// keep too much.
     pub fn keep(&mut self, bytes: usize, limit: usize) -> SqlResult<()> {
         let kept = self.kept + bytes as i64;
         if kept.unsigned_abs() > limit as u64 {

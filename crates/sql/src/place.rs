@@ -1,9 +1,10 @@
-//! Elements of slices by numbers that other parts of this crate have worked out: arguments of calls, slots of frames, columns
-//! of tables and of results.
+//! Elements of slices by numbers that other parts of this crate have worked out: arguments of calls, slots of
+//! frames, columns of tables and of results.
 //!
-//! Such a number is right because the binder, the planner and the dictionary agree. If they once do not, [`At`] makes
-//! that an error of the statement (1815, with the place in the source that asked), where indexing would be a panic. clippy's
-//! `indexing_slicing` is denied here, so that no other way is taken; it costs what the check of an index costs.
+//! Such a number is right because the binder, the planner and the dictionary agree. If they once do not,
+//! [`At`] makes that an error of the statement (1815, with the place in the source that asked), where
+//! indexing would be a panic. clippy's `indexing_slicing` is denied here, so that no other way is taken; it
+//! costs what the check of an index costs.
 
 use std::ops::Range;
 

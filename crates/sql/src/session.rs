@@ -182,8 +182,8 @@ pub struct NextTransaction {
     pub access: Option<AccessMode>,
 }
 
-/// Bytes that the user variables of a session, and what was sent ahead of its statements, hold at most. MySQL has no
-/// such limit.
+/// Bytes that the user variables of a session, and what was sent ahead of its statements, hold at most. MySQL
+/// has no such limit.
 pub const KEPT_LIMIT: usize = 256 << 20;
 
 /// One connection's state between statements.
@@ -359,8 +359,8 @@ impl Session {
         Ok(())
     }
 
-    /// A statement that it has prepared stays with it. Gives the bytes that it [keeps](Memory::keep) for it; 1037 if these are
-    /// too many.
+    /// A statement that it has prepared stays with it. Gives the bytes that it [keeps](Memory::keep) for it;
+    /// 1037 if these are too many.
     pub fn keep_prepared(&mut self, prepared: &crate::Prepared) -> Result<usize, crate::SqlError> {
         let weight = prepared.own_weight();
         if weight > 0 {
@@ -369,8 +369,8 @@ impl Session {
         Ok(weight)
     }
 
-    /// Fails if its statement is to end, because it was killed or holds too much memory; in the latter case the
-    /// connection may have to end too.
+    /// Fails if its statement is to end, because it was killed or holds too much memory; in the latter case
+    /// the connection may have to end too.
     pub(crate) fn check_statement(&self, host: &dyn Host) -> Result<(), crate::SqlError> {
         if self.kill.get() != Killed::No {
             return Err(palisade_base::mysql_error!(ER_QUERY_INTERRUPTED));

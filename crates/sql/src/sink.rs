@@ -70,8 +70,8 @@ pub trait ResultSink: Send {
     }
 
     /// Asks the client for a file of its own: 3948 where it may not be asked. Then
-    /// [`client_file_part`](Self::client_file_part) is to be called until it gives an empty part, whatever comes of
-    /// the statement.
+    /// [`client_file_part`](Self::client_file_part) is to be called until it gives an empty part, whatever
+    /// comes of the statement.
     fn ask_client_for_file<'a>(&'a mut self, _path: &'a [u8]) -> BoxFuture<'a, SqlResult<()>> {
         Box::pin(async { Err(mysql_error!(ER_CLIENT_LOCAL_FILES_DISABLED)) })
     }

@@ -149,7 +149,8 @@ impl Sql {
         prepared.map_err(|error| self.fail(session, error))
     }
 
-    /// [`prepare_statement`](Self::prepare_statement), on a thread that serves no other sessions if it takes long.
+    /// [`prepare_statement`](Self::prepare_statement), on a thread that serves no other sessions if it takes
+    /// long.
     pub(crate) async fn prepare_giving_way(
         &self,
         session: &mut Session,
@@ -166,8 +167,8 @@ impl Sql {
         }
     }
 
-    /// Has the session's task polled by a thread that serves no others, where that has not been so: much is to be
-    /// computed in one go.
+    /// Has the session's task polled by a thread that serves no others, where that has not been so: much is
+    /// to be computed in one go.
     async fn settle_to_compute(&self, session: &Session) -> SqlResult<()> {
         while !self.host.may_compute(session.connection_id) {
             crate::run::pause(session, &*self.host).await?;
@@ -196,8 +197,8 @@ impl Sql {
         Ok((prepared, columns?))
     }
 
-    /// The columns of the result set that a prepared statement will have. Plans it as far as that does not depend on
-    /// the values of its parameters.
+    /// The columns of the result set that a prepared statement will have. Plans it as far as that does not
+    /// depend on the values of its parameters.
     fn prepared_columns(
         &self,
         session: &mut Session,

@@ -1,8 +1,9 @@
-//! What a function builds is bounded: each is called with arguments as long as `max_allowed_packet`, under an allocator
-//! that keeps the peak.
+//! What a function builds is bounded: each is called with arguments as long as `max_allowed_packet`, under an
+//! allocator that keeps the peak.
 //!
-//! A function that makes its result before it looks how long it is shows here: CONCAT of twenty arguments would hold twenty
-//! packets. What a document becomes as a tree is bounded by its text, too, but at another rate.
+//! A function that makes its result before it looks how long it is shows here: CONCAT of twenty arguments
+//! would hold twenty packets. What a document becomes as a tree is bounded by its text, too, but at another
+//! rate.
 
 #[path = "client/mod.rs"]
 mod client;
@@ -20,8 +21,8 @@ static HEAP: Gauged<std::alloc::System> = Counted(std::alloc::System);
 const PACKET: usize = 1 << 16;
 /// How many packets a call may hold beside its arguments.
 const PACKETS: usize = 6;
-/// The same for each argument that is a document of small values: an array of one value takes 160 bytes, its text four; and
-/// some functions hold two trees.
+/// The same for each argument that is a document of small values: an array of one value takes 160 bytes, its
+/// text four; and some functions hold two trees.
 const PACKETS_OF_TREE: usize = 90;
 /// What every statement takes.
 const FIXED: usize = 256 << 10;
@@ -137,8 +138,8 @@ fn no_function_builds_more_than_a_few_packets() {
     assert!(beyond.is_empty(), "{beyond:#?}");
 }
 
-/// What the test above looks for is found: forty packets in one expression, as a function would hold them that joins its
-/// arguments before it looks.
+/// What the test above looks for is found: forty packets in one expression, as a function would hold them
+/// that joins its arguments before it looks.
 #[test]
 fn what_holds_many_packets_is_seen() {
     let mut client = start();

@@ -176,7 +176,8 @@ impl State {
         self.prepared = None;
         self.last = before;
         self.changes = self.changes.saturating_sub(1);
-        // A partial rollback ends after so many steps as there were changes, and may come to a place more than once.
+        // A partial rollback ends after so many steps as there were changes, and may come to a place more
+        // than once.
         let is_whole = matches!(locks, Locks::Released) && !before.is_none();
         match is_whole && self.undone.returns_to(before.to_u64()) {
             true => Err(Error::Corrupted { page, what: IN_A_CIRCLE }.into()),

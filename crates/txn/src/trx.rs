@@ -137,8 +137,8 @@ impl Trx {
         Ok(trx)
     }
 
-    /// All its changes, and those of the ones that begin after it in the same object, serve to free room: they may take the
-    /// [reserve](TrxSystem::set_undo_reserve) of undo, as deletes do.
+    /// All its changes, and those of the ones that begin after it in the same object, serve to free room:
+    /// they may take the [reserve](TrxSystem::set_undo_reserve) of undo, as deletes do.
     pub fn set_relief(&mut self) {
         self.state.usual_purpose = Purpose::Relief;
     }

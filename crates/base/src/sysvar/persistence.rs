@@ -1,6 +1,6 @@
-//! Which variables SET PERSIST can keep beyond the end of the server: all but those that say where the data are, how
-//! the server is reached, or what it is. Those have to be known before the file of the others can be read, or
-//! would be taken from one machine to another with it.
+//! Which variables SET PERSIST can keep beyond the end of the server: all but those that say where the data
+//! are, how the server is reached, or what it is. Those have to be known before the file of the others can be
+//! read, or would be taken from one machine to another with it.
 
 use super::Variable;
 

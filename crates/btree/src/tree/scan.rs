@@ -186,7 +186,8 @@ impl Tree {
             if visit(entry).is_break() {
                 let mut key = Key::new();
                 if !entries.node.read_key(index, &mut key) || !is_within(&key, from, direction) {
-                    // The caller goes on behind this key. If keys do not ascend, that may be where it came from.
+                    // The caller goes on behind this key. If keys do not ascend, that may be where it came
+                    // from.
                     return Err(self.corrupted(leaf.id().page, "keys do not ascend"));
                 }
                 then(&ScanEnd::Stopped);

@@ -11,7 +11,8 @@ const PAGES: u64 = 64;
 /// Two words of every page that must always be equal, far apart.
 const WORDS: [usize; 2] = [64, PAGE_SIZE - 16];
 
-/// A file system and a directory in it: in memory, where threads wait, or the operating system's, where the kernel does.
+/// A file system and a directory in it: in memory, where threads wait, or the operating system's, where the
+/// kernel does.
 struct Disk {
     fs: Arc<dyn FileSystem>,
     dir: PathBuf,

@@ -18,8 +18,8 @@ pub fn normal(text: &[u8]) -> Result<Json, JsonError> {
     watched(text, true, &mut |_| true)
 }
 
-/// [`normal`] or [`document`], for as long as `watch` lets it: it is told every few kilobytes how many bytes have been
-/// read since it was asked last. [`JsonError::Stopped`] if it says no.
+/// [`normal`] or [`document`], for as long as `watch` lets it: it is told every few kilobytes how many bytes
+/// have been read since it was asked last. [`JsonError::Stopped`] if it says no.
 pub fn watched(text: &[u8], is_normal: bool, watch: Watch<'_>) -> Result<Json, JsonError> {
     Parser { text, at: 0, depth: 0, keeps_decimals: is_normal, looked_at: 0, watch }.document()
 }

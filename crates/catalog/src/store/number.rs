@@ -66,7 +66,8 @@ impl Store<'_> {
         }
     }
 
-    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the next day.
+    /// A date and time, or a time, rounded to seconds before it is a number, so that 23:59:59.9 is of the
+    /// next day.
     fn whole_seconds(&self) -> Option<Number> {
         let local = match self.value {
             ValueRef::DateTime(value) => value,
@@ -77,7 +78,8 @@ impl Store<'_> {
         local.round(0).map(|rounded| Number::Int(rounded.to_number().into()))
     }
 
-    /// The value rounded to an integer, clamped far beyond every column's range; and what it is if it is a text.
+    /// The value rounded to an integer, clamped far beyond every column's range; and what it is if it is a
+    /// text.
     fn nearest_integer(&self) -> (i128, TextEnd) {
         let from_decimal = |value: Decimal| match (value.is_negative(), value.to_i64(), value.to_u64()) {
             (true, Ok(exact), _) => i128::from(exact),

@@ -143,7 +143,8 @@ impl DirectoryReport {
     }
 }
 
-/// Checks a directory. Blocks. An error means that nothing could be checked: it is no data directory, or a server has it.
+/// Checks a directory. Blocks. An error means that nothing could be checked: it is no data directory, or a
+/// server has it.
 pub fn check_directory(
     config: CheckConfig,
     fs: Arc<dyn FileSystem>,

@@ -1,5 +1,5 @@
-//! The redo log: whether its files are what they should be, whether it can be read from the checkpoint to its end, and
-//! how much a start would redo.
+//! The redo log: whether its files are what they should be, whether it can be read from the checkpoint to its
+//! end, and how much a start would redo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

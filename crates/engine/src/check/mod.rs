@@ -1,5 +1,5 @@
-//! Checking what is on the disk: a table while the server runs (CHECK TABLE), and a whole data directory while it does
-//! not (`palisade check`).
+//! Checking what is on the disk: a table while the server runs (CHECK TABLE), and a whole data directory
+//! while it does not (`palisade check`).
 //!
 //! ```text
 //! directory ── lock ─► redo log: groups, end ─► open on a scratch disk, at the lowest level of force that opens
@@ -16,10 +16,11 @@
 //! | `pages` | files from front to back, with deep reads |
 //! | `log` | the redo log |
 //!
-//! A check of a directory changes nothing: recovery runs on a [scratch disk](palisade_io::ScratchFileSystem), in memory,
-//! so that what a start would see is what is checked. Structures are checked by the code that CHECK TABLE and the tests
-//! use ([`palisade_btree::verify`], [`palisade_txn::undo::verify`]), through a buffer pool of a given size: memory is
-//! bounded by that, a bit for each page, and what recovery changes, which is counted before it begins.
+//! A check of a directory changes nothing: recovery runs on a [scratch disk](palisade_io::ScratchFileSystem),
+//! in memory, so that what a start would see is what is checked. Structures are checked by the code that
+//! CHECK TABLE and the tests use ([`palisade_btree::verify`], [`palisade_txn::undo::verify`]), through a
+//! buffer pool of a given size: memory is bounded by that, a bit for each page, and what recovery changes,
+//! which is counted before it begins.
 
 pub mod directory;
 pub mod finding;

@@ -1,7 +1,8 @@
 //! A file of pages from its first to its last: each page's checksum, number, LSN and content.
 //!
-//! A few large reads are always under way, so that a disk or an array of disks reads at its full rate, and each is looked
-//! at when its turn comes. A large read that fails is done again page by page, which tells the page that cannot be read.
+//! A few large reads are always under way, so that a disk or an array of disks reads at its full rate, and
+//! each is looked at when its turn comes. A large read that fails is done again page by page, which tells the
+//! page that cannot be read.
 
 use std::collections::VecDeque;
 use std::io;
@@ -110,7 +111,8 @@ pub(super) fn scan(
 /// A chunk of a file, or its length if it cannot be read.
 type Chunk<'a> = Result<&'a [u8], usize>;
 
-/// Reads `len` bytes of a file front to back, and gives each chunk, with its offset, to `take` until that says no.
+/// Reads `len` bytes of a file front to back, and gives each chunk, with its offset, to `take` until that
+/// says no.
 pub(super) fn read_chunks(
     file: &Arc<dyn File>,
     io: &IoPool,

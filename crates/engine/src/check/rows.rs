@@ -1,9 +1,10 @@
 //! Every index against the rows.
 //!
-//! The rows are read once, by the clustered index; of each, the entry that it must have in every other index is made, and
-//! a sum over these entries, which does not depend on their order, is kept. Then the entries of each index are read in
-//! their order and summed up likewise. Both reads are sequential. Sums that differ lead to a second look at that index,
-//! row by row, which tells which rows have no entry and which entries have no row; with `deep` it happens to all.
+//! The rows are read once, by the clustered index; of each, the entry that it must have in every other index
+//! is made, and a sum over these entries, which does not depend on their order, is kept. Then the entries of
+//! each index are read in their order and summed up likewise. Both reads are sequential. Sums that differ
+//! lead to a second look at that index, row by row, which tells which rows have no entry and which entries
+//! have no row; with `deep` it happens to all.
 
 use std::sync::Arc;
 

@@ -1,11 +1,12 @@
-//! One table: whether its trees are sound, whether every index tells the same rows, and whether its file's space is
-//! accounted for. CHECK TABLE, and the greater part of a check of the whole directory.
+//! One table: whether its trees are sound, whether every index tells the same rows, and whether its file's
+//! space is accounted for. CHECK TABLE, and the greater part of a check of the whole directory.
 //!
-//! Trees are walked page by page and rows are read by a snapshot. Where a server runs, what others change meanwhile may
-//! look like damage: a caller that finds some locks the table against changes and checks it once more. Purge goes on all
-//! the same, so damage of a tree counts only if two walks in a row have found it. Space can
-//! only be accounted for when nothing waits for purge or when all of undo has been read, because an overflow chain that
-//! only an old version refers to is known to undo alone. It is left out otherwise.
+//! Trees are walked page by page and rows are read by a snapshot. Where a server runs, what others change
+//! meanwhile may look like damage: a caller that finds some locks the table against changes and checks it
+//! once more. Purge goes on all the same, so damage of a tree counts only if two walks in a row have found
+//! it. Space can only be accounted for when nothing waits for purge or when all of undo has been read,
+//! because an overflow chain that only an old version refers to is known to undo alone. It is left out
+//! otherwise.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -134,7 +135,8 @@ impl Report<'_> {
 }
 
 impl Engine {
-    /// Checks a table, which should be locked against changes. Blocks, for as long as reading all of it takes.
+    /// Checks a table, which should be locked against changes. Blocks, for as long as reading all of it
+    /// takes.
     pub fn check_table(self: &Arc<Self>, table: &Arc<Table>) -> Result<TableCheck, Error> {
         self.check_table_with(table, TableCheckOptions::default(), &mut |_| true)
     }
@@ -172,13 +174,14 @@ pub struct PreparedCheck {
 }
 
 impl PreparedCheck {
-    /// Keeps the table from being redefined until the check is through. Waits for: a lock to be given up that another
-    /// session has on the table.
+    /// Keeps the table from being redefined until the check is through. Waits for: a lock to be given up that
+    /// another session has on the table.
     pub fn acquire(&mut self) -> Attempt<()> {
         self.tx.use_table_for(&self.table, Use::Read)
     }
 
-    /// Begins. The table has been [acquired](Self::acquire): a thread that others need is not to wait for a lock.
+    /// Begins. The table has been [acquired](Self::acquire): a thread that others need is not to wait for a
+    /// lock.
     pub fn start(self) -> RunningCheck {
         let running = RunningCheck::default();
         let check = running.clone();
@@ -313,8 +316,8 @@ fn trees(
     Ok((is_sound, used))
 }
 
-/// Walks a tree. What purge has moved meanwhile is no damage: if the tree may be `moving`, only what a second walk finds
-/// as well counts.
+/// Walks a tree. What purge has moved meanwhile is no damage: if the tree may be `moving`, only what a second
+/// walk finds as well counts.
 fn walk(tree: &Tree, moving: bool, watch: &mut Watch<'_>) -> Result<TreeReport, Error> {
     let mut walk = || {
         let mut on_pages = |pages| watch(Progress { what: "", pages });

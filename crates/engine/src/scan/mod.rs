@@ -140,7 +140,8 @@ impl Scan {
         }
     }
 
-    /// A scan of all entries of the secondary index `index` that a snapshot sees, as [`write_entry`] writes them.
+    /// A scan of all entries of the secondary index `index` that a snapshot sees, as [`write_entry`] writes
+    /// them.
     pub(crate) fn of_entries(table: Arc<Table>, index: usize) -> Self {
         let (range, mode) = (KeyRange::default(), ReadMode::Snapshot);
         Scan { entries: true, ..Scan::new(table, index, range, Direction::Forward, mode, true) }

@@ -1,10 +1,11 @@
-//! Pages whose checksum is right and whose content is wrong, as a bug or a bad memory chip leaves them: everything that reads
-//! or changes them ends with an error or an answer, and nothing panics, goes on for ever or takes memory without bound.
+//! Pages whose checksum is right and whose content is wrong, as a bug or a bad memory chip leaves them:
+//! everything that reads or changes them ends with an error or an answer, and nothing panics, goes on for
+//! ever or takes memory without bound.
 //!
-//! Each round takes a data directory - one that was shut down, or one that a crash left with a transaction in flight and with
-//! history - changes one page of one file, makes its checksum right, and uses all of it: rows by every index, changes of every
-//! kind, rollback, purge, CHECK TABLE, TRUNCATE, DROP. The seed of a round is printed before it; `PALISADE_SEED` begins with it, and
-//! `PALISADE_TEST_STEPS` multiplies the rounds.
+//! Each round takes a data directory - one that was shut down, or one that a crash left with a transaction in
+//! flight and with history - changes one page of one file, makes its checksum right, and uses all of it: rows
+//! by every index, changes of every kind, rollback, purge, CHECK TABLE, TRUNCATE, DROP. The seed of a round
+//! is printed before it; `PALISADE_SEED` begins with it, and `PALISADE_TEST_STEPS` multiplies the rounds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -143,7 +144,8 @@ fn any_place(random: &mut Prng) -> usize {
     }
 }
 
-/// A field that means something on a page of its type: offset and width. See docs/format-pages.md and docs/format-undo.md.
+/// A field that means something on a page of its type: offset and width. See docs/format-pages.md and
+/// docs/format-undo.md.
 fn field(random: &mut Prng, page: &[u8]) -> (usize, usize) {
     let u16_at = |at: usize| usize::from(u16::from_le_bytes([page[at], page[at + 1]]));
     let fields: &[(usize, usize)] = match u16_at(12) {
@@ -240,8 +242,9 @@ fn damage(random: &mut Prng, files: &mut Files) -> String {
     what
 }
 
-/// Calls it until it need not wait. A page comes, or a frame becomes free, at once, as there are no threads; what is not there
-/// then is a lock that a transaction keeps which cannot be rolled back: the caller gives up, as after a timeout.
+/// Calls it until it need not wait. A page comes, or a frame becomes free, at once, as there are no threads;
+/// what is not there then is a lock that a transaction keeps which cannot be rolled back: the caller gives
+/// up, as after a timeout.
 fn attempt<T>(engine: &Engine, mut call: impl FnMut() -> Attempt<T>) -> Option<T> {
     for _ in 0..MOST_ROWS {
         match call() {
@@ -429,7 +432,8 @@ fn use_directory(damaged: &Files, random: &mut Prng) {
     let _ = engine.shutdown();
 }
 
-/// Ends the process if the number that it is given stands still: a loop without end holds the test's only thread.
+/// Ends the process if the number that it is given stands still: a loop without end holds the test's only
+/// thread.
 fn watch(rounds: &Arc<AtomicU64>) -> mpsc::Sender<()> {
     let (sender, receiver) = mpsc::channel();
     let rounds = rounds.clone();

@@ -1,9 +1,10 @@
 //! The optimizer's hints: `SELECT /*+ MAX_EXECUTION_TIME(1000) */ ...`.
 //!
-//! They stand in a comment right behind SELECT, INSERT, REPLACE, UPDATE or DELETE, so the lexer passes over them,
-//! and the rules of those statements look there. Two have an effect: MAX_EXECUTION_TIME, which is an option of its
-//! SELECT, and SET_VAR, which counts for the whole statement. The others are read over by their names. As in MySQL a
-//! mistake ends the list, what stands before it counts, and of two that contradict each other the first does.
+//! They stand in a comment right behind SELECT, INSERT, REPLACE, UPDATE or DELETE, so the lexer passes over
+//! them, and the rules of those statements look there. Two have an effect: MAX_EXECUTION_TIME, which is an
+//! option of its SELECT, and SET_VAR, which counts for the whole statement. The others are read over by their
+//! names. As in MySQL a mistake ends the list, what stands before it counts, and of two that contradict each
+//! other the first does.
 
 use super::Parser;
 use crate::ParseError;

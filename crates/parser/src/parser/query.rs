@@ -87,7 +87,8 @@ impl Parser<'_> {
         Ok(Some(With { recursive, tables }))
     }
 
-    /// UNION and EXCEPT, with INTERSECT below them. INTO is for the whole query, and may stand in its last block.
+    /// UNION and EXCEPT, with INTERSECT below them. INTO is for the whole query, and may stand in its last
+    /// block.
     fn combination(&mut self, first: QueryBody, into: Option<Into>) -> Parsed<(QueryBody, Option<Into>)> {
         let (first, mut into) = self.intersection(first, into)?;
         let mut rest = Vec::new();
@@ -174,7 +175,8 @@ impl Parser<'_> {
         Ok(values)
     }
 
-    /// `(value, ...), (value, ...), ...`. Each row takes the room that the one before has needed: there may be millions.
+    /// `(value, ...), (value, ...), ...`. Each row takes the room that the one before has needed: there may
+    /// be millions.
     pub(super) fn rows_of_values(&mut self) -> Parsed<Vec<Vec<Expr>>> {
         let mut count = 0;
         self.list(|parser| {

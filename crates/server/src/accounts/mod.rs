@@ -155,8 +155,8 @@ impl Accounts {
     }
 }
 
-/// What is wrong with the accounts as they are stored, a line each; an error if they cannot be read. For the offline
-/// check.
+/// What is wrong with the accounts as they are stored, a line each; an error if they cannot be read. For the
+/// offline check.
 pub async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     store::check(sql).await
 }

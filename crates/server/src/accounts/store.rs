@@ -102,7 +102,8 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
     }
 }
 
-/// What is wrong with accounts that can be read: those that [`read`] takes for locked because of what is stored.
+/// What is wrong with accounts that can be read: those that [`read`] takes for locked because of what is
+/// stored.
 pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     load(sql).await?;
     let text = "SELECT User, Host, plugin, authentication_string FROM mysql.user";

@@ -1,4 +1,5 @@
-//! The report as one JSON document. Its members are described in docs/check.md, which a test compares with this.
+//! The report as one JSON document. Its members are described in docs/check.md, which a test compares with
+//! this.
 
 use palisade_catalog::json::{Json, Members, Name};
 use palisade_engine::check::{DirectoryReport, FileSummary, Finding, LogSummary, Severity, TableReport};

@@ -1,8 +1,8 @@
 //! `palisade check`: the offline check of a data directory, as a command.
 //!
-//! What is checked is the engine's business ([`palisade_engine::check`]); here is how it is asked for, that the accounts
-//! can be read, and how the answer looks: lines for people, one JSON document for programs (docs/check.md), and an exit
-//! code for both.
+//! What is checked is the engine's business ([`palisade_engine::check`]); here is how it is asked for, that
+//! the accounts can be read, and how the answer looks: lines for people, one JSON document for programs
+//! (docs/check.md), and an exit code for both.
 
 mod json;
 

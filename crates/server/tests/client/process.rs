@@ -27,8 +27,8 @@ impl Process {
         Process::run(Command::new(env!("CARGO_BIN_EXE_palisade")), datadir, options, environment)
     }
 
-    /// Starts it over an empty disk of `mib` MiB that is mounted at `datadir` for it alone and is gone when it ends. `None`
-    /// where the machine does not allow that.
+    /// Starts it over an empty disk of `mib` MiB that is mounted at `datadir` for it alone and is gone when
+    /// it ends. `None` where the machine does not allow that.
     pub fn start_on_small_disk(datadir: &Path, mib: u32, options: &[&str]) -> Option<Process> {
         let mount = format!("mount -t tmpfs -o size={mib}m none \"$0\"");
         let unshared = |script: &str| {

@@ -38,8 +38,8 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
     }
 }
 
-/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME or
-/// DATETIME would keep it.
+/// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
+/// or DATETIME would keep it.
 pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
     if !matches!(with.node, Node::Column { .. }) || !expr.is_constant() {
         return;

@@ -486,8 +486,8 @@ impl Binder<'_> {
         Ok((number, correlated))
     }
 
-    /// The negation of a constant that is no BIGINT: a DECIMAL. That of a constant which is kept apart from the
-    /// statement has the same type, and its value when it is known.
+    /// The negation of a constant that is no BIGINT: a DECIMAL. That of a constant which is kept apart from
+    /// the statement has the same type, and its value when it is known.
     fn negated_constant(&self, operand: &Expr) -> Option<Expr> {
         let decimal = |precision| SqlType::Decimal { precision, scale: 0, unsigned: false };
         match &operand.node {

@@ -107,7 +107,8 @@ pub struct Binder<'a> {
     pub accesses: Vec<(crate::Access, ast::ObjectName)>,
     /// A query locks rows exclusively: FOR UPDATE.
     pub locks_rows: bool,
-    /// Stored tables that subqueries read, derived tables aside: a statement that changes one is refused (1093).
+    /// Stored tables that subqueries read, derived tables aside: a statement that changes one is refused
+    /// (1093).
     pub subquery_reads: Vec<Arc<Table>>,
     /// The tables of FROM are changed and their old values not looked at.
     pub blind: bool,

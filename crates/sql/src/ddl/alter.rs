@@ -253,7 +253,8 @@ impl Draft {
             AlterAction::SetDefault(name, default) => {
                 let place = self.place(name)?;
                 let column = &self.def.columns[place];
-                // Where the column is defined, an empty one is a warning without strict mode, and NULL is taken.
+                // Where the column is defined, an empty one is a warning without strict mode, and NULL is
+                // taken.
                 if column.sql_type.is_lob() && matches!(default, ColumnDefault::Literal(_)) {
                     return Err(mysql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
                 }

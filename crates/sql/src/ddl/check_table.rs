@@ -1,8 +1,9 @@
 //! CHECK TABLE.
 //!
-//! A table is checked as it is, while others use it: the check runs on a thread of the engine's, and KILL ends it. What
-//! others change meanwhile may look like damage. So if some is found, the table is locked against changes, as by LOCK TABLES
-//! ... READ, and checked once more; only what is found then is told. A table that is whole is never locked.
+//! A table is checked as it is, while others use it: the check runs on a thread of the engine's, and KILL
+//! ends it. What others change meanwhile may look like damage. So if some is found, the table is locked
+//! against changes, as by LOCK TABLES ... READ, and checked once more; only what is found then is told. A
+//! table that is whole is never locked.
 //!
 //! | option | meaning |
 //! |---|---|
@@ -137,7 +138,8 @@ impl Sql {
         exists.then(|| format!("{}.{table}", name.schema))
     }
 
-    /// Checks a table as it is; if it seems to be damaged, once more under a lock, unless the session has one.
+    /// Checks a table as it is; if it seems to be damaged, once more under a lock, unless the session has
+    /// one.
     async fn check_twice(
         &self,
         session: &mut Session,

@@ -257,8 +257,8 @@ impl HashJoinState {
     }
 }
 
-/// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is looked at only
-/// now and then, and a thousand rows may be a thousand packets.
+/// 1037 if an operator alone holds more than its statement may: what is [counted](crate::memory) is looked at
+/// only now and then, and a thousand rows may be a thousand packets.
 #[inline]
 pub fn charge(cx: &Context<'_>, bytes: usize) -> SqlResult<()> {
     let is_too_much = bytes as u64 > cx.session.variables.statement_memory;

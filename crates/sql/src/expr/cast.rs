@@ -55,8 +55,8 @@ pub enum CastTarget {
     /// Not in SQL: a constant that is compared with a column of type YEAR. One that such a column can hold is
     /// that year, so that 99 is 1999.
     ComparedYear,
-    /// Not in SQL: a constant that is compared with a column of type FLOAT(M,D). One of at most D digits behind
-    /// the point is the number that such a column keeps for it.
+    /// Not in SQL: a constant that is compared with a column of type FLOAT(M,D). One of at most D digits
+    /// behind the point is the number that such a column keeps for it.
     ComparedFloat {
         scale: u8,
     },
@@ -64,7 +64,8 @@ pub enum CastTarget {
     ComparedTime {
         fsp: u8,
     },
-    /// Not in SQL: a number that is compared with a column of type DATETIME or TIMESTAMP; it is rounded as there.
+    /// Not in SQL: a number that is compared with a column of type DATETIME or TIMESTAMP; it is rounded as
+    /// there.
     ComparedMoment {
         fsp: u8,
     },

@@ -1,12 +1,13 @@
 //! The type that the values of several expressions have in common: of CASE, IF, COALESCE, GREATEST and UNION.
 //!
-//! Numbers go through three steps, as in MySQL. Their kinds are merged one after the other (`Kind::merge`); FLOAT
-//! stays FLOAT before a BIGINT and becomes DOUBLE behind one, so the order of the expressions counts. Where
-//! signed and unsigned numbers meet, an integer kind that an unsigned one fills is widened. Last, digits: a DECIMAL
-//! gets the most digits before and the most behind the point; FLOAT and DOUBLE have a fixed number of digits behind
-//! the point if all operands do, as FLOAT(10,5), PI() and integers.
+//! Numbers go through three steps, as in MySQL. Their kinds are merged one after the other (`Kind::merge`);
+//! FLOAT stays FLOAT before a BIGINT and becomes DOUBLE behind one, so the order of the expressions counts.
+//! Where signed and unsigned numbers meet, an integer kind that an unsigned one fills is widened. Last,
+//! digits: a DECIMAL gets the most digits before and the most behind the point; FLOAT and DOUBLE have a fixed
+//! number of digits behind the point if all operands do, as FLOAT(10,5), PI() and integers.
 //!
-//! Dates make dates, JSON values JSON, and whatever else meets makes text: binary if one of them is, BIT included.
+//! Dates make dates, JSON values JSON, and whatever else meets makes text: binary if one of them is, BIT
+//! included.
 
 use palisade_catalog::types::{IntWidth, LobSize};
 use palisade_catalog::{CollationId, SqlType, Value};
@@ -28,8 +29,8 @@ pub struct Common {
     pub coercibility: Coercibility,
 }
 
-/// The type that can hold every operand's values. `operation` is named where their collations do not go together;
-/// `connection` is the collation of text made of numbers.
+/// The type that can hold every operand's values. `operation` is named where their collations do not go
+/// together; `connection` is the collation of text made of numbers.
 pub fn common(operands: &[&Expr], connection: CollationId, operation: &str) -> SqlResult<Common> {
     let nullable = operands.iter().any(|operand| operand.nullable);
     let known: Vec<&Expr> =
@@ -94,7 +95,8 @@ impl Kind {
         }
     }
 
-    /// The kind that holds the values of both. A FLOAT behind a BIGINT makes DOUBLE, before one it makes FLOAT.
+    /// The kind that holds the values of both. A FLOAT behind a BIGINT makes DOUBLE, before one it makes
+    /// FLOAT.
     fn merge(self, other: Kind) -> Kind {
         match (self, other) {
             (same, other) if same == other => same,

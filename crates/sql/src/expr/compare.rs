@@ -201,9 +201,9 @@ pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(C
     found.ok_or_else(|| incompatible(operands, operation))
 }
 
-/// The collation of a text that is made of others, and how strongly it insists on it. Of two collations of one
-/// character set that do not go together comes its binary one, which gives way to every other but cannot be
-/// compared with itself.
+/// The collation of a text that is made of others, and how strongly it insists on it. Of two collations of
+/// one character set that do not go together comes its binary one, which gives way to every other but cannot
+/// be compared with itself.
 pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
     let unsettled = |left: CollationId, strength| {
         (strength != Coercibility::Explicit).then(|| (binary_collation(left), Coercibility::Conflict))

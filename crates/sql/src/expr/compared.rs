@@ -1,9 +1,9 @@
 //! Constants that are compared with a column, read as the column would keep them.
 //!
-//! MySQL stores such a constant into the column's type once, before the first row, and compares with what that gives:
-//! `year_column = 99` asks for 1999, `time_column = '12:34:56.79'` for 12:34:57, and `float_column = 0.3` finds what was
-//! stored as 0.3 in a FLOAT(7,2). The binder wraps the constant in a CAST to one of [`CastTarget`]'s `Compared...`; a
-//! constant that the column cannot keep is compared as it is.
+//! MySQL stores such a constant into the column's type once, before the first row, and compares with what
+//! that gives: `year_column = 99` asks for 1999, `time_column = '12:34:56.79'` for 12:34:57, and
+//! `float_column = 0.3` finds what was stored as 0.3 in a FLOAT(7,2). The binder wraps the constant in a CAST
+//! to one of [`CastTarget`]'s `Compared...`; a constant that the column cannot keep is compared as it is.
 //!
 //! [`CastTarget`]: super::CastTarget
 
@@ -33,8 +33,8 @@ impl Context<'_> {
         }
     }
 
-    /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It is a
-    /// whole number if the constant is one.
+    /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It
+    /// is a whole number if the constant is one.
     pub(super) fn compared_year(&mut self, value: Value) -> SqlResult<Value> {
         let number = self.to_f64(value.as_ref())?;
         let whole = number.round();

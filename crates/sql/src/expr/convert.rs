@@ -35,8 +35,8 @@ pub fn settled(value: Value, ty: &SqlType) -> Value {
     }
 }
 
-/// A value as it is sent: [`settled`], but what IF or CASE took and what a user variable has keeps its digits behind
-/// the point.
+/// A value as it is sent: [`settled`], but what IF or CASE took and what a user variable has keeps its digits
+/// behind the point.
 pub fn sent(value: Value, expr: &Expr) -> Value {
     match (&value, &expr.ty) {
         (Value::Decimal(number), SqlType::Decimal { scale, .. })

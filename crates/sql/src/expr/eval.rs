@@ -449,8 +449,9 @@ impl Context<'_> {
         })
     }
 
-    /// The value of the branch that IF or CASE took, in the type of the whole: as [`adapt`](Self::adapt), but a
-    /// DECIMAL keeps the digits behind the point that it has, so that `IF(FALSE, 1.50, 2)` is 2 and not 2.00.
+    /// The value of the branch that IF or CASE took, in the type of the whole: as [`adapt`](Self::adapt), but
+    /// a DECIMAL keeps the digits behind the point that it has, so that `IF(FALSE, 1.50, 2)` is 2 and not
+    /// 2.00.
     pub fn adapt_chosen(&mut self, value: Value, from: &SqlType, to: &SqlType) -> SqlResult<Value> {
         match (to, &value) {
             (_, Value::Null) | (SqlType::Decimal { .. }, Value::Decimal(_)) => Ok(value),

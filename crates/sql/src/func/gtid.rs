@@ -7,8 +7,8 @@
 //! tag      : up to 32 letters, digits and underscores; no digit first; written in lower case
 //! ```
 //!
-//! A set is written with the UUIDs in order, the tags of each in order, intervals joined where they touch. The
-//! functions know nothing of what the server has executed.
+//! A set is written with the UUIDs in order, the tags of each in order, intervals joined where they touch.
+//! The functions know nothing of what the server has executed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

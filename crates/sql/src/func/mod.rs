@@ -164,7 +164,8 @@ pub fn characters(argument: &Expr) -> u64 {
 }
 
 impl Context<'_> {
-    /// NULL with warning 1411, which shows the argument as it was written: a literal may have become a parameter.
+    /// NULL with warning 1411, which shows the argument as it was written: a literal may have become a
+    /// parameter.
     pub fn wrong_argument(
         &mut self,
         kind: &str,

@@ -1,8 +1,8 @@
 //! Regular expressions: REGEXP, REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE, REGEXP_SUBSTR.
 //!
-//! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. `pattern` reads ICU's patterns
-//! for it. It has no look-around and no back-references inside a pattern; such patterns are refused (1235) rather
-//! than misread.
+//! MySQL uses ICU's engine; this is the `regex` crate's, which runs in linear time. `pattern` reads ICU's
+//! patterns for it. It has no look-around and no back-references inside a pattern; such patterns are refused
+//! (1235) rather than misread.
 //!
 //! A search cannot be interrupted. It takes at most as many steps as the program has instructions and the
 //! text has bytes, multiplied, so that is what is bounded beforehand, by `regexp_time_limit` (3699). The

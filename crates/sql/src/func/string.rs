@@ -325,7 +325,8 @@ fn pair(
     ))
 }
 
-/// What is looked for and where, and the collation it is looked for in: that of the text, whatever the needle's is.
+/// What is looked for and where, and the collation it is looked for in: that of the text, whatever the
+/// needle's is.
 fn needle_and_text(
     cx: &mut Context<'_>,
     [needle, text]: [&Value; 2],

@@ -81,9 +81,9 @@ impl JoinPlanner<'_, '_> {
 
     /// Plans a tree of joins under conditions; `bound` are the slots whose rows are in place already.
     ///
-    /// Joins within joins are planned again and again, so that the work may double with each of them. Once the
-    /// statement is to end what comes out is nothing: the caller asks
-    /// [`checkpoint`](Binder::checkpoint), which fails.
+    /// Joins within joins are planned again and again, so that the work may double with each of them. Once
+    /// the statement is to end what comes out is nothing: the caller asks [`checkpoint`](Binder::checkpoint),
+    /// which fails.
     pub fn tree(&self, tree: &JoinTree, mut pool: Vec<Conjunct>, bound: &[usize]) -> Planned {
         if self.binder.is_over(UNITS_AN_ACCESS) {
             let operator = Operator::Dual;

@@ -1,5 +1,5 @@
-//! Canaries: planted damage of undo that the checker must find, and sound undo of every kind that it must not find
-//! damaged.
+//! Canaries: planted damage of undo that the checker must find, and sound undo of every kind that it must not
+//! find damaged.
 
 use std::sync::Arc;
 
@@ -99,7 +99,8 @@ fn on_undo(page: &mut Page, is_tail: bool, plant: impl Fn(&mut Page)) -> bool {
     is_it
 }
 
-/// Plants in three records in a row, one of which was surely not taken back, of a transaction that was not rolled back.
+/// Plants in three records in a row, one of which was surely not taken back, of a transaction that was not
+/// rolled back.
 fn misleading(page: &mut Page, plant: impl Fn(&mut Page, usize)) -> bool {
     const WRITER: usize = 3;
     // The first of four transactions is rolled back, and ids are given in turn.

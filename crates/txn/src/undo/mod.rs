@@ -18,10 +18,10 @@
 //! the Prepare record back, and with it the promise. In front of that record are Locks records (`held`): what it has locked
 //! without changing it, which nobody could tell from the rows.
 //!
-//! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a segment in
-//! order, and gives back pages from the head; if that are many, the disk gets their room back (`trim`). Some free pages are kept
-//! for deletes on a full disk (`reserve`). See
-//! docs/format-undo.md for the bytes.
+//! A committed transaction ends its records with a Commit record. Purge goes through the committed ones of a
+//! segment in order, and gives back pages from the head; if that are many, the disk gets their room back
+//! (`trim`). Some free pages are kept for deletes on a full disk (`reserve`). See docs/format-undo.md for the
+//! bytes.
 
 pub(crate) mod held;
 pub(crate) mod history;

@@ -1,8 +1,8 @@
 //! The reserve of undo: what lets rows be deleted when the disk is full.
 //!
-//! To delete a row takes undo, and undo takes pages. If the disk is full to the last page, nothing can be deleted, so nothing can
-//! be freed by deleting. Therefore some pages of the undo space are kept for that: free pages whose room on the disk is certain
-//! ([`alloc::ensure_free`]).
+//! To delete a row takes undo, and undo takes pages. If the disk is full to the last page, nothing can be
+//! deleted, so nothing can be freed by deleting. Therefore some pages of the undo space are kept for that:
+//! free pages whose room on the disk is certain ([`alloc::ensure_free`]).
 //!
 //! ```text
 //! free pages of the undo space, once the disk has no more
@@ -10,15 +10,16 @@
 //!   | deletes only    | all statements that need no more room in tables
 //! ```
 //!
-//! *Relief* - deleting rows, dropping and truncating tables - may take all of it, and fails as on a full disk when nothing is
-//! left. All other changes leave half of it: so what insert and update rows in the room that deletes have made in the tables'
-//! files goes on too, and cannot take the last pages that a delete needs. Pages that purge gives back count again; what is
-//! then still missing is taken from the disk as soon as it has room, once a second at most ([`TrxSystem::refill_undo_step`]), and
-//! whenever undo grows.
+//! *Relief* - deleting rows, dropping and truncating tables - may take all of it, and fails as on a full disk
+//! when nothing is left. All other changes leave half of it: so what insert and update rows in the room that
+//! deletes have made in the tables' files goes on too, and cannot take the last pages that a delete needs.
+//! Pages that purge gives back count again; what is then still missing is taken from the disk as soon as it
+//! has room, once a second at most ([`TrxSystem::refill_undo_step`]), and whenever undo grows.
 //!
-//! Nothing else that a delete needs can be refused by a full disk: it marks entries in place; the redo log and the doublewrite
-//! file have all their room from the beginning; to commit takes no page (see [`Segment::place`](crate::undo::Segment::place)); a
-//! rollback takes none for what it undoes of a delete, nor does purge.
+//! Nothing else that a delete needs can be refused by a full disk: it marks entries in place; the redo log
+//! and the doublewrite file have all their room from the beginning; to commit takes no page (see
+//! [`Segment::place`](crate::undo::Segment::place)); a rollback takes none for what it undoes of a delete,
+//! nor does purge.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -69,7 +70,8 @@ pub(crate) struct Reserve {
 struct State {
     /// When it is looked at again, microseconds since 1970.
     next_us: i64,
-    /// Whether the pages beyond the high-water mark are known to have their room: the file may have been copied without them.
+    /// Whether the pages beyond the high-water mark are known to have their room: the file may have been
+    /// copied without them.
     is_backed: bool,
     /// Whether it has been told to be incomplete.
     is_short: bool,
@@ -97,9 +99,9 @@ impl TrxSystem {
         self.undo.reserve.state.lock().next_us = 0;
     }
 
-    /// Looks whether the reserve is complete, and takes from the disk what is missing. Tells of it if the disk has become too
-    /// full for that, or is not any more; nothing if it is not time yet, or another thread does it. Waits for: a page, the file
-    /// to be extended.
+    /// Looks whether the reserve is complete, and takes from the disk what is missing. Tells of it if the
+    /// disk has become too full for that, or is not any more; nothing if it is not time yet, or another
+    /// thread does it. Waits for: a page, the file to be extended.
     pub fn refill_undo_step(&self) -> Attempt<Option<UndoReserve>> {
         self.undo.refill_step(self.now_us())
     }

@@ -237,7 +237,8 @@ impl UndoSpace {
         Ok(())
     }
 
-    /// A segment that no transaction uses: one this thread has used before, if possible. Waits for: what making a new one takes.
+    /// A segment that no transaction uses: one this thread has used before, if possible. Waits for: what
+    /// making a new one takes.
     pub(crate) fn take_segment(&self, purpose: Purpose) -> Attempt<Segment> {
         let own = thread_shard();
         for shard in (own..self.free.len()).chain(0..own) {

@@ -1,8 +1,8 @@
-//! The checker of the undo space: its directory, every segment's chain of pages, every record in it, and whether exactly
-//! these pages are in use.
+//! The checker of the undo space: its directory, every segment's chain of pages, every record in it, and
+//! whether exactly these pages are in use.
 //!
-//! For a directory that no transaction writes to: pages are latched one at a time. Damage is collected, and a segment is
-//! given up at its first page that cannot be read, because what follows can no longer be found.
+//! For a directory that no transaction writes to: pages are latched one at a time. Damage is collected, and a
+//! segment is given up at its first page that cannot be read, because what follows can no longer be found.
 
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
@@ -26,18 +26,20 @@ pub struct UndoReport {
     pub active: u64,
     /// Transactions that are prepared (XA).
     pub prepared: u64,
-    /// Commit records behind the last one that is noted as purged: at least as many as the history list is long.
+    /// Commit records behind the last one that is noted as purged: at least as many as the history list is
+    /// long.
     pub history: u64,
     /// Records.
     pub records: u64,
     /// What was found wrong in directory and segments, the first [`MOST_DAMAGE`].
     pub damage: Vec<Damage>,
-    /// How the space's account of its pages compares. `None` if pages of segments cannot be read: then it is not
-    /// known what is in use.
+    /// How the space's account of its pages compares. `None` if pages of segments cannot be read: then it is
+    /// not known what is in use.
     pub space: Option<SpaceReport>,
 }
 
-/// What a visitor of chains is told: the space, the first page, and whether the chain has been replaced, or taken back.
+/// What a visitor of chains is told: the space, the first page, and whether the chain has been replaced, or
+/// taken back.
 pub type OnChain<'a> = dyn FnMut(SpaceId, PageNo) + 'a;
 
 /// A segment, as the directory has it.
@@ -49,8 +51,8 @@ struct SegmentEntry {
     purged: UndoPtr,
 }
 
-/// Checks the undo space, and calls `on_chain` for every overflow chain that a record speaks of. `on_pages` is told how
-/// far it is, and may end it. Blocks. An error means something else than damage.
+/// Checks the undo space, and calls `on_chain` for every overflow chain that a record speaks of. `on_pages`
+/// is told how far it is, and may end it. Blocks. An error means something else than damage.
 pub fn verify_undo(
     space: &Space,
     on_chain: &mut OnChain<'_>,
@@ -244,8 +246,8 @@ impl Check<'_> {
         }
     }
 
-    /// Follows a transaction's records back from its newest one: each must be one of its own. Records that were taken
-    /// back are not among them, and may lead to pages that are gone.
+    /// Follows a transaction's records back from its newest one: each must be one of its own. Records that
+    /// were taken back are not among them, and may lead to pages that are gone.
     fn follow(&mut self, newest: UndoPtr, writer: TrxId, in_segment: &PageSet) -> Result<(), Error> {
         let (mut place, mut seen) = (newest, PageSet::new());
         while !place.is_none() && !self.is_stopped {
@@ -277,6 +279,7 @@ struct Progress {
     /// Whether the last Commit record that has been purged lies behind.
     is_past_purged: bool,
     pages: PageSet,
-    /// Committed transactions of the page being read that have not been purged: the newest record, and whose it is.
+    /// Committed transactions of the page being read that have not been purged: the newest record, and whose
+    /// it is.
     committed: Vec<(UndoPtr, TrxId)>,
 }

@@ -1,7 +1,7 @@
 //! ICU's patterns, in the words of the `regex` crate.
 //!
-//! MySQL's patterns are ICU's. A pattern is read here once, by ICU's rules, for what is wrong with it, which is an
-//! error of its own kind, and written anew for the engine that is here. What differs:
+//! MySQL's patterns are ICU's. A pattern is read here once, by ICU's rules, for what is wrong with it, which
+//! is an error of its own kind, and written anew for the engine that is here. What differs:
 //!
 //! | ICU | written as |
 //! |---|---|
