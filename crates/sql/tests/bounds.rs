@@ -194,8 +194,9 @@ fn a_table_of_too_many_columns_is_refused_before_they_are_looked_at() {
     let mut client = start();
     client.session.variables.max_allowed_packet = 16 << 20;
     client.session.variables.statement_memory = 1 << 30;
+    client.run("CREATE DATABASE wide");
     let columns: Vec<String> = (0..100_000).map(|number| format!("c{number} INT")).collect();
-    let error = client.answer(&format!("CREATE TABLE d.t ({})", columns.join(", "))).unwrap_err();
+    let error = client.answer(&format!("CREATE TABLE wide.t ({})", columns.join(", "))).unwrap_err();
     assert_eq!(error.number(), 1117, "{error}");
 }
 
