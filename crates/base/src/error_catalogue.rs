@@ -582,6 +582,8 @@ error_codes! {
     ER_GROUPING_ON_TIMESTAMP_IN_DST = 3912, "HY000", "Grouping on temporal is non-deterministic for timezones having DST. Please consider switching to UTC for this query.";
     ER_TABLE_NAME_CAUSES_TOO_LONG_PATH = 3913, "HY000", "Long database name and identifier for object resulted in a path length too long for table '%s'. Please check the path limit for your OS.";
     ER_SYSVAR_CHANGE_DURING_QUERY = 3917, "HY000", "A plugin was loaded or unloaded during a query, a system variable table was changed.";
+    ER_WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, "HY000", "Invalid compression algorithm '%-.192s'.";
+    ER_WRONG_COMPRESSION_LEVEL_CLIENT = 3923, "HY000", "Invalid zstd compression level for algorithm '%-.192s'.";
     ER_CONSTRAINT_NOT_FOUND = 3940, "HY000", "Constraint '%-.192s' does not exist.";
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED = 3941, "HY000", "Altering constraint enforcement is not supported for the constraint '%-.192s'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";
     ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS = 3942, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";

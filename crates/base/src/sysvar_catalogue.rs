@@ -590,7 +590,7 @@ system_variables! {
     PRINT_IDENTIFIED_WITH_AS_HEX = "print_identified_with_as_hex", Both, dynamic, bool(false), COMPATIBLE;
     PROFILING = "profiling", Both, dynamic, bool(false), COMPATIBLE;
     PROFILING_HISTORY_SIZE = "profiling_history_size", Both, dynamic, uint(15, 0, 100, Plain), COMPATIBLE;
-    PROTOCOL_COMPRESSION_ALGORITHMS = "protocol_compression_algorithms", Global, dynamic, text("zlib,uncompressed"), "Whether clients may ask for the compressed protocol (zlib).";
+    PROTOCOL_COMPRESSION_ALGORITHMS = "protocol_compression_algorithms", Global, dynamic, text("zlib,zstd,uncompressed"), "What connections may be compressed with, and whether they may be uncompressed.";
     PROTOCOL_VERSION = "protocol_version", Global, fixed, uint(10, 10, 10, Plain), "Version of the protocol.";
     PROXY_USER = "proxy_user", Session, fixed, null(), "NULL: there are no proxy users yet.";
     PSEUDO_REPLICA_MODE = "pseudo_replica_mode", Session, dynamic, bool(false), REPLICATION;

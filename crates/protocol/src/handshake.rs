@@ -95,6 +95,8 @@ pub struct HandshakeResponse<'a> {
     pub plugin: Option<&'a [u8]>,
     /// Connection attributes, still encoded.
     pub attributes: &'a [u8],
+    /// At which level the client wants Zstandard; 0 if it does not say.
+    pub zstd_level: u8,
 }
 
 impl<'a> HandshakeResponse<'a> {
@@ -123,14 +125,19 @@ impl<'a> HandshakeResponse<'a> {
             capabilities.has(Capabilities::CONNECT_WITH_DB).then(|| reader.nul_terminated_or_rest());
         let plugin = (capabilities.has(Capabilities::PLUGIN_AUTH) && !reader.is_empty())
             .then(|| reader.nul_terminated_or_rest());
+        let attributes = attributes(capabilities, &mut reader)?;
+        let says_level = capabilities.has(Capabilities::ZSTD_COMPRESSION_ALGORITHM) && !reader.is_empty();
+        let zstd_level = if says_level { reader.u8()? } else { 0 };
+        let database = database.filter(|name| !name.is_empty());
         Ok(HandshakeResponse {
             capabilities,
             collation,
             user,
             proof,
-            database: database.filter(|name| !name.is_empty()),
+            database,
             plugin,
-            attributes: attributes(capabilities, &mut reader)?,
+            attributes,
+            zstd_level,
         })
     }
 }
@@ -269,6 +276,17 @@ mod tests {
             (Some(&b"sbtest"[..]), Some(&b"mysql_native_password"[..]))
         );
         assert_eq!(attribute_pairs(parsed.attributes).collect::<Vec<_>>(), [(&b"k"[..], &b"some"[..])]);
+    }
+
+    #[test]
+    fn the_level_of_zstandard_stands_at_the_end() {
+        let offered = Capabilities::OFFERED | Capabilities::ZSTD_COMPRESSION_ALGORITHM;
+        let mut packet = response(offered.0);
+        packet.extend_from_slice(b"\0sbtest\0caching_sha2_password\0\x07\x01k\x04some\x13");
+        assert_eq!(HandshakeResponse::parse(&packet, offered).unwrap().zstd_level, 19);
+        assert_eq!(HandshakeResponse::parse(&packet, Capabilities::OFFERED).unwrap().zstd_level, 0);
+        packet.pop();
+        assert_eq!(HandshakeResponse::parse(&packet, offered).unwrap().zstd_level, 0);
     }
 
     #[test]

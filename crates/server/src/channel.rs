@@ -18,7 +18,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use palisade_engine::Engine;
-use palisade_protocol::compression::Compressor;
+use palisade_protocol::compression::{Algorithm, Compressor};
 use palisade_protocol::{Input, Output};
 use rustls::{ServerConfig, ServerConnection};
 
@@ -27,6 +27,7 @@ use crate::event_loop::EventLoop;
 use crate::reactor::timeout;
 use crate::status::Own;
 use crate::stream::{Socket, Stream};
+use crate::task;
 
 /// Room made before a read that begins a packet: a thousand idle clients should not cost much.
 const FIRST_ROOM: usize = 4 << 10;
@@ -169,14 +170,11 @@ impl Transport {
         Some((cipher.replace("TLS13_", "TLS_"), version))
     }
 
-    /// Whether the compressed protocol is spoken.
-    pub fn is_compressed(&self) -> bool {
-        self.wrapping.compressor.is_some()
-    }
-
     /// Goes on in the compressed protocol.
-    pub fn start_compression(&mut self) {
-        self.wrapping.compressor = Some(Box::default());
+    pub fn start_compression(&mut self, algorithm: Algorithm) -> Result<(), Disconnected> {
+        let compressor = Compressor::new(algorithm).map_err(|_| Disconnected)?;
+        self.wrapping.compressor = Some(Box::new(compressor));
+        Ok(())
     }
 
     async fn start_tls(
@@ -212,6 +210,10 @@ impl Transport {
             return within(self.stream.event_loop(), self.patience, received).await;
         }
         let before = buffer.len();
+        if let Some(compressor) = &mut self.wrapping.compressor {
+            // frames that have come with others
+            compressor.inflate(buffer).map_err(|_| Disconnected)?;
+        }
         while buffer.len() == before {
             self.receive_raw().await?;
             if self.wrapping.tls.is_some() {
@@ -287,16 +289,23 @@ impl Transport {
         if pending.is_empty() {
             return Ok(());
         }
-        let mut frames = Vec::new();
-        let frames = match &mut self.wrapping.compressor {
-            Some(compressor) => {
-                compressor.deflate(pending, &mut frames);
-                &frames[..]
+        let (mut rest, mut frame) = (pending, Vec::new());
+        while let Some(compressor) = &mut self.wrapping.compressor {
+            frame.clear();
+            rest = compressor.deflate(rest, &mut frame);
+            self.send_encrypted(&frame).await?;
+            if rest.is_empty() {
+                return Ok(());
             }
-            None => pending,
-        };
-        let Some(tls) = &mut self.wrapping.tls else { return self.send_raw(frames).await };
-        tls.writer().write_all(frames).map_err(|_| Disconnected)?;
+            task::yield_now().await;
+        }
+        self.send_encrypted(rest).await
+    }
+
+    /// Sends `bytes`, in TLS where that is spoken.
+    async fn send_encrypted(&mut self, bytes: &[u8]) -> Result<(), Disconnected> {
+        let Some(tls) = &mut self.wrapping.tls else { return self.send_raw(bytes).await };
+        tls.writer().write_all(bytes).map_err(|_| Disconnected)?;
         self.send_tls().await
     }
 

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+use palisade_protocol::compression::Algorithm;
 use palisade_sql::Awaited;
 use palisade_sql::session::{KillFlag, Killed};
 use parking_lot::Mutex;
@@ -104,8 +105,8 @@ pub struct Connection {
     before_command: AtomicU8,
     /// Cipher and version, once it has gone on in TLS.
     pub tls: OnceLock<(String, &'static str)>,
-    /// Whether it speaks the compressed protocol.
-    pub is_compressed: AtomicBool,
+    /// What compresses it, once it has gone on in the compressed protocol.
+    pub compression: OnceLock<Algorithm>,
     /// What its statement waits for, other than the client: a place in [`WAITING`], or [`AT_WORK`].
     waiting: AtomicU8,
     /// What the client told of itself: `_client_name`, `program_name`, ...
@@ -253,7 +254,7 @@ impl Connections {
             counters: SessionCounters::default(),
             before_command: AtomicU8::new(if self.is_logged.load(Ordering::Relaxed) { LOG } else { 0 }),
             tls: OnceLock::new(),
-            is_compressed: AtomicBool::new(false),
+            compression: OnceLock::new(),
             waiting: AtomicU8::new(AT_WORK),
             attributes: Mutex::default(),
             task: Mutex::default(),

@@ -25,6 +25,7 @@
 //! | [`session`], [`prepared`], `entry` | a connection: its commands, its prepared statements, its login's statements |
 //! | [`result_set`], [`cursor`] | the rows it gets, at once or when it fetches them |
 //! | [`accounts`], [`tls`] | who may come in and do what; certificates and keys |
+//! | `compression` | what a connection is compressed with |
 //! | [`connections`] | every connection: process list, KILL, timeouts |
 //! | [`host`] | what SQL asks of the server: variables, status, virtual tables, waiting |
 //! | [`variables`], [`session_variables`] | system variables: the global values, and those of a session |
@@ -49,6 +50,7 @@ pub mod accounts;
 pub mod administration;
 pub mod channel;
 pub mod check;
+mod compression;
 pub mod compute;
 pub mod connections;
 pub mod cursor;

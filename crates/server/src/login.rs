@@ -13,6 +13,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_protocol::compression::Algorithm;
 use palisade_protocol::handshake::{
     self, ChangeUser, Greeting, HandshakeResponse, Scramble, attribute_pairs, caching_sha2,
 };
@@ -22,6 +23,7 @@ use palisade_protocol::{Capabilities, FrameError, Status};
 use crate::accounts::password::{self, Plugin};
 use crate::accounts::{Account, unguessable};
 use crate::channel::{Channel, Disconnected};
+use crate::compression;
 use crate::host::ServerHost;
 use crate::status;
 
@@ -72,6 +74,8 @@ pub struct Login {
     pub database: Option<String>,
     /// What proofs on this connection are computed with.
     pub scramble: Scramble,
+    /// What the connection goes on in; `None` if it stays uncompressed, or as it was.
+    pub compression: Option<Algorithm>,
 }
 
 /// What a client claims: whom it is, by which plugin, and its first proof.
@@ -85,11 +89,8 @@ struct Claim {
 /// Greets the client and hears who it is. Everything is answered except the OK of a login that succeeded.
 pub async fn login(channel: &mut Channel, host: &Arc<ServerHost>, peer: Peer) -> Result<Login, Disconnected> {
     let scramble = Scramble::from_random(unguessable());
-    let compression = host.globals.load();
-    let compression = compression.text(sysvar::PROTOCOL_COMPRESSION_ALGORITHMS).unwrap_or_default();
-    let offered = Capabilities::OFFERED
-        .with(Capabilities::SSL, host.secrets.tls.is_some())
-        .with(Capabilities::COMPRESS, compression.split(',').any(|name| name.trim() == "zlib"));
+    let allowed = compression::Allowed::of(&host.globals.load());
+    let offered = allowed.offer(Capabilities::OFFERED).with(Capabilities::SSL, host.secrets.tls.is_some());
     let greeting = Greeting {
         server_version: host.version(),
         connection_id: channel.transport.connection.id as u32,
@@ -116,6 +117,10 @@ pub async fn login(channel: &mut Channel, host: &Arc<ServerHost>, peer: Peer) ->
     let Ok(response) = HandshakeResponse::parse(&response, offered) else {
         return Err(refuse(channel, &mysql_error!(ER_HANDSHAKE_ERROR)).await);
     };
+    let compression = match allowed.choose(&response) {
+        Ok(compression) => compression,
+        Err(error) => return Err(deny(channel, &error).await),
+    };
     keep_attributes(channel, response.attributes);
     let claim = Claim {
         user: text(response.user),
@@ -126,7 +131,7 @@ pub async fn login(channel: &mut Channel, host: &Arc<ServerHost>, peer: Peer) ->
     let (collation, database) = (Some(u16::from(response.collation)), response.database.map(text));
     let account = admit(channel, host, peer, &claim, scramble).await?;
     let Claim { user, capabilities, .. } = claim;
-    Ok(Login { user, account, capabilities, collation, database, scramble })
+    Ok(Login { user, account, capabilities, collation, database, scramble, compression })
 }
 
 /// COM_CHANGE_USER: hears who the client is now. Everything is answered except the OK.
@@ -150,7 +155,8 @@ pub async fn change_user(
     keep_attributes(channel, change.attributes);
     let account = admit(channel, host, peer, &claim, scramble).await?;
     let database = change.database.map(text);
-    Ok(Login { user: claim.user, account, capabilities, collation: change.collation, database, scramble })
+    let (user, collation, compression) = (claim.user, change.collation, None);
+    Ok(Login { user, account, capabilities, collation, database, scramble, compression })
 }
 
 /// The account that the client proves to be; it is told why if it may not come in.

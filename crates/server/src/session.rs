@@ -4,7 +4,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use palisade_base::MysqlError;
@@ -88,15 +87,18 @@ pub async fn serve(server: Arc<Server>, mut channel: Channel, peer: Peer, visit:
         let _ = channel.flush().await;
         return status::ABORTED_CONNECTS.increment();
     }
-    let compressed = login.capabilities.has(Capabilities::COMPRESS);
+    let compression = login.compression;
     let (conversation, begun) =
         Conversation::begin(&server, connection, peer, share.plans(), login, &mut channel.output);
     if channel.flush().await.is_err() || !begun {
         return conversation.end().await;
     }
-    if compressed {
-        channel.transport.start_compression();
-        connection.is_compressed.store(true, Ordering::Relaxed);
+    if let Some(algorithm) = compression {
+        if channel.transport.start_compression(algorithm).is_err() {
+            return conversation.end().await;
+        }
+        // there is one login for a connection
+        let _ = connection.compression.set(algorithm);
     }
     let mut conversation = conversation;
     if host.connections.is_logged() {

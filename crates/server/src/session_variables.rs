@@ -18,6 +18,7 @@ use palisade_sql::mode::SqlMode;
 use palisade_sql::session::CompletionType;
 use palisade_sql::{Session, SessionVariables};
 
+use crate::compression::Allowed;
 use crate::time_zone;
 
 /// The text of a variable whose values are names of something, as that thing is spelled; the error if there is no
@@ -41,6 +42,7 @@ pub fn check_text(name: &str, text: &str) -> Result<String, MysqlError> {
                 Err(mysql_error!(ER_UNKNOWN_STORAGE_ENGINE, text))
             }
         }
+        "protocol_compression_algorithms" => Allowed::check(text).map(|()| text.to_owned()),
         "time_zone" => zone(text).map(|_| text.to_owned()),
         _ => Ok(text.to_owned()),
     }

@@ -105,7 +105,6 @@ const ZERO: &[&str] = &[
     "Binlog_cache_use",
     "Binlog_stmt_cache_disk_use",
     "Binlog_stmt_cache_use",
-    "Compression_level",
     "Connection_errors_accept",
     "Connection_errors_internal",
     "Connection_errors_peer_address",
@@ -248,9 +247,12 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &Session)>) -> Vec<(Strin
     let tls = of.and_then(|connection| connection.tls.get());
     add("Ssl_cipher", tls.map_or_else(String::new, |(cipher, _)| cipher.clone()));
     add("Ssl_version", tls.map_or_else(String::new, |(_, version)| (*version).to_owned()));
-    let compressed = of.is_some_and(|connection| connection.is_compressed.load(Ordering::Relaxed));
-    add("Compression", if compressed { "ON" } else { "OFF" }.to_owned());
-    add("Compression_algorithm", if compressed { "zlib" } else { "" }.to_owned());
+    if let Some(connection) = of {
+        let compression = connection.compression.get();
+        add("Compression", if compression.is_some() { "ON" } else { "OFF" }.to_owned());
+        add("Compression_algorithm", compression.map_or("", |algorithm| algorithm.name()).to_owned());
+        add("Compression_level", compression.map_or(0, |algorithm| algorithm.level()).to_string());
+    }
     add_server(host, &mut add);
     add_tls(host, &mut add);
     add_storage(host, &mut add);

@@ -435,6 +435,9 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
         (sysvar::LOG_OUTPUT, Setting::Flags(places)) if places & LOG_TO_TABLE != 0 => {
             Err(variable.not_supported(setting))
         }
+        (sysvar::PROTOCOL_COMPRESSION_ALGORITHMS, Setting::Null) => {
+            Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, "NULL"))
+        }
         (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
         (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),
         (sysvar::GTID_MODE, _) => Err(mysql_error!(ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME)),
