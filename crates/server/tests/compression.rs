@@ -109,7 +109,11 @@ fn statements_and_long_answers_go_compressed() {
     let server = TestServer::start(&[]);
     for algorithm in ALL {
         let mut client = Compressed::new(&server, algorithm);
-        let level = format!("\x11Compression_level{}{}", char::from(algorithm.level().to_string().len() as u8), algorithm.level());
+        let level = format!(
+            "\x11Compression_level{}{}",
+            char::from(algorithm.level().to_string().len() as u8),
+            algorithm.level()
+        );
         let name = format!("\x15Compression_algorithm\x04{}", algorithm.name());
         client.says("SHOW STATUS LIKE 'Compression%'", &["\x0bCompression\x02ON", &name, &level]);
         // longer than what one frame holds, either way

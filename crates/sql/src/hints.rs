@@ -77,14 +77,22 @@ pub(crate) fn apply(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
     }
 }
 
-#[cold]
-fn apply_some(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+/// Whatever the statement does to the session's variables from now on ends with it, by [`restore`].
+pub(crate) fn keep_variables(session: &mut Session) {
+    if session.before_hints.is_some() {
+        return;
+    }
     session.before_hints = Some(Box::new(BeforeHints {
         settings: session.settings.clone(),
         variables: session.variables.clone(),
         insert_id: session.insert_id,
         changed: session.changed_settings.len(),
     }));
+}
+
+#[cold]
+fn apply_some(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
+    keep_variables(session);
     for (position, hint) in hints.iter().enumerate() {
         let Hint::SetVariable { name, value, .. } = hint else { continue };
         if !is_settable(name) || is_repeated(&hints[..position], name) {

@@ -14,9 +14,7 @@
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{
-    ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE, ER_QUERY_INTERRUPTED,
-};
+use palisade_base::error_catalogue::{ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_QUERY_INTERRUPTED};
 use palisade_base::mysql_error;
 use palisade_engine::check::{Severity, TableCheck, TableCheckOptions};
 use palisade_engine::{Share, Table, TableLocks, TableName};
@@ -57,11 +55,6 @@ impl Sql {
         names: &[TableName],
         words: &[ast::Name],
     ) -> SqlResult<Vec<Line>> {
-        for (position, name) in names.iter().enumerate() {
-            if names.iter().take(position).any(|other| other == name) {
-                return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
-            }
-        }
         let options = Options::new(words);
         let mut lines = Vec::new();
         for name in names {
@@ -129,7 +122,7 @@ impl Sql {
     }
 
     /// The name of a virtual table, as it is shown; `None` if it is none. There is nothing to check of it.
-    fn virtual_table_name(&self, session: &Session, name: &TableName) -> Option<String> {
+    pub(super) fn virtual_table_name(&self, session: &Session, name: &TableName) -> Option<String> {
         let shower = Shower { engine: self.engine(), host: &**self.host(), session };
         let is_information = name.schema.eq_ignore_ascii_case("information_schema");
         let exists = is_virtual_schema(&**self.host(), &name.schema)

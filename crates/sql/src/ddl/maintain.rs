@@ -1,6 +1,6 @@
 //! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE.
 
-use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
+use palisade_base::error_catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONUNIQ_TABLE};
 use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 use palisade_parser::ast::{self, MaintenanceKind};
@@ -23,21 +23,31 @@ impl Sql {
         let operation = match maintenance.kind {
             MaintenanceKind::Analyze => "analyze",
             MaintenanceKind::Check => "check",
-            MaintenanceKind::Checksum => return Err(not_supported("CHECKSUM TABLE")),
+            MaintenanceKind::Checksum => "checksum",
             MaintenanceKind::Optimize => "optimize",
             MaintenanceKind::Repair => "repair",
         };
         if matches!(maintenance.kind, MaintenanceKind::Analyze | MaintenanceKind::Optimize) {
             self.host().check_read_only(session)?;
         }
-        self.commit(session).await?;
+        if maintenance.kind != MaintenanceKind::Checksum {
+            self.commit(session).await?;
+        }
         let mut rows: Vec<[String; 4]> = Vec::new();
         let mut names = Vec::with_capacity(maintenance.tables.len());
         for table in &maintenance.tables {
             let Some(schema) = table.schema.clone().or_else(|| session.database.clone()) else {
                 return Err(mysql_error!(ER_NO_DB_ERROR));
             };
-            names.push(palisade_engine::TableName::new(schema, table.name.clone()));
+            let name = palisade_engine::TableName::new(schema, table.name.clone());
+            if names.contains(&name) {
+                return Err(mysql_error!(ER_NONUNIQ_TABLE, name.table));
+            }
+            names.push(name);
+        }
+        if maintenance.kind == MaintenanceKind::Checksum {
+            let is_quick = maintenance.options.iter().any(|word| word == "QUICK");
+            return self.checksum_tables(session, &names, is_quick, sink).await;
         }
         let is_check = maintenance.kind == MaintenanceKind::Check;
         if is_check {

@@ -16,6 +16,7 @@
 
 pub mod alter;
 mod check_table;
+mod checksum;
 pub mod column;
 pub mod conversion;
 pub mod expression;

@@ -1,0 +1,103 @@
+DROP DATABASE IF EXISTS checksums;
+CREATE DATABASE checksums;
+USE checksums;
+SET time_zone = '+02:00';
+CREATE TABLE a (a INT);
+INSERT INTO a VALUES (1), (2), (NULL);
+CREATE TABLE b (a INT, b VARCHAR(5) DEFAULT 'xy', c CHAR(3));
+INSERT INTO b VALUES (1, 'a', 'b'), (NULL, NULL, NULL);
+CHECKSUM TABLE a, b, nope;
+SHOW WARNINGS;
+CHECKSUM TABLE a QUICK;
+CHECKSUM TABLE a EXTENDED;
+CHECKSUM TABLE nope.t;
+SHOW WARNINGS;
+CHECKSUM TABLE information_schema.tables, a;
+SHOW WARNINGS;
+CHECKSUM TABLES a, checksums.b;
+# it does not end the transaction, and sees what that has done
+BEGIN;
+INSERT INTO a VALUES (7);
+CHECKSUM TABLE a;
+ROLLBACK;
+CHECKSUM TABLE a;
+LOCK TABLES a READ;
+CHECKSUM TABLE a, b;
+SHOW WARNINGS;
+UNLOCK TABLES;
+PREPARE s FROM 'CHECKSUM TABLE checksums.a';
+EXECUTE s;
+DEALLOCATE PREPARE s;
+SHOW SESSION STATUS LIKE 'Com_checksum';
+# integers
+CREATE TABLE integers (a TINYINT, b SMALLINT UNSIGNED, c MEDIUMINT, d BIGINT, e BIGINT UNSIGNED NOT NULL, f BOOL);
+INSERT INTO integers VALUES (-1, 65535, -8388608, -4, 18446744073709551615, TRUE), (NULL, NULL, NULL, NULL, 0, NULL);
+CHECKSUM TABLE integers;
+CREATE TABLE numbers (a DECIMAL(20,10), b DECIMAL(5,2) UNSIGNED, c DECIMAL(65,30), d FLOAT, e DOUBLE, f DECIMAL(9,9), g DECIMAL(10,0));
+INSERT INTO numbers VALUES (-1234567890.0123456789, 1.5, -12345678901234567890123456789012345.5, 1.5, -2.25e100, 0.123456789, 9999999999);
+INSERT INTO numbers VALUES (0, 0, 0, 0, 0, 0, 0), (NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO numbers (a, c) VALUES (-0.0000000001, 0.000000000000000000000000000001);
+CHECKSUM TABLE numbers;
+# times
+CREATE TABLE times (a DATE, b DATETIME, c DATETIME(3), d DATETIME(6), e TIME, f TIME(2), g TIME(6), h YEAR, i TIMESTAMP NULL, j TIMESTAMP(5) NULL);
+INSERT INTO times VALUES ('2024-05-06', '2024-05-06 07:08:09', '2024-05-06 07:08:09.123', '2024-05-06 07:08:09.123456', '-01:02:03', '-01:02:03.45', '-01:02:03.000045', 2024, '2001-02-03 04:05:06', '2001-02-03 04:05:06.78901');
+INSERT INTO times VALUES ('9999-12-31', '1000-01-01', NULL, NULL, '838:59:59', '00:00:00.01', '-00:00:00.000001', 0, NULL, NULL);
+CHECKSUM TABLE times;
+# texts
+CREATE TABLE texts (a CHAR(3), b VARCHAR(5), c MEDIUMTEXT, d BINARY(5), e VARBINARY(5), f BLOB, g CHAR(2) CHARACTER SET latin1, h CHAR(4) CHARACTER SET ascii, i CHAR(0));
+INSERT INTO texts VALUES ('é', 'abc  ', 'text', 'ab', 'ab', 'blob', 'x', 'y ', ''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO texts (c) VALUES (REPEAT('long', 20000));
+CHECKSUM TABLE texts;
+CREATE TABLE others (a BIT(11), b ENUM('x', 'y'), c SET('x', 'y', 'z'), d JSON, e BIT(1), f BIT(64));
+INSERT INTO others VALUES (b'10110011100', 'y', 'y,z', '{"b": [1, 2.5, null, "x"], "a": true}', b'1', 18446744073709551615), (NULL, NULL, NULL, NULL, NULL, NULL);
+CHECKSUM TABLE others;
+CREATE TABLE members (a SET('0','1','2','3','4','5','6','7','8'), b SET('0','1','2','3','4','5','6','7','8','9','a','b','c','d','e','f','g'));
+INSERT INTO members VALUES ('0,8', '1,g'), (NULL, '');
+CHECKSUM TABLE members;
+# defaults stand where a column is NULL
+CREATE TABLE defaults (a INT DEFAULT 5, b CHAR(3) DEFAULT 'q', c DOUBLE DEFAULT 2.5, d DATE DEFAULT '2020-01-01', e BIT(3) DEFAULT b'101', f ENUM('a', 'b') DEFAULT 'b', g SET('a', 'b') DEFAULT 'b', h VARBINARY(3) DEFAULT 'abc', i TEXT DEFAULT ('abc'), j DATETIME DEFAULT CURRENT_TIMESTAMP, k TIMESTAMP NULL DEFAULT '2001-01-01 00:00:00', l DECIMAL(5, 2) DEFAULT 1.25);
+INSERT INTO defaults VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+CHECKSUM TABLE defaults;
+# null bits
+CREATE TABLE seven (a INT, b INT, c INT, d INT, e INT, f INT, g INT);
+INSERT INTO seven VALUES (1, 1, 1, 1, 1, 1, NULL), (1, 1, 1, 1, 1, 1, 1);
+CREATE TABLE eight (a INT, b INT, c INT, d INT, e INT, f INT, g INT, h VARCHAR(4));
+INSERT INTO eight VALUES (1, 1, 1, 1, 1, 1, 1, NULL), (1, 1, 1, 1, 1, 1, 1, 'a');
+CREATE TABLE none (a INT NOT NULL, b VARCHAR(5) NOT NULL);
+INSERT INTO none VALUES (3, 'abc');
+CREATE TABLE fixed (a INT NOT NULL);
+INSERT INTO fixed VALUES (3);
+CREATE TABLE emptied (a INT);
+CHECKSUM TABLE seven, eight, none, fixed, emptied;
+# generated and invisible columns
+CREATE TABLE computed (a INT, b INT AS (a + 1) VIRTUAL, c INT AS (a + 2) STORED, d INT, e INT INVISIBLE DEFAULT 7);
+INSERT INTO computed (a, d) VALUES (1, NULL), (NULL, 5);
+CHECKSUM TABLE computed;
+CREATE TABLE generated_texts (a INT, b VARCHAR(9) AS (CONCAT(a, 'x')) VIRTUAL, d VARCHAR(9) AS (CONCAT(a, 'y')) STORED, e VARCHAR(9));
+INSERT INTO generated_texts (a, e) VALUES (1, NULL), (NULL, 'e');
+CHECKSUM TABLE generated_texts;
+# columns that were added later
+CREATE TABLE added (a INT);
+INSERT INTO added VALUES (1);
+ALTER TABLE added ADD COLUMN b INT DEFAULT 3, ADD COLUMN c VARCHAR(5) NOT NULL DEFAULT 'later';
+INSERT INTO added VALUES (2, NULL, 'now');
+CHECKSUM TABLE added;
+# the order of rows does not matter, and no setting of the session
+CREATE TABLE one (a INT PRIMARY KEY, t TIMESTAMP NULL);
+INSERT INTO one VALUES (1, '2020-06-01 12:00:00'), (2, NULL), (3, '2021-06-01 12:00:00');
+CREATE TABLE two (a INT, t TIMESTAMP NULL);
+INSERT INTO two SELECT * FROM one ORDER BY a DESC;
+CHECKSUM TABLE one, two;
+SET sql_select_limit = 1, time_zone = 'SYSTEM', max_execution_time = 1;
+CHECKSUM TABLE one;
+SELECT @@sql_select_limit, @@time_zone, @@max_execution_time;
+SET sql_select_limit = DEFAULT, time_zone = DEFAULT, max_execution_time = DEFAULT;
+DROP DATABASE checksums;
+CREATE DATABASE checksums;
+CREATE TABLE checksums.t (a INT);
+CHECKSUM TABLE checksums.t, checksums.t;
+ANALYZE TABLE checksums.t, checksums.t;
+OPTIMIZE TABLE checksums.t, checksums.t;
+REPAIR TABLE checksums.t, checksums.t;
+CHECK TABLE checksums.t, checksums.t;
+DROP DATABASE checksums;
