@@ -21,7 +21,7 @@ use std::any::Any;
 use std::backtrace::Backtrace;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 
 use tracing::error;
@@ -55,8 +55,10 @@ pub fn survive<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
 
 /// The same for work that waits. What was in the middle of being changed stays as it was then: the caller
 /// puts it in order.
-pub async fn survive_all<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut work = pin!(work);
+///
+/// The work stays where the caller has pinned it: a statement's future is thousands of bytes long, and passed by value it is
+/// copied for every statement.
+pub async fn survive_all<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
     poll_fn(|context| match survive(|| work.as_mut().poll(context)) {
         Ok(polled) => polled.map(Ok),
         Err(panicked) => Poll::Ready(Err(panicked)),

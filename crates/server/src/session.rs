@@ -2,7 +2,7 @@
 //!
 //! It lives on one worker after another: a `Resident` is what moves.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -126,7 +126,7 @@ struct Resident<C = Channel> {
 impl Resident {
     /// Serves it on this worker until it ends or goes on with another.
     async fn stay(mut self, mut share: Share) {
-        let ran = fault::survive_all(self.conversation.run(&mut self.channel, &mut share)).await;
+        let ran = fault::survive_all(pin!(self.conversation.run(&mut self.channel, &mut share))).await;
         // A panic between two statements leaves no step to go on with.
         let ran = ran.unwrap_or(Ok(Leave::End));
         if ran.is_err() && self.visit.is_lost() {
@@ -340,7 +340,8 @@ impl Conversation {
     ) -> Result<Next, Disconnected> {
         // A statement that is executed on behalf of another one is unrestricted meanwhile.
         let restricted = self.session.restricted;
-        match fault::survive_all(self.execute(command, output, transport)).await {
+        let done = fault::survive_all(pin!(self.execute(command, output, transport))).await;
+        match done {
             Ok(done) => done,
             Err(Panicked) => {
                 self.session.restricted = restricted;

@@ -17,7 +17,7 @@ use palisade_base::error_code::MysqlError;
 use crate::charset::Charset;
 use crate::descriptor::Column;
 use crate::json::Json;
-use crate::temporal::{Date, TemporalMode, Zone};
+use crate::temporal::{Date, TemporalMode, Timestamp, Zone};
 use crate::types::{LobSize, SqlType};
 use crate::value::{EnumValue, Value, ValueRef};
 
@@ -30,10 +30,17 @@ pub struct StoreContext<'a> {
     pub temporal: TemporalMode,
     /// The session's time zone, for TIMESTAMP columns.
     pub zone: &'a Zone,
-    /// Today in that zone, for TIME values stored into DATE and DATETIME columns.
-    pub today: Date,
+    /// When the statement began: its day in that zone is the day of TIME values stored into DATE, DATETIME and YEAR columns.
+    pub began: Timestamp,
     /// The value's static type: its character set, digits of fractions.
     pub source: &'a SqlType,
+}
+
+impl StoreContext<'_> {
+    /// Today in the session's zone. Hundreds of instructions, so for the values alone that ask for it.
+    fn today(&self) -> Date {
+        self.began.to_datetime(self.zone).date()
+    }
 }
 
 /// What is wrong with a value.

@@ -254,7 +254,7 @@ impl Store<'_> {
                 (i128::from(value.to_datetime(self.context.zone).date().year()), TextEnd::Complete)
             }
             // a time of today
-            ValueRef::Time(_) => (i128::from(self.context.today.year()), TextEnd::Complete),
+            ValueRef::Time(_) => (i128::from(self.context.today().year()), TextEnd::Complete),
             _ => self.nearest_integer(),
         };
         // The text '0' is 2000; the number 0, the text '0000' and one that is no number are the zero year.

@@ -46,7 +46,7 @@ impl Store<'_> {
             ValueRef::DateTime(value) => allowed(value),
             ValueRef::Timestamp(value) => exactly(value.to_datetime(self.context.zone)),
             ValueRef::Time(value) => {
-                let today = self.context.today.at_midnight().to_micros();
+                let today = self.context.today().at_midnight().to_micros();
                 let moved = today.and_then(|today| DateTime::from_micros(today + value.micros()));
                 moved.map_or(Err(Reason::Unreadable), exactly)
             }

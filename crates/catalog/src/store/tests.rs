@@ -22,8 +22,9 @@ fn store_with(value: &Value, source: &SqlType, target: &SqlType, strict: bool) -
     let column = Column::new("c", target.clone(), 0).not_null();
     let temporal = if strict { MODE } else { TemporalMode::default() };
     let zone = Zone::Fixed(7200);
-    let context =
-        StoreContext { strict, temporal, zone: &zone, today: Date::new(2026, 3, 1).unwrap(), source };
+    let noon = DateTime::parse(b"2026-03-01 12:00:00", MODE).unwrap().0.value;
+    let began = zone.to_timestamp(noon).unwrap();
+    let context = StoreContext { strict, temporal, zone: &zone, began, source };
     let mut warnings = Vec::new();
     let mut warn = |warning: Warning| {
         warnings.push(format!("{:?} {}", warning.level, warning.error.kind.code()));
@@ -211,7 +212,7 @@ fn dates_and_times() {
         strict: true,
         temporal: truncating,
         zone: &Zone::UTC,
-        today: Date::ZERO,
+        began: Timestamp::ZERO,
         source: &TEXT,
     };
     let stored = coerce(ValueRef::Bytes(b"2026-01-31 23:59:59.9"), &column, &context, &mut |_| ()).unwrap();
@@ -310,7 +311,7 @@ fn null_and_implicit_defaults() {
             strict: true,
             temporal: TemporalMode::default(),
             zone: &Zone::UTC,
-            today: Date::ZERO,
+            began: Timestamp::ZERO,
             source: &sql_type,
         };
         assert_eq!(coerce(default.as_ref(), &column, &context, &mut |_| ()), Ok(default));
@@ -332,7 +333,7 @@ fn whatever_is_stored_is_of_the_columns_type() {
             strict: prng.one_in(2),
             temporal: mode,
             zone: &Zone::UTC,
-            today: Date::ZERO,
+            began: Timestamp::ZERO,
             source: &source,
         };
         let mut warnings = 0;

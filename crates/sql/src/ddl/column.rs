@@ -295,7 +295,7 @@ impl Definer<'_> {
                 truncate_fractional: mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
             },
             zone: &self.zone,
-            today: self.today,
+            began: self.began,
             source,
         }
     }

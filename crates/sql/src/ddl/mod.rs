@@ -35,7 +35,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
-use palisade_catalog::{CollationId, Date, DateTime, TableDef, Timestamp, Value, Zone};
+use palisade_catalog::{CollationId, DateTime, TableDef, Timestamp, Value, Zone};
 use palisade_engine::{AccessMode, Engine, ExclusiveLock, IsolationLevel, Table, TableName};
 use palisade_parser::ast::{
     AlterAction, AlterTable, CreateDatabase, CreateTable, DatabaseOptions, DropTable, ObjectName, Statement,
@@ -70,10 +70,10 @@ pub struct Definer<'a> {
     pub client_collation: CollationId,
     /// The session's zone.
     pub zone: Zone,
-    /// Now, in the session's zone.
+    /// When the statement began.
+    pub began: Timestamp,
+    /// The same in the session's zone.
     pub now: DateTime,
-    /// Today, in the session's zone.
-    pub today: Date,
     /// Conditions that are no errors.
     pub warnings: &'a mut Vec<SqlError>,
 }
@@ -179,16 +179,15 @@ impl Ddl<'_> {
 
     fn definer<'w>(&self, warnings: &'w mut Vec<SqlError>) -> Definer<'w> {
         let variables = &self.session.variables;
-        let micros = variables.timestamp_micros.unwrap_or_else(|| self.host.unix_micros());
-        let now = Timestamp(micros).to_datetime(&variables.time_zone);
+        let began = Timestamp(variables.timestamp_micros.unwrap_or_else(|| self.host.unix_micros()));
         Definer {
             mode: variables.sql_mode,
             substitute_engines: variables.substitute_engines,
             disabled_engines: self.disabled_engines(),
             client_collation: variables.collation_connection,
             zone: variables.time_zone.clone(),
-            now,
-            today: now.date(),
+            began,
+            now: began.to_datetime(&variables.time_zone),
             warnings,
         }
     }

@@ -4,7 +4,7 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::store::{self, Level, StoreContext};
-use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::temporal::{TemporalMode, Timestamp};
 use palisade_catalog::{Column, SqlType, TableDef, Value, ValueRef};
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
@@ -167,14 +167,14 @@ impl Context<'_> {
         column: &Column,
         row: u64,
     ) -> SqlResult<Value> {
-        let (temporal, today) = (self.storing_mode(), self.now().date());
+        let (temporal, began) = (self.storing_mode(), Timestamp(self.now_micros()));
         let session = &mut *self.session;
         let context = StoreContext {
             strict: self.strict,
             temporal,
             zone: &session.variables.time_zone,
             source: ty,
-            today,
+            began,
         };
         let warnings = &mut session.warnings;
         let mut warn = |warning: store::Warning| {
