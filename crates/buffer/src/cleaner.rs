@@ -12,7 +12,8 @@
 //! What the pacer wants written can be more than a disk writes in a second. The cleaner that follows the log
 //! writes for
 //! `SLICE` at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the
-//! pacer, whose plan has changed meanwhile. The sweep goes on where it ended.
+//! pacer, whose plan has changed meanwhile. The sweep goes on where it ended. After a slice that the time cut short
+//! the other cleaners help with the next one (`flush_list`).
 //!
 //! # Writing a page
 //!
@@ -38,11 +39,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use palisade_base::metric::Metric;
 use palisade_base::{Lsn, PageId};
 use palisade_io::{IoPool, WriteQueue};
 
 use crate::error::Error;
+use crate::flush_list::{Candidate, FlushList};
 use crate::frames::CLEAN;
 use crate::metrics;
 use crate::pacing::{Observation, Pacer, Plan, Reason};
@@ -67,6 +68,9 @@ const HURRIED_AGE: f64 = 0.7;
 /// So long the coordinator writes before it frees frames, checkpoints and plans again.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// Pages of a slice at most: more are not written in that time, and what is chosen and not written is swept again.
+const SLICE_PAGES: usize = 4096;
+
 /// From this part of the log's capacity on, every step checkpoints.
 const EARLY_CHECKPOINT_AGE: f64 = 0.5;
 
@@ -78,9 +82,6 @@ pub struct StepReport {
     /// Pages written.
     pub written: usize,
 }
-
-/// A page chosen to be written, by what the sweep saw without a latch.
-type Candidate = (PageId, u32);
 
 /// A page of the batch that is being written.
 struct Writing {
@@ -167,6 +168,19 @@ impl Cleaner {
         metrics::BUFFER_LRU_FLUSHED.add(again as u64);
         report.written += again;
         Ok(report)
+    }
+
+    /// Pages of a batch.
+    pub(crate) fn batch_pages(&self) -> usize {
+        self.batch.capacity()
+    }
+
+    /// Writes those of `chosen` (at most a batch) that are still to be written. How many they were, with those that the disk was
+    /// too full for before.
+    pub(crate) fn write(&mut self, pool: &BufferPool, chosen: &[Candidate]) -> Result<usize, Error> {
+        self.candidates.clear();
+        self.candidates.extend_from_slice(chosen);
+        self.write_candidates(pool)
     }
 
     /// Writes those of the candidates (at most a batch) that are still dirty, not being written, and whose latch is free; but
@@ -309,7 +323,7 @@ impl Coordinator {
     fn flush_planned(&mut self, pool: &BufferPool) -> Result<usize, Error> {
         let core = pool.core();
         let now = core.clock.monotonic();
-        self.is_cut_short = false;
+        let is_behind = std::mem::take(&mut self.is_cut_short);
         if now < self.gathers_until && core.log.capacity_used() < HURRIED_AGE {
             return Ok(0);
         }
@@ -327,57 +341,52 @@ impl Coordinator {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
             Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,
         };
-        let written = self.write_below(pool, plan, metric, Some(now + SLICE))?;
-        if written < self.cleaner.batch.capacity() && !self.is_cut_short {
+        let chosen = self.choose(core, plan);
+        let was_limited = chosen.len() == SLICE_PAGES;
+        let list = Arc::new(FlushList::new(chosen, Some(now + SLICE), metric));
+        if is_behind && list.len() > self.cleaner.batch_pages() {
+            pool.share(&list);
+        }
+        let outcome = self.carry_out(pool, &list);
+        pool.unshare();
+        outcome?;
+        self.is_cut_short = was_limited || list.has_rest();
+        if list.len() < self.cleaner.batch_pages() {
             self.gathers_until = now + GATHERING;
         }
-        Ok(written)
+        Ok(list.written())
     }
 
-    /// One sweep over the frames, from where the last one ended: writes pages changed first before
-    /// `plan.below`. Begins no batch after `until`, and frees frames between two batches where no other
-    /// cleaner does.
-    fn write_below(
-        &mut self,
-        pool: &BufferPool,
-        plan: Plan,
-        metric: &Metric,
-        until: Option<Duration>,
-    ) -> Result<usize, Error> {
-        let core = pool.core();
+    /// Writes what the list has; frees frames between two batches where no other cleaner does.
+    fn carry_out(&mut self, pool: &BufferPool, list: &FlushList) -> Result<(), Error> {
+        let is_alone = pool.evictors.is_empty();
+        list.carry_out(pool, &mut self.cleaner, |cleaner| {
+            if is_alone && pool.core().runs_short() {
+                cleaner.evict(pool)?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// A sweep over the frames, from where the last one ended: pages changed first before `plan.below`, as many as a slice may
+    /// write.
+    fn choose(&mut self, core: &Core, plan: Plan) -> Vec<Candidate> {
         let frames = &core.frames;
-        let (mut chosen, mut written) = (0, 0);
-        self.cleaner.candidates.clear();
+        let most = plan.pages.min(SLICE_PAGES);
+        let mut chosen = Vec::with_capacity(most.min(core.frames.dirty_count()));
         for _ in 0..frames.count() {
-            if chosen == plan.pages {
+            if chosen.len() == most {
                 break;
             }
             let frame = self.position as u32;
             self.position = (self.position + 1) % frames.count();
-            if frames.oldest(frame) >= plan.below.0 {
-                continue;
-            }
-            if let Some(id) = frames.owner(frame) {
-                self.cleaner.candidates.push((id, frame));
-                chosen += 1;
-            }
-            if self.cleaner.candidates.len() == self.cleaner.batch.capacity() {
-                written += self.cleaner.write_candidates(pool)?;
-                self.cleaner.candidates.clear();
-                if pool.evictors.is_empty() && core.runs_short() {
-                    self.cleaner.evict(pool)?;
-                    self.cleaner.candidates.clear();
-                }
-                if until.is_some_and(|until| core.clock.monotonic() >= until) {
-                    self.is_cut_short = chosen < plan.pages;
-                    metric.add(written as u64);
-                    return Ok(written);
-                }
+            if frames.oldest(frame) < plan.below.0
+                && let Some(id) = frames.owner(frame)
+            {
+                chosen.push((id, frame));
             }
         }
-        written += self.cleaner.write_candidates(pool)?;
-        metric.add(written as u64);
-        Ok(written)
+        chosen
     }
 
     /// Writes a fuzzy checkpoint if one is due, and goes on with resizing the log and its buffer.
@@ -469,26 +478,56 @@ impl BufferPool {
 
     /// An evictor thread's round; how long to pause after it.
     pub(crate) fn step_evictor(&self, lane: usize) -> Result<Duration, Error> {
-        self.evictors[lane - 1].lock().evict(self)?;
+        let mut cleaner = self.evictors[lane - 1].lock();
+        cleaner.evict(self)?;
+        if let Some(list) = self.shared() {
+            list.carry_out(self, &mut cleaner, |_| Ok(!self.core().runs_short()))?;
+        }
         let short = self.free_frames() < self.core().free_target();
         Ok(if short { BUSY_PAUSE } else { QUIET_PAUSE })
     }
 
-    /// Writes every dirty page, then a checkpoint. Pages changed meanwhile are written, too: it ends when there are none.
+    /// Writes every dirty page, then a checkpoint. Pages changed meanwhile are written, too: it ends when there are none. With
+    /// cleaners that have threads, each of them writes.
     pub fn checkpoint_sharply(&self) -> Result<(), Error> {
         let mut coordinator = self.coordinator.lock();
         for evictor in &self.evictors {
             evictor.lock().write_again(self.core())?;
         }
         while self.dirty_pages() > 0 || coordinator.cleaner.has_unwritten() {
-            let plan = Plan { below: Lsn(CLEAN), pages: usize::MAX, reason: Reason::Background };
-            if coordinator.write_below(self, plan, &metrics::BUFFER_FLUSH_SYNC, None)? == 0 {
+            let before = coordinator.cleaner.write_again(self.core())?;
+            let list = FlushList::new(self.all_dirty(), None, &metrics::BUFFER_FLUSH_SYNC);
+            self.write_all(&list, &mut coordinator)?;
+            if before + list.written() == 0 {
                 // Latched, or being written by an evictor.
                 std::thread::yield_now();
             }
         }
         self.core().check_running()?;
         write_checkpoint(self.core())
+    }
+
+    /// Every page that is dirty as far as a look without latches tells.
+    fn all_dirty(&self) -> Vec<Candidate> {
+        let frames = &self.core().frames;
+        let dirty = (0..frames.count() as u32).filter(|&frame| frames.oldest(frame) != CLEAN);
+        dirty.filter_map(|frame| Some((frames.owner(frame)?, frame))).collect()
+    }
+
+    fn write_all(&self, list: &FlushList, coordinator: &mut Coordinator) -> Result<(), Error> {
+        if !self.has_threads() || list.len() <= coordinator.cleaner.batch_pages() {
+            return coordinator.carry_out(self, list);
+        }
+        std::thread::scope(|scope| {
+            let helpers = self
+                .evictors
+                .iter()
+                .map(|evictor| scope.spawn(|| list.carry_out(self, &mut evictor.lock(), |_| Ok(true))));
+            let helpers: Vec<_> = helpers.collect();
+            let own = coordinator.carry_out(self, list);
+            let theirs = helpers.into_iter().map(|helper| helper.join().expect("a cleaner does not panic"));
+            theirs.fold(own, |first, other| first.and(other))
+        })
     }
 
     /// The page in a frame and its space, if there is one and it is attached.

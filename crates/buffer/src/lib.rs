@@ -7,7 +7,7 @@
 //! | `table`, [`space`] | from page number to page by arithmetic; misses, creation, growth of the file |
 //! | [`guard`] | pages under latches |
 //! | `frames`, `memory` | the memory and what is known of each piece of it |
-//! | [`cleaner`], `pacing` | eviction, writing back, checkpoints, and how fast |
+//! | [`cleaner`], `flush_list`, `pacing` | eviction, writing back, checkpoints, and how fast |
 //! | [`sink`], [`doublewrite`] | how pages reach disk and survive torn writes |
 //! | [`pool`] | all of it together |
 //!
@@ -20,6 +20,7 @@
 pub mod cleaner;
 pub mod doublewrite;
 mod error;
+mod flush_list;
 mod frames;
 pub mod guard;
 mod latch;

@@ -33,6 +33,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 
 use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
+use crate::flush_list::FlushList;
 use crate::frames::Frames;
 use crate::pacing::IoCapacity;
 use crate::page::{PAGE_SIZE, Page};
@@ -56,7 +57,8 @@ pub struct BufferConfig {
     pub frames: usize,
     /// Frames to keep free (`innodb_lru_scan_depth`); at most a quarter of all.
     pub lru_scan_depth: u32,
-    /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep frames free.
+    /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep frames free
+    /// and help it when it is behind.
     pub page_cleaners: usize,
     /// Pages to write back per second.
     pub io_capacity: IoCapacity,
@@ -225,6 +227,10 @@ pub struct BufferPool {
     pub(crate) coordinator: Mutex<Coordinator>,
     /// The cleaners that keep frames free.
     pub(crate) evictors: Vec<Mutex<Cleaner>>,
+    /// What the coordinator writes and the others are to help with.
+    shared: Mutex<Option<Arc<FlushList>>>,
+    /// Cleaners have been started.
+    has_threads: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -260,6 +266,8 @@ impl BufferPool {
             spaces: RwLock::default(),
             coordinator,
             evictors,
+            shared: Mutex::default(),
+            has_threads: AtomicBool::new(false),
             threads: Mutex::default(),
         }))
     }
@@ -272,6 +280,7 @@ impl BufferPool {
     pub fn start(self: &Arc<Self>) -> std::io::Result<()> {
         let mut threads = self.threads.lock();
         assert!(threads.is_empty(), "cleaners are started once");
+        self.has_threads.store(true, Ordering::Relaxed);
         let lanes = 1 + self.evictors.len();
         for lane in 0..lanes {
             let (pool, core) = (Arc::downgrade(self), self.core.clone());
@@ -279,6 +288,27 @@ impl BufferPool {
             threads.push(thread.spawn(move || run_cleaner(&pool, &core, lane, lanes))?);
         }
         Ok(())
+    }
+
+    /// Whether this pool may have more than one thread write.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.has_threads.load(Ordering::Relaxed)
+    }
+
+    /// Calls the other cleaners to help with a list.
+    pub(crate) fn share(&self, list: &Arc<FlushList>) {
+        *self.shared.lock() = Some(list.clone());
+        self.core.call_cleaners();
+    }
+
+    /// The list is done, or its time is over.
+    pub(crate) fn unshare(&self) {
+        *self.shared.lock() = None;
+    }
+
+    /// The list that the other cleaners are to help with, if there is one.
+    pub(crate) fn shared(&self) -> Option<Arc<FlushList>> {
+        self.shared.lock().clone()
     }
 
     /// A sharp checkpoint: ends the cleaner threads, writes every dirty page, and a checkpoint after them. Nobody else uses

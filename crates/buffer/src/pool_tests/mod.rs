@@ -133,13 +133,17 @@ fn unless_down(fs: &FaultFileSystem, error: palisade_log::Error) -> Error {
 }
 
 impl World {
-    /// An empty log and an empty space.
+    /// An empty log and an empty space, and one cleaner.
     pub(super) fn create(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink) -> World {
+        Self::create_with(fs, frames, sink, 1)
+    }
+
+    pub(super) fn create_with(fs: Arc<FaultFileSystem>, frames: usize, sink: Sink, cleaners: usize) -> World {
         fs.create_dir_all(Path::new("data")).unwrap();
         space_file(&fs).unwrap();
         fs.sync_dir(Path::new("data")).unwrap();
         let log = Log::create(fs.clone(), Path::new("data"), log_config(), Lsn(4096)).unwrap();
-        Self::assemble(fs, log, frames, sink).unwrap()
+        Self::assemble(fs, log, frames, sink, cleaners).unwrap()
     }
 
     /// What is on disk, before redo.
@@ -150,14 +154,21 @@ impl World {
     ) -> Result<(World, LogReader), Error> {
         let opened = Log::open(fs.clone(), Path::new("data"), log_config());
         let (log, reader) = opened.map_err(|error| unless_down(&fs, error))?;
-        Ok((Self::assemble(fs, log, frames, sink)?, reader))
+        Ok((Self::assemble(fs, log, frames, sink, 1)?, reader))
     }
 
-    fn assemble(fs: Arc<FaultFileSystem>, log: Arc<Log>, frames: usize, sink: Sink) -> Result<World, Error> {
+    fn assemble(
+        fs: Arc<FaultFileSystem>,
+        log: Arc<Log>,
+        frames: usize,
+        sink: Sink,
+        cleaners: usize,
+    ) -> Result<World, Error> {
         let directory: Arc<dyn FileSystem> = fs.clone();
         let sink: Arc<dyn PageSink> = match sink {
             Sink::Doublewrite => {
-                let opened = Doublewrite::open(&directory, Path::new("data"), 1, 4, Syncing::OnRequest);
+                let opened =
+                    Doublewrite::open(&directory, Path::new("data"), cleaners, 4, Syncing::OnRequest);
                 Arc::new(opened.map_err(|error| Error::Doublewrite(Arc::new(error)))?)
             }
             Sink::Off => Arc::new(Off),
@@ -165,7 +176,7 @@ impl World {
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();
         let config = BufferConfig {
-            page_cleaners: 1,
+            page_cleaners: cleaners,
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
             ..BufferConfig::new(frames, sink)
