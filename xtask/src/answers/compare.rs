@@ -130,6 +130,17 @@ fn ask_binary(
     }
 }
 
+/// Asks one server a statement.
+pub fn ask_one(server: &mut Client, text: &str) -> Result<Reply> {
+    let answer = server.query(text)?;
+    let warned = server.warnings > 0 && !matches!(answer, Answer::Failed(..));
+    let mut reply = Reply::of(server, answer);
+    if warned {
+        reply.warnings = warnings(server)?;
+    }
+    Ok(reply)
+}
+
 /// Asks for the warnings where either server says that there are some.
 fn add_warnings(
     servers: &mut [Client; 2],

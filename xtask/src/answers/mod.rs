@@ -1,10 +1,10 @@
 //! Another server as oracle: random statements are answered by Palisade and by MySQL, and the answers
 //! compared.
 //!
-//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind NAME] [--reduce COUNT]`: a seed
-//! is a question of one or more statements, made by a kind (see [`kinds::KINDS`]; without `--kind` they take
-//! turns). Rows, types of columns, rows changed, errors and warnings must be equal; doubles may differ in
-//! their last digits.
+//! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind NAME] [--reduce COUNT]
+//! [--schema NAME]`: a seed is a question of one or more statements, made by a kind (see [`kinds::KINDS`];
+//! without `--kind` they take turns). Rows, types of columns, rows changed, errors and warnings must be equal;
+//! doubles may differ in their last digits.
 //!
 //! A difference that docs/sql.md names is recognised by a rule (see [`rules`]) and counted under its name.
 //! Any other is made as small as it gets (see [`mod@reduce`]; the first `COUNT` of each kind and form, 2
@@ -25,6 +25,7 @@ mod parameters;
 mod question;
 mod reduce;
 mod rules;
+mod unindexed;
 
 use std::time::Instant;
 
@@ -37,10 +38,13 @@ use findings::{Findings, Shown};
 use kinds::{KINDS, Kind};
 use question::{Question, Step};
 use rules::{Case, named};
+use unindexed::Unindexed;
 
 struct Options {
     peer: u16,
     port: Option<u16>,
+    /// The schema that is made anew on both servers, so that two runs may share them.
+    schema: String,
     seeds: std::ops::Range<u64>,
     kinds: Vec<&'static Kind>,
     /// How many differences of a kind and form are made small.
@@ -50,19 +54,26 @@ struct Options {
 fn usage() -> String {
     let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
     format!(
-        "usage: cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind {}] [--reduce COUNT]",
+        "usage: cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind {}] [--reduce COUNT] [--schema NAME]",
         kinds.join("|")
     )
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
-    let mut options =
-        Options { peer: 0, port: None, seeds: 0..20_000, kinds: KINDS.iter().collect(), reduce: 2 };
+    let mut options = Options {
+        peer: 0,
+        port: None,
+        schema: "answers".to_owned(),
+        seeds: 0..20_000,
+        kinds: KINDS.iter().collect(),
+        reduce: 2,
+    };
     for pair in arguments.chunks(2) {
         let [flag, value] = pair else { return Err(usage()) };
         match flag.as_str() {
             "--peer" => options.peer = value.parse().map_err(|_| usage())?,
             "--port" => options.port = Some(value.parse().map_err(|_| usage())?),
+            "--schema" => options.schema = value.to_owned(),
             "--reduce" => options.reduce = value.parse().map_err(|_| usage())?,
             "--seeds" => {
                 let (from, to) = value.split_once("..").ok_or_else(usage)?;
@@ -89,7 +100,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             (Some(server), port)
         }
     };
-    let mut pair = Pair::new([port, options.peer])?;
+    let mut pair = Pair::new([port, options.peer], &options.schema)?;
     let mut findings = Findings::default();
     let begun = Instant::now();
     for (turn, seed) in options.seeds.clone().enumerate() {
@@ -138,15 +149,27 @@ pub struct Found {
 /// Both servers: this one and its peer.
 struct Pair {
     ports: [u16; 2],
+    schema: String,
     servers: [Client; 2],
+    unindexed: Unindexed,
     /// How many have been asked.
     statements: u64,
 }
 
 impl Pair {
-    fn new(ports: [u16; 2]) -> Result<Pair, String> {
-        ports.iter().try_for_each(|port| prepare(*port))?;
-        Ok(Pair { ports, servers: [session(ports[0])?, session(ports[1])?], statements: 0 })
+    fn new(ports: [u16; 2], schema: &str) -> Result<Pair, String> {
+        ports.iter().try_for_each(|port| prepare(*port, schema))?;
+        let servers = [session(ports[0], schema)?, session(ports[1], schema)?];
+        let plain = format!("{schema}_unindexed");
+        prepare(ports[1], &plain)?;
+        let unindexed = Unindexed::new(session(ports[1], &plain)?)?;
+        Ok(Pair { ports, schema: schema.to_owned(), servers, unindexed, statements: 0 })
+    }
+
+    /// Opens the sessions of both anew.
+    fn reconnect(&mut self) -> Outcome {
+        self.servers = [session(self.ports[0], &self.schema)?, session(self.ports[1], &self.schema)?];
+        Ok(())
     }
 
     /// Makes both sessions as they were.
@@ -166,7 +189,7 @@ impl Pair {
                 Ok(replies) => replies,
                 Err((1, error)) => return Err(format!("the peer: {step}: {error}")),
                 Err((_, error)) => {
-                    self.servers = [session(self.ports[0])?, session(self.ports[1])?];
+                    self.reconnect()?;
                     let (difference, shown) = (Difference::ConnectionLost, error.to_string());
                     return Ok(Some(Found { difference, codes: [None; 2], name: None, shown }));
                 }
@@ -178,6 +201,7 @@ impl Pair {
                         None if self.answers_as_with_values(question, step, execution, ours) => {
                             Some(parameters::NAME)
                         }
+                        None if self.unindexed.answers(question, step, ours) => Some(unindexed::NAME),
                         name => name,
                     };
                     let shown = format!("ours:   {}\n    theirs: {}", ours.show(), theirs.show());
@@ -236,8 +260,8 @@ impl Pair {
             }
         });
         // A part of a statement may have changed what the statement does not.
-        self.ports.iter().try_for_each(|port| prepare(*port))?;
-        self.servers = [session(self.ports[0])?, session(self.ports[1])?];
+        self.ports.iter().try_for_each(|port| prepare(*port, &self.schema))?;
+        self.reconnect()?;
         match lost {
             Some(error) => Err(error),
             None => Ok(last.map(|found| (small, found))),
@@ -246,12 +270,12 @@ impl Pair {
 }
 
 /// Makes the tables anew.
-fn prepare(port: u16) -> Outcome {
+fn prepare(port: u16, schema: &str) -> Outcome {
     let mut client = Client::connect(port).map_err(|error| format!("port {port}: {error}"))?;
     for statement in [
-        "DROP DATABASE IF EXISTS answers",
-        "CREATE DATABASE answers DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci",
-        "USE answers",
+        &format!("DROP DATABASE IF EXISTS {schema}"),
+        &format!("CREATE DATABASE {schema} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci"),
+        &format!("USE {schema}"),
         "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci",
         "SET time_zone = '+00:00', sql_mode = 'NO_ENGINE_SUBSTITUTION'",
         TABLE,
@@ -269,10 +293,10 @@ fn prepare(port: u16) -> Outcome {
 }
 
 /// A session in which the questions are asked.
-fn session(port: u16) -> Result<Client, String> {
+fn session(port: u16, schema: &str) -> Result<Client, String> {
     let mut client = Client::connect(port).map_err(|error| format!("port {port}: {error}"))?;
     for statement in [
-        "USE answers",
+        &format!("USE {schema}"),
         "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci",
         "SET time_zone = '+00:00', timestamp = 1705314030.25",
     ] {

@@ -210,7 +210,11 @@ mod tests {
     #[test]
     fn rules_are_named_by_the_page() {
         let page = page();
-        for name in RULES.iter().map(|rule| rule.name).chain([super::super::parameters::NAME]) {
+        for name in RULES
+            .iter()
+            .map(|rule| rule.name)
+            .chain([super::super::parameters::NAME, super::super::unindexed::NAME])
+        {
             assert!(page.contains(name), "docs/sql.md does not say: {name}");
         }
     }

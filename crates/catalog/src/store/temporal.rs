@@ -55,7 +55,7 @@ impl Store<'_> {
                 let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
                 let (whole, micros) = self.whole_and_micros().ok_or(Reason::Unreadable)?;
                 match DateTime::from_number(whole, micros, mode) {
-                    Some(value) => exactly(value),
+                    Some(parsed) => Ok(parsed),
                     None if DateTime::from_number(whole, micros, any).is_some() => Err(Reason::Refused),
                     None => Err(Reason::Unreadable),
                 }

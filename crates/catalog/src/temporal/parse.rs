@@ -229,7 +229,7 @@ impl Date {
 
     /// From a number: 20260131, 260131, 20260131235959.
     pub fn from_number(number: i64, mode: TemporalMode) -> Option<Date> {
-        DateTime::from_number(number, 0, mode).map(DateTime::date)
+        DateTime::from_number(number, 0, mode).map(|parsed| parsed.value.date())
     }
 }
 
@@ -256,14 +256,18 @@ impl DateTime {
         from_fields(fields.values, fields.micros).map(|_| fields.digits)
     }
 
-    /// From a number: 20260131, 20260131235959; `micros` is the number's fraction (1000000 carries).
-    pub fn from_number(number: i64, micros: u32, mode: TemporalMode) -> Option<DateTime> {
+    /// From a number: 20260131, 20260131235959; `micros` is the number's fraction (1000000 carries). It counts
+    /// only where there is a time: `truncated` says that one was dropped.
+    pub fn from_number(number: i64, micros: u32, mode: TemporalMode) -> Option<Parsed<DateTime>> {
+        let is_date = (101..=99_991_231).contains(&number);
         let (mut date, mut time) = match number {
             0 => (0, 0),
-            101..=99_991_231 => (number, 0),
+            _ if is_date => (number, 0),
             101_000_000..=99_991_231_235_959 => (number / 1_000_000, number % 1_000_000),
             _ => return None,
         };
+        let truncated = is_date && micros > 0;
+        let micros = if is_date { 0 } else { micros };
         // A year of two digits.
         match date {
             101..=691_231 => date += 20_000_000,
@@ -281,7 +285,8 @@ impl DateTime {
             values[field] = (time % 100) as u32;
             time /= 100;
         }
-        from_fields(values, micros).filter(|value| mode.allows(value.date()))
+        let value = from_fields(values, micros).filter(|value| mode.allows(value.date()))?;
+        Some(Parsed { value, truncated })
     }
 }
 
@@ -363,8 +368,8 @@ impl Time {
     /// From a number: 235959; `micros` is the number's fraction. Ten digits and more are a datetime's time.
     pub fn from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         if number >= 10_000_000_000 {
-            let value = DateTime::from_number(number, micros, TemporalMode::default())?;
-            return Some(Parsed { value: value.time(), truncated: false });
+            let parsed = DateTime::from_number(number, micros, TemporalMode::default())?;
+            return Some(Parsed { value: parsed.value.time(), truncated: false });
         }
         let magnitude = number.unsigned_abs();
         if magnitude > 8_385_959 {

@@ -173,7 +173,7 @@ fn numbers_are_dates_and_times() {
         (20_260_230, None),
         (20_260_131_246_060, None),
     ] {
-        let value = DateTime::from_number(number, 0, mode).map(|value| value.to_string());
+        let value = DateTime::from_number(number, 0, mode).map(|parsed| parsed.value.to_string());
         assert_eq!(value.as_deref(), expected, "{number}");
     }
     assert_eq!(datetime("2026-01-31 23:59:58").to_number(), 20_260_131_235_958);

@@ -66,7 +66,7 @@ impl Binder<'_> {
             self.scopes[level + 1..].iter_mut().for_each(|inner| inner.read_outside(&read));
         }
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
-        Ok(Expr { node: Node::Column { slot, column, name }, ty, nullable, coercibility })
+        Ok(Expr { node: Node::Column { slot, column, name, computed: true }, ty, nullable, coercibility })
     }
 
     /// The block that computes an aggregate: the innermost one whose columns the arguments read, be it an

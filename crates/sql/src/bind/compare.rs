@@ -41,7 +41,7 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.
 pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
-    if !matches!(with.node, Node::Column { .. }) || !expr.is_constant() {
+    if !with.is_field() || !expr.is_constant() {
         return;
     }
     let target = match (&with.ty, &expr.ty) {
@@ -50,7 +50,7 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
         {
             CastTarget::ComparedInteger
         }
-        (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() => CastTarget::ComparedYear,
+        (SqlType::Year, ty) if ty.is_string() || ty.is_numeric() || is_date(ty) => CastTarget::ComparedYear,
         (SqlType::Time { fsp }, ty) if ty.is_text() || ty.is_numeric() => {
             CastTarget::ComparedTime { fsp: *fsp }
         }
@@ -62,9 +62,14 @@ pub(super) fn constant_as_column(expr: &mut Expr, with: &Expr) {
     read_as(target, expr);
 }
 
+fn is_date(ty: &SqlType) -> bool {
+    matches!(ty, SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. })
+}
+
 /// The same for a column of type FLOAT(M,D), where it is compared with one value and not in IN or BETWEEN.
 fn constant_as_float(expr: &mut Expr, with: &Expr) {
-    if let (Node::Column { .. }, SqlType::Float { digits: Some((_, scale)), .. }) = (&with.node, &with.ty)
+    if let SqlType::Float { digits: Some((_, scale)), .. } = &with.ty
+        && with.is_field()
         && (expr.ty.is_string() || expr.ty.is_numeric())
         && expr.is_constant()
     {
@@ -112,7 +117,12 @@ pub fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     Ok(Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable))
 }
 
-/// As [`compare`], but a constant that is no date is no error, and none is read as a column's type.
+/// As [`compare`], for the parts of rows of which the order is asked: a constant that is no date is no error,
+/// and none is read as a column's type.
+pub(super) fn compare_in_row(comparison: Comparison, left: Expr, right: Expr) -> SqlResult<Expr> {
+    compare_leniently(comparison, left, right)
+}
+
 fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let domain = domain_of(&left, &right, comparison.symbol())?;
     match domain {
@@ -198,7 +208,7 @@ pub(super) fn wider(left: Domain, right: Domain) -> Domain {
         Domain::Decimal => 1,
         Domain::Text(_) => 2,
         Domain::Time => 3,
-        Domain::DateTime | Domain::DateOrNone => 4,
+        Domain::DateTime | Domain::YearOrDate | Domain::DateOrNone => 4,
         Domain::Double => 5,
         Domain::Json(..) => 6,
     };

@@ -197,7 +197,8 @@ impl Binder<'_> {
                 let Node::Column { column: position, name, .. } = target.node else {
                     return Ok(Expr::null());
                 };
-                let node = Node::Column { slot, column: position, name: format!("values({name})").into() };
+                let name = format!("values({name})").into();
+                let node = Node::Column { slot, column: position, name, computed: false };
                 Ok(Expr { node, ty: target.ty, nullable: true, coercibility: target.coercibility })
             }
             ast::Expr::DefaultOf(column) => self.default_of(column),

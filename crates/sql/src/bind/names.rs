@@ -204,7 +204,7 @@ impl Binder<'_> {
         };
         let mut columns = Vec::new();
         found.walk(&mut |part| {
-            if let Node::Column { slot, column, name } = &part.node {
+            if let Node::Column { slot, column, name, .. } = &part.node {
                 columns.push(OuterColumn { slot: *slot, column: *column, name: name.clone() });
             }
         });

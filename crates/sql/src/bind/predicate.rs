@@ -7,12 +7,12 @@ use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
-use super::compare::{compare, constant_as_column, literal_date, negation, row_parts, wider};
+use super::compare::{compare, compare_in_row, constant_as_column, literal_date, negation, row_parts, wider};
 use super::types::transcode_to;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of};
-use crate::expr::{Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
+use crate::expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 
 impl Binder<'_> {
     pub(super) fn compare_rows(
@@ -53,7 +53,7 @@ impl Binder<'_> {
                             (true, true) => comparison,
                             (true, false) => strict,
                         };
-                        terms.push(compare(how, left_part, right_part)?);
+                        terms.push(compare_in_row(how, left_part, right_part)?);
                     }
                     parts.extend(Expr::all_of(terms));
                 }
@@ -84,7 +84,11 @@ impl Binder<'_> {
         constant_as_column(&mut high, &operand);
         let low_domain = domain_of(&operand, &low, "between")?;
         let high_domain = domain_of(&operand, &high, "between")?;
-        let domain = wider(low_domain, high_domain);
+        let domain = match wider(low_domain, high_domain) {
+            // Unlike a comparison with one of them, MySQL takes both for numbers here.
+            Domain::YearOrDate => Domain::Double,
+            domain => domain,
+        };
         if domain == Domain::DateTime {
             literal_date(&mut low);
             literal_date(&mut high);
@@ -122,6 +126,10 @@ impl Binder<'_> {
             text_collation(&[&[&operand], &list.iter().collect::<Vec<_>>()[..]].concat(), " IN ")?;
         if let Some(collation) = collation {
             return Ok(in_texts(operand, list, collation, negated));
+        }
+        if operand.ty == SqlType::Year && list.iter().all(is_constant_text) {
+            let (collation, _) = aggregate_collations(&list.iter().collect::<Vec<_>>(), " IN ")?;
+            return Ok(in_texts(written(operand, collation), list, collation, negated));
         }
         let has_dates = dates_among_texts(&operand, &list);
         for mut item in list {
@@ -239,6 +247,17 @@ fn dates_among_texts(operand: &Expr, list: &[Expr]) -> bool {
     text(&operand.ty)
         && list.iter().all(|item| item.is_constant() && (text(&item.ty) || dated(&item.ty)))
         && list.iter().any(|item| dated(&item.ty))
+}
+
+fn is_constant_text(item: &Expr) -> bool {
+    item.is_constant() && item.ty.is_string() && item.ty != SqlType::Json
+}
+
+/// A year as text: MySQL looks for it so in a list of nothing but constant texts.
+fn written(year: Expr, collation: CollationId) -> Expr {
+    let target = CastTarget::Char { length: None, collation };
+    let (ty, nullable) = (target.result_type(&year.ty), year.nullable);
+    Expr::computed(Node::Cast { operand: Box::new(year), target }, ty, nullable)
 }
 
 /// `operand [NOT] IN (list)` of texts.

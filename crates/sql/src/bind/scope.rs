@@ -142,7 +142,7 @@ impl Source {
             format!("`{}`.`{}`.`{}`", self.schema, self.alias, known.name).into()
         };
         Expr {
-            node: Node::Column { slot: self.slot, column, name },
+            node: Node::Column { slot: self.slot, column, name, computed: false },
             ty: known.ty.clone(),
             nullable: known.nullable || self.outer,
             coercibility: if known.ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },

@@ -158,7 +158,8 @@ impl Binder<'_> {
         window.calls.push(WindowCall { function, arguments, frame, ty: ty.clone() });
         let (slot, column) = (window.slot, window.calls.len() - 1);
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
-        Ok(Expr { node: Node::Column { slot, column, name: written.into() }, ty, nullable, coercibility })
+        let node = Node::Column { slot, column, name: written.into(), computed: true };
+        Ok(Expr { node, ty, nullable, coercibility })
     }
 
     /// A key of PARTITION BY or ORDER BY.

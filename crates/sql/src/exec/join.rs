@@ -306,6 +306,10 @@ pub fn append_domain_key(
             Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
             None => return Ok(false),
         },
+        Domain::YearOrDate => {
+            let date = cx.year_to_compare(value.as_ref())?;
+            out.extend_from_slice(&date.packed().to_le_bytes());
+        }
         Domain::DateOrNone => match cx.to_datetime(value.as_ref())? {
             Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
             None => return Ok(false),

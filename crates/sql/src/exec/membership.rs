@@ -27,7 +27,8 @@ const PART: usize = 128;
 /// Whether keys can be made in a domain that are equal where values are.
 pub fn has_keys(domain: Domain) -> bool {
     match domain {
-        Domain::Integer | Domain::Decimal | Domain::Double | Domain::Text(_) | Domain::DateTime => true,
+        Domain::Integer | Domain::Decimal | Domain::Double | Domain::Text(_) => true,
+        Domain::DateTime | Domain::YearOrDate => true,
         Domain::DateOrNone | Domain::Time | Domain::Json(..) => false,
     }
 }

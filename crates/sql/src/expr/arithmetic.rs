@@ -93,15 +93,20 @@ pub fn result_type(
         Numeric::Unsigned => SqlType::BIGINT_UNSIGNED,
         Numeric::Double => {
             let scale = double_scale(left).max(double_scale(right));
-            double_of_scale(match op {
-                ArithmeticOp::Divide => scale.saturating_add(division_increment),
-                _ => scale,
-            })
+            match op {
+                ArithmeticOp::Divide => double_of_scale(scale.saturating_add(division_increment)),
+                // What is left of a division has the sign of the number that is divided.
+                ArithmeticOp::Modulo => {
+                    let digits = (scale < UNFIXED).then_some((22, scale));
+                    SqlType::Double { unsigned: left.is_unsigned(), digits }
+                }
+                _ => double_of_scale(scale),
+            }
         }
         Numeric::Decimal => {
             let ((lp, ls), (rp, rs)) = (decimal_shape(left), decimal_shape(right));
             let (li, ri) = (lp.saturating_sub(ls), rp.saturating_sub(rs));
-            let unsigned = left.is_unsigned() && right.is_unsigned();
+            let unsigned = left.is_unsigned() && (right.is_unsigned() || op == ArithmeticOp::Modulo);
             let (integer, scale) = match op {
                 ArithmeticOp::Add | ArithmeticOp::Subtract => (li.max(ri) + 1, ls.max(rs)),
                 ArithmeticOp::Multiply => (li.saturating_add(ri), ls.saturating_add(rs).min(30)),
@@ -111,6 +116,7 @@ pub fn result_type(
                 }
                 ArithmeticOp::Modulo => (li.max(ri), ls.max(rs)),
                 ArithmeticOp::IntegerDivide => {
+                    let unsigned = left.is_unsigned() || right.is_unsigned();
                     return if unsigned { SqlType::BIGINT_UNSIGNED } else { SqlType::BIGINT };
                 }
             };

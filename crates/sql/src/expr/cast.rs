@@ -44,6 +44,8 @@ pub enum CastTarget {
         fsp: u8,
     },
     Year,
+    /// Not in SQL: a year that has been computed, which is a number, as a column of type YEAR keeps it.
+    KeptYear,
     Json,
     /// Not in SQL: a constant text that is compared with a value of a type of dates, which is named in error 1525.
     ComparedDate {
@@ -106,12 +108,13 @@ impl CastTarget {
             CastTarget::Date => SqlType::Date,
             CastTarget::Time { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
-            CastTarget::Year => SqlType::Year,
+            CastTarget::Year | CastTarget::KeptYear => SqlType::Year,
             CastTarget::Json => SqlType::Json,
             CastTarget::ComparedDate { .. } => SqlType::DateTime { fsp: 6 },
             CastTarget::ComparedInteger => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
             // Of a whole number a whole number, so that an index of years finds it.
             CastTarget::ComparedYear if matches!(operand, SqlType::Int { .. }) => SqlType::BIGINT,
+            CastTarget::ComparedYear if operand.is_temporal() => SqlType::Year,
             CastTarget::ComparedYear | CastTarget::ComparedFloat { .. } => SqlType::DOUBLE,
             CastTarget::ComparedTime { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::ComparedMoment { fsp } => SqlType::DateTime { fsp: *fsp },
@@ -189,6 +192,7 @@ impl Context<'_> {
             CastTarget::Float => Ok(Value::Float(self.to_f64(value.as_ref())? as f32)),
             CastTarget::Double => Ok(Value::Double(self.to_f64(value.as_ref())?)),
             CastTarget::Date => Ok(match self.to_date(value.as_ref())? {
+                Some(datetime) if !self.reading_mode().allows(datetime.date()) => Value::Null,
                 Some(datetime) => Value::Date(datetime.date()),
                 None => Value::Null,
             }),
@@ -197,10 +201,12 @@ impl Context<'_> {
                 None => Value::Null,
             }),
             CastTarget::DateTime { fsp } => Ok(match self.to_datetime(value.as_ref())? {
+                Some(datetime) if !self.reading_mode().allows(datetime.date()) => Value::Null,
                 Some(datetime) => Value::DateTime(self.datetime_of_digits(datetime, *fsp)),
                 None => Value::Null,
             }),
             CastTarget::Year => self.cast_year(&value),
+            CastTarget::KeptYear => Ok(Value::Year(self.to_i64(value.as_ref())?.clamp(0, 9999) as u16)),
             CastTarget::Json => self.cast_json(value, operand),
             CastTarget::ComparedDate { wanted } => {
                 let text = text_of(&value, &operand.ty);
@@ -239,10 +245,10 @@ impl Context<'_> {
             other => self.to_i64(other.as_ref())?,
         };
         Ok(match year {
-            0 if !matches!(value, Value::Bytes(_)) => Value::Year(0),
-            0..=69 => Value::Year(2000 + year as u16),
-            70..=99 => Value::Year(1900 + year as u16),
-            1901..=2155 => Value::Year(year as u16),
+            0 if !matches!(value, Value::Bytes(_)) => Value::UInt(0),
+            0..=69 => Value::UInt(2000 + year as u64),
+            70..=99 => Value::UInt(1900 + year as u64),
+            1901..=2155 => Value::UInt(year as u64),
             _ => {
                 self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", year))?;
                 Value::Null

@@ -7,7 +7,7 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::json::{Json, compare_texts};
-use palisade_catalog::{Charset, Collation, CollationId, DateTime, SqlType, Time, ValueRef};
+use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, SqlType, Time, ValueRef};
 
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
@@ -89,6 +89,8 @@ pub enum Domain {
     Double,
     Text(CollationId),
     DateTime,
+    /// A year and a date, as dates: the year is before the first of its months.
+    YearOrDate,
     /// As dates, in a list that has dates among texts: a text that is none is equal to nothing.
     DateOrNone,
     Time,
@@ -152,20 +154,20 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         // A TIME and a text are texts, unless the text is a constant that a column of type TIME can hold.
         if time(l) && r.is_string() || time(r) && l.is_string() {
             let (temporal, other) = if time(l) { (left, right) } else { (right, left) };
-            if is_constant(other) && matches!(temporal.node, Node::Column { .. }) {
+            if is_constant(other) && temporal.is_field() {
                 return Ok(Domain::Time);
             }
             return Ok(Domain::Text(other.ty.collation()));
         }
-        if l.is_temporal() && (r.is_temporal() || r.is_string()) || r.is_temporal() && l.is_string() {
-            return Ok(Domain::DateTime);
-        }
         if *l == SqlType::Year || *r == SqlType::Year {
+            return Ok(Domain::YearOrDate);
+        }
+        if l.is_temporal() && (r.is_temporal() || r.is_string()) || r.is_temporal() && l.is_string() {
             return Ok(Domain::DateTime);
         }
         // A temporal column against a number constant is compared as a date, else as numbers.
         let (temporal, other) = if l.is_temporal() { (left, right) } else { (right, left) };
-        if is_constant(other) && matches!(temporal.node, Node::Column { .. }) {
+        if is_constant(other) && temporal.is_field() {
             return Ok(if time(&temporal.ty) { Domain::Time } else { Domain::DateTime });
         }
         return Ok(if is_exact_integer(l) || is_exact_integer(r) { Domain::Decimal } else { Domain::Double });
@@ -345,6 +347,10 @@ impl Context<'_> {
                     _ => return self.compare(left, right, Domain::Double),
                 }
             }
+            Domain::YearOrDate => {
+                let (l, r) = (self.year_to_compare(left)?, self.year_to_compare(right)?);
+                Some(l.cmp(&r))
+            }
             Domain::DateOrNone => {
                 let (l, r) = (self.to_datetime(left)?, self.to_datetime(right)?);
                 Some(l.zip(r).map_or(Ordering::Less, |(l, r)| l.cmp(&r)))
@@ -375,6 +381,16 @@ impl Context<'_> {
             None if is_text(value) => Some(DateTime::ZERO),
             found => found,
         })
+    }
+
+    /// A year or a date as a date: that of a year has neither month nor day.
+    pub fn year_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<DateTime> {
+        let year = match value {
+            ValueRef::Year(_) | ValueRef::Int(_) | ValueRef::UInt(_) => self.to_integer(value)?,
+            value => return Ok(self.datetime_to_compare(value)?.unwrap_or(DateTime::ZERO)),
+        };
+        let first = u16::try_from(year).ok().and_then(|year| Date::new(year, 0, 0));
+        Ok(first.map_or(DateTime::ZERO, Date::at_midnight))
     }
 
     /// A value that is not NULL as a time to compare with; `None` if a column of type TIME could not hold it as it is.

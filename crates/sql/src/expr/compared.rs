@@ -36,10 +36,14 @@ impl Context<'_> {
     /// The year that a column of type YEAR keeps for a constant, or the constant itself if that is none. It
     /// is a whole number if the constant is one.
     pub(super) fn compared_year(&mut self, value: Value) -> SqlResult<Value> {
+        if let Value::Date(_) | Value::DateTime(_) = value {
+            let date = self.to_datetime(value.as_ref())?;
+            return Ok(date.map_or(Value::Null, |date| Value::Year(date.date().year())));
+        }
         let number = self.to_f64(value.as_ref())?;
         let whole = number.round();
         let year = match &value {
-            Value::Bytes(text) if !number::parse_f64(text).complete => number,
+            Value::Bytes(text) if number::parse_f64(text).used == 0 || **text == *b"0000" => 0.0,
             Value::Bytes(_) if whole == 0.0 => 2000.0,
             _ if (1.0..=69.0).contains(&whole) => 2000.0 + whole,
             _ if (70.0..=99.0).contains(&whole) => 1900.0 + whole,
@@ -85,7 +89,7 @@ impl Context<'_> {
     pub(super) fn compared_moment(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
         let (_, whole, micros) = self.whole_and_micros(&value)?;
         Ok(match DateTime::from_number(whole, micros, self.reading_mode()) {
-            Some(moment) => Value::DateTime(self.datetime_of_digits(moment, fsp)),
+            Some(parsed) => Value::DateTime(self.datetime_of_digits(parsed.value, fsp)),
             None => value,
         })
     }

@@ -35,8 +35,17 @@ pub fn settled(value: Value, ty: &SqlType) -> Value {
     }
 }
 
+/// A value that functions compute with: a YEAR is a number from here on, so that the year 0 is written 0 and
+/// 1999 is no date.
+pub fn year_as_number(value: Value) -> Value {
+    match value {
+        Value::Year(year) => Value::UInt(year.into()),
+        value => value,
+    }
+}
+
 /// A value as it is sent: [`settled`], but what IF or CASE took and what a user variable has keeps its digits
-/// behind the point.
+/// behind the point, and a YEAR that is no column's is a number.
 pub fn sent(value: Value, expr: &Expr) -> Value {
     match (&value, &expr.ty) {
         (Value::Decimal(number), SqlType::Decimal { scale, .. })
@@ -44,6 +53,7 @@ pub fn sent(value: Value, expr: &Expr) -> Value {
         {
             value
         }
+        (Value::Year(_), _) if !expr.is_field() => year_as_number(value),
         _ => settled(value, &expr.ty),
     }
 }
@@ -260,22 +270,38 @@ impl Context<'_> {
         self.read_datetime(value, self.reading_mode())
     }
 
-    /// As a date, with a warning that says so.
+    /// As a date, with a warning that says so. Numbers up to 100 are a month and a day of the year 2000, as in
+    /// CAST(5 AS DATE), which is 2000-00-05.
     pub fn to_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
-        match value {
-            ValueRef::Bytes(text) => self.text_to_date(text, self.reading_mode()),
-            value => self.to_datetime(value),
-        }
+        self.read_date(value, self.reading_mode())
     }
 
-    /// As a date of which only some parts are wanted; see [`to_partial_datetime`](Self::to_partial_datetime).
+    /// As a date of which only some parts are wanted, as YEAR() does: month and day may be 0 whatever the
+    /// sql_mode.
     pub fn to_partial_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
-        match value {
-            ValueRef::Bytes(text) => {
-                self.text_to_date(text, TemporalMode { no_zero_in_date: false, ..self.reading_mode() })
+        self.read_date(value, TemporalMode { no_zero_in_date: false, ..self.reading_mode() })
+    }
+
+    fn read_date(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
+        let small = match value {
+            ValueRef::Bytes(text) => return self.text_to_date(text, mode),
+            ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Double(_) | ValueRef::Float(_) => {
+                self.to_f64(value)?
             }
-            value => self.to_partial_datetime(value),
+            ValueRef::Decimal(number) => number.to_f64(),
+            _ => return self.read_datetime(value, mode),
+        };
+        if !(0.0..101.0).contains(&small) {
+            return self.read_datetime(value, mode);
         }
+        let (month, day) = if small < 100.0 { (0, small as u8) } else { (1, 0) };
+        let date = Date::new(2000, month, day).filter(|date| mode.allows(*date));
+        if date.is_none() {
+            let mut text = Vec::new();
+            value.append_text(&SqlType::Null, &mut text);
+            self.incorrect("datetime", &text)?;
+        }
+        Ok(date.map(Date::at_midnight))
     }
 
     fn text_to_date(&mut self, text: &[u8], mode: TemporalMode) -> SqlResult<Option<DateTime>> {
@@ -289,19 +315,20 @@ impl Context<'_> {
         }))
     }
 
-    /// As a date and time of which only some parts are wanted, as YEAR() and DATE_FORMAT() do: month and day may be 0
-    /// whatever the sql_mode, and the numbers 0 and 4 are dates, too.
+    /// As a date and time of which only some parts are wanted, as DATE_FORMAT() does: month and day may be 0
+    /// whatever the sql_mode, and the number 0 is the zero date.
     pub fn to_partial_datetime(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
-        let small = match value {
-            ValueRef::Int(number) => u8::try_from(number).ok(),
-            ValueRef::UInt(number) => u8::try_from(number).ok(),
-            _ => None,
+        let is_zero = match value {
+            ValueRef::Int(number) => number == 0,
+            ValueRef::UInt(number) => number == 0,
+            ValueRef::Decimal(number) => number.is_zero(),
+            ValueRef::Double(number) => number == 0.0,
+            _ => false,
         };
-        match small {
-            Some(0) => Ok(Some(DateTime::ZERO)),
-            Some(day @ 1..=31) => Ok(Date::new(2000, 0, day).map(Date::at_midnight)),
-            _ => self.read_datetime(value, TemporalMode { no_zero_in_date: false, ..self.reading_mode() }),
+        if is_zero {
+            return Ok(Some(DateTime::ZERO));
         }
+        self.read_datetime(value, TemporalMode { no_zero_in_date: false, ..self.reading_mode() })
     }
 
     fn read_datetime(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
@@ -345,7 +372,7 @@ impl Context<'_> {
                 let micros = self.fraction_micros(&decimal);
                 let number = whole.to_i64().unwrap_or(i64::MAX);
                 match DateTime::from_number(number, micros.clamp(0, 999_999) as u32, mode) {
-                    Some(datetime) => Some(datetime),
+                    Some(parsed) => Some(parsed.value),
                     None => {
                         self.incorrect("datetime", decimal.to_string().as_bytes())?;
                         None

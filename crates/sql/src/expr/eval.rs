@@ -9,7 +9,7 @@ use palisade_catalog::charset::convert;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
-use super::convert::text_of;
+use super::convert::{text_of, year_as_number};
 use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
@@ -44,27 +44,31 @@ impl Expr {
         }
     }
 
-    /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to be converted.
+    /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to be
+    /// converted, and a YEAR that has been computed, which is sent as a number.
     pub fn as_plain_column(&self) -> Option<(usize, usize)> {
         match self.node {
-            Node::Column { slot, column, .. } if !matches!(self.ty, SqlType::Timestamp { .. }) => {
-                Some((slot, column))
-            }
+            Node::Column { slot, column, computed, .. } => match self.ty {
+                SqlType::Timestamp { .. } => None,
+                SqlType::Year if computed => None,
+                _ => Some((slot, column)),
+            },
             _ => None,
         }
     }
 
-    /// The value, borrowed, where it is at hand: a literal, a parameter, a column (a TIMESTAMP excepted, which has to
-    /// be converted).
+    /// The value, borrowed, where it is at hand: a literal, a parameter, a column (but for what
+    /// [`as_plain_column`](Self::as_plain_column) excepts).
     pub fn borrow<'c>(&'c self, cx: &'c Context<'_>) -> Option<SqlResult<ValueRef<'c>>> {
         match &self.node {
             Node::Literal(value) => Some(Ok(value.as_ref())),
             Node::Parameter(number) => {
                 Some(Ok(cx.parameters.get(*number).map_or(ValueRef::Null, Value::as_ref)))
             }
-            Node::Column { slot, column, .. } => {
+            Node::Column { slot, column, computed, .. } => {
                 match cx.frame.slots.at(*slot).and_then(|slot| slot.value(*column)) {
                     Ok(ValueRef::Timestamp(_)) => None,
+                    Ok(ValueRef::Year(_)) if *computed => None,
                     other => Some(other),
                 }
             }
@@ -175,7 +179,10 @@ impl Expr {
                     cx.call(function.name, &values, |cx| evaluate(cx, &values, arguments, self))
                 }
             },
-            Node::Subquery(subquery) => cx.once(self, |cx| crate::exec::subquery::evaluate(cx, subquery)),
+            Node::Subquery(subquery) => {
+                let value = cx.once(self, |cx| crate::exec::subquery::evaluate(cx, subquery))?;
+                Ok(year_as_number(value))
+            }
             Node::Compare { .. }
             | Node::And(_)
             | Node::Or(_)
@@ -328,7 +335,7 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
         Value::Null => UserVariable { value, ty: SqlType::VarChar { length: 0, collation } },
         Value::Int(_) => UserVariable { value, ty: SqlType::BIGINT },
         Value::UInt(_) => UserVariable { value, ty: SqlType::BIGINT_UNSIGNED },
-        Value::Year(year) => UserVariable { value: Value::Int(i64::from(year)), ty: SqlType::BIGINT },
+        Value::Year(year) => UserVariable { value: Value::UInt(year.into()), ty: SqlType::BIGINT_UNSIGNED },
         Value::Bit { bits, .. } if !ty.is_string() => {
             UserVariable { value: Value::UInt(bits), ty: SqlType::BIGINT_UNSIGNED }
         }

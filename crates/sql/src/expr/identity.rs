@@ -78,8 +78,8 @@ impl PartialEq for Node {
         match (self, other) {
             (Literal(left), Literal(right)) => same_constant(left, right),
             (
-                Column { slot, column, name: _ },
-                Column { slot: other_slot, column: other_column, name: _ },
+                Column { slot, column, name: _, computed: _ },
+                Column { slot: other_slot, column: other_column, name: _, computed: _ },
             ) => (slot, column) == (other_slot, other_column),
             (Parameter(left), Parameter(right)) => left == right,
             (UserVariable(left), UserVariable(right)) => left == right,
@@ -157,7 +157,7 @@ impl Hash for Node {
         discriminant(self).hash(state);
         match self {
             Node::Literal(value) => hash_constant(value, state),
-            Node::Column { slot, column, name: _ } => (slot, column).hash(state),
+            Node::Column { slot, column, name: _, computed: _ } => (slot, column).hash(state),
             Node::Parameter(number) => number.hash(state),
             Node::UserVariable(name)
             | Node::AssignUserVariable(name, _)
@@ -180,7 +180,7 @@ mod tests {
     use crate::expr::{CastTarget, Expr, Node};
 
     fn column(column: usize, name: &str) -> Expr {
-        let node = Node::Column { slot: 1, column, name: Arc::from(name) };
+        let node = Node::Column { slot: 1, column, name: Arc::from(name), computed: false };
         Expr::computed(node, SqlType::BIGINT, true)
     }
 

@@ -171,6 +171,9 @@ pub enum Node {
         slot: usize,
         column: usize,
         name: Arc<str>,
+        /// Whether an aggregate, a window function or an expression of GROUP BY has computed it, not a table
+        /// or a query.
+        computed: bool,
     },
     /// A `?`.
     Parameter(usize),
@@ -294,6 +297,12 @@ impl Expr {
             SqlType::Int { width: palisade_catalog::types::IntWidth::Int, unsigned: false },
             nullable,
         )
+    }
+
+    /// Whether it is a column of a table or of a query. MySQL reads a constant that is compared with one as
+    /// the column would keep it, and writes the year 0 of one as 0000.
+    pub fn is_field(&self) -> bool {
+        matches!(self.node, Node::Column { computed: false, .. })
     }
 
     /// The conjunction of `conditions`; TRUE of none.

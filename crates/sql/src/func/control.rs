@@ -7,6 +7,7 @@ use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 use super::{Evaluation, Function, MANY, Typed, function};
 use crate::expr::common::common;
 use crate::expr::compare::domain_of;
+use crate::expr::convert::year_as_number;
 use crate::expr::{Context, Expr};
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
@@ -82,7 +83,7 @@ fn coalesce(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt
     for argument in arguments {
         let value = argument.eval(cx)?;
         if !value.is_null() {
-            return Ok(cx.adapt(value, &argument.ty, &call.ty)?);
+            return Ok(year_as_number(cx.adapt(value, &argument.ty, &call.ty)?));
         }
     }
     Ok(Value::Null)
@@ -157,7 +158,7 @@ fn extreme_date(
 ) -> SqlResult<Value> {
     let mut best: Option<DateTime> = None;
     for value in values {
-        let Some(found) = cx.to_partial_datetime(value.as_ref())? else { continue };
+        let Some(found) = cx.to_partial_date(value.as_ref())? else { continue };
         if best.is_none_or(|best| found.cmp(&best) == wanted) {
             best = Some(found);
         }
@@ -197,5 +198,5 @@ fn extreme(
             best = Some(value);
         }
     }
-    Ok(best.unwrap_or_default())
+    Ok(year_as_number(best.unwrap_or_default()))
 }

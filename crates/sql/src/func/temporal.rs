@@ -7,6 +7,7 @@ use palisade_base::error_catalogue::{
     ER_DATETIME_FUNCTION_OVERFLOW, ER_TOO_BIG_PRECISION, ER_VALUE_OUT_OF_RANGE,
 };
 use palisade_base::mysql_error;
+use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{CollationId, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, Zone};
 
 use super::date_format::{self, FormatKind, Moment};
@@ -205,8 +206,8 @@ fn now_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::Time { fsp: constant_digits(arguments) }))
 }
 
-/// DATE stays a DATE when whole days are added; TIME stays a TIME when no days are, else it is one of today; text stays
-/// text.
+/// DATE stays a DATE when whole days are added; TIME stays a TIME when the unit has no days, else it is one of
+/// today; text stays text.
 fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId) -> SqlType {
     let fraction = if unit.has_micros() {
         6
@@ -218,7 +219,7 @@ fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId
     match &operand.ty {
         SqlType::Date if unit.is_days() => SqlType::Date,
         SqlType::Date => SqlType::DateTime { fsp: fraction },
-        SqlType::Time { fsp } if !unit.is_days() => SqlType::Time { fsp: fraction.max(*fsp) },
+        SqlType::Time { fsp } if !unit.needs_date() => SqlType::Time { fsp: fraction.max(*fsp) },
         SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => {
             SqlType::DateTime { fsp: fraction.max(*fsp) }
         }
@@ -295,7 +296,8 @@ fn of_time(cx: &mut Context<'_>, values: &[Value], part: fn(Parts) -> i64) -> Sq
 
 fn date(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     let datetime = cx.to_date(values.at(0)?.as_ref())?;
-    Ok(datetime.map_or(Value::Null, |datetime| Value::Date(datetime.date())))
+    let date = datetime.map(DateTime::date).filter(|date| cx.reading_mode().allows(*date));
+    Ok(date.map_or(Value::Null, Value::Date))
 }
 
 fn time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -303,7 +305,9 @@ fn time(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResu
 }
 
 fn timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
-    let Some(start) = cx.to_datetime(values.at(0)?.as_ref())? else { return Ok(Value::Null) };
+    let mode = cx.reading_mode();
+    let start = cx.to_datetime(values.at(0)?.as_ref())?.filter(|start| mode.allows(start.date()));
+    let Some(start) = start else { return Ok(Value::Null) };
     let Some(added) = values.get(1) else { return Ok(Value::DateTime(start)) };
     let Some(added) = cx.to_time(added.as_ref())? else { return Ok(Value::Null) };
     shifted(cx, start, added.micros(), call)
@@ -406,7 +410,9 @@ fn added(
         };
     }
     // text that holds a date only stays a date, as long as whole days are added
-    let Some(start) = cx.to_datetime(value.as_ref())? else { return Ok(Value::Null) };
+    let mode = cx.reading_mode();
+    let start = cx.to_datetime(value.as_ref())?.filter(|start| mode.allows(start.date()));
+    let Some(start) = start else { return Ok(Value::Null) };
     let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
     let Some(end) = start.add(interval, negative) else { return overflow(cx) };
     Ok(match &call.ty {
@@ -420,6 +426,7 @@ fn added(
                     let halves = text.iter().any(|byte| matches!(byte, b':' | b'T' | b' '));
                     !halves && (delimited || text.len() <= 8)
                 }
+                Value::Year(_) => false,
                 // 20200101 and 200101
                 _ => cx.to_f64(value.as_ref())?.abs() < 1e8,
             };
@@ -448,12 +455,40 @@ fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: 
 
 fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let unit = Unit::of(arguments.at(0)?)?;
-    if unit.needs_date() {
-        let datetime = cx.to_partial_datetime(values.at(1)?.as_ref())?;
-        return number_or_null(datetime.and_then(|datetime| unit.extract(datetime)));
+    let value = values.at(1)?;
+    let date = match value {
+        _ if unit.is_days() => cx.to_partial_datetime(value.as_ref())?,
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => cx.to_datetime(value.as_ref())?,
+        value => date_within(cx, value)?,
+    };
+    if unit.is_days() {
+        return number_or_null(date.and_then(|date| unit.extract(date)));
     }
-    let time = clock(cx, values.at(1)?)?;
+    let time = match date {
+        Some(date) if unit.needs_date() => return number_or_null(unit.extract(date)),
+        Some(date) => Some(date.time()),
+        None => cx.to_time(value.as_ref())?,
+    };
     number_or_null(time.map(|time| unit.extract_time(time)))
+}
+
+/// The date and time that a number or text is from which EXTRACT takes the time of day; `None` if it is a
+/// time only. An integer is a date if it can be one, another number if it has a date and a time.
+fn date_within(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<DateTime>> {
+    let mode = TemporalMode { no_zero_in_date: false, ..cx.reading_mode() };
+    let number = match value {
+        Value::Int(number) if *number > 0 => *number,
+        Value::UInt(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+        Value::Decimal(_) | Value::Double(_) | Value::Float(_) => match cx.to_f64(value.as_ref())? {
+            number if number >= 1e10 => return cx.to_datetime(value.as_ref()),
+            _ => return Ok(None),
+        },
+        Value::Bytes(text) if text.contains(&b'-') && !text.starts_with(b"-") => {
+            return Ok(DateTime::parse(text, mode).map(|(parsed, _)| parsed.value));
+        }
+        _ => return Ok(None),
+    };
+    Ok(DateTime::from_number(number, 0, mode).map(|parsed| parsed.value))
 }
 
 fn dayname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -464,7 +499,7 @@ fn dayname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlR
 }
 
 fn monthname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values.at(0)?.as_ref())?;
+    let datetime = cx.to_partial_date(values.at(0)?.as_ref())?;
     let month = datetime.and_then(|datetime| datetime.date().month().checked_sub(1));
     let name = month.and_then(|month| date_format::MONTHS.get(usize::from(month)));
     Ok(name.map_or(Value::Null, |name| Value::bytes(*name)))
@@ -510,8 +545,12 @@ fn week_of(
 }
 
 fn last_day(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let datetime = cx.to_date(values.at(0)?.as_ref())?;
-    Ok(datetime.and_then(|datetime| datetime.date().last_day()).map_or(Value::Null, Value::Date))
+    let Some(datetime) = cx.to_partial_date(values.at(0)?.as_ref())? else { return Ok(Value::Null) };
+    let last = datetime.date().last_day();
+    if last.is_none() {
+        cx.truncated("date", datetime.date().to_string().as_bytes())?;
+    }
+    Ok(last.map_or(Value::Null, Value::Date))
 }
 
 fn from_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {

@@ -167,6 +167,10 @@ impl Unit {
             MinuteSecond => minute * 100 + second,
             SecondMicrosecond => second * 1_000_000 + micros,
             MinuteMicrosecond => (minute * 100 + second) * 1_000_000 + micros,
+            // A TIME has no days, but may have more than 24 hours.
+            DayHour => hour,
+            DayMinute => hour * 100 + minute,
+            DaySecond => (hour * 100 + minute) * 100 + second,
             _ => ((hour * 100 + minute) * 100 + second) * 1_000_000 + micros,
         };
         if negative { -value } else { value }

@@ -165,13 +165,18 @@ fn converted(mut expr: Expr, ty: &SqlType) -> Expr {
     if ty.is_text() {
         transcode_to(&mut expr, ty.collation());
     }
-    if expr.ty == *ty || matches!(expr.ty, SqlType::Null) {
+    let is_number = expr.ty == SqlType::Year && !expr.is_field();
+    if expr.ty == *ty && !is_number || matches!(expr.ty, SqlType::Null) {
         return expr;
     }
     let (nullable, coercibility) = (expr.nullable, expr.coercibility);
-    // A BIT among texts is its number.
+    // A BIT or YEAR among texts is its number.
     let expr = match expr.ty {
-        SqlType::Bit { .. } if ty.is_string() => {
+        SqlType::Year if *ty == SqlType::Year => {
+            let node = Node::Cast { operand: Box::new(expr), target: CastTarget::KeptYear };
+            return Expr { node, ty: SqlType::Year, nullable, coercibility };
+        }
+        SqlType::Bit { .. } | SqlType::Year if ty.is_string() => {
             let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Unsigned };
             Expr::computed(node, SqlType::BIGINT_UNSIGNED, nullable)
         }

@@ -337,7 +337,7 @@ impl Undetermined<'_> {
             return None;
         }
         match &expr.node {
-            Node::Column { slot, column, name } if self.local.contains(slot) => {
+            Node::Column { slot, column, name, .. } if self.local.contains(slot) => {
                 found = (!(self.is_determined)(*slot, *column)).then(|| name.as_ref().to_owned());
             }
             Node::Column { slot, column, .. } => {

@@ -172,7 +172,7 @@ impl Regroup<'_> {
         {
             let mut places = Vec::with_capacity(1 + arguments.len());
             places.extend(self.level.map(|column| {
-                let node = Node::Column { slot: self.slot, column, name: "level".into() };
+                let node = Node::Column { slot: self.slot, column, name: "level".into(), computed: true };
                 Expr::computed(node, SqlType::BIGINT, false)
             }));
             for (number, argument) in arguments.iter().enumerate() {
@@ -212,7 +212,8 @@ impl Regroup<'_> {
         let may_be_grouped = self.rollup || !matches!(expr.node, Node::Literal(_));
         if may_be_grouped && let Some(position) = self.group.iter().position(|known| known == expr) {
             let name: std::sync::Arc<str> = format!("{expr}").into();
-            expr.node = Node::Column { slot: self.slot, column: position, name };
+            let computed = !expr.is_field();
+            expr.node = Node::Column { slot: self.slot, column: position, name, computed };
             expr.nullable = true;
             return;
         }

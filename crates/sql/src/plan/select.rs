@@ -586,7 +586,8 @@ fn on_conditions(tree: &crate::bind::from::JoinTree, visit: &mut dyn FnMut(&Expr
 /// A column of a slot of values.
 pub fn slot_column(slot: usize, column: usize, name: &str, ty: SqlType, nullable: bool) -> Expr {
     let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
-    Expr { node: Node::Column { slot, column, name: format!("`{name}`").into() }, ty, nullable, coercibility }
+    let node = Node::Column { slot, column, name: format!("`{name}`").into(), computed: false };
+    Expr { node, ty, nullable, coercibility }
 }
 
 /// Whether a query reads a table of that name, as recursion does.

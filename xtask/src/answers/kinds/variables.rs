@@ -21,7 +21,7 @@ const RULES: Rules = &[
             "SET @a = $constant, @b = $constant\nPREPARE s FROM 'SELECT $query'\nEXECUTE s USING @a\nEXECUTE s USING @b",
             "SET @a = NULL\nSELECT @a, @a IS NULL, $use",
             "SET @a = $constant\nDELETE FROM w\nINSERT INTO w ($stored1) VALUES (@a)\nSELECT $stored1 FROM w",
-            "SET @a = $constant\nDROP TABLE IF EXISTS vv\nCREATE TABLE vv AS SELECT @a AS x\nSELECT COLUMN_TYPE, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'answers' AND TABLE_NAME = 'vv'\nDROP TABLE IF EXISTS vv",
+            "SET @a = $constant\nDROP TABLE IF EXISTS vv\nCREATE TABLE vv AS SELECT @a AS x\nSELECT COLUMN_TYPE, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'vv'\nDROP TABLE IF EXISTS vv",
             "SET @a = $constant\nSELECT CHARSET(@a), COLLATION(@a), COERCIBILITY(@a)",
         ],
     ),

@@ -26,7 +26,7 @@ const RULES: Rules = &[
             "SELECT $sum($value) FROM y",
             "SELECT $value AS x, COUNT(*) FROM y GROUP BY x ORDER BY x",
             "SELECT $year FROM y UNION SELECT $other FROM y ORDER BY 1",
-            "DROP TABLE IF EXISTS yy\nCREATE TABLE yy AS SELECT $value AS x FROM y\nSELECT COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'answers' AND TABLE_NAME = 'yy'\nSELECT x FROM yy ORDER BY 1\nDROP TABLE IF EXISTS yy",
+            "DROP TABLE IF EXISTS yy\nCREATE TABLE yy AS SELECT $value AS x FROM y\nSELECT COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'yy'\nSELECT x FROM yy ORDER BY 1\nDROP TABLE IF EXISTS yy",
             "SELECT a.id, b.id FROM y AS a JOIN y AS b ON a.y $compare b.$any ORDER BY 1, 2",
             "SELECT id FROM y WHERE y = (SELECT MAX($any) FROM y WHERE id < $id) ORDER BY id",
             "SELECT id FROM y WHERE y IN (SELECT $any FROM y) ORDER BY id",
