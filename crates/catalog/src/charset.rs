@@ -3,6 +3,8 @@
 //! utf8mb4 and utf8mb3 are UTF-8 (utf8mb3 without 4-byte characters), latin1 is cp1252 as in MySQL: its five
 //! undefined bytes stand for the control characters of the same number.
 
+use crate::watch::{PIECE, Watch, pieces, split_piece};
+
 /// A character set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -128,6 +130,51 @@ impl Charset {
         at
     }
 
+    /// [`char_count`](Self::char_count) of a text of any length, which is [watched](crate::watch).
+    pub fn char_count_watched(self, text: &[u8], watch: Watch<'_>) -> usize {
+        match self.is_utf8() && text.len() > PIECE {
+            true => pieces(self, text, watch).map(|piece| self.char_count(piece)).sum(),
+            false => self.char_count(text),
+        }
+    }
+
+    /// [`prefix_len`](Self::prefix_len) in a text of any length, which is [watched](crate::watch).
+    pub fn prefix_len_watched(self, text: &[u8], count: usize, watch: Watch<'_>) -> usize {
+        if !self.is_utf8() || text.len() <= PIECE {
+            return self.prefix_len(text, count);
+        }
+        let (mut rest, mut count) = (text, count);
+        while count > 0 && !rest.is_empty() {
+            let (piece, after) = split_piece(self, rest);
+            if !watch(piece.len()) {
+                break;
+            }
+            let characters = self.char_count(piece);
+            if count < characters {
+                return text.len() - rest.len() + self.prefix_len(piece, count);
+            }
+            count -= characters;
+            rest = after;
+        }
+        text.len() - rest.len()
+    }
+
+    /// [`valid_len`](Self::valid_len) of a text of any length, which is [watched](crate::watch).
+    pub fn valid_len_watched(self, text: &[u8], watch: Watch<'_>) -> usize {
+        if matches!(self, Charset::Latin1 | Charset::Binary) {
+            return text.len();
+        }
+        let mut valid = 0;
+        for piece in pieces(self, text, watch) {
+            let length = self.valid_len(piece);
+            valid += length;
+            if length < piece.len() {
+                break;
+            }
+        }
+        valid
+    }
+
     /// Bytes of the longest valid prefix: all of them if the text is well-formed.
     pub fn valid_len(self, text: &[u8]) -> usize {
         match self {
@@ -178,6 +225,15 @@ impl Charset {
         }
         true
     }
+}
+
+/// [`convert`] of a text of any length, which is [watched](crate::watch).
+pub fn convert_watched(text: &[u8], from: Charset, to: Charset, out: &mut Vec<u8>, watch: Watch<'_>) -> bool {
+    let mut faithful = true;
+    for piece in pieces(from, text, watch) {
+        faithful &= convert(piece, from, to, out);
+    }
+    faithful
 }
 
 /// Converts `text` from one character set to another, appending to `out`. What the target cannot say becomes `?`;

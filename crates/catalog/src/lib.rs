@@ -13,6 +13,7 @@
 //! | [`store`] | what happens to a value on its way into a column: range checks, truncation, MySQL's errors |
 //! | [`number`] | numbers as text, as MySQL reads and prints them |
 //! | [`json`] | validation and normalisation of JSON text |
+//! | [`watch`] | long values in pieces, so that work over them can be ended |
 //!
 //! Deliberately absent: query processing, pages, transactions. Nothing here does I/O or keeps state.
 
@@ -31,6 +32,7 @@ pub mod store;
 pub mod temporal;
 pub mod types;
 pub mod value;
+pub mod watch;
 
 #[cfg(test)]
 mod testing;
@@ -43,3 +45,4 @@ pub use row::RowView;
 pub use temporal::{Date, DateTime, Time, Timestamp, Zone};
 pub use types::SqlType;
 pub use value::{Bytes, Value, ValueRef};
+pub use watch::Watch;

@@ -2,6 +2,7 @@
 
 use super::Collation;
 use crate::charset::{Charset, decode_utf8};
+use crate::watch::{Watch, pieces};
 
 impl Collation {
     /// UPPER(). Binary strings stay as they are.
@@ -18,6 +19,16 @@ impl Collation {
             0xc0..=0xd6 | 0xd8..=0xde => byte + 0x20,
             _ => byte.to_ascii_lowercase(),
         });
+    }
+
+    /// The same of a text of any length, which is [watched](crate::watch).
+    pub fn to_upper_watched(&self, text: &[u8], out: &mut Vec<u8>, watch: Watch<'_>) {
+        pieces(self.charset, text, watch).for_each(|piece| self.to_upper(piece, out));
+    }
+
+    /// The same of a text of any length, which is [watched](crate::watch).
+    pub fn to_lower_watched(&self, text: &[u8], out: &mut Vec<u8>, watch: Watch<'_>) {
+        pieces(self.charset, text, watch).for_each(|piece| self.to_lower(piece, out));
     }
 
     fn map_case(

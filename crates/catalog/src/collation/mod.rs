@@ -12,6 +12,7 @@ mod case;
 mod matching;
 mod sort_key;
 mod tables;
+mod watched;
 mod weights;
 
 use std::cmp::Ordering;
@@ -201,14 +202,8 @@ impl Collation {
         if self.order == Order::Binary && !self.pad_space {
             return left.cmp(right);
         }
-        let mut same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
-        if self.charset.is_utf8() {
-            // Back to where the character begins.
-            let continues = |text: &[u8], at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
-            while same > 0 && (continues(left, same) || continues(right, same)) {
-                same -= 1;
-            }
-        }
+        let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+        let same = self.begin_of_difference(left, right, same);
         let (left, right, pad) = (&left[same..], &right[same..], self.pad());
         match self.order {
             Order::Uca900 => compare_ascii_first(left, right, weights::uca_ascii, |left, right| {
@@ -228,6 +223,18 @@ impl Collation {
                 compare_weights(ByteWeights::new(left, table), ByteWeights::new(right, table), pad)
             }
         }
+    }
+
+    /// Where the first characters begin that differ: of two texts that have `same` bytes in common.
+    fn begin_of_difference(&self, left: &[u8], right: &[u8], same: usize) -> usize {
+        let mut begin = same;
+        if self.charset.is_utf8() {
+            let continues = |text: &[u8], at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+            while begin > 0 && (continues(left, begin) || continues(right, begin)) {
+                begin -= 1;
+            }
+        }
+        begin
     }
 
     /// A number for the beginning of a text: where two texts' numbers differ, the texts compare as the numbers do. Sorting

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 
 use crate::decimal::Decimal;
 use crate::number::{format_f64, format_i64, format_u64};
+use crate::watch::{PIECE, Watch};
 
 /// Arrays and objects may be nested so deep.
 pub const MAX_DEPTH: usize = 100;
@@ -93,7 +94,31 @@ pub fn is_valid(text: &[u8]) -> bool {
 /// Appends a JSON string literal for `text`.
 pub fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    for byte in text.bytes() {
+    put_escaped(text.as_bytes(), out);
+    out.push(b'"');
+}
+
+/// [`quote`] of a text of any length, for as long as `watch` lets it, which is told before each part how long the
+/// text is that has been appended to. False if it has said no.
+pub fn quote_watched(text: &str, out: &mut Vec<u8>, watch: Watch<'_>) -> bool {
+    if text.len() <= PIECE {
+        quote(text, out);
+        return true;
+    }
+    out.push(b'"');
+    for part in text.as_bytes().chunks(PIECE) {
+        if !watch(out.len()) {
+            return false;
+        }
+        put_escaped(part, out);
+    }
+    out.push(b'"');
+    true
+}
+
+/// Appends bytes as they stand between quotation marks.
+fn put_escaped(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -106,25 +131,19 @@ pub fn quote(text: &str, out: &mut Vec<u8>) {
             other => out.push(other),
         }
     }
-    out.push(b'"');
-}
-
-/// Bytes that [`quote`] appends.
-pub fn quoted_length(text: &str) -> usize {
-    let more = text.bytes().map(|byte| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-        0..=0x1f => 5,
-        _ => 0,
-    });
-    2 + text.len() + more.sum::<usize>()
 }
 
 /// Compares two values that are given as normal text. What is none - a column is never that - is before all others.
 pub fn compare_texts(left: &[u8], right: &[u8]) -> Ordering {
+    compare_texts_watched(left, right, &mut |_| true)
+}
+
+/// The same, which is [watched](crate::watch).
+pub fn compare_texts_watched(left: &[u8], right: &[u8], watch: Watch<'_>) -> Ordering {
     if left == right {
         return Ordering::Equal;
     }
-    match (parse::normal(left), parse::normal(right)) {
+    match (parse::watched(left, true, watch), parse::watched(right, true, watch)) {
         (Ok(left), Ok(right)) => left.compare(&right),
         (left, right) => left.is_ok().cmp(&right.is_ok()),
     }
@@ -132,8 +151,13 @@ pub fn compare_texts(left: &[u8], right: &[u8]) -> Ordering {
 
 /// Appends bytes that are the same for two values, given as normal text, exactly if they are equal.
 pub fn put_key(text: &[u8], out: &mut Vec<u8>) {
-    match parse::normal(text) {
-        Ok(value) => value.with_plain_numbers().write(out),
+    put_key_watched(text, out, &mut |_| true);
+}
+
+/// The same, which is [watched](crate::watch).
+pub fn put_key_watched(text: &[u8], out: &mut Vec<u8>, watch: Watch<'_>) {
+    match parse::watched(text, true, watch) {
+        Ok(value) => value.with_plain_numbers().write_counted(out, watch),
         Err(_) => out.extend_from_slice(text),
     }
 }
@@ -156,7 +180,7 @@ impl Json {
 
     /// Appends its text in MySQL's normal form, for as long as `watch` lets it, which is told before each
     /// part how long the text is. False if it has said no.
-    pub fn write_watched(&self, out: &mut Vec<u8>, watch: parse::Watch<'_>) -> bool {
+    pub fn write_watched(&self, out: &mut Vec<u8>, watch: Watch<'_>) -> bool {
         match self {
             Json::Array(items) => {
                 out.push(b'[');
@@ -176,7 +200,9 @@ impl Json {
                     if position > 0 {
                         out.extend_from_slice(b", ");
                     }
-                    quote(&name.0, out);
+                    if !quote_watched(&name.0, out, watch) {
+                        return false;
+                    }
                     out.extend_from_slice(b": ");
                     if !watch(out.len()) || !item.write_watched(out, watch) {
                         return false;
@@ -184,9 +210,23 @@ impl Json {
                 }
                 out.push(b'}');
             }
+            Json::String(text) => return quote_watched(text, out, watch),
             scalar => scalar.write_scalar(out),
         }
         true
+    }
+
+    /// Appends its text in MySQL's normal form, which is [watched](crate::watch).
+    pub fn write_counted(&self, out: &mut Vec<u8>, watch: Watch<'_>) {
+        let mut known = out.len();
+        self.write_watched(out, &mut |length| {
+            let written = length - known;
+            if written <= PIECE {
+                return true;
+            }
+            known = length;
+            watch(written)
+        });
     }
 
     /// Appends its text in MySQL's normal form.
@@ -206,8 +246,9 @@ impl Json {
         }
     }
 
-    /// Appends its text on lines of their own, two spaces deeper per level (JSON_PRETTY).
-    pub fn write_pretty(&self, level: usize, out: &mut Vec<u8>) {
+    /// Appends its text on lines of their own, two spaces deeper per level (JSON_PRETTY), for as long as `watch` lets
+    /// it, which is told before each part how long the text is. False if it has said no.
+    pub fn write_pretty(&self, level: usize, out: &mut Vec<u8>, watch: Watch<'_>) -> bool {
         let new_line = |level: usize, out: &mut Vec<u8>| {
             out.push(b'\n');
             out.extend(std::iter::repeat_n(b' ', 2 * level));
@@ -220,7 +261,9 @@ impl Json {
                         out.push(b',');
                     }
                     new_line(level + 1, out);
-                    item.write_pretty(level + 1, out);
+                    if !watch(out.len()) || !item.write_pretty(level + 1, out, watch) {
+                        return false;
+                    }
                 }
                 new_line(level, out);
                 out.push(b']');
@@ -232,38 +275,20 @@ impl Json {
                         out.push(b',');
                     }
                     new_line(level + 1, out);
-                    quote(&name.0, out);
+                    if !quote_watched(&name.0, out, watch) {
+                        return false;
+                    }
                     out.extend_from_slice(b": ");
-                    item.write_pretty(level + 1, out);
+                    if !watch(out.len()) || !item.write_pretty(level + 1, out, watch) {
+                        return false;
+                    }
                 }
                 new_line(level, out);
                 out.push(b'}');
             }
-            other => other.write(out),
+            other => return other.write_watched(out, watch),
         }
-    }
-
-    /// Bytes that [`write_pretty`](Self::write_pretty) appends.
-    pub fn pretty_length(&self, level: usize) -> usize {
-        let inner = level + 1;
-        // a new line before each part and behind the last, commas between, and the two brackets
-        let lines = |parts: usize| parts * (1 + 2 * inner) + (1 + 2 * level) + (parts - 1) + 2;
-        match self {
-            Json::Array(items) if !items.is_empty() => {
-                lines(items.len()) + items.iter().map(|item| item.pretty_length(inner)).sum::<usize>()
-            }
-            Json::Object(members) if !members.is_empty() => {
-                let parts = members.iter();
-                let parts = parts.map(|(name, item)| quoted_length(&name.0) + 2 + item.pretty_length(inner));
-                lines(members.len()) + parts.sum::<usize>()
-            }
-            Json::String(text) => quoted_length(text),
-            other => {
-                let mut text = Vec::new();
-                other.write(&mut text);
-                text.len()
-            }
-        }
+        true
     }
 
     /// What JSON_TYPE says.
@@ -503,8 +528,43 @@ mod tests {
     fn pretty_text_has_a_line_per_part() {
         let mut out = Vec::new();
         let document = parse::document(br#"{"a":[1,{}],"b":[]}"#).unwrap();
-        document.write_pretty(0, &mut out);
-        assert_eq!(document.pretty_length(0), out.len());
+        assert!(document.write_pretty(0, &mut out, &mut |_| true));
         assert_eq!(out, b"{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}");
+    }
+
+    /// Documents of few long parts and of many short ones are read and written in pieces, and no further than the
+    /// watch lets them.
+    #[test]
+    fn long_documents_are_watched() {
+        let long = format!("\"{}\"", "\\u0007abc".repeat(20_000));
+        for text in [long.clone(), format!("[{}1]", "1,".repeat(100_000)), format!("{{{long}:{long}}}")] {
+            let mut most = 0;
+            let mut read = 0;
+            let document = parse::watched(text.as_bytes(), false, &mut |bytes| {
+                most = most.max(bytes);
+                read += bytes;
+                true
+            });
+            let document = document.unwrap();
+            assert!(most <= 3 * PIECE && read + 3 * PIECE > text.len(), "{most} {read}");
+            assert_eq!(parse::watched(text.as_bytes(), false, &mut |_| false), Err(JsonError::Stopped));
+            let plain = document.to_text();
+            for is_pretty in [false, true] {
+                let write = |out: &mut Vec<u8>, watch: Watch<'_>| match is_pretty {
+                    true => document.write_pretty(0, out, watch),
+                    false => document.write_watched(out, watch),
+                };
+                let (mut out, mut known) = (Vec::new(), 0);
+                assert!(write(&mut out, &mut |length| {
+                    assert!(length - known <= 7 * PIECE, "{length} {known}");
+                    known = length;
+                    true
+                }));
+                assert!(is_pretty || out == plain);
+                out.clear();
+                assert!(!write(&mut out, &mut |length| length < plain.len() / 2));
+                assert!(out.len() < plain.len());
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::{Json, JsonError, MAX_DEPTH, Members, Name};
 use crate::decimal::{Decimal, ParseEnd};
+use crate::watch::Watch;
 
 /// Reads a text that somebody wrote. A number with a point, an exponent or too many digits is a double.
 pub fn document(text: &[u8]) -> Result<Json, JsonError> {
@@ -23,9 +24,6 @@ pub fn normal(text: &[u8]) -> Result<Json, JsonError> {
 pub fn watched(text: &[u8], is_normal: bool, watch: Watch<'_>) -> Result<Json, JsonError> {
     Parser { text, at: 0, depth: 0, keeps_decimals: is_normal, looked_at: 0, watch }.document()
 }
-
-/// Asked now and then whether to go on.
-pub type Watch<'w> = &'w mut dyn FnMut(usize) -> bool;
 
 /// Bytes that are read between two looks.
 const BYTES_A_LOOK: usize = 1 << 13;
@@ -78,14 +76,21 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&mut self) -> Parsed<Json> {
-        if self.at - self.looked_at > BYTES_A_LOOK {
-            let read = self.at - self.looked_at;
+    /// Asks the watch if enough has been read since it was asked last.
+    #[inline]
+    fn look(&mut self) -> Parsed<()> {
+        let read = self.at - self.looked_at;
+        if read > BYTES_A_LOOK {
             self.looked_at = self.at;
             if !(self.watch)(read) {
                 return Err(JsonError::Stopped);
             }
         }
+        Ok(())
+    }
+
+    fn value(&mut self) -> Parsed<Json> {
+        self.look()?;
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),
@@ -170,12 +175,15 @@ impl Parser<'_> {
         let mut out = Vec::new();
         self.at += 1;
         loop {
-            let start = self.at;
-            while self.peek().is_some_and(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
-                self.at += 1;
-            }
-            out.extend_from_slice(&self.text[start..self.at]);
+            self.look()?;
+            let rest = &self.text[self.at..];
+            let part = &rest[..rest.len().min(2 * BYTES_A_LOOK)];
+            let is_plain = |byte: &u8| *byte >= 0x20 && *byte != b'"' && *byte != b'\\';
+            let length = part.iter().position(|byte| !is_plain(byte)).unwrap_or(part.len());
+            out.extend_from_slice(&part[..length]);
+            self.at += length;
             match self.peek() {
+                Some(byte) if is_plain(&byte) => {}
                 Some(b'"') => {
                     self.at += 1;
                     return String::from_utf8(out).or_else(|_| wrong("Invalid encoding in string.", self.at));

@@ -56,7 +56,7 @@ pub(super) fn document(
         }
     };
     let mut out = Vec::new();
-    json.write_pretty(0, &mut out);
+    json.write_pretty(0, &mut out, &mut |_| true);
     out.push(b'\n');
     String::from_utf8_lossy(&out).into_owned()
 }

@@ -6,21 +6,22 @@ use palisade_base::error_catalogue::{
     ER_CUT_VALUE_GROUP_CONCAT, ER_DATA_OUT_OF_RANGE, ER_INVALID_BITWISE_OPERANDS_SIZE,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::{Decimal, SqlType, Value, ValueRef, json};
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{Decimal, SqlType, Value, ValueRef, Watch, json};
 pub use palisade_parser::ast::AggregateKind;
 use smallvec::SmallVec;
 
 use super::join::charge;
 use super::keys::{KeyIndex, Numbered};
 use super::merge::{self, MergeSort};
-use super::sort::compare_keys;
+use super::sort::{FEW, compare_keys};
 use super::{State, append_hash_key};
 use crate::expr::bits;
 use crate::expr::compare::{compare_extreme, compare_typed};
 use crate::expr::context::{value_bytes, values_size};
 use crate::expr::convert::text_of;
 use crate::expr::{Context, Expr, Slot};
-use crate::func::json::convert::to_json;
+use crate::func::json::convert::{Form, to_json};
 use crate::func::json::document_error;
 use crate::func::json::make::member_name;
 use crate::place::At;
@@ -76,6 +77,8 @@ pub struct AggregateState {
     arguments: Vec<Value>,
     groups: Vec<Group>,
     bytes: usize,
+    /// Bytes of the longest of the keys by which the groups are told apart.
+    longest_key: usize,
     pending: bool,
     complete: bool,
     order: Order,
@@ -101,6 +104,7 @@ impl AggregateState {
             arguments: Vec::new(),
             groups: Vec::new(),
             bytes: 0,
+            longest_key: 0,
             pending: false,
             complete: false,
             order: Order::Open,
@@ -135,6 +139,9 @@ impl AggregateState {
             self.put_in_order(cx, plan)?;
         }
         let Some(group) = self.groups.get_mut(self.next) else { return Ok(false) };
+        let units = group.accumulators.iter().map(Accumulator::units_to_finish).sum();
+        let checked = cx.checkpoint(units);
+        cx.attempt(checked)?;
         self.next += 1;
         let mut row = std::mem::take(&mut group.values);
         for (accumulator, spec) in std::mem::take(&mut group.accumulators).into_iter().zip(plan.aggregates) {
@@ -179,22 +186,28 @@ impl AggregateState {
                 Ok(values)
             })?;
             self.pending = false;
-            let lowest = if plan.rollup { 0 } else { plan.group.len() };
-            for level in lowest..=plan.group.len() {
-                let position = self.group_of(cx, plan, &values, level)?;
-                charge(cx, self.bytes + self.index.size())?;
-                let mut rest = &self.arguments[..];
-                for (accumulator, spec) in
-                    self.groups.at_mut(position)?.accumulators.iter_mut().zip(plan.aggregates)
-                {
-                    let (values, after) = rest.split_at(spec.arguments.len());
-                    let (keys, after) = after.split_at(spec.order_by.len());
-                    self.bytes += accumulator.add(cx, spec, values, keys)?;
-                    rest = after;
-                }
-            }
+            cx.in_one_go(|cx| self.count(cx, plan, &values))?;
             cx.take_turns(1 + plan.aggregates.len() as u32)?;
         }
+    }
+
+    /// Counts the current row, whose group has these values, in all groups that it belongs to.
+    fn count(&mut self, cx: &mut Context<'_>, plan: &Grouping<'_>, values: &[Value]) -> SqlResult<()> {
+        let lowest = if plan.rollup { 0 } else { plan.group.len() };
+        for level in lowest..=plan.group.len() {
+            let position = self.group_of(cx, plan, values, level)?;
+            charge(cx, self.bytes + self.index.size())?;
+            let mut rest = &self.arguments[..];
+            for (accumulator, spec) in
+                self.groups.at_mut(position)?.accumulators.iter_mut().zip(plan.aggregates)
+            {
+                let (values, after) = rest.split_at(spec.arguments.len());
+                let (keys, after) = after.split_at(spec.order_by.len());
+                self.bytes += accumulator.add(cx, spec, values, keys)?;
+                rest = after;
+            }
+        }
+        Ok(())
     }
 
     /// Puts the groups in the order of ROLLUP, in parts.
@@ -204,14 +217,20 @@ impl AggregateState {
             Order::Done => return Ok(()),
             Order::Open => {
                 let all = (0..groups.len()).collect();
-                self.order = Order::Sorting(MergeSort::new(all, merge::RUN));
+                self.order = Order::Sorting(MergeSort::new(all, run_of(self.longest_key)));
                 return self.put_in_order(cx, plan);
             }
             Order::Sorting(sort) => sort,
         };
-        let mut compare =
-            |left: &usize, right: &usize| rollup_order(groups.get(*left), groups.get(*right), plan.group);
-        while !sort.step(&mut compare) {
+        loop {
+            let step = |watch: Watch<'_>| {
+                sort.step(&mut |left: &usize, right: &usize| {
+                    rollup_order(groups.get(*left), groups.get(*right), plan.group, watch)
+                })
+            };
+            if cx.in_one_go(|cx| cx.watched(step))? {
+                break;
+            }
             cx.take_turns(merge::RUN as u32 / 2)?;
         }
         let Order::Sorting(sort) = std::mem::replace(&mut self.order, Order::Done) else { return Ok(()) };
@@ -249,7 +268,7 @@ impl AggregateState {
     #[inline]
     fn group_of(
         &mut self,
-        cx: &Context<'_>,
+        cx: &mut Context<'_>,
         plan: &Grouping<'_>,
         values: &[Value],
         level: usize,
@@ -259,9 +278,13 @@ impl AggregateState {
         }
         self.key.clear();
         self.key.push(level as u8);
-        for (value, expr) in values.iter().take(level).zip(plan.group) {
-            append_hash_key(value, &expr.ty, &mut self.key);
-        }
+        let key = &mut self.key;
+        cx.watched(|watch| {
+            for (value, expr) in values.iter().take(level).zip(plan.group) {
+                append_hash_key(value, &expr.ty, key, watch);
+            }
+        })?;
+        self.longest_key = self.longest_key.max(key.len());
         Ok(match self.index.number(&self.key) {
             Numbered::Known(position) => position,
             Numbered::New(position) => {
@@ -289,13 +312,13 @@ impl AggregateState {
 }
 
 /// Groups in order of their values, each followed by the row that sums it up.
-fn rollup_order(left: Option<&Group>, right: Option<&Group>, group: &[Expr]) -> Ordering {
+fn rollup_order(left: Option<&Group>, right: Option<&Group>, group: &[Expr], watch: Watch<'_>) -> Ordering {
     let (Some(left), Some(right)) = (left, right) else { return Ordering::Equal };
     let values = left.values.iter().zip(&right.values);
     for (position, (expr, (left_value, right_value))) in group.iter().zip(values).enumerate() {
         match (position < left.level, position < right.level) {
             (true, true) => {
-                let ordering = compare_typed(left_value.as_ref(), right_value.as_ref(), &expr.ty);
+                let ordering = compare_typed(left_value.as_ref(), right_value.as_ref(), &expr.ty, watch);
                 if ordering != Ordering::Equal {
                     return ordering;
                 }
@@ -411,9 +434,11 @@ impl Accumulator {
         match self {
             Accumulator::Distinct { seen, inner } => {
                 let mut key = Vec::new();
-                for (value, argument) in values.iter().zip(&spec.arguments) {
-                    append_hash_key(value, &argument.ty, &mut key);
-                }
+                cx.watched(|watch| {
+                    for (value, argument) in values.iter().zip(&spec.arguments) {
+                        append_hash_key(value, &argument.ty, &mut key, watch);
+                    }
+                })?;
                 let bytes = key.len() + 48;
                 if seen.insert(&key) { Ok(bytes + inner.add(cx, spec, values, keys)?) } else { Ok(0) }
             }
@@ -436,7 +461,9 @@ impl Accumulator {
                 Ok(0)
             }
             Accumulator::Extreme(extreme) => {
-                let ordering = compare_extreme(values.at(0)?.as_ref(), extreme.as_ref(), &spec.ty);
+                let value = values.at(0)?.as_ref();
+                let ordering =
+                    cx.watched(|watch| compare_extreme(value, extreme.as_ref(), &spec.ty, watch))?;
                 let better = extreme.is_null()
                     || ordering
                         == if spec.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
@@ -465,11 +492,14 @@ impl Accumulator {
                 if known.len() != operand.len() {
                     return Err(mysql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE));
                 }
-                for (known, byte) in known.iter_mut().zip(operand.iter()) {
-                    match spec.kind {
-                        AggregateKind::BitAnd => *known &= byte,
-                        AggregateKind::BitOr => *known |= byte,
-                        _ => *known ^= byte,
+                for (known, operand) in known.chunks_mut(PIECE).zip(operand.chunks(PIECE)) {
+                    cx.checkpoint(operand.len())?;
+                    for (known, byte) in known.iter_mut().zip(operand) {
+                        match spec.kind {
+                            AggregateKind::BitAnd => *known &= byte,
+                            AggregateKind::BitOr => *known |= byte,
+                            _ => *known ^= byte,
+                        }
                     }
                 }
                 Ok(0)
@@ -498,7 +528,7 @@ impl Accumulator {
                         to_json(cx, values.at(0)?, spec.arguments.at(0)?)?.write(&mut text)
                     }
                     _ => {
-                        let name = member_name(values.at(0)?, spec.arguments.at(0)?)?;
+                        let name = member_name(cx, values.at(0)?, spec.arguments.at(0)?)?;
                         json::quote(&name.0, &mut text);
                         text.extend_from_slice(b": ");
                         to_json(cx, values.at(1)?, spec.arguments.at(1)?)?.write(&mut text);
@@ -567,47 +597,92 @@ impl Accumulator {
                     _ => variance,
                 })
             }
-            Accumulator::Texts(Texts { mut texts, .. }) => {
-                if texts.is_empty() {
-                    return Ok(Value::Null);
-                }
-                if !spec.order_by.is_empty() {
-                    texts.sort_by(|left, right| compare_keys(&left.0, &right.0, &spec.order_by));
-                }
-                let json = spec.kind != AggregateKind::GroupConcat;
-                let separator: &[u8] = if json { b", " } else { &spec.separator };
-                let limit = if json { usize::MAX } else { longest_concatenation(cx) };
-                let mut out = Vec::new();
-                for (position, (_, text)) in texts.iter().enumerate() {
-                    if position > 0 {
-                        out.extend_from_slice(separator);
-                    }
-                    out.extend_from_slice(text);
-                    if out.len() > limit {
-                        let valid = spec.ty.collation().get().charset.valid_len(out.part(0..limit)?);
-                        out.truncate(valid);
-                        cx.session.warnings.warn(mysql_error!(ER_CUT_VALUE_GROUP_CONCAT, position + 1));
-                        break;
-                    }
-                }
-                match spec.kind {
-                    AggregateKind::JsonArrayAgg => {
-                        out.insert(0, b'[');
-                        out.push(b']');
-                    }
-                    AggregateKind::JsonObjectAgg => {
-                        out.insert(0, b'{');
-                        out.push(b'}');
-                        // in the order of the names, each once
-                        out = json::parse::normal(&out)
-                            .map_err(|error| document_error(error, 1, "json_objectagg"))?
-                            .to_text();
-                    }
-                    _ => {}
-                }
-                Value::bytes(out)
-            }
+            Accumulator::Texts(texts) => cx.in_one_go(|cx| texts.put_together(cx, spec))?,
         })
+    }
+
+    /// About how much work [`finish`](Self::finish) is, in units of a nanosecond.
+    fn units_to_finish(&self) -> usize {
+        match self {
+            Accumulator::Distinct { inner, .. } => inner.units_to_finish(),
+            Accumulator::Texts(Texts { texts, length }) => texts.len().saturating_mul(UNITS_A_TEXT) + length,
+            _ => 0,
+        }
+    }
+}
+
+/// What a text that is put into its place counts as, in units of a nanosecond.
+const UNITS_A_TEXT: usize = 64;
+
+/// Items of a run of a sort whose longest key has so many bytes.
+pub(super) fn run_of(longest_key: usize) -> usize {
+    // See `SortState::collect`.
+    if longest_key > PIECE { FEW } else { (merge::RUN / (1 + longest_key / 256)).max(2) }
+}
+
+impl Texts {
+    fn put_together(self, cx: &mut Context<'_>, spec: &AggregateSpec) -> SqlResult<Value> {
+        if self.texts.is_empty() {
+            return Ok(Value::Null);
+        }
+        let order = self.order(cx, spec)?;
+        let json = spec.kind != AggregateKind::GroupConcat;
+        let separator: &[u8] = if json { b", " } else { &spec.separator };
+        let limit = if json { usize::MAX } else { longest_concatenation(cx) };
+        let mut out = match spec.kind {
+            AggregateKind::JsonArrayAgg => vec![b'['],
+            AggregateKind::JsonObjectAgg => vec![b'{'],
+            _ => Vec::new(),
+        };
+        for (position, number) in order.into_iter().enumerate() {
+            let (_, text) = self.texts.at(number)?;
+            cx.checkpoint(text.len() + UNITS_A_TEXT)?;
+            if position > 0 {
+                out.extend_from_slice(separator);
+            }
+            out.extend_from_slice(text);
+            if out.len() > limit {
+                let valid = spec.ty.collation().get().charset.valid_len(out.part(0..limit)?);
+                out.truncate(valid);
+                cx.session.warnings.warn(mysql_error!(ER_CUT_VALUE_GROUP_CONCAT, position + 1));
+                break;
+            }
+        }
+        match spec.kind {
+            AggregateKind::JsonArrayAgg => out.push(b']'),
+            AggregateKind::JsonObjectAgg => {
+                out.push(b'}');
+                // in the order of the names, each once
+                let document = cx.read_json(&out, Form::Normal)?;
+                let document = document.map_err(|error| document_error(error, 1, "json_objectagg"))?;
+                out.clear();
+                cx.watched(|watch| document.write_counted(&mut out, watch))?;
+            }
+            _ => {}
+        }
+        Ok(Value::bytes(out))
+    }
+
+    /// The numbers of the texts in the order in which they come.
+    fn order(&self, cx: &mut Context<'_>, spec: &AggregateSpec) -> SqlResult<Vec<usize>> {
+        let all: Vec<usize> = (0..self.texts.len()).collect();
+        if spec.order_by.is_empty() {
+            return Ok(all);
+        }
+        let longest = self.texts.iter().map(|(keys, _)| values_size(keys)).max();
+        let mut sort = MergeSort::new(all, run_of(longest.unwrap_or(0)));
+        let keys = |number: usize| self.texts.get(number).map_or(&[][..], |(keys, _)| keys);
+        loop {
+            let step = |watch: Watch<'_>| {
+                sort.step(&mut |left: &usize, right: &usize| {
+                    compare_keys(keys(*left), keys(*right), &spec.order_by, watch)
+                })
+            };
+            if cx.watched(step)? {
+                return Ok(sort.into_items());
+            }
+            cx.checkpoint(merge::RUN * UNITS_A_TEXT)?;
+        }
     }
 }
 

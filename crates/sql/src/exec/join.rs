@@ -1,7 +1,6 @@
 //! Nested loops and hash joins.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use palisade_base::error_catalogue::ER_OUTOFMEMORY;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
@@ -276,7 +275,8 @@ fn join_key<'e>(
         if value.is_null() {
             return Ok(false);
         }
-        if !append_domain_key(cx, &value, &expr.ty, domain, out)? {
+        let appended = append_domain_key(cx, &value, &expr.ty, domain, out);
+        if !cx.attempt(appended)? {
             return Ok(false);
         }
     }
@@ -295,12 +295,12 @@ pub fn append_domain_key(
         Domain::Integer => out.extend_from_slice(&cx.to_integer(value.as_ref())?.to_le_bytes()),
         Domain::Decimal => {
             let decimal = cx.to_decimal(value.as_ref())?;
-            append_hash_key(&Value::Decimal(decimal), ty, out);
+            append_hash_key(&Value::Decimal(decimal), ty, out, &mut |_| true);
         }
         Domain::Double => out.extend_from_slice(&(cx.to_f64(value.as_ref())? + 0.0).to_le_bytes()),
         Domain::Text(collation) => {
             let text = crate::expr::convert::text_of(value, ty);
-            collation.get().sort_key(&text, out);
+            cx.watched(|watch| collation.get().sort_key_watched(&text, out, watch))?;
         }
         Domain::DateTime => match cx.datetime_to_compare(value.as_ref())? {
             Some(datetime) => out.extend_from_slice(&datetime.packed().to_le_bytes()),
@@ -322,7 +322,8 @@ pub fn append_domain_key(
         Domain::Json(left, right) => {
             let other = if left == JsonSide::Document { right } else { left };
             let side = if *ty == SqlType::Json { JsonSide::Document } else { other };
-            palisade_catalog::json::put_key(&side.json(cx, value.as_ref())?.to_text(), out);
+            let text = side.json(cx, value.as_ref())?.to_text();
+            cx.watched(|watch| palisade_catalog::json::put_key_watched(&text, out, watch))?;
         }
     }
     Ok(true)

@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_DATA_OUT_OF_RANGE;
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{SqlType, Value, Watch};
 
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
@@ -318,8 +318,9 @@ pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64
     Ok((offset, count))
 }
 
-/// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates.
-pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>) {
+/// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates. Long values are
+/// [watched](palisade_catalog::watch).
+pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>, watch: Watch<'_>) {
     match value {
         Value::Null => out.push(0),
         Value::Int(v) => {
@@ -346,9 +347,9 @@ pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>) {
         Value::Bytes(v) => {
             out.push(4);
             if *ty == SqlType::Json {
-                return palisade_catalog::json::put_key(v, out);
+                return palisade_catalog::json::put_key_watched(v, out, watch);
             }
-            ty.collation().get().sort_key(v, out);
+            ty.collation().get().sort_key_watched(v, out, watch);
         }
         Value::Date(v) => {
             out.push(5);

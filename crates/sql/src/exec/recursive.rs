@@ -103,7 +103,8 @@ impl RecursiveState {
         let row: KeptRow = values.into();
         if plan.distinct {
             self.key.clear();
-            append_row_key(&Slot::Values(row.clone()), &plan.types, &mut self.key);
+            let key = &mut self.key;
+            cx.in_one_go(|cx| cx.watched(|watch| append_row_key(&row, &plan.types, key, watch)))?;
             if !self.seen.insert(&self.key) {
                 return Ok(());
             }

@@ -1,17 +1,16 @@
 //! UNION and its kin, derived tables, virtual tables.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use palisade_catalog::{SqlType, Value};
 
 use super::join::charge;
 use super::keys::KeyIndex;
 use super::sort::append_row_key;
 use super::{KeptRow, State, next_passing};
-use crate::SqlAttempt;
 use crate::expr::{Context, Expr, Slot};
 use crate::place::At;
 use crate::plan::{Operator, Query, SetStep};
+use crate::{SqlAttempt, SqlError};
 
 /// Where a combination is.
 #[derive(Debug)]
@@ -140,15 +139,15 @@ impl Combining {
 
     /// Goes on until all candidates have been looked at.
     fn advance(&mut self, cx: &mut Context<'_>, types: &[SqlType]) -> SqlAttempt<()> {
-        let key = |row: &KeptRow| {
+        let key = |cx: &mut Context<'_>, row: &KeptRow| {
             let mut key = Vec::new();
-            append_row_key(&Slot::Values(row.clone()), types, &mut key);
-            key
+            cx.in_one_go(|cx| cx.watched(|watch| append_row_key(row, types, &mut key, watch)))?;
+            Ok::<_, SqlError>(key)
         };
         while self.next_counted < self.others.len() {
             let end = self.others.len().min(self.next_counted + PART);
             for row in self.others.part(self.next_counted..end)? {
-                *self.counts.entry(key(row)).or_default() += 1;
+                *self.counts.entry(key(cx, row)?).or_default() += 1;
             }
             self.next_counted = end;
             cx.take_turns(PART as u32)?;
@@ -158,9 +157,9 @@ impl Combining {
             for row in self.candidates.part(self.next..end)? {
                 let is_kept = match self.step {
                     SetStep::UnionAll => true,
-                    SetStep::Union => self.seen.insert(&key(row)),
+                    SetStep::Union => self.seen.insert(&key(cx, row)?),
                     SetStep::Except { all } => {
-                        let key = key(row);
+                        let key = key(cx, row)?;
                         let is_left = match self.counts.get_mut(&key) {
                             Some(count) if all && *count > 0 => {
                                 *count -= 1;
@@ -172,7 +171,7 @@ impl Combining {
                         is_left && (all || self.seen.insert(&key))
                     }
                     SetStep::Intersect { all } => {
-                        let key = key(row);
+                        let key = key(cx, row)?;
                         let is_in_both = match self.counts.get_mut(&key) {
                             Some(count) if *count > 0 => {
                                 *count -= usize::from(all);

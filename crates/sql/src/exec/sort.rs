@@ -11,7 +11,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use palisade_catalog::{SqlType, Value, ValueRef};
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{SqlType, Value, ValueRef, Watch};
 
 use super::join::charge;
 use super::kept::KeptRows;
@@ -19,7 +20,7 @@ use super::keys::KeyIndex;
 use super::merge::MergeSort;
 use super::{State, append_hash_key, limit_values};
 use crate::expr::compare::compare_typed;
-use crate::expr::context::values_size;
+use crate::expr::context::{value_bytes, values_size};
 use crate::expr::{Context, Slot};
 use crate::place::At;
 use crate::plan::{Limit, Operator, SortKey};
@@ -148,6 +149,8 @@ pub struct SortState {
     without_prefixes: bool,
     /// Bytes of the first keys that are texts: what comparing them costs.
     text_bytes: usize,
+    /// Bytes of the longest row with its keys.
+    longest_row: usize,
     /// How many rows are wanted; asked once.
     wanted: Option<usize>,
     pending: bool,
@@ -174,6 +177,8 @@ enum Phase {
 const PART: usize = 512;
 /// Items of a run where comparing two takes nanoseconds.
 const LONGEST_RUN: usize = 8192;
+/// So few items are sorted by insertion.
+pub const FEW: usize = 16;
 
 impl SortState {
     /// A sort of `input` before its first row.
@@ -185,6 +190,7 @@ impl SortState {
             ranked: Vec::new(),
             without_prefixes: false,
             text_bytes: 0,
+            longest_row: 0,
             wanted: None,
             pending: false,
             phase: Phase::Collecting,
@@ -262,6 +268,8 @@ impl SortState {
         let computed = self.keys.as_ref().map_or(0, |keys| keys.bytes);
         let average = (self.text_bytes + computed) / self.ranked.len().max(1);
         let run = (LONGEST_RUN / (1 + average / 2)).max(2);
+        // Of so few items a sort ends in peace if comparisons of long keys that are ended contradict each other.
+        let run = if self.longest_row > PIECE { run.min(FEW) } else { run };
         let sort = MergeSort::new(std::mem::take(&mut self.ranked), run);
         self.phase = Phase::Sorting { sort, ended };
         Ok(())
@@ -270,13 +278,16 @@ impl SortState {
     /// Keeps the current row.
     fn keep(&mut self, cx: &mut Context<'_>, plan: &Sorting<'_>) -> SqlAttempt<()> {
         let keys = self.keys.get_or_insert_with(|| Keys::new(plan.keys, plan.slots));
+        let known = keys.bytes;
         cx.step(|cx| keys.push(cx, plan.keys))?;
         let row = self.ranked.len();
+        let before = self.rows.size() + known;
         self.rows.push(&cx.frame, plan.slots)?;
         let first = keys.get(&self.rows, row, 0)?;
         if let ValueRef::Bytes(text) = first {
             self.text_bytes += text.len();
         }
+        self.longest_row = self.longest_row.max(self.rows.size() + keys.bytes - before);
         let prefix = prefix(first, &plan.keys.at(0)?.expr.ty);
         self.without_prefixes |= prefix.is_none();
         let prefix = prefix.unwrap_or_default();
@@ -292,20 +303,28 @@ impl SortState {
             self.phase = Phase::Complete;
             return Ok(());
         };
-        let mut failed = None;
-        let mut compare = |left: &Ranked, right: &Ranked| {
-            left.prefix.cmp(&right.prefix).then_with(|| {
-                compare_kept(&self.rows, keys, plan.keys, (left.row, right.row)).unwrap_or_else(|error| {
-                    failed = Some(error);
-                    Ordering::Equal
+        loop {
+            let mut failed = None;
+            let step = |watch: Watch<'_>| {
+                sort.step(&mut |left: &Ranked, right: &Ranked| {
+                    left.prefix.cmp(&right.prefix).then_with(|| {
+                        let rows = (left.row, right.row);
+                        compare_kept(&self.rows, keys, plan.keys, rows, watch).unwrap_or_else(|error| {
+                            failed = Some(error);
+                            Ordering::Equal
+                        })
+                    })
                 })
-            })
-        };
-        while !sort.step(&mut compare) {
+            };
+            // A step leaves the items in another order.
+            let is_done = cx.in_one_go(|cx| cx.watched(step))?;
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            if is_done {
+                break;
+            }
             cx.take_turns(PART as u32)?;
-        }
-        if let Some(error) = failed {
-            return Err(error.into());
         }
         let ended = *ended;
         let Phase::Sorting { sort, .. } = std::mem::replace(&mut self.phase, Phase::Complete) else {
@@ -331,7 +350,9 @@ impl SortState {
                 let is_new = match kept.checked_sub(1).and_then(|last| self.ranked.get(last)) {
                     Some(last) if last.prefix == row.prefix => {
                         let rows = (last.row, row.row);
-                        compare_kept(&self.rows, keys, plan.keys, rows)? != Ordering::Equal
+                        let compare =
+                            |watch: Watch<'_>| compare_kept(&self.rows, keys, plan.keys, rows, watch);
+                        cx.in_one_go(|cx| cx.watched(compare))?? != Ordering::Equal
                     }
                     _ => true,
                 };
@@ -392,9 +413,10 @@ fn compare_kept(
     keys: &Keys,
     specs: &[SortKey],
     (left, right): (usize, usize),
+    watch: Watch<'_>,
 ) -> SqlResult<Ordering> {
     for (number, spec) in specs.iter().enumerate() {
-        let ordering = spec.compare(keys.get(rows, left, number)?, keys.get(rows, right, number)?);
+        let ordering = spec.compare(keys.get(rows, left, number)?, keys.get(rows, right, number)?, watch);
         if ordering != Ordering::Equal {
             return Ok(ordering);
         }
@@ -412,16 +434,16 @@ pub fn wanted_rows(limit: Option<&Limit>, cx: &mut Context<'_>) -> SqlAttempt<Ra
 
 impl SortKey {
     /// Compares two values of this key.
-    fn compare(&self, left: ValueRef<'_>, right: ValueRef<'_>) -> Ordering {
-        let ordering = compare_typed(left, right, &self.expr.ty);
+    fn compare(&self, left: ValueRef<'_>, right: ValueRef<'_>, watch: Watch<'_>) -> Ordering {
+        let ordering = compare_typed(left, right, &self.expr.ty, watch);
         if self.descending { ordering.reverse() } else { ordering }
     }
 }
 
 /// Compares two lists of key values.
-pub fn compare_keys(left: &[Value], right: &[Value], keys: &[SortKey]) -> Ordering {
+pub fn compare_keys(left: &[Value], right: &[Value], keys: &[SortKey], watch: Watch<'_>) -> Ordering {
     for ((left, right), key) in left.iter().zip(right).zip(keys) {
-        let ordering = key.compare(left.as_ref(), right.as_ref());
+        let ordering = key.compare(left.as_ref(), right.as_ref(), watch);
         if ordering != Ordering::Equal {
             return ordering;
         }
@@ -459,7 +481,7 @@ impl DistinctState {
     ) -> SqlAttempt<bool> {
         while self.input.next(input, cx)? {
             self.key.clear();
-            append_row_key(cx.frame.slots.at(slot)?, types, &mut self.key);
+            append_current_key(cx, slot, types, &mut self.key)?;
             let is_new = self.seen.insert(&self.key);
             charge(cx, self.seen.size())?;
             if is_new {
@@ -471,12 +493,27 @@ impl DistinctState {
     }
 }
 
-/// Appends bytes that are equal for equal rows of a slot of values.
-pub fn append_row_key(slot: &Slot, types: &[SqlType], key: &mut Vec<u8>) {
-    if let Slot::Values(values) = slot {
-        for (value, ty) in values.iter().zip(types) {
-            append_hash_key(value, ty, key);
-        }
+/// Appends bytes that are equal for equal rows of a slot of values, of the current row.
+fn append_current_key(
+    cx: &mut Context<'_>,
+    slot: usize,
+    types: &[SqlType],
+    key: &mut Vec<u8>,
+) -> SqlResult<()> {
+    let Slot::Values(values) = cx.frame.slots.at(slot)? else { return Ok(()) };
+    if values.iter().all(|value| value_bytes(value) <= PIECE) {
+        append_row_key(values, types, key, &mut |_| true);
+        return Ok(());
+    }
+    let values = values.clone();
+    // The row has been taken from its input.
+    cx.in_one_go(|cx| cx.watched(|watch| append_row_key(&values, types, key, watch)))
+}
+
+/// Appends bytes that are equal for equal rows.
+pub fn append_row_key(values: &[Value], types: &[SqlType], key: &mut Vec<u8>, watch: Watch<'_>) {
+    for (value, ty) in values.iter().zip(types) {
+        append_hash_key(value, ty, key, watch);
     }
 }
 

@@ -173,7 +173,7 @@ impl SubqueryState {
             let mut keys_size = 0;
             if let Some(keys) = &mut self.keys {
                 let types = plan.output.iter().map(|output| output.ty.clone());
-                keys.add(cx, &row, types, domains)?;
+                cx.in_one_go(|cx| keys.add(cx, &row, types, domains))?;
                 keys_size = keys.size();
             }
             charge(cx, self.bytes + keys_size)?;

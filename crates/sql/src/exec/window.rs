@@ -9,19 +9,19 @@ use std::ops::Range;
 
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::mysql_error;
-use palisade_catalog::Value;
+use palisade_catalog::{Value, Watch};
 
 use super::State;
-use super::aggregate::{Accumulator, AggregateSpec};
+use super::aggregate::{Accumulator, AggregateSpec, run_of};
 use super::join::charge;
-use super::merge::{self, MergeSort};
+use super::merge::MergeSort;
 use super::sort::compare_keys;
 use crate::expr::context::values_size;
 use crate::expr::{Context, Domain, Expr, Slot};
 use crate::place::At;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 use crate::plan::{Operator, SortKey};
-use crate::{SqlAttempt, SqlResult};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 #[derive(Debug, Default)]
 struct Row {
@@ -50,6 +50,8 @@ pub struct WindowState {
     constants: Vec<Constants>,
     rows: Vec<Row>,
     bytes: usize,
+    /// Bytes of the longest of the keys that the rows are ordered by.
+    longest_key: usize,
     pending: bool,
     phase: Phase,
     /// The partition that is being computed: which call, which row, and the aggregate over the row before.
@@ -98,6 +100,7 @@ impl WindowState {
             constants: Vec::new(),
             rows: Vec::new(),
             bytes: 0,
+            longest_key: 0,
             pending: false,
             phase: Phase::Collecting,
             partition: 0..0,
@@ -144,10 +147,8 @@ impl WindowState {
             Phase::Collecting => {
                 self.collect(cx, input, plan)?;
                 let is_ordered = plan.partition.is_empty() && plan.order.is_empty();
-                let keys =
-                    self.rows.first().map_or(0, |row| values_size(&row.partition) + values_size(&row.order));
                 // Comparing takes the longer the longer the keys are.
-                let run = (merge::RUN / (1 + keys / 256)).max(2);
+                let run = run_of(self.longest_key);
                 self.phase = match is_ordered {
                     true => Phase::Ready,
                     false => Phase::Sorting(MergeSort::new((0..self.rows.len()).collect(), run)),
@@ -155,14 +156,21 @@ impl WindowState {
             }
             Phase::Sorting(sort) => {
                 let rows = &self.rows;
-                let mut order = |left: &usize, right: &usize| {
-                    let (Some(left), Some(right)) = (rows.get(*left), rows.get(*right)) else {
+                let order = |left: usize, right: usize, watch: Watch<'_>| {
+                    let (Some(left), Some(right)) = (rows.get(left), rows.get(right)) else {
                         return Ordering::Equal;
                     };
-                    let by_partition = compare_keys(&left.partition, &right.partition, &plan.partition);
-                    by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order))
+                    let by_partition =
+                        compare_keys(&left.partition, &right.partition, &plan.partition, watch);
+                    by_partition.then_with(|| compare_keys(&left.order, &right.order, &plan.order, watch))
                 };
-                while !sort.step(&mut order) {
+                loop {
+                    let step = |watch: Watch<'_>| {
+                        sort.step(&mut |left: &usize, right: &usize| order(*left, *right, watch))
+                    };
+                    if cx.in_one_go(|cx| cx.watched(step))? {
+                        break;
+                    }
                     cx.take_turns(PART as u32)?;
                 }
                 let Phase::Sorting(sort) = std::mem::replace(&mut self.phase, Phase::Ready) else {
@@ -217,6 +225,7 @@ impl WindowState {
                 [&partition, &order].into_iter().chain(inputs.iter().map(|(arguments, _)| arguments));
             self.bytes += slots.iter().map(Slot::size).sum::<usize>() + 128 * (1 + inputs.len());
             self.bytes += values.map(|values| values_size(values)).sum::<usize>();
+            self.longest_key = self.longest_key.max(values_size(&partition) + values_size(&order));
             charge(cx, self.bytes)?;
             self.rows.push(Row { partition, order, slots, inputs, results: Vec::new() });
             cx.take_turns(2)?;
@@ -232,8 +241,12 @@ impl WindowState {
         }
         while !self.is_bounded {
             let (first, end) = (&self.rows.at(self.next)?.partition, self.partition.end);
-            let same = |row: &&Row| compare_keys(&row.partition, first, &plan.partition) == Ordering::Equal;
-            let count = self.rows.tail(end)?.iter().take(PART).take_while(same).count();
+            let rows = self.rows.tail(end)?.iter().take(PART);
+            let count = cx.watched(|watch| {
+                let keys = &plan.partition;
+                rows.take_while(|row| compare_keys(&row.partition, first, keys, watch).is_eq()).count()
+            });
+            let count = cx.attempt(count)?;
             self.partition.end += count;
             self.is_bounded = count < PART;
             cx.take_turns(count as u32 / 4)?;
@@ -248,7 +261,7 @@ impl WindowState {
                 if let WindowFunction::Aggregate(spec) = &call.function {
                     part.aggregate(cx, spec, at, constants, &mut self.running)?;
                 }
-                let value = part.value(cx, at, constants, &mut self.running)?;
+                let value = cx.step(|cx| Ok(part.value(cx, at, constants, &mut self.running)?))?;
                 self.rows.at_mut(self.at)?.results.push(value);
                 self.at += 1;
             }
@@ -315,19 +328,21 @@ impl Part<'_> {
         };
         Ok(match &self.call.function {
             WindowFunction::RowNumber => Value::UInt(at as u64 + 1),
-            WindowFunction::Rank => Value::UInt(self.peers(at)?.start as u64 + 1),
+            WindowFunction::Rank => Value::UInt(self.peers(cx, at)?.start as u64 + 1),
             WindowFunction::DenseRank => {
                 let before = at.checked_sub(1).and_then(|before| self.rows.get(before));
                 match before.and_then(|before| Some((before.results.get(self.number)?, before))) {
-                    Some((Value::UInt(rank), before)) => Value::UInt(
-                        rank + u64::from(self.order_of(before, self.rows.at(at)?) != Ordering::Equal),
-                    ),
+                    Some((Value::UInt(rank), before)) => {
+                        let own = self.rows.at(at)?;
+                        let order = cx.watched(|watch| self.order_of(before, own, watch))?;
+                        Value::UInt(rank + u64::from(order.is_ne()))
+                    }
                     _ => Value::UInt(1),
                 }
             }
-            WindowFunction::CumeDist => Value::Double(self.peers(at)?.end as f64 / count as f64),
+            WindowFunction::CumeDist => Value::Double(self.peers(cx, at)?.end as f64 / count as f64),
             WindowFunction::PercentRank => {
-                let rank = self.peers(at)?.start;
+                let rank = self.peers(cx, at)?.start;
                 Value::Double(if count > 1 { rank as f64 / (count - 1) as f64 } else { 0.0 })
             }
             WindowFunction::Ntile(_) => {
@@ -382,7 +397,7 @@ impl Part<'_> {
         constants: Constants,
         running: &mut Option<Running>,
     ) -> SqlAttempt<()> {
-        let frame = self.frame(cx, at, constants)?;
+        let frame = cx.step(|cx| Ok(self.frame(cx, at, constants)?))?;
         let current = match running.take() {
             Some(before) if before.frame.start == frame.start && before.frame.end <= frame.end => before,
             _ => Running { accumulator: Accumulator::new(spec), frame: frame.start..frame.start },
@@ -390,9 +405,13 @@ impl Part<'_> {
         let Running { accumulator, frame: added } = running.insert(current);
         while added.end < frame.end {
             let end = frame.end.min(added.end + PART);
-            for row in added.end..end {
-                accumulator.add(cx, spec, &self.inputs(row)?.0, &[])?;
-            }
+            let begin = added.end;
+            cx.in_one_go(|cx| {
+                for row in begin..end {
+                    accumulator.add(cx, spec, &self.inputs(row)?.0, &[])?;
+                }
+                Ok::<_, SqlError>(())
+            })?;
             let count = end - added.end;
             added.end = end;
             cx.take_turns(count as u32 / 4)?;
@@ -401,18 +420,21 @@ impl Part<'_> {
     }
 
     /// The rows with the same key.
-    fn peers(&self, at: usize) -> SqlResult<Range<usize>> {
+    fn peers(&self, cx: &mut Context<'_>, at: usize) -> SqlResult<Range<usize>> {
         if self.plan.order.is_empty() {
             return Ok(0..self.rows.len());
         }
         let own = self.rows.at(at)?;
-        let start = self.rows.part(0..at)?.partition_point(|row| self.order_of(row, own) == Ordering::Less);
-        let end = self.rows.tail(at)?.partition_point(|row| self.order_of(row, own) != Ordering::Greater);
-        Ok(start..at + end)
+        let (before, behind) = (self.rows.part(0..at)?, self.rows.tail(at)?);
+        cx.watched(|watch| {
+            let start = before.partition_point(|row| self.order_of(row, own, watch).is_lt());
+            let end = behind.partition_point(|row| self.order_of(row, own, watch).is_le());
+            start..at + end
+        })
     }
 
-    fn order_of(&self, row: &Row, other: &Row) -> Ordering {
-        compare_keys(&row.order, &other.order, &self.plan.order)
+    fn order_of(&self, row: &Row, other: &Row, watch: Watch<'_>) -> Ordering {
+        compare_keys(&row.order, &other.order, &self.plan.order, watch)
     }
 
     /// What a row gives the call: its arguments, and the values that bound its frame.
@@ -436,7 +458,7 @@ impl Part<'_> {
             Edge::First => 0,
             Edge::Last => count,
             Edge::Current if *by_rows => at,
-            Edge::Current => self.peers(at)?.start,
+            Edge::Current => self.peers(cx, at)?.start,
             Edge::Rows { following, .. } => shifted(constants.edges[0], *following, 0),
             Edge::Value { domain, .. } => self.bound(cx, at, 0, *domain)?.start,
         };
@@ -444,7 +466,7 @@ impl Part<'_> {
             Edge::First => 0,
             Edge::Last => count,
             Edge::Current if *by_rows => at + 1,
-            Edge::Current => self.peers(at)?.end,
+            Edge::Current => self.peers(cx, at)?.end,
             Edge::Rows { following, .. } => shifted(constants.edges[1], *following, 1),
             Edge::Value { domain, .. } => self.bound(cx, at, 1, *domain)?.end,
         };
@@ -456,9 +478,9 @@ impl Part<'_> {
     fn bound(&self, cx: &mut Context<'_>, at: usize, edge: usize, domain: Domain) -> SqlResult<Range<usize>> {
         let bound = self.inputs(at)?.1.at(edge)?;
         if bound.is_null() {
-            return self.peers(at);
+            return self.peers(cx, at);
         }
-        let [SortKey { descending, .. }] = self.plan.order.as_slice() else { return self.peers(at) };
+        let [SortKey { descending, .. }] = self.plan.order.as_slice() else { return self.peers(cx, at) };
         // The first row whose key is not less than the bound, or is greater than it.
         let mut first = |greater: bool| -> SqlResult<usize> {
             let (mut low, mut high) = (0, self.rows.len());

@@ -3,13 +3,19 @@
 //! MySQL 8 computes with the strings themselves if the operands are binary strings and not all of them literals
 //! (`x'0f'`), which have always been numbers here.
 
+use std::ops::Range;
+
 use palisade_base::error_catalogue::ER_INVALID_BITWISE_OPERANDS_SIZE;
 use palisade_base::mysql_error;
+use palisade_catalog::watch::PIECE;
 use palisade_catalog::{SqlType, Value};
 
 use super::convert::text_of;
 use super::{BitOp, Context, Expr, Node};
 use crate::SqlResult;
+
+/// What a byte of a result counts as, in units of a nanosecond.
+const UNITS_A_BYTE: usize = 4;
 
 /// Whether the values are binary strings.
 fn is_binary(expr: &Expr) -> bool {
@@ -58,7 +64,13 @@ impl Context<'_> {
         let left = text_of(values[0], &operands[0].ty);
         if matches!(op, BitOp::ShiftLeft | BitOp::ShiftRight) {
             let distance = self.to_bits(values[1].as_ref())?;
-            return Ok(Value::bytes(shifted(&left, distance, op == BitOp::ShiftLeft)));
+            let mut out = Vec::with_capacity(left.len());
+            while out.len() < left.len() {
+                let part = out.len()..left.len().min(out.len() + PIECE);
+                self.checkpoint(part.len().saturating_mul(UNITS_A_BYTE))?;
+                put_shifted(&left, distance, op == BitOp::ShiftLeft, part, &mut out);
+            }
+            return Ok(Value::bytes(out));
         }
         let right = text_of(values[1], &operands[1].ty);
         if left.len() != right.len() {
@@ -69,7 +81,12 @@ impl Context<'_> {
             BitOp::Or => left | right,
             _ => left ^ right,
         };
-        Ok(Value::bytes(left.iter().zip(right.iter()).map(byte).collect::<Vec<u8>>()))
+        let mut out = Vec::with_capacity(left.len());
+        for (left, right) in left.chunks(PIECE).zip(right.chunks(PIECE)) {
+            self.checkpoint(left.len().saturating_mul(UNITS_A_BYTE))?;
+            out.extend(left.iter().zip(right).map(byte));
+        }
+        Ok(Value::bytes(out))
     }
 
     /// `~` of a value that is not NULL.
@@ -77,7 +94,13 @@ impl Context<'_> {
         if !expr.ty.is_string() {
             return Ok(Value::UInt(!self.to_bits(value.as_ref())?));
         }
-        Ok(Value::bytes(text_of(value, &operand.ty).iter().map(|byte| !byte).collect::<Vec<u8>>()))
+        let text = text_of(value, &operand.ty);
+        let mut out = Vec::with_capacity(text.len());
+        for part in text.chunks(PIECE) {
+            self.checkpoint(part.len().saturating_mul(UNITS_A_BYTE))?;
+            out.extend(part.iter().map(|byte| !byte));
+        }
+        Ok(Value::bytes(out))
     }
 }
 
@@ -93,11 +116,11 @@ fn on_integers(op: BitOp, left: u64, right: u64) -> u64 {
     }
 }
 
-/// A string of bits, shifted; as long as before.
-fn shifted(bytes: &[u8], distance: u64, to_left: bool) -> Vec<u8> {
-    let length = bytes.len();
-    let Some(whole) = usize::try_from(distance / 8).ok().filter(|whole| *whole < length) else {
-        return vec![0; length];
+/// Appends a part of a string of bits that is shifted and stays as long as it was.
+fn put_shifted(bytes: &[u8], distance: u64, to_left: bool, part: Range<usize>, out: &mut Vec<u8>) {
+    let Some(whole) = usize::try_from(distance / 8).ok().filter(|whole| *whole < bytes.len()) else {
+        out.extend(part.map(|_| 0));
+        return;
     };
     let rest = (distance % 8) as u32;
     let at =
@@ -112,12 +135,21 @@ fn shifted(bytes: &[u8], distance: u64, to_left: bool) -> Vec<u8> {
         };
         if to_left { (pair << rest >> 8) as u8 } else { (pair >> rest) as u8 }
     };
-    (0..length).map(byte).collect()
+    out.extend(part.map(byte));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Made of two parts.
+    fn shifted(bytes: &[u8], distance: u64, to_left: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        let middle = bytes.len() / 2;
+        put_shifted(bytes, distance, to_left, 0..middle, &mut out);
+        put_shifted(bytes, distance, to_left, middle..bytes.len(), &mut out);
+        out
+    }
 
     #[test]
     fn a_shifted_string_is_the_shifted_number() {

@@ -5,8 +5,8 @@ use palisade_base::error_catalogue::{
     ER_WRONG_VALUE,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::charset::convert;
-use palisade_catalog::{Bytes, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef};
+use palisade_catalog::charset::convert_watched;
+use palisade_catalog::{Bytes, Charset, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef};
 
 use super::convert::text_of;
 use super::{Context, Expr};
@@ -268,7 +268,10 @@ impl Context<'_> {
             let document = to_json(self, &value, operand)?;
             return Ok(Value::bytes(document.to_text()));
         }
-        let document = self.read_json(utf8_text(&value, operand).as_bytes(), Form::Any)?;
+        let document = {
+            let text = utf8_text(self, &value, operand)?;
+            self.read_json(text.as_bytes(), Form::Any)?
+        };
         let document = document.map_err(|error| document_error(error, 1, "cast_as_json"))?;
         Ok(match self.write_json(&document)? {
             Some(text) => Value::bytes(text),
@@ -287,11 +290,12 @@ impl Context<'_> {
 
     fn cut(&mut self, text: Bytes, length: u64, collation: CollationId) -> SqlResult<Bytes> {
         let charset = collation.get().charset;
-        let end = charset.prefix_len(&text, usize::try_from(length).unwrap_or(usize::MAX));
+        let count = usize::try_from(length).unwrap_or(usize::MAX);
+        let end = self.watched(|watch| charset.prefix_len_watched(&text, count, watch))?;
         if end == text.len() {
             return Ok(text);
         }
-        let name = if charset == palisade_catalog::Charset::Binary { "BINARY" } else { "CHAR" };
+        let name = if charset == Charset::Binary { "BINARY" } else { "CHAR" };
         self.truncated(&format!("{name}({length})"), &text)?;
         let mut text = text;
         text.truncate(end);
@@ -305,25 +309,26 @@ impl Context<'_> {
             && (from.is_string() || matches!(from, SqlType::Bit { .. }));
         if bytes
             && charset.is_utf8()
-            && let Err(error) = std::str::from_utf8(&text)
+            && let valid = self.watched(|watch| Charset::Utf8mb4.valid_len_watched(&text, watch))?
+            && valid < text.len()
         {
-            let bad = text.tail(error.valid_up_to())?;
+            let bad = text.tail(valid)?;
             let shown: String = bad.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
             self.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
             return Ok(None);
         }
-        Ok(Some(self.transcode(text, from.collation(), to)))
+        Ok(Some(self.transcode(text, from.collation(), to)?))
     }
 
     /// Text in another character set; what it cannot say becomes `?`.
-    pub fn transcode(&mut self, text: Bytes, from: CollationId, to: CollationId) -> Bytes {
+    pub fn transcode(&mut self, text: Bytes, from: CollationId, to: CollationId) -> SqlResult<Bytes> {
         let (from, to) = (from.get().charset, to.get().charset);
-        if from == to || text.is_ascii() || from.is_utf8() && to == palisade_catalog::Charset::Utf8mb4 {
-            return text;
+        if from == to || text.is_ascii() || from.is_utf8() && to == Charset::Utf8mb4 {
+            return Ok(text);
         }
         let mut out = Vec::with_capacity(text.len());
-        convert(&text, from, to, &mut out);
-        out.into()
+        self.watched(|watch| convert_watched(&text, from, to, &mut out, watch))?;
+        Ok(out.into())
     }
 
     /// A time with so many digits of the second's fraction: rounded, or cut if the sql_mode has

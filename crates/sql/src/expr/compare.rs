@@ -6,8 +6,9 @@ use palisade_base::error_catalogue::{
     ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::json::{Json, compare_texts};
-use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, SqlType, Time, ValueRef};
+use palisade_catalog::json::{Json, compare_texts_watched};
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, SqlType, Time, ValueRef, Watch};
 
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
@@ -337,8 +338,12 @@ impl Context<'_> {
                 Some(l.partial_cmp(&r).unwrap_or(Ordering::Equal))
             }
             Domain::Text(collation) => {
-                self.checkpoint(long_text(left).min(long_text(right)).saturating_mul(4))?;
-                Some(compare_text(left, right, collation.get()))
+                if let (ValueRef::Bytes(left), ValueRef::Bytes(right)) = (left, right)
+                    && left.len().max(right.len()) <= PIECE
+                {
+                    return Ok(Some(collation.get().compare(left, right)));
+                }
+                Some(self.watched(|watch| compare_text(left, right, collation.get(), watch))?)
             }
             Domain::DateTime => {
                 match (self.datetime_to_compare(left)?, self.datetime_to_compare(right)?) {
@@ -358,7 +363,8 @@ impl Context<'_> {
             Domain::Time => match (self.time_to_compare(left)?, self.time_to_compare(right)?) {
                 (Some(l), Some(r)) => Some(l.cmp(&r)),
                 _ if is_text(left) || is_text(right) => {
-                    Some(compare_text(left, right, CollationId::default().get()))
+                    let collation = CollationId::default().get();
+                    Some(self.watched(|watch| compare_text(left, right, collation, watch))?)
                 }
                 _ => return self.compare(left, right, Domain::Double),
             },
@@ -409,38 +415,36 @@ fn is_text(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } | ValueRef::Bit { .. })
 }
 
-/// Bytes of a text; other values are short.
-fn long_text(value: ValueRef<'_>) -> usize {
-    match value {
-        ValueRef::Bytes(text) => text.len(),
-        _ => 0,
-    }
-}
-
-fn compare_text(left: ValueRef<'_>, right: ValueRef<'_>, collation: &Collation) -> Ordering {
+fn compare_text(
+    left: ValueRef<'_>,
+    right: ValueRef<'_>,
+    collation: &Collation,
+    watch: Watch<'_>,
+) -> Ordering {
     match (left, right) {
-        (ValueRef::Bytes(l), ValueRef::Bytes(r)) => collation.compare(l, r),
+        (ValueRef::Bytes(l), ValueRef::Bytes(r)) => collation.compare_watched(l, r, watch),
         _ => {
             let (mut l, mut r) = (Vec::new(), Vec::new());
             left.append_text(&SqlType::Null, &mut l);
             right.append_text(&SqlType::Null, &mut r);
-            collation.compare(&l, &r)
+            collation.compare_watched(&l, &r, watch)
         }
     }
 }
 
 /// Compares two values of one type for MIN and MAX: as [`compare_typed`], but an ENUM or SET by its text.
-pub fn compare_extreme(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> Ordering {
+pub fn compare_extreme(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType, watch: Watch<'_>) -> Ordering {
     match (left, right) {
         (ValueRef::Enum { .. }, ValueRef::Enum { .. }) | (ValueRef::Set { .. }, ValueRef::Set { .. }) => {
-            compare_text(left, right, ty.collation().get())
+            compare_text(left, right, ty.collation().get(), watch)
         }
-        _ => compare_typed(left, right, ty),
+        _ => compare_typed(left, right, ty, watch),
     }
 }
 
-/// Compares two values of one type for ORDER BY: NULL first, then by the type's own order.
-pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> Ordering {
+/// Compares two values of one type for ORDER BY: NULL first, then by the type's own order. Long texts are
+/// [watched](palisade_catalog::watch).
+pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType, watch: Watch<'_>) -> Ordering {
     match (left, right) {
         (ValueRef::Null, ValueRef::Null) => Ordering::Equal,
         (ValueRef::Null, _) => Ordering::Less,
@@ -460,9 +464,11 @@ pub fn compare_typed(left: ValueRef<'_>, right: ValueRef<'_>, ty: &SqlType) -> O
         (ValueRef::Bit { bits: l, .. }, ValueRef::Bit { bits: r, .. }) => l.cmp(&r),
         (ValueRef::Enum { index: l, .. }, ValueRef::Enum { index: r, .. }) => l.cmp(&r),
         (ValueRef::Set { bits: l, .. }, ValueRef::Set { bits: r, .. }) => l.cmp(&r),
-        (ValueRef::Bytes(l), ValueRef::Bytes(r)) if *ty == SqlType::Json => compare_texts(l, r),
-        (ValueRef::Bytes(l), ValueRef::Bytes(r)) => ty.collation().get().compare(l, r),
+        (ValueRef::Bytes(l), ValueRef::Bytes(r)) if *ty == SqlType::Json => {
+            compare_texts_watched(l, r, watch)
+        }
+        (ValueRef::Bytes(l), ValueRef::Bytes(r)) => ty.collation().get().compare_watched(l, r, watch),
         // Values of different kinds meet only where a type is a mixture (UNION of numbers and texts is text).
-        (l, r) => compare_text(l, r, ty.collation().get()),
+        (l, r) => compare_text(l, r, ty.collation().get(), watch),
     }
 }

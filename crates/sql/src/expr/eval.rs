@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_UNKNOWN_SYSTEM_VARIABLE};
 use palisade_base::mysql_error;
-use palisade_catalog::charset::convert;
+use palisade_catalog::charset::convert_watched;
 use palisade_catalog::types::LobSize;
+use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
 use super::convert::{text_of, year_as_number};
@@ -105,7 +106,10 @@ impl Expr {
             },
             Node::BitNot(operand) => match operand.eval(cx)? {
                 Value::Null => Ok(Value::Null),
-                value => Ok(cx.complement(&value, operand, self)?),
+                value => {
+                    let complement = cx.complement(&value, operand, self);
+                    cx.attempt(complement)
+                }
             },
             Node::Arithmetic { op, numeric, left, right } => {
                 let left = left.eval(cx)?;
@@ -123,7 +127,8 @@ impl Expr {
                 if values.iter().any(Value::is_null) {
                     return Ok(Value::Null);
                 }
-                Ok(cx.bits(*op, [left, right], values.each_ref(), self)?)
+                let bits = cx.bits(*op, [left, right], values.each_ref(), self);
+                cx.attempt(bits)
             }
             Node::Cast { operand, target } => {
                 let value = operand.eval(cx)?;
@@ -134,7 +139,9 @@ impl Expr {
                 Value::Null => Ok(Value::Null),
                 value => {
                     if *loss == Loss::Refused {
-                        refuse_loss(&text_of(&value, &operand.ty), operand.ty.collation(), *to)?;
+                        let checked =
+                            cx.refuse_loss(&text_of(&value, &operand.ty), operand.ty.collation(), *to);
+                        cx.attempt(checked)?;
                     }
                     let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to);
                     Ok(cx.attempt(text)?.map_or(Value::Null, Value::Bytes))
@@ -144,13 +151,15 @@ impl Expr {
                 for (condition, result) in branches {
                     if condition.test(cx)? == Some(true) {
                         let value = result.eval(cx)?;
-                        return Ok(cx.adapt_chosen(value, &result.ty, &self.ty)?);
+                        let adapted = cx.adapt_chosen(value, &result.ty, &self.ty);
+                        return cx.attempt(adapted);
                     }
                 }
                 match otherwise {
                     Some(otherwise) => {
                         let value = otherwise.eval(cx)?;
-                        Ok(cx.adapt_chosen(value, &otherwise.ty, &self.ty)?)
+                        let adapted = cx.adapt_chosen(value, &otherwise.ty, &self.ty);
+                        cx.attempt(adapted)
                     }
                     None => Ok(Value::Null),
                 }
@@ -374,7 +383,9 @@ fn compare_operands(
         let quick = match (domain, l, r) {
             (Domain::Integer, ValueRef::Int(l), ValueRef::Int(r)) => Some(l.cmp(&r)),
             (Domain::Integer, ValueRef::UInt(l), ValueRef::UInt(r)) => Some(l.cmp(&r)),
-            (Domain::Text(collation), ValueRef::Bytes(l), ValueRef::Bytes(r)) => {
+            (Domain::Text(collation), ValueRef::Bytes(l), ValueRef::Bytes(r))
+                if l.len().max(r.len()) <= PIECE =>
+            {
                 Some(collation.get().compare(l, r))
             }
             (Domain::Decimal, ValueRef::Decimal(l), ValueRef::Decimal(r)) => Some(l.cmp(&r)),
@@ -391,33 +402,33 @@ fn compare_operands(
     Ok((ordering, (l.is_null(), r.is_null())))
 }
 
-/// 3854 if a text has characters that another character set does not have.
-fn refuse_loss(text: &[u8], from: CollationId, to: CollationId) -> SqlResult<()> {
-    let (from, to) = (from.get().charset, to.get().charset);
-    if text.is_ascii() || to.is_utf8() {
-        return Ok(());
-    }
-    let (mut there, mut back) = (Vec::new(), Vec::new());
-    convert(text, from, to, &mut there);
-    convert(&there, to, from, &mut back);
-    if back == text {
-        return Ok(());
-    }
-    // MySQL shows six bytes.
-    let mut shown = String::new();
-    for byte in text.iter().take(6) {
-        match byte {
-            b' '..=b'~' => shown.push(char::from(*byte)),
-            _ => shown.push_str(&format!("\\x{byte:02X}")),
-        }
-    }
-    if text.len() > 6 {
-        shown.push_str("...");
-    }
-    Err(mysql_error!(ER_CANNOT_CONVERT_STRING, shown, from.name(), to.name()))
-}
-
 impl Context<'_> {
+    /// 3854 if a text has characters that another character set does not have.
+    fn refuse_loss(&mut self, text: &[u8], from: CollationId, to: CollationId) -> SqlResult<()> {
+        let (from, to) = (from.get().charset, to.get().charset);
+        if text.is_ascii() || to.is_utf8() {
+            return Ok(());
+        }
+        let (mut there, mut back) = (Vec::new(), Vec::new());
+        self.watched(|watch| convert_watched(text, from, to, &mut there, watch))?;
+        self.watched(|watch| convert_watched(&there, to, from, &mut back, watch))?;
+        if back == text {
+            return Ok(());
+        }
+        // MySQL shows six bytes.
+        let mut shown = String::new();
+        for byte in text.iter().take(6) {
+            match byte {
+                b' '..=b'~' => shown.push(char::from(*byte)),
+                _ => shown.push_str(&format!("\\x{byte:02X}")),
+            }
+        }
+        if text.len() > 6 {
+            shown.push_str("...");
+        }
+        Err(mysql_error!(ER_CANNOT_CONVERT_STRING, shown, from.name(), to.name()))
+    }
+
     /// A branch's value in the type that IF, CASE, COALESCE, UNION give all branches.
     pub fn adapt(&mut self, value: Value, from: &SqlType, to: &SqlType) -> SqlResult<Value> {
         Ok(match (to, &value) {
@@ -450,7 +461,7 @@ impl Context<'_> {
             (to, _) if to.is_string() => {
                 let text = text_of(&value, from);
                 let from = if from.is_string() { from.collation() } else { to.collation() };
-                Value::Bytes(self.transcode(text, from, to.collation()))
+                Value::Bytes(self.transcode(text, from, to.collation())?)
             }
             _ => value,
         })

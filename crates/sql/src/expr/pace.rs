@@ -13,6 +13,10 @@
 //!        └─ else ────────────────────────────────────────────────────────► goes on
 //! ```
 //!
+//! What the catalog does with long values - conversion, comparison, matching - asks a
+//! [`Watch`](palisade_catalog::Watch) before each piece of them, which is a checkpoint here
+//! ([`Context::watched`]).
+//!
 //! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step
 //! again on a thread that serves no other session ([`Host::may_compute`](crate::Host::may_compute)). What the
 //! first evaluation did is computed again, but not done again: effects are noted ([`super::effects`]), and
@@ -23,7 +27,7 @@
 
 use palisade_base::error_catalogue::{ER_QUERY_INTERRUPTED, ER_WARN_ALLOWED_PACKET_OVERFLOWED};
 use palisade_base::{Blocked, mysql_error};
-use palisade_catalog::Value;
+use palisade_catalog::{Value, Watch};
 
 use super::Context;
 use crate::{SqlAttempt, SqlError, SqlResult};
@@ -44,6 +48,8 @@ pub struct Pace {
     stretch: usize,
     /// The error that is on its way up means that the evaluation gives way.
     gives_way: bool,
+    /// What is done must not give way.
+    in_one_go: bool,
 }
 
 impl Pace {
@@ -75,8 +81,33 @@ impl Context<'_> {
         if self.host.may_compute(self.session.connection_id) {
             return Ok(());
         }
+        if self.pace.in_one_go {
+            self.look_at_next_row();
+            return Ok(());
+        }
         self.pace.gives_way = true;
         Err(mysql_error!(ER_QUERY_INTERRUPTED))
+    }
+
+    /// Does work over long values that is [watched](palisade_catalog::watch): its pieces are counted.
+    pub fn watched<T>(&mut self, work: impl FnOnce(Watch<'_>) -> T) -> SqlResult<T> {
+        let mut failure = None;
+        let result = work(&mut |bytes| {
+            failure = self.checkpoint(bytes.saturating_mul(UNITS_A_BYTE)).err();
+            failure.is_none()
+        });
+        failure.map_or(Ok(result), Err)
+    }
+
+    /// Does work that cannot begin again, as it has consumed a row or changes the state of an operator: within it
+    /// checkpoints fail if the statement is to end, and do not give way. If it takes long, the operator's next turn
+    /// is over, and the statement goes on on another thread.
+    #[inline]
+    pub fn in_one_go<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.pace.in_one_go, true);
+        let result = work(self);
+        self.pace.in_one_go = before;
+        result
     }
 
     /// The result of a function as the evaluator hands it on: an error that means that the evaluation gives
@@ -89,6 +120,14 @@ impl Context<'_> {
         }
     }
 
+    /// Why a step did not come to its end.
+    pub fn settle(&mut self, blocked: Blocked<SqlError>) -> Blocked<SqlError> {
+        match blocked {
+            Blocked::Error(error) => self.blocked(error),
+            wait @ Blocked::Wait(_) => wait,
+        }
+    }
+
     #[cold]
     fn blocked(&mut self, error: SqlError) -> Blocked<SqlError> {
         if std::mem::take(&mut self.pace.gives_way) { Blocked::yielding() } else { Blocked::Error(error) }
@@ -98,7 +137,7 @@ impl Context<'_> {
     #[inline]
     pub(super) fn settle_step<T>(&mut self, result: SqlAttempt<T>) -> SqlAttempt<T> {
         match result {
-            Err(Blocked::Error(error)) => Err(self.blocked(error)),
+            Err(blocked) => Err(self.settle(blocked)),
             result => result,
         }
     }

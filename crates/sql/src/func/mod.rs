@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`string`] | text and binary strings; their algorithms are in [`edit`], how numbers are written in [`locale`] |
+//! | [`base64`] | TO_BASE64 and FROM_BASE64 |
 //! | [`number`] | numbers, bits, hashes |
 //! | [`hash`] | hashes, checksums, unique and random bytes |
 //! | [`compress`] | compressed strings |
@@ -26,6 +27,7 @@
 pub mod absent;
 pub mod address;
 pub mod amount;
+pub mod base64;
 pub mod compress;
 pub mod control;
 pub mod date_format;
@@ -181,12 +183,12 @@ impl Context<'_> {
     }
 
     /// The text of a value, in the character set of `target`.
-    pub fn text(&mut self, value: &Value, argument: &Expr, target: &SqlType) -> Bytes {
+    pub fn text(&mut self, value: &Value, argument: &Expr, target: &SqlType) -> SqlResult<Bytes> {
         let text = text_of(value, &argument.ty);
         if argument.ty.is_string() {
             return self.transcode(text, argument.ty.collation(), target.collation());
         }
-        text
+        Ok(text)
     }
 }
 
@@ -227,6 +229,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::n
     let mut map = HashMap::new();
     let tables = [
         string::FUNCTIONS,
+        base64::FUNCTIONS,
         number::FUNCTIONS,
         temporal::FUNCTIONS,
         time_sum::FUNCTIONS,

@@ -3,6 +3,7 @@
 use palisade_base::error_catalogue::{ER_INVALID_ARGUMENT_FOR_LOGARITHM, ER_WARN_DATA_OUT_OF_RANGE};
 use palisade_base::mysql_error;
 use palisade_base::prng::Prng;
+use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, Decimal, SqlType, Value};
 
 use super::{Evaluation, Function, Typed, effect, function};
@@ -209,7 +210,12 @@ fn sign(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) ->
 fn bit_count(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     if is_bit_string(arguments.at(0)?) {
         let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
-        return Ok(Value::Int(text.iter().map(|byte| i64::from(byte.count_ones())).sum()));
+        let mut count = 0;
+        for part in text.chunks(PIECE) {
+            cx.checkpoint(part.len())?;
+            count += part.iter().map(|byte| i64::from(byte.count_ones())).sum::<i64>();
+        }
+        return Ok(Value::Int(count));
     }
     Ok(Value::Int(i64::from(cx.to_bits(values.at(0)?.as_ref())?.count_ones())))
 }

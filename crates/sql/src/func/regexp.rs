@@ -224,10 +224,10 @@ fn search(
 ) -> SqlResult<Search> {
     let collation = aggregate_collations(&[arguments.at(0)?, arguments.at(1)?], operation)?.0;
     let ty = super::text_of_length(0, collation);
-    let text = cx.text(values.at(0)?, arguments.at(0)?, &ty);
-    let pattern = cx.text(values.at(1)?, arguments.at(1)?, &ty);
+    let text = cx.text(values.at(0)?, arguments.at(0)?, &ty)?;
+    let pattern = cx.text(values.at(1)?, arguments.at(1)?, &ty)?;
     let flags = match (values.get(flags), arguments.get(flags)) {
-        (Some(value), Some(argument)) => cx.text(value, argument, &ty),
+        (Some(value), Some(argument)) => cx.text(value, argument, &ty)?,
         _ => Bytes::new(),
     };
     cx.checkpoint(pattern.len().saturating_mul(UNITS_A_PATTERN_BYTE))?;
@@ -285,7 +285,7 @@ fn regexp_replace(
 ) -> SqlResult<Value> {
     let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
     let occurrence = integer(cx, values, 4, 0)?.max(0) as usize;
-    let template = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
+    let template = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
     let limit = cx.packet_limit();
     let (before, text) = search.text.split_at(search.start);
     let mut out = before.to_vec();

@@ -4,6 +4,7 @@ use palisade_base::error_catalogue::{
     ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS,
 };
 use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, ValueRef};
 
 use super::edit::{self, Side};
@@ -32,7 +33,6 @@ pub static FUNCTIONS: &[Function] = &[
     function("field", (2, MANY), int, Nullable(field)),
     function("find_in_set", (2, 2), int, Strict(find_in_set)),
     function("format", (2, 3), number_text, Nullable(format)),
-    function("from_base64", (1, 1), binary_of_first, Strict(from_base64)),
     function("hex", (1, 1), hex_type, Strict(hex)),
     function("insert", (4, 4), insert_type, Strict(insert)),
     function("instr", (2, 2), int, Strict(instr)),
@@ -62,7 +62,6 @@ pub static FUNCTIONS: &[Function] = &[
     function("substr", (2, 3), first_type, Strict(substring)),
     function("substring", (2, 3), first_type, Strict(substring)),
     function("substring_index", (3, 3), first_type, Strict(substring_index)),
-    function("to_base64", (1, 1), base64_type, Strict(to_base64)),
     // TRIM(side what FROM text) is bound as trim('side', what, text)
     function("trim", (3, 3), trim_type, Strict(trim)),
     function("ucase", (1, 1), first_type, Strict(upper)),
@@ -128,12 +127,8 @@ fn hex_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     Ok(Typed::strict(text_of_length(bytes * 2, connection), arguments))
 }
 
-fn base64_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let bytes = u64::from(arguments.at(0)?.ty.wire_length(4));
-    Ok(Typed::strict(text_of_length(bytes * 4 / 3 + bytes / 57 + 4, connection), arguments))
-}
-
-fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+/// Bytes, no more than the first argument's text has.
+pub fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let bytes = u64::from(arguments.at(0)?.ty.wire_length(4));
     Ok(Typed::nullable(text_of_length(bytes, CollationId::BINARY)))
 }
@@ -165,7 +160,7 @@ fn first(
     arguments: &[Expr],
     call: &Expr,
 ) -> SqlResult<(Bytes, Charset)> {
-    let text = cx.text(values.at(0)?, arguments.at(0)?, &call.ty);
+    let text = cx.text(values.at(0)?, arguments.at(0)?, &call.ty)?;
     Ok((text, call.ty.collation().get().charset))
 }
 
@@ -188,10 +183,10 @@ fn bit_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
     Ok(Value::Int(text_of(values.at(0)?, &arguments.at(0)?.ty).len() as i64 * 8))
 }
 
-fn char_length(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn char_length(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
     let charset = arguments.at(0)?.ty.collation().get().charset;
-    Ok(Value::Int(charset.char_count(&text) as i64))
+    Ok(Value::Int(cx.watched(|watch| charset.char_count_watched(&text, watch))? as i64))
 }
 
 fn bin(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -249,10 +244,11 @@ fn char_of(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<
 fn concat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let mut out = Bytes::new();
     for (value, argument) in values.iter().zip(arguments) {
-        let text = cx.text(value, argument, &call.ty);
+        let text = cx.text(value, argument, &call.ty)?;
         if out.len() + text.len() > cx.packet_limit() {
             return Ok(cx.too_large("concat"));
         }
+        cx.checkpoint(text.len())?;
         out.extend_from_slice(&text);
     }
     Ok(Value::Bytes(out))
@@ -262,15 +258,16 @@ fn concat_ws(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &
     if values.at(0)?.is_null() {
         return Ok(Value::Null);
     }
-    let separator = cx.text(values.at(0)?, arguments.at(0)?, &call.ty);
+    let separator = cx.text(values.at(0)?, arguments.at(0)?, &call.ty)?;
     let mut out = Bytes::new();
     let mut any = false;
     for (value, argument) in values.iter().zip(arguments).skip(1).filter(|(value, _)| !value.is_null()) {
-        let text = cx.text(value, argument, &call.ty);
+        let text = cx.text(value, argument, &call.ty)?;
         let between: &[u8] = if any { &separator } else { b"" };
         if out.len() + between.len() + text.len() > cx.packet_limit() {
             return Ok(cx.too_large("concat_ws"));
         }
+        cx.checkpoint(text.len())?;
         out.extend_from_slice(between);
         any = true;
         out.extend_from_slice(&text);
@@ -288,7 +285,10 @@ fn elt(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Valu
     let Some(chosen) = chosen else { return Ok(Value::Null) };
     match chosen.eval(cx)? {
         Value::Null => Ok(Value::Null),
-        value => Ok(Value::Bytes(cx.text(&value, chosen, &call.ty))),
+        value => {
+            let text = cx.text(&value, chosen, &call.ty);
+            Ok(Value::Bytes(cx.attempt(text)?))
+        }
     }
 }
 
@@ -319,8 +319,8 @@ fn pair(
     let collation = crate::expr::compare::aggregate_collations(&both, operation)?.0;
     let ty = text_of_length(0, collation);
     Ok((
-        cx.text(values.at(0)?, arguments.at(0)?, &ty),
-        cx.text(values.at(1)?, arguments.at(1)?, &ty),
+        cx.text(values.at(0)?, arguments.at(0)?, &ty)?,
+        cx.text(values.at(1)?, arguments.at(1)?, &ty)?,
         collation,
     ))
 }
@@ -331,14 +331,14 @@ fn needle_and_text(
     cx: &mut Context<'_>,
     [needle, text]: [&Value; 2],
     [needle_argument, text_argument]: [&Expr; 2],
-) -> (Bytes, Bytes, CollationId) {
+) -> SqlResult<(Bytes, Bytes, CollationId)> {
     let own = |argument: &Expr| argument.ty.is_string().then(|| argument.ty.collation());
     let collation = own(text_argument).or_else(|| own(needle_argument)).unwrap_or_default();
     let ty = text_of_length(0, collation);
     let bytes = own(needle_argument) == Some(CollationId::BINARY);
     let needle =
-        if bytes { text_of(needle, &needle_argument.ty) } else { cx.text(needle, needle_argument, &ty) };
-    (needle, cx.text(text, text_argument, &ty), collation)
+        if bytes { text_of(needle, &needle_argument.ty) } else { cx.text(needle, needle_argument, &ty)? };
+    Ok((needle, cx.text(text, text_argument, &ty)?, collation))
 }
 
 fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -346,7 +346,7 @@ fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
         && let ValueRef::Set { bits, .. } = values.at(1)?.as_ref()
     {
         // The place of a member is that in the declaration, whatever else the value holds.
-        let item = cx.text(values.at(0)?, arguments.at(0)?, &arguments.at(1)?.ty);
+        let item = cx.text(values.at(0)?, arguments.at(0)?, &arguments.at(1)?.ty)?;
         let place = members
             .iter()
             .position(|member| collation.get().compare(member, &item) == std::cmp::Ordering::Equal);
@@ -354,38 +354,40 @@ fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
         return Ok(Value::Int(place.map_or(0, |place| place as i64 + 1)));
     }
     let (item, list, collation) = pair(cx, values, arguments, "find_in_set")?;
-    Ok(Value::Int(edit::find_in_set(collation.get(), &item, &list)))
+    let place = cx.watched(|watch| edit::find_in_set(collation.get(), &item, &list, watch))?;
+    Ok(Value::Int(place))
 }
 
 fn locate(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let (needle, text, collation) =
-        needle_and_text(cx, [values.at(0)?, values.at(1)?], [arguments.at(0)?, arguments.at(1)?]);
+        needle_and_text(cx, [values.at(0)?, values.at(1)?], [arguments.at(0)?, arguments.at(1)?])?;
     let position = match values.get(2) {
         Some(position) => cx.to_i64(position.as_ref())?,
         None => 1,
     };
-    let found = edit::locate(collation.get(), &needle, &text, position, |units| cx.checkpoint(units))?;
+    let found = edit::locate(cx, collation.get(), &needle, &text, position)?;
     Ok(Value::Int(found))
 }
 
 fn instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let (needle, text, collation) =
-        needle_and_text(cx, [values.at(1)?, values.at(0)?], [arguments.at(1)?, arguments.at(0)?]);
-    let found = edit::locate(collation.get(), &needle, &text, 1, |units| cx.checkpoint(units))?;
+        needle_and_text(cx, [values.at(1)?, values.at(0)?], [arguments.at(1)?, arguments.at(0)?])?;
+    let found = edit::locate(cx, collation.get(), &needle, &text, 1)?;
     Ok(Value::Int(found))
 }
 
 fn strcmp(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let (left, right, collation) = pair(cx, values, arguments, "strcmp")?;
-    Ok(Value::Int(collation.get().compare(&left, &right) as i64))
+    let order = cx.watched(|watch| collation.get().compare_watched(&left, &right, watch))?;
+    Ok(Value::Int(order as i64))
 }
 
 fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let bits = cx.to_bits(values.at(0)?.as_ref())?;
-    let on = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
-    let off = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
+    let on = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
+    let off = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
     let separator = match values.get(3) {
-        Some(value) => cx.text(value, arguments.at(3)?, &call.ty),
+        Some(value) => cx.text(value, arguments.at(3)?, &call.ty)?,
         None => Bytes::from(","),
     };
     let count = match values.get(4) {
@@ -398,7 +400,15 @@ fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: 
     if cx.exceeds(length + separator.len() * count.saturating_sub(1))? {
         return Ok(cx.too_large("export_set"));
     }
-    Ok(Value::bytes(parts.join(&*separator)))
+    let mut out = Vec::with_capacity(length + separator.len() * count.saturating_sub(1));
+    for (place, part) in parts.iter().enumerate() {
+        cx.checkpoint(part.len() + separator.len())?;
+        if place > 0 {
+            out.extend_from_slice(&separator);
+        }
+        out.extend_from_slice(part);
+    }
+    Ok(Value::bytes(out))
 }
 
 fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
@@ -410,7 +420,7 @@ fn make_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &E
     let mut any = false;
     for (bit, (value, argument)) in values.iter().zip(arguments).skip(1).enumerate().take(64) {
         if bits >> bit & 1 == 1 && !value.is_null() {
-            let text = cx.text(value, argument, &call.ty);
+            let text = cx.text(value, argument, &call.ty)?;
             if cx.exceeds(out.len() + text.len() + usize::from(any))? {
                 return Ok(cx.too_large("make_set"));
             }
@@ -480,77 +490,40 @@ fn hex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> 
     if cx.exceeds(text.len().saturating_mul(2))? {
         return Ok(cx.too_large("hex"));
     }
-    Ok(Value::bytes(edit::hex(&text)))
-}
-
-fn unhex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    match edit::unhex(&text_of(values.at(0)?, &arguments.at(0)?.ty)) {
-        Some(bytes) => Ok(Value::bytes(bytes)),
-        None => cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "unhex"),
-    }
-}
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Characters of a line of TO_BASE64.
-const BASE64_LINE: usize = 76;
-
-fn to_base64(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
-    let digits = text.len().div_ceil(3).saturating_mul(4);
-    if cx.exceeds(digits.saturating_add(digits.saturating_sub(1) / BASE64_LINE))? {
-        return Ok(cx.too_large("to_base64"));
-    }
-    Ok(Value::bytes(base64(&text)))
-}
-
-/// Bytes in base 64, in lines.
-pub fn base64(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
-    let mut line = 0;
-    #[expect(clippy::indexing_slicing, reason = "there is a digit for each value of six bits")]
-    let digit = |bits: u32| char::from(BASE64[(bits & 63) as usize]);
-    for chunk in bytes.chunks(3) {
-        if line == BASE64_LINE {
-            out.push('\n');
-            line = 0;
-        }
-        let word =
-            chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            out.push(if place <= chunk.len() { digit(word >> (18 - 6 * place)) } else { '=' });
-        }
-        line += 4;
-    }
-    out
-}
-
-fn from_base64(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
-    let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
-    for (number, chunk) in digits.chunks(4).enumerate() {
-        let padding = chunk.iter().rev().take_while(|byte| **byte == b'=').count();
-        let last = (number + 1) * 4 == digits.len();
-        if chunk.len() < 4 || padding > 2 || padding > 0 && !last {
-            return Ok(Value::Null);
-        }
-        let mut word = 0u32;
-        for byte in chunk.iter().take(4 - padding) {
-            let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
-            word = word << 6 | digit as u32;
-        }
-        word <<= 6 * padding;
-        out.extend(word.to_be_bytes().iter().skip(1).take(3 - padding));
+    let mut out = Vec::with_capacity(text.len() * 2);
+    for piece in text.chunks(PIECE) {
+        cx.checkpoint(piece.len() * UNITS_A_BYTE)?;
+        edit::put_hex(piece, &mut out);
     }
     Ok(Value::bytes(out))
+}
+
+/// What writing or reading a byte counts as, in units of a nanosecond.
+const UNITS_A_BYTE: usize = 4;
+
+fn unhex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let text = text_of(values.at(0)?, &arguments.at(0)?.ty);
+    let mut out = Vec::with_capacity(text.len().div_ceil(2));
+    // The digits are in pairs from the end.
+    let (mut part, mut rest) = text.split_at_checked(text.len() % (2 * PIECE)).unwrap_or((&text, &[]));
+    loop {
+        cx.checkpoint(part.len() * UNITS_A_BYTE)?;
+        if edit::put_unhex(part, &mut out).is_none() {
+            return cx.wrong_argument("string", (arguments.at(0)?, values.at(0)?), "unhex");
+        }
+        match rest.split_at_checked(2 * PIECE) {
+            Some(next) => (part, rest) = next,
+            None => return Ok(Value::bytes(out)),
+        }
+    }
 }
 
 fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let (position, count) = (cx.to_i64(values.at(1)?.as_ref())?, cx.to_i64(values.at(2)?.as_ref())?);
-    let new = cx.text(values.at(3)?, arguments.at(3)?, &call.ty);
-    match edit::insert(charset, &text, position, count, &new, cx.packet_limit()) {
+    let new = cx.text(values.at(3)?, arguments.at(3)?, &call.ty)?;
+    let limit = cx.packet_limit();
+    match cx.watched(|watch| edit::insert(charset, &text, position, count, &new, limit, watch))? {
         Some(out) => Ok(Value::bytes(out)),
         None => Ok(cx.too_large("insert")),
     }
@@ -559,20 +532,21 @@ fn insert(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
 fn left(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let count = cx.to_i64(values.at(1)?.as_ref())?;
-    Ok(Value::bytes(edit::left(charset, &text, count)))
+    Ok(Value::bytes(cx.watched(|watch| edit::left(charset, &text, count, watch))?))
 }
 
 fn right(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let count = cx.to_i64(values.at(1)?.as_ref())?;
-    Ok(Value::bytes(edit::right(charset, &text, count)))
+    Ok(Value::bytes(cx.watched(|watch| edit::right(charset, &text, count, watch))?))
 }
 
 fn substring(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let position = cx.to_i64(values.at(1)?.as_ref())?;
     let count = values.get(2).map(|count| cx.to_i64(count.as_ref())).transpose()?;
-    Ok(Value::bytes(edit::substring(charset, &text, position, count)))
+    let part = cx.watched(|watch| edit::substring(charset, &text, position, count, watch))?;
+    Ok(Value::bytes(part))
 }
 
 fn substring_index(
@@ -582,33 +556,35 @@ fn substring_index(
     call: &Expr,
 ) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
-    let delimiter = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
+    let delimiter = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
     let count = cx.to_i64(values.at(2)?.as_ref())?;
-    Ok(Value::bytes(edit::substring_index(&text, &delimiter, count)))
+    Ok(Value::bytes(cx.watched(|watch| edit::substring_index(&text, &delimiter, count, watch))?))
 }
 
 fn lower(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
     let mut out = Vec::with_capacity(text.len());
-    call.ty.collation().get().to_lower(&text, &mut out);
+    let collation = call.ty.collation().get();
+    cx.watched(|watch| collation.to_lower_watched(&text, &mut out, watch))?;
     Ok(Value::bytes(out))
 }
 
 fn upper(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
     let mut out = Vec::with_capacity(text.len());
-    call.ty.collation().get().to_upper(&text, &mut out);
+    let collation = call.ty.collation().get();
+    cx.watched(|watch| collation.to_upper_watched(&text, &mut out, watch))?;
     Ok(Value::bytes(out))
 }
 
 fn reverse(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
-    Ok(Value::bytes(edit::reverse(charset, &text)))
+    Ok(Value::bytes(cx.watched(|watch| edit::reverse(charset, &text, watch))?))
 }
 
 fn soundex(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
-    Ok(Value::bytes(edit::soundex(&text, charset)))
+    Ok(Value::bytes(cx.watched(|watch| edit::soundex(&text, charset, watch))?))
 }
 
 fn padded(
@@ -620,11 +596,9 @@ fn padded(
 ) -> SqlResult<Value> {
     let (text, charset) = first(cx, values, arguments, call)?;
     let count = cx.to_i64(values.at(1)?.as_ref())?;
-    let with = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
+    let with = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
     let limit = cx.packet_limit();
-    // What is made may be much longer than what it is made of.
-    cx.checkpoint(usize::try_from(count).unwrap_or(0).min(limit))?;
-    match edit::pad(charset, &text, count, &with, side, limit) {
+    match cx.watched(|watch| edit::pad(charset, &text, count, &with, (side, limit), watch))? {
         Some(out) => Ok(Value::bytes(out)),
         None if count < 0 => Ok(Value::Null),
         None => Ok(cx.too_large(if side == Side::Left { "lpad" } else { "rpad" })),
@@ -653,38 +627,44 @@ fn trim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr)
         b"trailing" => Side::Right,
         _ => Side::Both,
     };
-    let what = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
-    let text = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
-    Ok(Value::bytes(edit::trim(&text, &what, side)))
+    let what = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
+    let text = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
+    Ok(Value::bytes(cx.watched(|watch| edit::trim(&text, &what, side, watch))?))
 }
 
 fn ltrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
-    Ok(Value::bytes(edit::trim(&text, b" ", Side::Left)))
+    Ok(Value::bytes(cx.watched(|watch| edit::trim(&text, b" ", Side::Left, watch))?))
 }
 
 fn rtrim(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
-    Ok(Value::bytes(edit::trim(&text, b" ", Side::Right)))
+    Ok(Value::bytes(cx.watched(|watch| edit::trim(&text, b" ", Side::Right, watch))?))
 }
 
 fn quote(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     if values.at(0)?.is_null() {
         return Ok(Value::bytes("NULL"));
     }
-    let text = cx.text(values.at(0)?, arguments.at(0)?, &call.ty);
-    if cx.exceeds(edit::quoted_length(&text))? {
-        return Ok(cx.too_large("quote"));
+    let text = cx.text(values.at(0)?, arguments.at(0)?, &call.ty)?;
+    let mut out = Vec::with_capacity(text.len() + 2);
+    out.push(b'\'');
+    for piece in text.chunks(PIECE) {
+        cx.checkpoint(piece.len() * UNITS_A_BYTE)?;
+        edit::put_quoted(piece, &mut out);
+        if out.len() >= cx.packet_limit() {
+            return Ok(cx.too_large("quote"));
+        }
     }
-    Ok(Value::bytes(edit::quote(&text)))
+    out.push(b'\'');
+    Ok(Value::bytes(out))
 }
 
 fn repeat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
     let count = cx.to_i64(values.at(1)?.as_ref())?;
-    let length = usize::try_from(count).unwrap_or(0).saturating_mul(text.len());
-    cx.checkpoint(length.min(cx.packet_limit()))?;
-    match edit::repeat(&text, count, cx.packet_limit()) {
+    let limit = cx.packet_limit();
+    match cx.watched(|watch| edit::repeat(&text, count, limit, watch))? {
         Some(out) => Ok(Value::bytes(out)),
         None => Ok(cx.too_large("repeat")),
     }
@@ -692,8 +672,8 @@ fn repeat(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Exp
 
 fn space(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
     let count = cx.to_i64(values.at(0)?.as_ref())?;
-    cx.checkpoint(usize::try_from(count).unwrap_or(0).min(cx.packet_limit()))?;
-    match edit::repeat(b" ", count, cx.packet_limit()) {
+    let limit = cx.packet_limit();
+    match cx.watched(|watch| edit::repeat(b" ", count, limit, watch))? {
         Some(out) => Ok(Value::bytes(out)),
         None => Ok(cx.too_large("space")),
     }
@@ -701,8 +681,8 @@ fn space(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlRes
 
 fn replace(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: &Expr) -> SqlResult<Value> {
     let (text, _) = first(cx, values, arguments, call)?;
-    let from = cx.text(values.at(1)?, arguments.at(1)?, &call.ty);
-    let to = cx.text(values.at(2)?, arguments.at(2)?, &call.ty);
+    let from = cx.text(values.at(1)?, arguments.at(1)?, &call.ty)?;
+    let to = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
     let limit = cx.packet_limit();
     match edit::replace(&text, &from, &to, limit, |units| cx.checkpoint(units))? {
         Some(out) => Ok(Value::bytes(out)),

@@ -34,10 +34,26 @@ pub struct Bench {
     pub refused: AtomicUsize,
     /// Questions until the next one has to.
     pub patience: AtomicUsize,
+    /// How often evaluations have asked whether they may go on: about once a millisecond of work.
+    pub questions: AtomicUsize,
+    /// The statement of which session is killed, and at which question from now on.
+    pub killed_asking: Mutex<Option<(KillFlag, usize)>>,
+}
+
+/// One pause or question more: kills the statement whose turn it is.
+fn count_down(killed: &Mutex<Option<(KillFlag, usize)>>) {
+    if let Some((flag, left)) = &mut *killed.lock().unwrap() {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            flag.kill_statement();
+        }
+    }
 }
 
 impl Host for Bench {
     fn may_compute(&self, _: u64) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed);
+        count_down(&self.killed_asking);
         if self.interrupts && self.patience.load(Ordering::Relaxed) == 0 {
             self.patience.store(self.refused.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
             return false;
@@ -47,12 +63,7 @@ impl Host for Bench {
     }
     fn pause(&self, _: u64) -> BoxFuture<'_, ()> {
         self.pauses.fetch_add(1, Ordering::Relaxed);
-        if let Some((flag, left)) = &mut *self.killed.lock().unwrap() {
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                flag.kill_statement();
-            }
-        }
+        count_down(&self.killed);
         Box::pin(palisade_sql::run::yield_now())
     }
     fn variable(&self, _: &Session, _: Option<Scope>, _: &str) -> SqlResult<Option<Value>> {

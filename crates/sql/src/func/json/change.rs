@@ -49,7 +49,7 @@ fn for_each_pair(
 ) -> SqlResult<Value> {
     let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     for position in (1..arguments.values.len()).step_by(2) {
-        let Some(path) = arguments.plain_path(position)? else { return Ok(Value::Null) };
+        let Some(path) = arguments.plain_path(cx, position)? else { return Ok(Value::Null) };
         let value = arguments.value(cx, position + 1)?;
         change(&mut document, &path, value)?;
     }
@@ -155,7 +155,7 @@ fn remove(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     let arguments = Arguments { function: "json_remove", values, exprs };
     let Some(mut document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
     for position in 1..values.len() {
-        let Some(path) = arguments.plain_path(position)? else { return Ok(Value::Null) };
+        let Some(path) = arguments.plain_path(cx, position)? else { return Ok(Value::Null) };
         if path.legs.is_empty() {
             return Err(mysql_error!(ER_JSON_VACUOUS_PATH));
         }

@@ -4,22 +4,27 @@ use palisade_base::error_catalogue::{ER_INVALID_JSON_VALUE_FOR_CAST, ER_NUMERIC_
 use palisade_base::mysql_error;
 use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::json::{Json, JsonError, parse};
-use palisade_catalog::{Charset, CollationId, Decimal, SqlType, Value, charset, number};
+use palisade_catalog::watch::{PIECE, pieces};
+use palisade_catalog::{Charset, CollationId, Decimal, SqlType, Value, Watch, charset, number};
 
 use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{CastTarget, Context, Expr, Node, SubqueryUse};
 
 /// A value's text in UTF-8. Binary strings are taken for it.
-pub fn utf8_text(value: &Value, expr: &Expr) -> String {
+pub fn utf8_text(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<String> {
     let text = text_of(value, &expr.ty);
     let from = if expr.ty.is_text() { expr.ty.collation().get().charset } else { Charset::Utf8mb4 };
-    if from.is_utf8() || text.is_ascii() {
-        return String::from_utf8_lossy(&text).into_owned();
+    if from.is_utf8() && text.len() <= PIECE {
+        return Ok(String::from_utf8_lossy(&text).into_owned());
     }
     let mut out = Vec::with_capacity(text.len());
-    charset::convert(&text, from, Charset::Utf8mb4, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    cx.watched(|watch| match from.is_utf8() {
+        true => pieces(from, &text, watch)
+            .for_each(|piece| out.extend_from_slice(String::from_utf8_lossy(piece).as_bytes())),
+        false => drop(charset::convert_watched(&text, from, Charset::Utf8mb4, &mut out, watch)),
+    })?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// Whether an expression is TRUE or FALSE: in SQL they are 1 and 0, in JSON they are values of their own.
@@ -56,7 +61,7 @@ pub fn is_truth(expr: &Expr) -> bool {
 }
 
 /// A binary string in JSON: a string that names the type of its column and has the bytes in base 64.
-fn opaque(bytes: &[u8], ty: &SqlType) -> Json {
+fn opaque(cx: &mut Context<'_>, bytes: &[u8], ty: &SqlType) -> SqlResult<Json> {
     const VARBINARY: u8 = 15;
     const BIT: u8 = 16;
     let number = match ty {
@@ -64,7 +69,7 @@ fn opaque(bytes: &[u8], ty: &SqlType) -> Json {
         SqlType::Binary { .. } | SqlType::Blob { .. } => ty.wire_code(),
         _ => VARBINARY,
     };
-    Json::String(format!("base64:type{number}:{}", crate::func::string::base64(bytes)))
+    Ok(Json::String(format!("base64:type{number}:{}", crate::func::base64::lines(cx, bytes)?)))
 }
 
 /// A SQL value as JSON. A text is a string, whatever it says; a value of type JSON is what it is.
@@ -82,11 +87,11 @@ pub fn to_json(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<Js
             cx.read_json(text, Form::Normal)?.unwrap_or(Json::Null)
         }
         Value::Bytes(text) if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY => {
-            opaque(text, &expr.ty)
+            opaque(cx, text, &expr.ty)?
         }
-        Value::Bit { .. } => opaque(&text_of(value, &expr.ty), &expr.ty),
-        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => Json::String(utf8_text(value, expr)),
-        Value::Date(_) => Json::String(utf8_text(value, expr)),
+        Value::Bit { .. } => opaque(cx, &text_of(value, &expr.ty), &expr.ty)?,
+        Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => Json::String(utf8_text(cx, value, expr)?),
+        Value::Date(_) => Json::String(utf8_text(cx, value, expr)?),
         // with all digits of the second, whatever the type says
         Value::Time(time) => {
             let mut text = Vec::new();
@@ -99,7 +104,7 @@ pub fn to_json(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<Js
             Json::String(String::from_utf8_lossy(&text).into_owned())
         }
         // expressions have converted it to a DATETIME
-        Value::Timestamp(_) => Json::String(utf8_text(value, expr)),
+        Value::Timestamp(_) => Json::String(utf8_text(cx, value, expr)?),
     })
 }
 
@@ -135,9 +140,18 @@ impl Context<'_> {
 
     /// The normal text of a document; `None` if it is longer than `max_allowed_packet`.
     pub fn write_json(&mut self, document: &Json) -> SqlResult<Option<Vec<u8>>> {
+        self.write_json_by(|out, watch| document.write_watched(out, watch))
+    }
+
+    /// A text that is written by a function whose watch is told before each part how long the text is; `None` if it
+    /// is longer than `max_allowed_packet`.
+    pub fn write_json_by(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>, Watch<'_>) -> bool,
+    ) -> SqlResult<Option<Vec<u8>>> {
         let limit = self.packet_limit();
         let (mut out, mut failure, mut looked_at) = (Vec::new(), None, 0);
-        let is_complete = document.write_watched(&mut out, &mut |length| {
+        let is_complete = write(&mut out, &mut |length| {
             if length - looked_at > WRITTEN_A_LOOK {
                 failure = self.checkpoint((length - looked_at).saturating_mul(UNITS_A_BYTE_WRITTEN)).err();
                 looked_at = length;

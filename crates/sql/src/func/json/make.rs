@@ -70,12 +70,12 @@ fn array(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
 }
 
 /// A member's name from a value that is not NULL.
-pub fn member_name(value: &Value, expr: &Expr) -> SqlResult<Name> {
+pub fn member_name(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<Name> {
     if value.is_null() {
         return Err(mysql_error!(ER_JSON_DOCUMENT_NULL_KEY));
     }
     not_binary(expr)?;
-    Ok(Name(utf8_text(value, expr)))
+    Ok(Name(utf8_text(cx, value, expr)?))
 }
 
 fn object(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -85,7 +85,7 @@ fn object(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     let arguments = Arguments { function: "json_object", values, exprs };
     let mut members = Members::new();
     for position in (0..values.len()).step_by(2) {
-        let name = member_name(values.at(position)?, exprs.at(position)?)?;
+        let name = member_name(cx, values.at(position)?, exprs.at(position)?)?;
         members.insert(name, arguments.value(cx, position + 1)?);
     }
     written(cx, "json_object", &Json::Object(members))
@@ -96,13 +96,10 @@ fn pretty(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
         return Ok(Value::Null);
     };
     // each level indents each of its lines: the length is a product
-    let length = document.pretty_length(0);
-    if cx.exceeds(length)? {
-        return Ok(cx.too_large("json_pretty"));
+    match cx.write_json_by(|out, watch| document.write_pretty(0, out, watch))? {
+        Some(text) => Ok(Value::bytes(text)),
+        None => Ok(cx.too_large("json_pretty")),
     }
-    let mut out = Vec::with_capacity(length);
-    document.write_pretty(0, &mut out);
-    Ok(Value::bytes(out))
 }
 
 fn type_of(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -115,20 +112,17 @@ fn quote(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
         return Err(mysql_error!(ER_INCORRECT_TYPE, 1, "json_quote"));
     }
     require_text(exprs.at(0)?, "json_quote")?;
-    let text = utf8_text(values.at(0)?, exprs.at(0)?);
-    let length = json::quoted_length(&text);
-    if cx.exceeds(length)? {
-        return Ok(cx.too_large("json_quote"));
+    let text = utf8_text(cx, values.at(0)?, exprs.at(0)?)?;
+    match cx.write_json_by(|out, watch| json::quote_watched(&text, out, watch))? {
+        Some(text) => Ok(Value::bytes(text)),
+        None => Ok(cx.too_large("json_quote")),
     }
-    let mut out = Vec::with_capacity(length);
-    json::quote(&text, &mut out);
-    Ok(Value::bytes(out))
 }
 
 /// The text of a JSON string; other values and texts that are in no quotation marks stay as they are.
 fn unquote(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     require_text(exprs.at(0)?, "json_unquote")?;
-    let text = utf8_text(values.at(0)?, exprs.at(0)?);
+    let text = utf8_text(cx, values.at(0)?, exprs.at(0)?)?;
     let quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
     if !quoted {
         return Ok(Value::bytes(text));
@@ -148,10 +142,13 @@ fn valid(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> Sq
     let valid = match ty {
         SqlType::Json => true,
         ty if !ty.is_string() || ty.collation() == CollationId::BINARY => false,
-        _ => match cx.read_json(utf8_text(values.at(0)?, exprs.at(0)?).as_bytes(), Form::Any)? {
-            Err(error @ json::JsonError::TooDeep) => return Err(document_error(error, 1, "json_valid")),
-            parsed => parsed.is_ok(),
-        },
+        _ => {
+            let text = utf8_text(cx, values.at(0)?, exprs.at(0)?)?;
+            match cx.read_json(text.as_bytes(), Form::Any)? {
+                Err(error @ json::JsonError::TooDeep) => return Err(document_error(error, 1, "json_valid")),
+                parsed => parsed.is_ok(),
+            }
+        }
     };
     Ok(Value::Int(i64::from(valid)))
 }

@@ -118,40 +118,43 @@ impl Arguments<'_> {
         }
         let parsed = match (&expr.ty, value) {
             (SqlType::Json, Value::Bytes(text)) => cx.read_json(text, Form::Normal)?,
-            _ => cx.read_json(self.utf8(position)?.as_bytes(), Form::Any)?,
+            _ => {
+                let text = self.utf8(cx, position)?;
+                cx.read_json(text.as_bytes(), Form::Any)?
+            }
         };
         Ok(parsed.map(Some))
     }
 
     /// An argument's text in UTF-8; 3144 of a binary string.
-    fn utf8(&self, position: usize) -> SqlResult<String> {
+    fn utf8(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<String> {
         let expr = self.exprs.at(position)?;
         not_binary(expr)?;
-        Ok(utf8_text(self.values.at(position)?, expr))
+        utf8_text(cx, self.values.at(position)?, expr)
     }
 
     /// The path that an argument is; `None` if it is NULL.
-    fn path(&self, position: usize) -> SqlResult<Option<Path>> {
+    fn path(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<Path>> {
         if self.is_null(position)? {
             return Ok(None);
         }
-        read_path(&self.utf8(position)?).map(Some)
+        read_path(&self.utf8(cx, position)?).map(Some)
     }
 
     /// A path that finds one value at most; `None` if it is NULL.
-    fn plain_path(&self, position: usize) -> SqlResult<Option<Path>> {
-        match self.path(position)? {
+    fn plain_path(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<Path>> {
+        match self.path(cx, position)? {
             Some(path) if path.is_wild() => Err(mysql_error!(ER_INVALID_JSON_PATH_WILDCARD)),
             path => Ok(path),
         }
     }
 
     /// Whether an argument says 'all', not 'one'; `None` if it is NULL.
-    fn all(&self, position: usize) -> SqlResult<Option<bool>> {
+    fn all(&self, cx: &mut Context<'_>, position: usize) -> SqlResult<Option<bool>> {
         if self.is_null(position)? {
             return Ok(None);
         }
-        match self.utf8(position)?.to_ascii_lowercase().as_str() {
+        match self.utf8(cx, position)?.to_ascii_lowercase().as_str() {
             "all" => Ok(Some(true)),
             "one" => Ok(Some(false)),
             _ => Err(mysql_error!(ER_JSON_BAD_ONE_OR_ALL_ARG, self.function)),
@@ -187,6 +190,9 @@ fn found<'a>(
     path.find_counted(document, wraps, |units| cx.checkpoint(units))
 }
 
+/// What an item that is written counts as, beside its text, in units of a nanosecond.
+const UNITS_AN_ITEM: usize = 32;
+
 /// An array of these values as a value of type JSON; NULL with 1301 if it is too long.
 fn written_array<'a>(
     cx: &mut Context<'_>,
@@ -201,9 +207,8 @@ fn written_array<'a>(
         if out.len() > 1 {
             out.extend_from_slice(b", ");
         }
-        let before = out.len();
-        item.write(&mut out);
-        cx.checkpoint((out.len() - before).saturating_mul(8))?;
+        cx.checkpoint(UNITS_AN_ITEM)?;
+        cx.watched(|watch| item.write_counted(&mut out, watch))?;
         if out.len() >= cx.packet_limit() {
             return Ok(cx.too_large(function));
         }

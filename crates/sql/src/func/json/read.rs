@@ -41,7 +41,7 @@ fn extract(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> 
     let mut several = values.len() > 2;
     let mut found = Vec::new();
     for position in 1..values.len() {
-        let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
+        let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         several |= path.is_wild();
         let locations = super::found(cx, &path, &document, true)?;
         found.extend(locations.into_iter().map(|location| location.value));
@@ -63,7 +63,7 @@ fn with_part(
     if arguments.values.len() < 2 {
         return answer(cx, &document);
     }
-    let Some(path) = arguments.plain_path(1)? else { return Ok(Value::Null) };
+    let Some(path) = arguments.plain_path(cx, 1)? else { return Ok(Value::Null) };
     match path.first(&document) {
         Some(location) => answer(cx, location.value),
         None => Ok(Value::Null),
@@ -78,7 +78,7 @@ fn length(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     if values.len() < 2 {
         return Ok(int(document.length()));
     }
-    let Some(path) = arguments.path(1)? else { return Ok(Value::Null) };
+    let Some(path) = arguments.path(cx, 1)? else { return Ok(Value::Null) };
     Ok(match super::found(cx, &path, &document, true)?.as_slice() {
         [] => Value::Null,
         [one] => int(one.value.length()),
@@ -169,7 +169,7 @@ fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) ->
     if values.len() < 3 {
         return Ok(boolean(is_contained(cx, &candidate, &target)?));
     }
-    let Some(path) = arguments.plain_path(2)? else { return Ok(Value::Null) };
+    let Some(path) = arguments.plain_path(cx, 2)? else { return Ok(Value::Null) };
     Ok(match path.first(&target) {
         Some(location) => boolean(is_contained(cx, &candidate, location.value)?),
         None => Value::Null,
@@ -180,9 +180,9 @@ fn contains(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) ->
 fn contains_path(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_contains_path", values, exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    let Some(all) = arguments.all(1)? else { return Ok(Value::Null) };
+    let Some(all) = arguments.all(cx, 1)? else { return Ok(Value::Null) };
     for position in 2..values.len() {
-        let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
+        let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         if super::found(cx, &path, &document, true)?.is_empty() == all {
             return Ok(boolean(!all));
         }

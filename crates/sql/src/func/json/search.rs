@@ -81,17 +81,17 @@ const UNITS_A_BYTE: usize = 8;
 fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> SqlResult<Value> {
     let arguments = Arguments { function: "json_search", values, exprs };
     let Some(document) = arguments.document(cx, 0)? else { return Ok(Value::Null) };
-    let Some(all) = arguments.all(1)? else { return Ok(Value::Null) };
+    let Some(all) = arguments.all(cx, 1)? else { return Ok(Value::Null) };
     let escape = match values.get(3) {
         None | Some(Value::Null) => String::new(),
-        Some(_) => arguments.utf8(3)?,
+        Some(_) => arguments.utf8(cx, 3)?,
     };
     if escape.chars().count() > 1 {
         return Err(mysql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"));
     }
     let mut paths = Vec::new();
     for position in 4..values.len() {
-        let Some(path) = arguments.path(position)? else { return Ok(Value::Null) };
+        let Some(path) = arguments.path(cx, position)? else { return Ok(Value::Null) };
         paths.push(path);
     }
     if arguments.is_null(2)? {
@@ -102,7 +102,7 @@ fn search(cx: &mut Context<'_>, values: &[Value], exprs: &[Expr], _: &Expr) -> S
     }
     let escape = if escape.is_empty() { "\\".to_owned() } else { escape };
     let mut search = Search {
-        pattern: arguments.utf8(2)?,
+        pattern: arguments.utf8(cx, 2)?,
         escape,
         all,
         found: Vec::new(),

@@ -51,7 +51,7 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
     let read = Arguments { function: "json_value", values: &values, exprs: arguments };
     if arguments.at(0)?.ty != SqlType::Json && !values.at(0)?.is_null() {
         // a binary string is refused whatever the clauses say
-        read.utf8(0)?;
+        read.utf8(cx, 0)?;
     }
     let document = read.read_document(cx, 0);
     let document = match cx.attempt(document)? {
@@ -59,7 +59,7 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
         Ok(None) => return Ok(Value::Null),
         Err(error) => return answer(cx, on_error, document_error(error, 1, "json_value")),
     };
-    let Some(path) = read.path(1)? else { return Ok(Value::Null) };
+    let Some(path) = read.path(cx, 1)? else { return Ok(Value::Null) };
     let found = super::found(cx, &path, &document, true);
     let found = cx.attempt(found)?;
     let value = match found.as_slice() {
