@@ -231,8 +231,16 @@ pub(crate) fn encode_from<'v>(
 /// The row of `values`, one per column in SQL order.
 pub fn encode(table: &Table, values: &[Value]) -> Result<Vec<u8>, RowError> {
     let mut out = Vec::with_capacity(64);
-    encode_with(table, |column| values.get(column).map_or(ValueRef::Null, Value::as_ref), &mut out)?;
+    encode_into(table, values, &mut out)?;
     Ok(out)
+}
+
+/// [`encode`], appended to `out`.
+pub fn encode_into(table: &Table, values: &[Value], out: &mut Vec<u8>) -> Result<(), RowError> {
+    if values.len() != table.columns.len() {
+        return Err(RowError::Mismatch { column: values.len() });
+    }
+    encode_with(table, |column| values.get(column).map_or(ValueRef::Null, Value::as_ref), out)
 }
 
 /// A row, read in place.

@@ -59,7 +59,7 @@ pub(crate) fn warn(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
                     _ => mysql_error!(ER_NOT_HINT_UPDATABLE_VARIABLE, format!("'{name}'")),
                 }
             }
-            Hint::SetVariable { name, written, .. } if is_repeated(&hints[..position], name) => {
+            Hint::SetVariable { name, written, .. } if is_repeated(hints, position, name) => {
                 mysql_error!(ER_WARN_CONFLICTING_HINT, format!("SET_VAR({name}={written}) "))
             }
             Hint::SetVariable { .. } => continue,
@@ -95,7 +95,7 @@ fn apply_some(host: &dyn Host, session: &mut Session, hints: &[Hint]) {
     keep_variables(session);
     for (position, hint) in hints.iter().enumerate() {
         let Hint::SetVariable { name, value, .. } = hint else { continue };
-        if !is_settable(name) || is_repeated(&hints[..position], name) {
+        if !is_settable(name) || is_repeated(hints, position, name) {
             continue;
         }
         let value = match value {
@@ -134,9 +134,10 @@ fn is_settable(name: &str) -> bool {
     SETTABLE.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Whether one of `earlier` sets the variable.
-fn is_repeated(earlier: &[Hint], name: &str) -> bool {
-    earlier
+/// Whether one of the hints before `position` sets the variable.
+fn is_repeated(hints: &[Hint], position: usize, name: &str) -> bool {
+    hints
         .iter()
+        .take(position)
         .any(|hint| matches!(hint, Hint::SetVariable { name: known, .. } if known.eq_ignore_ascii_case(name)))
 }

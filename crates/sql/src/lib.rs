@@ -30,6 +30,7 @@
 //! Deliberately absent: sockets, packets, accounts.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod bind;
 pub mod command;

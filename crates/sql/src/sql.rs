@@ -413,7 +413,7 @@ impl Sql {
                     }
                 };
                 let max_execution_time = query.max_execution_time();
-                let plan = Plan { max_execution_time, ..binder.finish(Some(bound)) };
+                let plan = Plan { max_execution_time, ..binder.finish(Some(bound))? };
                 CachedStatement::Query(Arc::new(plan), query.into.clone())
             }
             Statement::Insert(insert) => CachedStatement::Insert(binder.insert(insert)?),

@@ -262,7 +262,7 @@ impl Sql {
             binder.scopes.push(Scope::default());
             let bound = binder.all(exprs)?;
             binder.scopes.pop();
-            (bound, Arc::new(binder.finish(None)))
+            (bound, Arc::new(binder.finish(None)?))
         };
         session.check_branch_for(&plan)?;
         let savepoint = match plan.tables.is_empty() {

@@ -50,7 +50,12 @@ pub(super) fn check(def: &TableDef) -> Result<(), DescriptorError> {
         columns.dedup();
         require(columns.len() == index.parts.len(), "an index has a column twice")?;
     }
-    require(def.indexes[0].unique, "the clustered index is unique")
+    for key in &def.foreign_keys {
+        let mut columns = key.columns.iter();
+        let are_there = columns.all(|column| usize::from(*column) < def.columns.len());
+        require(are_there, "a foreign key is over a column that does not exist")?;
+    }
+    require(def.indexes.first().is_some_and(|index| index.unique), "the clustered index is unique")
 }
 
 fn check_type(sql_type: &SqlType) -> Result<(), DescriptorError> {

@@ -305,6 +305,12 @@ impl TableDef {
             .position(|column| column.name.eq_ignore_ascii_case(name) || equal_fold(&column.name, name))
     }
 
+    /// The column that a part of an index or of a foreign key names by its position.
+    #[expect(clippy::indexing_slicing, reason = "`Table::new` refuses keys over columns that are not there")]
+    pub fn key_column(&self, position: u16) -> &Column {
+        &self.columns[usize::from(position)]
+    }
+
     /// Position of the index called `name`, without regard to case.
     pub fn index_number(&self, name: &str) -> Option<usize> {
         self.indexes.iter().position(|index| equal_fold(&index.name, name))

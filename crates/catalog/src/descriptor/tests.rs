@@ -130,6 +130,17 @@ fn contradictions_are_refused() {
     refused(|def| def.indexes[0].unique = false);
     refused(|def| def.indexes.push(Index::new("j", vec![IndexPart::of(1)])));
     refused(|def| def.indexes.push(Index::new("j", vec![IndexPart::of(0), IndexPart::of(0)])));
+    refused(|def| {
+        def.foreign_keys.push(ForeignKey {
+            name: "f".into(),
+            columns: vec![0, 2],
+            referenced_schema: "s".into(),
+            referenced_table: "u".into(),
+            referenced_columns: vec!["a".into(), "b".into()],
+            on_delete: String::new(),
+            on_update: String::new(),
+        })
+    });
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::expr::compare::result_collation;
 use crate::expr::convert::is_chosen;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
+use crate::place::At;
 use crate::plan::SortKey;
 use crate::plan::conditions::expr_slots;
 
@@ -54,16 +55,16 @@ impl Binder<'_> {
         let (spec, nullable) = self.aggregate_spec(aggregate, arguments, order_by)?;
         let ty = spec.ty.clone();
         let name: Arc<str> = format!("{spec}").into();
-        let slot = match self.scopes[level].group_slot {
+        let slot = match self.scopes.at(level)?.group_slot {
             Some(slot) => slot,
             None => self.new_slot(),
         };
-        let scope = &mut self.scopes[level];
+        let scope = self.scopes.at_mut(level)?;
         scope.group_slot = Some(slot);
         let column = scope.group_width + scope.aggregate_of(spec);
         if level < home {
             let read = [OuterColumn { slot, column, name: name.clone() }];
-            self.scopes[level + 1..].iter_mut().for_each(|inner| inner.read_outside(&read));
+            self.scopes.iter_mut().skip(level + 1).for_each(|inner| inner.read_outside(&read));
         }
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };
         Ok(Expr { node: Node::Column { slot, column, name, computed: true }, ty, nullable, coercibility })
@@ -87,12 +88,12 @@ impl Binder<'_> {
         };
         let read = slots.iter().filter_map(block_of).max();
         let allows = |block: usize| {
-            let scope: &Scope = &self.scopes[block];
-            scope.aggregates_allowed && !scope.in_aggregate
+            let scope: Option<&Scope> = self.scopes.get(block);
+            scope.is_some_and(|scope| scope.aggregates_allowed && !scope.in_aggregate)
         };
         let block = match read {
             Some(read) if allows(read) => read,
-            Some(read) if read == home || self.scopes[read].in_aggregate => return Err(invalid()),
+            Some(read) if read == home || self.scopes.at(read)?.in_aggregate => return Err(invalid()),
             None if allows(home) => home,
             read => {
                 let enclosing = (read.map_or(0, |read| read + 1)..home).rev().find(|block| allows(*block));

@@ -80,7 +80,7 @@ impl Binder<'_> {
             self.cacheable = self.cacheable && is_cacheable(function);
         }
         self.has_effects |= function.purity == Purity::Effect;
-        adapt_documents(function, &mut arguments);
+        adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments);
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
         let coercibility = if !typed.ty.is_string() {

@@ -11,7 +11,6 @@ use super::compare::{bit_operation, compare, compare_case, comparison, negation,
 use super::literal::{charset_collation, text_literal};
 use super::types::{json_as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
-use crate::SqlResult;
 use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits;
@@ -20,7 +19,10 @@ use crate::expr::compare::result_collation;
 use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, Subquery, SubqueryUse, Truth,
 };
+use crate::place::At;
+use crate::plan::Query;
 use crate::session::UserVariable;
+use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {
     /// Binds an expression that has one column.
@@ -105,7 +107,7 @@ impl Binder<'_> {
             ast::Expr::Row(_) => Err(mysql_error!(ER_OPERAND_COLUMNS, 1)),
             ast::Expr::Subquery(query) => {
                 let (number, correlated) = self.subquery(query)?;
-                let plan = self.subqueries[number].clone().expect("it was just bound");
+                let plan = self.bound_subquery(number)?;
                 let [column] = plan.output.as_slice() else {
                     return Err(mysql_error!(ER_OPERAND_COLUMNS, 1));
                 };
@@ -465,7 +467,7 @@ impl Binder<'_> {
         let Some(table) = source.and_then(|source| source.table.clone()) else {
             return Err(mysql_error!(ER_NO_DEFAULT_FOR_FIELD, column.column));
         };
-        let known = &table.columns[position];
+        let known = table.columns.at(position)?;
         use palisade_catalog::descriptor::DefaultValue;
         match &known.default {
             DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), known.sql_type.clone())),
@@ -483,8 +485,14 @@ impl Binder<'_> {
         self.subqueries.push(None);
         let plan = self.nested(|binder| binder.query(query))?;
         let correlated = !plan.outer_slots.is_empty() || reads_variables(&plan);
-        self.subqueries[number] = Some(Arc::new(plan));
+        *self.subqueries.at_mut(number)? = Some(Arc::new(plan));
         Ok((number, correlated))
+    }
+
+    /// The plan of a subquery that [`subquery`](Self::subquery) has bound.
+    pub(super) fn bound_subquery(&self, number: usize) -> SqlResult<Arc<Query>> {
+        let plan = self.subqueries.at(number)?.clone();
+        plan.ok_or_else(|| SqlError::internal("a subquery is read before it is bound"))
     }
 
     /// The negation of a constant that is no BIGINT: a DECIMAL. That of a constant which is kept apart from

@@ -11,6 +11,7 @@ use super::compare::compare;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
 use super::{Binder, CommonTable, not_supported};
 use crate::expr::{Comparison, Expr};
+use crate::place::At;
 use crate::plan::{Query, Recursion};
 use crate::sink::ColumnMeta;
 use crate::{Session, SqlResult};
@@ -158,14 +159,14 @@ impl Binder<'_> {
         let left = self.reference(&join.left)?;
         let middle = place(self.scope());
         let right = self.reference(&join.right)?;
-        let last = self.scope().sources.len();
         match join.kind {
             AstJoinKind::Left => {
-                self.scope().sources[middle.source..last].iter_mut().for_each(|source| source.outer = true)
+                self.scope().sources.iter_mut().skip(middle.source).for_each(|source| source.outer = true)
             }
-            AstJoinKind::Right => self.scope().sources[first.source..middle.source]
-                .iter_mut()
-                .for_each(|source| source.outer = true),
+            AstJoinKind::Right => {
+                let left = self.scope().sources.iter_mut().take(middle.source).skip(first.source);
+                left.for_each(|source| source.outer = true);
+            }
             AstJoinKind::Inner | AstJoinKind::Straight => {}
         }
         let mut on = Vec::new();
@@ -176,7 +177,7 @@ impl Binder<'_> {
                 let whole = std::mem::take(self.scope());
                 let merged = whole.merged.iter().filter(|(source, _)| *source >= first.source);
                 let visible = Scope {
-                    sources: whole.sources[first.source..].to_vec(),
+                    sources: whole.sources.tail(first.source)?.to_vec(),
                     merged: merged.map(|(source, column)| (source - first.source, *column)).collect(),
                     clause: Clause::On,
                     ..Scope::default()
@@ -192,7 +193,7 @@ impl Binder<'_> {
                 self.merge_columns(names, first, middle, join.kind, &mut on)?;
             }
             JoinCondition::Natural => {
-                let names = self.common_names(first, middle);
+                let names = self.common_names(first, middle)?;
                 self.merge_columns(&names, first, middle, join.kind, &mut on)?;
             }
         }
@@ -213,15 +214,15 @@ impl Binder<'_> {
         kind: AstJoinKind,
         on: &mut Vec<Expr>,
     ) -> SqlResult<()> {
-        let scope = self.scopes.last_mut().expect("FROM is bound within a scope");
-        let (left, right) = scope.star[first.star..].split_at(middle.star - first.star);
+        let scope = self.scope();
+        let (left, right) = scope.star.tail(first.star)?.split_at(middle.star - first.star);
         let mut pairs = Vec::with_capacity(names.len());
         for name in names {
             // What was merged before is seen once; what two tables of an operand have without that is
             // ambiguous.
             let find = |range: std::ops::Range<usize>| {
                 let mut found = range
-                    .filter_map(|source| scope.sources[source].column(name).map(|column| (source, column)))
+                    .filter_map(|source| Some((source, scope.sources.get(source)?.column(name)?)))
                     .filter(|at| !scope.merged.contains(at));
                 match (found.next(), found.next()) {
                     (Some(at), None) => Ok(at),
@@ -231,9 +232,8 @@ impl Binder<'_> {
             };
             let left = find(first.source..middle.source)?;
             let right = find(middle.source..scope.sources.len())?;
-            let [left_expr, right_expr] =
-                [left, right].map(|(source, column)| scope.sources[source].expr(column));
-            on.push(compare(Comparison::Equal, left_expr, right_expr)?);
+            let column = |(source, column): (usize, usize)| scope.sources.at(source)?.expr(column);
+            on.push(compare(Comparison::Equal, column(left)?, column(right)?)?);
             pairs.push(if kind == AstJoinKind::Right { (right, left) } else { (left, right) });
         }
         // The columns in common come first, in the order of the operand whose values they show; then what
@@ -251,18 +251,22 @@ impl Binder<'_> {
     }
 
     /// The names that both operands of a NATURAL JOIN have.
-    fn common_names(&self, first: Place, middle: Place) -> Vec<String> {
-        let scope = self.scopes.last().expect("FROM is bound within a scope");
-        let name = |at: &(usize, usize)| &scope.sources[at.0].columns[at.1].name;
-        let (left, right) = scope.star[first.star..].split_at(middle.star - first.star);
+    fn common_names(&mut self, first: Place, middle: Place) -> SqlResult<Vec<String>> {
+        let scope = self.scope();
+        let name = |at: &(usize, usize)| -> SqlResult<&String> {
+            Ok(&scope.sources.at(at.0)?.columns.at(at.1)?.name)
+        };
+        let (left, right) = scope.star.tail(first.star)?.split_at(middle.star - first.star);
         let mut names: Vec<String> = Vec::new();
+        let right: Vec<&String> = right.iter().map(name).collect::<SqlResult<_>>()?;
         for candidate in left.iter().map(name) {
+            let candidate = candidate?;
             let is_known = names.iter().any(|known| same_name(known, candidate));
-            if !is_known && right.iter().any(|at| same_name(name(at), candidate)) {
+            if !is_known && right.iter().any(|name| same_name(name, candidate)) {
                 names.push(candidate.clone());
             }
         }
-        names
+        Ok(names)
     }
 
     fn factor(&mut self, factor: &ast::TableFactor) -> SqlResult<JoinTree> {
@@ -279,7 +283,7 @@ impl Binder<'_> {
             && let Some(position) =
                 self.common_tables.iter().rposition(|table| table.name == factor.name.name)
         {
-            let common = self.common_tables[position].clone();
+            let common = self.common_tables.at(position)?.clone();
             // A common table sees only those before it.
             let later = self.common_tables.split_off(position);
             let bound = match crate::plan::select::mentions(&common.query, &common.name) {
@@ -393,7 +397,7 @@ impl Binder<'_> {
     /// A step reads the rows of the round before.
     fn working_table(&mut self, position: usize, alias: String) -> SqlResult<JoinTree> {
         let depth = self.depth;
-        let working = &mut self.recursions[position];
+        let working = self.recursions.at_mut(position)?;
         working.reads += 1;
         if working.reads > 1 || working.depth != depth {
             return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, working.name));
@@ -430,7 +434,7 @@ impl Binder<'_> {
         if reads(first) || terms.iter().any(|term| !reads(&term.body)) {
             return Err(mysql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, name));
         }
-        let own = self.scopes.pop().expect("FROM is bound within a scope");
+        let own = self.take_scope()?;
         let reads = self.subquery_reads.len();
         let bound = self.nested(|binder| binder.recursion(common, first, seeds, terms));
         self.subquery_reads.truncate(reads);
@@ -520,7 +524,7 @@ impl Binder<'_> {
     /// Binds a derived table or common table expression.
     fn derived(&mut self, query: &ast::Query, alias: &str, names: &[String]) -> SqlResult<JoinTree> {
         // It does not see the tables beside it.
-        let own = self.scopes.pop().expect("FROM is bound within a scope");
+        let own = self.take_scope()?;
         self.derived_depth += 1;
         let reads = self.subquery_reads.len();
         let planned = self.nested(|binder| binder.query(query));

@@ -17,6 +17,7 @@ use super::compare::compare;
 use super::scope::{Clause, Source};
 use crate::SqlResult;
 use crate::expr::{Comparison, Expr, Node, Truth};
+use crate::place::At;
 
 impl Binder<'_> {
     /// Binds the condition of WHERE, and gives the conditions that it joins by AND.
@@ -65,7 +66,7 @@ impl Binder<'_> {
     /// `d IS NULL` is `d = '0000-00-00'` where `d` cannot be NULL.
     fn find_zero_date(&self, condition: &mut Expr) -> SqlResult<()> {
         let Some((operand, source, column)) = self.null_column(condition) else { return Ok(()) };
-        let known = &source.columns[column];
+        let known = source.columns.at(column)?;
         let zero = match &known.ty {
             _ if known.nullable => return Ok(()),
             SqlType::Date => Value::Date(Date::ZERO),

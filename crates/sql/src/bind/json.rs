@@ -10,11 +10,11 @@ use palisade_parser::ast::{self, CastCharset, CastType, JsonOn};
 use super::literal::text_literal;
 use super::types::json_as_number;
 use super::{Binder, not_supported};
-use crate::SqlResult;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::json::read_path;
 use crate::func::json::value::{LONGEST, OnProblem};
 use crate::func::{self, Function};
+use crate::{SqlError, SqlResult};
 
 impl Binder<'_> {
     /// `JSON_VALUE(document, path [RETURNING type] [... ON EMPTY] [... ON ERROR])`, bound as
@@ -67,9 +67,9 @@ impl Binder<'_> {
 }
 
 /// What functions of SQL values get for arguments of type JSON: numbers, dates, or texts as they are.
-pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) {
+pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) -> SqlResult<()> {
     if !arguments.iter().any(|argument| argument.ty == SqlType::Json) {
-        return;
+        return Ok(());
     }
     let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
     let wants_number = belongs_to(func::number::FUNCTIONS);
@@ -83,16 +83,18 @@ pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) {
         *argument = if wants_number || condition && position == 0 {
             json_as_number(taken)
         } else if wants_date {
-            unquoted(taken)
+            unquoted(taken)?
         } else {
             taken
         };
     }
+    Ok(())
 }
 
 /// The text of a JSON string.
-fn unquoted(document: Expr) -> Expr {
-    let function = func::find("json_unquote").expect("it is declared");
+fn unquoted(document: Expr) -> SqlResult<Expr> {
+    let function = func::find("json_unquote");
+    let function = function.ok_or_else(|| SqlError::internal("JSON_UNQUOTE is not declared"))?;
     let ty = SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN };
-    Expr::computed(Node::Call { function, arguments: vec![document] }, ty, true)
+    Ok(Expr::computed(Node::Call { function, arguments: vec![document] }, ty, true))
 }

@@ -67,7 +67,7 @@ impl Binder<'_> {
             truncate_fractional: mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
         };
         let fsp = text.iter().rposition(|byte| *byte == b'.').map_or(0, |point| {
-            text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6) as u8
+            text.iter().skip(point + 1).take_while(|b| b.is_ascii_digit()).count().min(6) as u8
         });
         let wrong = |name: &str| mysql_error!(ER_WRONG_VALUE, name, String::from_utf8_lossy(text));
         Ok(match kind {

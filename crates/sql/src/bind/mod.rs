@@ -45,7 +45,7 @@ use palisade_parser::ast;
 use crate::plan::dependence::Derived;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;
-use crate::{Host, Session, SqlError};
+use crate::{Host, Session, SqlError, SqlResult};
 
 pub use scope::{Clause, Scope, Source, SourceColumn};
 
@@ -203,7 +203,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The schema of a name: its own, or the session's default one (1046 if there is none).
-    pub fn schema_of(&self, name: &ast::ObjectName) -> crate::SqlResult<String> {
+    pub fn schema_of(&self, name: &ast::ObjectName) -> SqlResult<String> {
         match (&name.schema, &self.session.database) {
             (Some(schema), _) => Ok(schema.clone()),
             (None, Some(database)) => Ok(database.clone()),
@@ -213,7 +213,7 @@ impl<'a> Binder<'a> {
 
     /// The statement does `access` to a table: 1142 if the session may not. Comes before looking for the table, so that
     /// nobody learns what there is by being refused.
-    pub fn accesses(&mut self, schema: &str, table: &str, access: crate::Access) -> crate::SqlResult<()> {
+    pub fn accesses(&mut self, schema: &str, table: &str, access: crate::Access) -> SqlResult<()> {
         if self.session.restricted {
             self.host.check_table(self.session, schema, table, access)?;
         }
@@ -223,22 +223,19 @@ impl<'a> Binder<'a> {
     }
 
     /// The finished plan.
-    pub fn finish(self, query: Option<Query>) -> Plan {
+    pub fn finish(self, query: Option<Query>) -> SqlResult<Plan> {
         let point = match &query {
             Some(query) if self.subqueries.is_empty() => crate::plan::point::PointPlan::of(query),
             _ => None,
         };
-        let subqueries: Vec<Arc<Query>> = self
-            .subqueries
-            .into_iter()
-            .map(|subquery| subquery.expect("every subquery that was begun was bound"))
-            .collect();
+        let subqueries = self.subqueries.into_iter().collect::<Option<Vec<Arc<Query>>>>();
+        let subqueries = subqueries.ok_or_else(|| SqlError::internal("a subquery was not bound"))?;
         let mut reads = TableReads::default();
         query
             .iter()
             .chain(subqueries.iter().map(|subquery| &**subquery))
             .for_each(|query| reads.query(&query.root));
-        Plan {
+        Ok(Plan {
             point,
             query,
             slots: self.slots,
@@ -253,7 +250,7 @@ impl<'a> Binder<'a> {
             max_execution_time: None,
             warnings: self.warnings,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,
-        }
+        })
     }
 }
 

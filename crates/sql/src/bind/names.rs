@@ -23,8 +23,9 @@ use palisade_parser::ast::{self, ColumnName};
 
 use super::Binder;
 use super::scope::{Clause, OuterColumn, Scope, Source, same_name, written};
-use crate::SqlResult;
 use crate::expr::{Expr, Node};
+use crate::place::At;
+use crate::{SqlError, SqlResult};
 
 impl Source {
     /// Whether a name's qualifiers, if there are any, mean this table.
@@ -65,7 +66,7 @@ impl Scope {
         self.sources.iter().any(|source| {
             source.slot == *slot
                 && source.is_named_by(name)
-                && same_name(&source.columns[*column].name, &name.column)
+                && source.columns.get(*column).is_some_and(|known| same_name(&known.name, &name.column))
         })
     }
 
@@ -130,7 +131,13 @@ impl Scope {
 impl Binder<'_> {
     /// The innermost query block.
     pub fn scope(&mut self) -> &mut Scope {
-        self.scopes.last_mut().expect("an expression is bound within a scope")
+        #[expect(clippy::expect_used, reason = "each statement begins its outermost block before it binds")]
+        self.scopes.last_mut().expect("names are bound within a query block")
+    }
+
+    /// The innermost query block, taken off: the caller puts it back when what does not see it is bound.
+    pub(crate) fn take_scope(&mut self) -> SqlResult<Scope> {
+        self.scopes.pop().ok_or_else(|| SqlError::internal("no query block is being bound"))
     }
 
     /// Resolves a column: in the innermost block, then outward. 1054 if it is nowhere.
@@ -159,7 +166,7 @@ impl Binder<'_> {
             return self.in_having(name);
         }
         if let Some((source, column)) = scope.find(name)? {
-            return Ok(Some(scope.sources[source].expr(column)));
+            return scope.sources.at(source)?.expr(column).map(Some);
         }
         match scope.clause {
             Clause::Group | Clause::Order => Ok(scope.item(name)?.cloned()),
@@ -184,9 +191,9 @@ impl Binder<'_> {
 
     /// A name that a block further in uses.
     fn lent(&mut self, name: &ColumnName, depth: usize) -> SqlResult<Option<Expr>> {
-        let scope = &self.scopes[depth];
+        let scope = self.scopes.at(depth)?;
         let found = match scope.find(name)? {
-            Some((source, column)) => scope.sources[source].expr(column),
+            Some((source, column)) => scope.sources.at(source)?.expr(column)?,
             None if scope.lends_aliases() => {
                 let Some(item) = scope.item(name)?.cloned() else { return Ok(None) };
                 let groups = scope.group_slot;
@@ -208,7 +215,7 @@ impl Binder<'_> {
                 columns.push(OuterColumn { slot: *slot, column: *column, name: name.clone() });
             }
         });
-        for inner in &mut self.scopes[depth + 1..] {
+        for inner in self.scopes.iter_mut().skip(depth + 1) {
             inner.read_outside(&columns);
         }
         Ok(Some(found))
@@ -223,7 +230,8 @@ impl Binder<'_> {
                 let item = scope.item(name)?.cloned();
                 // What the tables say about it matters only if they are sure.
                 let column = scope.find(name).unwrap_or(None);
-                let column = column.map(|(source, column)| scope.sources[source].expr(column));
+                let column =
+                    column.map(|(source, column)| scope.sources.at(source)?.expr(column)).transpose()?;
                 match (item, column) {
                     (Some(item), Some(column)) if item != column => {
                         let warning = mysql_error!(ER_NON_UNIQ_ERROR, name.column, scope.clause.name());

@@ -13,6 +13,7 @@ use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of};
 use crate::expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
+use crate::place::At;
 
 impl Binder<'_> {
     pub(super) fn compare_rows(
@@ -47,7 +48,7 @@ impl Binder<'_> {
                     let mut terms = Vec::with_capacity(last + 1);
                     for position in 0..=last {
                         let (left_part, right_part) =
-                            (self.expr(&left[position])?, self.expr(&right[position])?);
+                            (self.expr(left.at(position)?)?, self.expr(right.at(position)?)?);
                         let how = match (position == last, last + 1 == left.len()) {
                             (false, _) => Comparison::Equal,
                             (true, true) => comparison,
@@ -193,7 +194,7 @@ impl Binder<'_> {
             None => vec![self.expr(operand)?],
         };
         let (number, correlated) = self.subquery(query)?;
-        let plan = self.subqueries[number].clone().expect("it was just bound");
+        let plan = self.bound_subquery(number)?;
         if plan.output.len() != left.len() {
             return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
         }
@@ -216,7 +217,7 @@ impl Binder<'_> {
         });
         drop(plan);
         if is_transcoded {
-            let Some(query) = self.subqueries[number].as_mut().and_then(Arc::get_mut) else {
+            let Some(query) = self.subqueries.at_mut(number)?.as_mut().and_then(Arc::get_mut) else {
                 return Err(not_supported("texts of two character sets beside a subquery that is shared"));
             };
             for (output, domain) in query.output.iter_mut().zip(&domains) {

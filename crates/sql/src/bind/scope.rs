@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::ER_BAD_FIELD_ERROR;
 use palisade_base::mysql_error;
-use palisade_catalog::SqlType;
 use palisade_catalog::types::flags;
+use palisade_catalog::{Column, SqlType};
 use palisade_engine::Table;
 use palisade_parser::ast::ColumnName;
 
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::{Coercibility, Expr, Node};
+use crate::place::At;
 use crate::plan::dependence::Derived;
 use crate::sink::ColumnMeta;
 
@@ -134,19 +135,19 @@ pub struct Scope {
 
 impl Source {
     /// Column `column` as an expression.
-    pub fn expr(&self, column: usize) -> Expr {
-        let known = &self.columns[column];
+    pub fn expr(&self, column: usize) -> SqlResult<Expr> {
+        let known = self.columns.at(column)?;
         let name: Arc<str> = if self.schema.is_empty() {
             format!("`{}`.`{}`", self.alias, known.name).into()
         } else {
             format!("`{}`.`{}`.`{}`", self.schema, self.alias, known.name).into()
         };
-        Expr {
+        Ok(Expr {
             node: Node::Column { slot: self.slot, column, name, computed: false },
             ty: known.ty.clone(),
             nullable: known.nullable || self.outer,
             coercibility: if known.ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
-        }
+        })
     }
 
     /// Position of a column by name; the engine's own columns are not found.
@@ -185,7 +186,7 @@ impl Source {
                     name: if system { String::new() } else { column.name.clone() },
                     ty: column.sql_type.clone(),
                     nullable: column.nullable,
-                    meta: Some(column_meta(&table, &alias, position)),
+                    meta: Some(column_meta(&table, &alias, position, column)),
                     hidden: column.visibility != palisade_catalog::descriptor::Visibility::Visible,
                 }
             })
@@ -195,8 +196,7 @@ impl Source {
 }
 
 /// What the client is told of a table's column.
-pub fn column_meta(table: &Table, alias: &str, position: usize) -> ColumnMeta {
-    let column = &table.columns[position];
+fn column_meta(table: &Table, alias: &str, position: usize, column: &Column) -> ColumnMeta {
     let mut bits = column.sql_type.wire_flags();
     if !column.nullable {
         bits |= flags::NOT_NULL;
@@ -285,10 +285,10 @@ impl Scope {
 
     /// A column of the table that rows are inserted into, the first one.
     pub fn inserted_column(&self, name: &ColumnName) -> SqlResult<Expr> {
-        let table = &self.sources[0];
+        let table = self.sources.at(0)?;
         let is_meant = name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.alias));
         match table.column(&name.column).filter(|_| is_meant) {
-            Some(column) => Ok(table.expr(column)),
+            Some(column) => table.expr(column),
             None => Err(mysql_error!(ER_BAD_FIELD_ERROR, written(name), self.clause.name())),
         }
     }

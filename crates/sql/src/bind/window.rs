@@ -14,6 +14,7 @@ use crate::SqlResult;
 use crate::expr::common::common;
 use crate::expr::compare::domain_of;
 use crate::expr::{Coercibility, Expr, Node};
+use crate::place::At;
 use crate::plan::SortKey;
 use crate::plan::window::{Edge, Frame, WindowCall, WindowFunction, WindowPlan};
 
@@ -154,7 +155,7 @@ impl Binder<'_> {
                 scope.windows.len() - 1
             }
         };
-        let window = &mut self.scope().windows[window];
+        let window = self.scope().windows.at_mut(window)?;
         window.calls.push(WindowCall { function, arguments, frame, ty: ty.clone() });
         let (slot, column) = (window.slot, window.calls.len() - 1);
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric };

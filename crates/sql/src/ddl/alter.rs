@@ -25,6 +25,7 @@ use palisade_parser::ast::{
 
 use super::rows::{RowCompleter, Source, converted, new_value};
 use super::{Definer, column, conversion, expression, foreign, table, types, unsupported};
+use crate::place::At;
 use crate::show::create::{quoted, value_literal};
 use crate::{SqlError, SqlResult};
 
@@ -154,11 +155,11 @@ impl Draft {
         for (name, expr, stored) in std::mem::take(&mut self.generated) {
             let place = self.place(&name)?;
             let generated = Some(expression::generated(definer, &self.def, place, &expr, stored)?);
-            self.copies |= match self.origins[place] {
+            self.copies |= match *self.origins.at(place)? {
                 None => stored,
-                Some(origin) => self.old_generated[origin] != generated,
+                Some(origin) => *self.old_generated.at(origin)? != generated,
             };
-            self.def.columns[place].generated = generated;
+            self.def.columns.at_mut(place)?.generated = generated;
         }
         expression::read_defaults(definer, &mut self.def)?;
         for (check, column) in std::mem::take(&mut self.checks) {
@@ -252,32 +253,32 @@ impl Draft {
             }
             AlterAction::SetDefault(name, default) => {
                 let place = self.place(name)?;
-                let column = &self.def.columns[place];
+                let column = self.def.columns.at(place)?;
                 // Where the column is defined, an empty one is a warning without strict mode, and NULL is
                 // taken.
                 if column.sql_type.is_lob() && matches!(default, ColumnDefault::Literal(_)) {
                     return Err(mysql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
                 }
-                column::set_default(definer, &mut self.def.columns[place], default)?;
+                column::set_default(definer, self.def.columns.at_mut(place)?, default)?;
                 self.changed.definition = true;
                 Ok(())
             }
             AlterAction::DropDefault(name) => {
                 let place = self.place(name)?;
-                self.def.columns[place].default = DefaultValue::None;
+                self.def.columns.at_mut(place)?.default = DefaultValue::None;
                 self.changed.definition = true;
                 Ok(())
             }
             AlterAction::SetColumnVisible(name, visible) => {
                 let place = self.place(name)?;
-                self.def.columns[place].visibility =
+                self.def.columns.at_mut(place)?.visibility =
                     if *visible { Visibility::Visible } else { Visibility::Invisible };
                 self.changed.definition = true;
                 Ok(())
             }
             AlterAction::SetIndexVisible(name, visible) => {
                 let number = self.index(name)?;
-                self.def.indexes[number].invisible = !visible;
+                self.def.indexes.at_mut(number)?.invisible = !visible;
                 self.changed.definition = true;
                 Ok(())
             }
@@ -307,8 +308,8 @@ impl Draft {
             AlterAction::EnableKeys(_) | AlterAction::Validation(_) => Ok(()),
             AlterAction::SetCheckEnforced(name, enforced) => {
                 let check = self.check(name)?;
-                let newly = *enforced && !self.def.checks[check].enforced;
-                self.def.checks[check].enforced = *enforced;
+                let newly = *enforced && !self.def.checks.at(check)?.enforced;
+                self.def.checks.at_mut(check)?.enforced = *enforced;
                 self.changed.rebuild |= newly;
                 self.copies |= newly;
                 self.changed.definition |= !newly;
@@ -338,7 +339,10 @@ impl Draft {
     }
 
     fn index(&self, name: &str) -> SqlResult<usize> {
-        let number = self.def.index_number(name).filter(|number| !self.def.indexes[*number].hidden);
+        let number = self
+            .def
+            .index_number(name)
+            .filter(|number| self.def.indexes.get(*number).is_some_and(|index| !index.hidden));
         number.ok_or_else(|| mysql_error!(ER_KEY_DOES_NOT_EXITS, name, self.def.name))
     }
 
@@ -371,7 +375,7 @@ impl Draft {
             return self.drop_foreign_key(name);
         }
         match self.index(name) {
-            Ok(number) if self.def.indexes[number].unique => self.drop_index(name),
+            Ok(number) if self.def.indexes.at(number)?.unique => self.drop_index(name),
             _ => Err(mysql_error!(ER_CONSTRAINT_NOT_FOUND, name)),
         }
     }
@@ -481,7 +485,7 @@ impl Draft {
             self.renamed_columns.push((old_name.to_owned(), new.name.clone()));
         }
         self.note_expressions(definition, defined.checks);
-        let old = &self.def.columns[place];
+        let old = self.def.columns.at(place)?;
         if is_virtual(old) != is_virtual(&new) {
             let what = "Changing the STORED status";
             return Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
@@ -508,7 +512,7 @@ impl Draft {
         } else {
             self.changed.rebuild = true;
         }
-        self.def.columns[place] = new;
+        *self.def.columns.at_mut(place)? = new;
         if let Some(target) = self.target(position)?
             && target != place
             && target != place + 1
@@ -559,7 +563,7 @@ impl Draft {
         }
         expression::release_column(&mut self.def, place, false)?;
         self.renamed_columns.push((from.to_owned(), to.to_owned()));
-        self.def.columns[place].name = to.to_owned();
+        self.def.columns.at_mut(place)?.name = to.to_owned();
         self.changed.definition = true;
         Ok(())
     }
@@ -575,9 +579,9 @@ impl Draft {
             return Err(mysql_error!(ER_DUP_KEYNAME, to));
         }
         self.renamed_indexes.push(to.to_owned());
-        self.def.indexes[number].name = to.to_owned();
+        self.def.indexes.at_mut(number)?.name = to.to_owned();
         // Who gives it a name wants to keep it.
-        self.def.indexes[number].implicit = false;
+        self.def.indexes.at_mut(number)?.implicit = false;
         self.changed.definition = true;
         Ok(())
     }
@@ -595,9 +599,10 @@ impl Draft {
     fn add_index(&mut self, definition: &IndexDefinition) -> SqlResult<()> {
         let replaced = table::add_index(&mut self.def, definition)?;
         self.give_way(replaced);
-        let index = self.def.indexes.last().expect("one was just added");
-        let clusters =
-            index.primary || index.unique && self.def.indexes[0].hidden && self.covers_not_null(index);
+        let ([first, ..], Some(index)) = (self.def.indexes.as_slice(), self.def.indexes.last()) else {
+            return Err(SqlError::internal("no index where one was added"));
+        };
+        let clusters = index.primary || index.unique && first.hidden && self.covers_not_null(index);
         if clusters {
             self.changed.rebuild = true;
         } else {
@@ -607,8 +612,7 @@ impl Draft {
     }
 
     fn covers_not_null(&self, index: &Index) -> bool {
-        let usable =
-            |part: &IndexPart| part.prefix.is_none() && !self.def.columns[usize::from(part.column)].nullable;
+        let usable = |part: &IndexPart| part.prefix.is_none() && !self.def.key_column(part.column).nullable;
         index.parts.iter().all(usable)
     }
 
@@ -685,9 +689,9 @@ impl Draft {
         old: &TableDef,
         place: usize,
     ) -> SqlResult<Option<String>> {
-        let column = &self.def.columns[place];
-        if let Some(origin) = self.origins[place] {
-            return Ok(Some(format!("c.{}", quoted(&old.columns[origin].name))));
+        let column = self.def.columns.at(place)?;
+        if let Some(origin) = *self.origins.at(place)? {
+            return Ok(Some(format!("c.{}", quoted(&old.columns.at(origin)?.name))));
         }
         match new_value(definer, column)? {
             _ if column.generated.is_some() => {
@@ -724,14 +728,16 @@ impl Draft {
                     Source::Expression => Value::Null,
                     Source::Value(value) => value.clone(),
                     Source::RowNumber => Value::UInt(*rows),
-                    Source::Old(old) => converted(definer, row.column(*old), &self.old_types[*old], column)
-                        .map_err(|error| self.not_kept(&error, column, *rows))?,
+                    Source::Old(old) => {
+                        converted(definer, row.column(*old), self.old_types.at(*old)?, column)
+                            .map_err(|error| self.not_kept(&error, column, *rows))?
+                    }
                 });
             }
             for (place, _) in
                 sources.iter().enumerate().filter(|(_, source)| matches!(source, Source::Expression))
             {
-                out[place] = completer.default(place, &self.def.columns[place], out, *rows)?;
+                *out.at_mut(place)? = completer.default(place, self.def.columns.at(place)?, out, *rows)?;
             }
             Ok(completer.complete(&self.def, out, *rows)?)
         }))

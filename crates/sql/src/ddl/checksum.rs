@@ -80,7 +80,6 @@ impl Sql {
 
     /// The table's name as it is shown, and a query for all rows and columns of it; the inner error is what keeps it
     /// from having a checksum.
-    #[expect(clippy::type_complexity, reason = "two errors of different weight")]
     fn plan_of_rows(
         &self,
         session: &mut Session,
@@ -106,7 +105,7 @@ impl Sql {
             Err(error) if name.schema.eq_ignore_ascii_case("information_schema") => return Err(error),
             Err(error) => return Ok((shown, Err(error))),
         };
-        let plan = binder.finish(Some(bound));
+        let plan = binder.finish(Some(bound))?;
         Ok((shown, Ok((plan, Layout::new(columns)))))
     }
 }

@@ -273,8 +273,8 @@ fn constant(literal: &Literal, client: CollationId) -> Option<(Value, SqlType)> 
         Literal::Hex(bytes, _) => return text_of(bytes, CollationId::BINARY),
         // as a number: DEFAULT b'101' suits BIT and integer columns alike
         Literal::Bit(bytes, _) => {
-            let significant = &bytes[bytes.len().saturating_sub(8)..];
-            let bits = significant.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+            let significant = bytes.iter().skip(bytes.len().saturating_sub(8));
+            let bits = significant.fold(0, |bits, byte| bits << 8 | u64::from(*byte));
             (Value::UInt(bits), SqlType::BIGINT_UNSIGNED)
         }
         Literal::Temporal(_, text) => return text_of(text, client),

@@ -12,11 +12,12 @@ use palisade_catalog::descriptor::{Check, DefaultValue, Generated};
 use palisade_parser::ast::{self, CheckConstraint, Expr, Literal};
 
 use super::{Definer, unsupported};
+use crate::SqlResult;
 use crate::dml::store::parse_expression;
 use crate::func::absent::is_not_yet;
 use crate::func::{Function, Purity};
+use crate::place::At;
 use crate::show::create::quoted;
-use crate::{SqlError, SqlResult};
 
 /// What an expression is for.
 #[derive(Clone, Copy)]
@@ -61,41 +62,41 @@ const TRUTHS: &[&str] = &[
 ];
 
 impl Role<'_> {
-    fn query(self, def: &TableDef) -> SqlError {
-        match self {
+    fn query(self, def: &TableDef) -> SqlResult<()> {
+        Err(match self {
             Role::Check { name, .. } => mysql_error!(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, name),
             Role::Generated { place } => {
-                mysql_error!(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, def.columns[place].name)
+                mysql_error!(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, def.columns.at(place)?.name)
             }
             Role::Default { place } => {
-                mysql_error!(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, def.columns[place].name)
+                mysql_error!(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, def.columns.at(place)?.name)
             }
-        }
+        })
     }
 
-    fn function(self, def: &TableDef, function: &str) -> SqlError {
-        match self {
+    fn function(self, def: &TableDef, function: &str) -> SqlResult<()> {
+        Err(match self {
             Role::Check { name, .. } => {
                 mysql_error!(ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function)
             }
             Role::Generated { place } => {
-                let column = &def.columns[place].name;
+                let column = &def.columns.at(place)?.name;
                 mysql_error!(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, column, function)
             }
             Role::Default { place } => {
-                let column = &def.columns[place].name;
+                let column = &def.columns.at(place)?.name;
                 mysql_error!(ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED, column, function)
             }
-        }
+        })
     }
 
-    fn variable(self, def: &TableDef) -> SqlError {
-        match self {
+    fn variable(self, def: &TableDef) -> SqlResult<()> {
+        Err(match self {
             Role::Check { name, .. } => mysql_error!(ER_CHECK_CONSTRAINT_VARIABLES, name),
             Role::Generated { place } | Role::Default { place } => {
-                mysql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, def.columns[place].name)
+                mysql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, def.columns.at(place)?.name)
             }
-        }
+        })
     }
 
     fn check_column(self, def: &TableDef, column: &str) -> SqlResult<()> {
@@ -103,7 +104,7 @@ impl Role<'_> {
         match self {
             Role::Check { name, only } => {
                 let unknown = || mysql_error!(ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN, name, column);
-                let known = &def.columns[found.ok_or_else(unknown)?];
+                let known = def.columns.at(found.ok_or_else(unknown)?)?;
                 if only.is_some_and(|only| !only.eq_ignore_ascii_case(&known.name)) {
                     return Err(mysql_error!(ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN, name));
                 }
@@ -114,17 +115,17 @@ impl Role<'_> {
             Role::Generated { place } => {
                 let unknown = || mysql_error!(ER_BAD_FIELD_ERROR, column, "generated column function");
                 let found = found.ok_or_else(unknown)?;
-                if def.columns[found].generated.is_some() && found >= place {
+                if def.columns.at(found)?.generated.is_some() && found >= place {
                     return Err(mysql_error!(ER_GENERATED_COLUMN_NON_PRIOR));
                 }
-                if def.columns[found].auto_increment {
-                    return Err(mysql_error!(ER_GENERATED_COLUMN_REF_AUTO_INC, def.columns[place].name));
+                if def.columns.at(found)?.auto_increment {
+                    return Err(mysql_error!(ER_GENERATED_COLUMN_REF_AUTO_INC, def.columns.at(place)?.name));
                 }
             }
             Role::Default { place } => {
                 let unknown = || mysql_error!(ER_BAD_FIELD_ERROR, column, "default value expression");
                 let found = found.ok_or_else(unknown)?;
-                let (own, read) = (&def.columns[place], &def.columns[found]);
+                let (own, read) = (def.columns.at(place)?, def.columns.at(found)?);
                 let is_computed =
                     read.generated.is_some() || matches!(read.default, DefaultValue::Expression(_));
                 if is_computed && found >= place {
@@ -203,10 +204,10 @@ fn text_of(definer: &Definer<'_>, def: &TableDef, expr: &Expr, role: Role<'_>) -
             return Err(mysql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, name));
         }
         (Role::Generated { place }, Expr::Row(_)) => {
-            return Err(mysql_error!(ER_GENERATED_COLUMN_ROW_VALUE, def.columns[place].name));
+            return Err(mysql_error!(ER_GENERATED_COLUMN_ROW_VALUE, def.columns.at(place)?.name));
         }
         (Role::Default { place }, Expr::Row(_)) => {
-            return Err(mysql_error!(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, def.columns[place].name));
+            return Err(mysql_error!(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, def.columns.at(place)?.name));
         }
         _ => {}
     }
@@ -225,21 +226,21 @@ fn text_of(definer: &Definer<'_>, def: &TableDef, expr: &Expr, role: Role<'_>) -
             }
             Expr::JsonPath { column, .. } => role.check_column(def, &column.column),
             Expr::UserVariable(_) | Expr::SystemVariable(_) | Expr::AssignUserVariable(..) => {
-                Err(role.variable(def))
+                role.variable(def)
             }
             Expr::Aggregate(_) | Expr::WindowFunction(_) => Err(mysql_error!(ER_INVALID_GROUP_FUNC_USE)),
-            Expr::Values(_) => Err(role.function(def, "values")),
+            Expr::Values(_) => role.function(def, "values"),
             Expr::DefaultOf(_) => unsupported("DEFAULT() in a definition"),
-            Expr::Placeholder(_) | Expr::Default | Expr::Match(_) => Err(role.query(def)),
+            Expr::Placeholder(_) | Expr::Default | Expr::Match(_) => role.query(def),
             Expr::Function(function) => {
                 let known = crate::func::find(&function.name).filter(|_| function.schema.is_none());
                 match known {
                     Some(known) if role.allows(known, function.arguments.len()) => Ok(()),
-                    Some(known) => Err(role.function(def, refused_name(known.name))),
-                    None => Err(role.function(def, &unknown(function))),
+                    Some(known) => role.function(def, refused_name(known.name)),
+                    None => role.function(def, &unknown(function)),
                 }
             }
-            other if other.has_query() => Err(role.query(def)),
+            other if other.has_query() => role.query(def),
             _ => Ok(()),
         };
         if let Err(error) = result {
@@ -266,10 +267,10 @@ pub fn generated(
 /// Reads the default values of `def`'s columns that are expressions; all columns must be known.
 pub fn read_defaults(definer: &Definer<'_>, def: &mut TableDef) -> SqlResult<()> {
     for place in 0..def.columns.len() {
-        let DefaultValue::Expression(text) = &def.columns[place].default else { continue };
+        let DefaultValue::Expression(text) = &def.columns.at(place)?.default else { continue };
         let expr = parse_expression(text)?;
         let kept = text_of(definer, def, &expr, Role::Default { place })?;
-        def.columns[place].default = DefaultValue::Expression(kept);
+        def.columns.at_mut(place)?.default = DefaultValue::Expression(kept);
     }
     Ok(())
 }
@@ -324,7 +325,7 @@ pub fn columns_read(expression: &str) -> SqlResult<Vec<String>> {
 /// 3108, 3766 or 3959 if an expression of the definition reads the column at `place`, which is dropped or renamed. Checks
 /// about nothing else go with a dropped column.
 pub fn release_column(def: &mut TableDef, place: usize, dropped: bool) -> SqlResult<()> {
-    let name = def.columns[place].name.clone();
+    let name = def.columns.at(place)?.name.clone();
     let reads = |read: &String| read.eq_ignore_ascii_case(&name);
     for column in def.columns.iter().filter_map(|column| column.generated.as_ref()) {
         if columns_read(&column.expression)?.iter().any(reads) {

@@ -12,6 +12,7 @@ use palisade_engine::{Dictionary, Share, TableName};
 use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, ReferenceAction};
 
 use super::{column, expression, table, unsupported};
+use crate::place::At;
 use crate::show::create::quoted;
 use crate::{SqlError, SqlResult};
 
@@ -137,7 +138,7 @@ fn mismatch(name: Option<&str>) -> SqlError {
 /// A foreign key that names no columns of its parent is about the primary key: names its columns.
 pub fn name_parent_columns(dictionary: &Dictionary, def: &mut TableDef) -> SqlResult<()> {
     for place in 0..def.foreign_keys.len() {
-        let key = &def.foreign_keys[place];
+        let key = def.foreign_keys.at(place)?;
         if !key.referenced_columns.is_empty() {
             continue;
         }
@@ -151,8 +152,8 @@ pub fn name_parent_columns(dictionary: &Dictionary, def: &mut TableDef) -> SqlRe
             let is_given = !key.name.starts_with(&format!("{}_ibfk_", def.name));
             return Err(mismatch(is_given.then_some(key.name.as_str())));
         };
-        let name = |part: &IndexPart| parent.columns[usize::from(part.column)].name.clone();
-        def.foreign_keys[place].referenced_columns = primary.parts.iter().map(name).collect();
+        let name = |part: &IndexPart| parent.key_column(part.column).name.clone();
+        def.foreign_keys.at_mut(place)?.referenced_columns = primary.parts.iter().map(name).collect();
     }
     Ok(())
 }
@@ -188,15 +189,11 @@ pub fn check(
 ) -> SqlResult<()> {
     for key in &def.foreign_keys {
         let nulls = key.on_delete == "SET NULL" || key.on_update == "SET NULL";
-        let not_null = key.columns.iter().find(|column| !def.columns[usize::from(**column)].nullable);
+        let not_null = key.columns.iter().find(|column| !def.key_column(**column).nullable);
         if let Some(column) = not_null.filter(|_| nulls) {
-            return Err(mysql_error!(
-                ER_FK_COLUMN_NOT_NULL,
-                def.columns[usize::from(*column)].name,
-                key.name
-            ));
+            return Err(mysql_error!(ER_FK_COLUMN_NOT_NULL, def.key_column(*column).name, key.name));
         }
-        for column in key.columns.iter().map(|column| &def.columns[usize::from(*column)]) {
+        for column in key.columns.iter().map(|column| def.key_column(*column)) {
             let Some(generated) = &column.generated else { continue };
             if !generated.stored {
                 return Err(mysql_error!(ER_FK_CANNOT_USE_VIRTUAL_COLUMN, key.name, column.name));
@@ -252,8 +249,7 @@ fn check_actions(def: &TableDef, key: &ForeignKey) -> SqlResult<()> {
     }
     // Rows that go are not checked.
     let changes = writes(&key.on_update) || key.on_delete != "CASCADE";
-    let names: Vec<&str> =
-        key.columns.iter().map(|column| def.columns[usize::from(*column)].name.as_str()).collect();
+    let names: Vec<&str> = key.columns.iter().map(|column| def.key_column(*column).name.as_str()).collect();
     let read_by = |expression: &str| -> SqlResult<Option<&str>> {
         let read = expression::columns_read(expression)?;
         Ok(names.iter().copied().find(|name| read.iter().any(|read| read.eq_ignore_ascii_case(name))))
@@ -275,11 +271,11 @@ fn check_actions(def: &TableDef, key: &ForeignKey) -> SqlResult<()> {
 fn check_pair(child: &TableDef, key: &ForeignKey, parent: &TableDef) -> SqlResult<()> {
     let mut places = Vec::with_capacity(key.columns.len());
     for (place, referenced) in key.columns.iter().zip(&key.referenced_columns) {
-        let column = &child.columns[usize::from(*place)];
+        let column = child.columns.at(usize::from(*place))?;
         let Some(found) = parent.column_index(referenced) else {
             return Err(mysql_error!(ER_FK_NO_COLUMN_PARENT, referenced, key.name, parent.name));
         };
-        if !compatible(&column.sql_type, &parent.columns[found].sql_type) {
+        if !compatible(&column.sql_type, &parent.columns.at(found)?.sql_type) {
             return Err(mysql_error!(ER_FK_INCOMPATIBLE_COLUMNS, column.name, referenced, key.name));
         }
         places.push(found as u16);

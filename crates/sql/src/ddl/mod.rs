@@ -116,7 +116,7 @@ fn duplicate_rows(error: palisade_engine::Error) -> SqlError {
     match &error {
         palisade_engine::Error::DuplicateRow { index, table, row } => {
             match palisade_catalog::RowView::new(table.descriptor(), row) {
-                Ok(row) => duplicate_entry(table, *index, |column| row.column(column).to_owned()),
+                Ok(row) => duplicate_entry(table, *index, |column| Ok(row.column(column).to_owned())),
                 Err(_) => error.into(),
             }
         }
@@ -545,7 +545,7 @@ impl Ddl<'_> {
         let dictionary = self.engine.dictionary();
         let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
         let (rules, slot) = binder.rules_of_definition(def)?;
-        Ok((rules, slot, binder.finish(None)))
+        Ok((rules, slot, binder.finish(None)?))
     }
 
     /// 3822 if another table of the schema has a check of the same name.
@@ -625,7 +625,7 @@ impl Ddl<'_> {
         let planned = {
             let dictionary = self.engine.dictionary();
             let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);
-            binder.query(&query).map(|query| Arc::new(binder.finish(Some(query))))
+            binder.query(&query).and_then(|query| Ok(Arc::new(binder.finish(Some(query))?)))
         };
         (self.session.locks, self.session.restricted) = (locks, restricted);
         let plan = planned?;
@@ -637,7 +637,7 @@ impl Ddl<'_> {
         transaction.hold_exclusive(lock);
         transaction.start_statement();
         let mut cx = Context::new(self.session, host, engine, &[], Some(plan.clone()));
-        let query = plan.query.as_ref().expect("a SELECT has a query");
+        let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT without a query"))?;
         let mut collected = Collected::default();
         let sent = send_rows(&mut cx, query, &mut collected).await;
         drop(cx);

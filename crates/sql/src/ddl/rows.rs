@@ -31,7 +31,7 @@ impl RowCompleter<'_> {
         row: u64,
     ) -> SqlResult<Value> {
         *self.cx.frame.slots.at_mut(self.slot)? = Slot::Values(values.into());
-        at_once(self.cx.default_value(&self.rules.defaults[place], column, row))
+        at_once(self.cx.default_value(self.rules.defaults.at(place)?, column, row))
     }
 
     pub(super) fn complete(&mut self, def: &TableDef, values: &mut [Value], row: u64) -> SqlResult<()> {

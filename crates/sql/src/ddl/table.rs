@@ -19,6 +19,7 @@ use palisade_parser::ast::{
 
 use super::{Definer, column, expression, foreign, types, unsupported};
 use crate::mode::SqlMode;
+use crate::place::At;
 use crate::{SqlError, SqlResult};
 
 /// Most secondary indexes of a table.
@@ -78,7 +79,7 @@ pub fn define(
     for (place, definition) in statement.columns.iter().enumerate() {
         if let Some(source) = &definition.generated {
             let kept = expression::generated(definer, &def, place, &source.expr, source.stored)?;
-            def.columns[place].generated = Some(kept);
+            def.columns.at_mut(place)?.generated = Some(kept);
         }
     }
     expression::read_defaults(definer, &mut def)?;
@@ -122,7 +123,7 @@ pub fn warn_of_duplicates(definer: &mut Definer<'_>, def: &TableDef, is_new: imp
         let same = |other: &Index| {
             (other.unique, other.primary, &other.parts) == (index.unique, index.primary, &index.parts)
         };
-        if !index.implicit && def.indexes[..place].iter().any(same) {
+        if !index.implicit && def.indexes.iter().take(place).any(same) {
             definer.warnings.push(mysql_error!(ER_DUP_INDEX, index.name, def.schema, def.name));
         }
     }
@@ -157,7 +158,7 @@ fn make_not_null(def: &mut TableDef, key: &IndexDefinition, explicitly_null: &[u
             if explicitly_null.contains(&place) {
                 return Err(mysql_error!(ER_PRIMARY_CANT_HAVE_NULL));
             }
-            def.columns[place].nullable = false;
+            def.columns.at_mut(place)?.nullable = false;
         }
     }
     Ok(())
@@ -276,10 +277,10 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         if parts.iter().any(|earlier| usize::from(earlier.column) == place) {
             return Err(mysql_error!(ER_DUP_FIELDNAME, name));
         }
-        let prefix = checked_prefix(&def.columns[place], *prefix)?;
+        let prefix = checked_prefix(def.columns.at(place)?, *prefix)?;
         parts.push(IndexPart { column: place as u16, prefix, descending: part.descending });
     }
-    let lengths = || parts.iter().map(|part| key_length(&def.columns[usize::from(part.column)], part.prefix));
+    let lengths = || parts.iter().map(|part| key_length(def.key_column(part.column), part.prefix));
     let is_old = matches!(def.option("ROW_FORMAT"), Some("COMPACT" | "REDUNDANT"));
     if is_old && lengths().any(|length| length > LONGEST_OLD_PART) {
         return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_OLD_PART));
@@ -292,7 +293,7 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
     let replaced = def.indexes.extract_if(.., gives_way).collect();
     let mut index = if definition.kind == IndexKind::Primary {
         for part in &parts {
-            def.columns[usize::from(part.column)].nullable = false;
+            def.columns.at_mut(usize::from(part.column))?.nullable = false;
         }
         Index::primary(parts)
     } else {
@@ -379,13 +380,18 @@ fn index_name(def: &TableDef, definition: &IndexDefinition, parts: &[IndexPart])
         }
         return Ok(name.clone());
     }
-    let base = &def.columns[usize::from(parts[0].column)].name;
+    let base = &def.columns.at(usize::from(parts.at(0)?.column))?.name;
     let taken = |name: &str| name.eq_ignore_ascii_case("PRIMARY") || def.index_number(name).is_some();
     if !taken(base) {
         return Ok(base.clone());
     }
-    let numbered = (2..).map(|number| format!("{base}_{number}")).find(|name| !taken(name));
-    Ok(numbered.expect("some number is free"))
+    let mut name = format!("{base}_2");
+    let mut number = 2;
+    while taken(&name) {
+        number += 1;
+        name = format!("{base}_{number}");
+    }
+    Ok(name)
 }
 
 /// MySQL's order, which SHOW and the choice of the clustered index follow: primary key, unique indexes without
@@ -393,7 +399,10 @@ fn index_name(def: &TableDef, definition: &IndexDefinition, parts: &[IndexPart])
 pub fn order_indexes(def: &mut TableDef) {
     let columns = &def.columns;
     def.indexes.sort_by_key(|index| {
-        let nullable = index.parts.iter().any(|part| columns[usize::from(part.column)].nullable);
+        let nullable = index
+            .parts
+            .iter()
+            .any(|part| columns.get(usize::from(part.column)).is_some_and(|column| column.nullable));
         match (index.hidden, index.primary, index.unique) {
             (true, ..) => 0,
             (_, true, _) => 1,
@@ -419,8 +428,8 @@ pub fn check_visibility(def: &TableDef) -> SqlResult<()> {
 /// There is at most one AUTO_INCREMENT column, and an index begins with it.
 pub fn check_auto_increment(def: &TableDef) -> SqlResult<()> {
     let wrong = || -> SqlError { mysql_error!(ER_WRONG_AUTO_KEY) };
-    let mut columns = (0..def.columns.len()).filter(|place| def.columns[*place].auto_increment);
-    let Some(column) = columns.next() else { return Ok(()) };
+    let mut columns = def.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
+    let Some((column, _)) = columns.next() else { return Ok(()) };
     if columns.next().is_some() {
         return Err(wrong());
     }

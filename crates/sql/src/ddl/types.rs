@@ -188,7 +188,7 @@ fn checked_members(
         if collation.get().charset.prefix_len(member, LONGEST_MEMBER) < member.len() {
             return Err(mysql_error!(ER_TOO_LONG_SET_ENUM_VALUE, column));
         }
-        if members[..place].iter().any(|earlier| collation.get().equal(earlier, member)) {
+        if members.iter().take(place).any(|earlier| collation.get().equal(earlier, member)) {
             let member = String::from_utf8_lossy(member).into_owned();
             return Err(mysql_error!(ER_DUPLICATED_VALUE_IN_TYPE, column, member, type_name));
         }
@@ -197,7 +197,11 @@ fn checked_members(
 }
 
 fn trim_end(text: &[u8]) -> &[u8] {
-    &text[..text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)]
+    let mut kept = text;
+    while let [rest @ .., b' '] = kept {
+        kept = rest;
+    }
+    kept
 }
 
 /// The smallest LOB that holds so many bytes; without a length, the ordinary one.

@@ -14,18 +14,19 @@ use palisade_engine::{LockMode, LockWait, ReadMode, RowBuf, Table};
 use super::insert::row_error;
 use crate::SqlResult;
 use crate::expr::Context;
+use crate::place::At;
 use crate::run::drive;
 
 /// The key in the unique index `index` of a row with these values.
 pub(super) fn search_key<'a>(
     table: &Table,
     index: usize,
-    value: impl Fn(usize) -> ValueRef<'a>,
+    value: impl Fn(usize) -> SqlResult<ValueRef<'a>>,
 ) -> SqlResult<Vec<u8>> {
-    let parts = table.indexes[index].parts.iter();
-    let refs: Vec<ValueRef<'_>> = parts.map(|part| value(usize::from(part.column))).collect();
+    let parts = table.indexes.at(index)?.parts.iter();
+    let refs: SqlResult<Vec<ValueRef<'_>>> = parts.map(|part| value(usize::from(part.column))).collect();
     let mut search = Vec::new();
-    key::search_key(table, index, &refs, &mut search).map_err(row_error)?;
+    key::search_key(table, index, &refs?, &mut search).map_err(row_error)?;
     Ok(search)
 }
 

@@ -25,6 +25,7 @@ use crate::ddl::foreign::{begins_with, parent_index};
 use crate::expr::Context;
 use crate::expr::context::view;
 use crate::expr::convert::text_of;
+use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::{BoxFuture, ForeignKeyFailure, Side, SqlError, SqlResult};
 
@@ -78,8 +79,8 @@ impl Binder<'_> {
         }
         let mut tables = vec![table.clone()];
         let mut members = Vec::new();
-        while members.len() < tables.len() {
-            let member = self.member(tables[members.len()].clone(), &mut tables)?;
+        while let Some(table) = tables.get(members.len()).cloned() {
+            let member = self.member(table, &mut tables)?;
             members.push(member);
         }
         Ok(Some(Arc::new(Family { members })))
@@ -213,7 +214,7 @@ impl Forbidden<'_> {
         let child_index = self.child_index.or_else(begins);
         let parent_index = self.parent.and_then(|parent| {
             let (index, _) = parent_index(parent, key)?;
-            Some(parent.indexes[index].name.as_str())
+            Some(parent.indexes.get(index)?.name.as_str())
         });
         let text = |(value, ty): &(&Value, &SqlType)| match value {
             Value::Null => "NULL".to_owned(),
@@ -223,7 +224,7 @@ impl Forbidden<'_> {
             transaction: cx.transaction().described(),
             side: self.side,
             child,
-            child_index: child_index.map(|index| child.indexes[index].name.as_str()),
+            child_index: child_index.and_then(|index| Some(child.indexes.get(index)?.name.as_str())),
             parent: (&key.referenced_schema, &key.referenced_table),
             parent_index,
             constraint,
@@ -241,7 +242,7 @@ impl Forbidden<'_> {
 impl Family {
     /// Whether other rows depend on the table's own.
     pub fn has_children(&self) -> bool {
-        !self.members[0].children.is_empty()
+        self.members.first().is_some_and(|member| !member.children.is_empty())
     }
 
     /// 1452 if a row has no parent. Only foreign keys over columns that differ from `old` are looked at.
@@ -262,39 +263,35 @@ impl Family {
         old: Option<&[Value]>,
         except: Option<usize>,
     ) -> SqlResult<()> {
-        let member = &self.members[member];
+        let member = self.members.at(member)?;
         for (number, parent) in member.parents.iter().enumerate() {
             if Some(number) == except {
                 continue;
             }
             let columns = &parent.key.columns;
-            let values: Vec<ValueRef<'_>> =
-                columns.iter().map(|column| new[usize::from(*column)].as_ref()).collect();
+            let values = at_places(new, columns)?;
             let same = old.is_some_and(|old| {
-                columns.iter().all(|column| old[usize::from(*column)] == new[usize::from(*column)])
+                columns.iter().all(|column| old.get(usize::from(*column)) == new.get(usize::from(*column)))
             });
             if same || values.iter().any(ValueRef::is_null) {
                 continue;
             }
-            let missing = || {
-                let column = |place: &u16| usize::from(*place);
-                let value = |place| (&new[column(place)], &member.table.columns[column(place)].sql_type);
-                Forbidden {
+            let missing = || -> SqlResult<Forbidden<'_>> {
+                Ok(Forbidden {
                     side: Side::Child,
                     child: &member.table,
                     child_index: None,
                     key: &parent.key,
                     parent: parent.table.as_ref().map(|(table, ..)| &**table),
-                    values: columns.iter().map(value).collect(),
-                }
+                    values: typed_at(new, &member.table, columns)?,
+                })
             };
-            let Some((table, index, places)) = &parent.table else { return Err(missing().error(cx)) };
+            let Some((table, index, places)) = &parent.table else { return Err(missing()?.error(cx)) };
             let mut search = Vec::new();
             key::search_key(table, *index, &values, &mut search).map_err(row_error)?;
             // A row may be its own parent.
             if Arc::ptr_eq(table, &member.table) {
-                let own: Vec<ValueRef<'_>> =
-                    places.iter().map(|place| new[usize::from(*place)].as_ref()).collect();
+                let own = at_places(new, places)?;
                 let mut own_key = Vec::new();
                 key::search_key(table, *index, &own, &mut own_key).map_err(row_error)?;
                 if own_key == search {
@@ -308,7 +305,7 @@ impl Family {
             })
             .await?;
             if !there {
-                return Err(missing().error(cx));
+                return Err(missing()?.error(cx));
             }
         }
         Ok(())
@@ -380,27 +377,28 @@ impl Family {
         old: &[Value],
         fate: Fate<'_>,
     ) -> SqlResult<Option<Vec<u8>>> {
-        let values: Vec<ValueRef<'_>> =
-            child.columns.iter().map(|column| old[usize::from(*column)].as_ref()).collect();
+        let values = at_places(old, &child.columns)?;
         if values.iter().any(ValueRef::is_null) {
             return Ok(None);
         }
         if let Fate::Updated(new) | Fate::Replaced(new) = fate
-            && child.columns.iter().all(|column| old[usize::from(*column)] == new[usize::from(*column)])
+            && child
+                .columns
+                .iter()
+                .all(|column| old.get(usize::from(*column)) == new.get(usize::from(*column)))
         {
             return Ok(None);
         }
-        let table = &self.members[child.member].table;
+        let table = &self.members.at(child.member)?.table;
         let mut search = Vec::new();
         key::search_key(table, child.index, &values, &mut search).map_err(row_error)?;
         if let Fate::Updated(new) | Fate::Replaced(new) = fate {
             // Another spelling of the same key changes nothing for those who refer to it.
-            let parent = &self.members[member].table;
-            let key = &table.foreign_keys[child.key];
+            let parent = &self.members.at(member)?.table;
+            let key = table.foreign_keys.at(child.key)?;
             if let Some((index, _)) = parent_index(parent, key) {
                 let (mut before, mut after) = (Vec::new(), Vec::new());
-                let new: Vec<ValueRef<'_>> =
-                    child.columns.iter().map(|column| new[usize::from(*column)].as_ref()).collect();
+                let new = at_places(new, &child.columns)?;
                 key::search_key(parent, index, &values, &mut before).map_err(row_error)?;
                 key::search_key(parent, index, &new, &mut after).map_err(row_error)?;
                 let cascades = matches!(fate, Fate::Updated(_)) && key.on_update == "CASCADE";
@@ -413,24 +411,22 @@ impl Family {
     }
 
     async fn restrict(&self, cx: &mut Context<'_>, old: &[Value], step: Step<'_>) -> SqlResult<()> {
-        for child in &self.members[step.member].children {
-            let table = &self.members[child.member].table;
-            let key = &table.foreign_keys[child.key];
+        for child in &self.members.at(step.member)?.children {
+            let table = &self.members.at(child.member)?.table;
+            let key = table.foreign_keys.at(child.key)?;
             if step.action_on(child.member, key) != Action::Restrict {
                 continue;
             }
             let Some(search) = self.children_key(step.member, child, old, step.fate)? else { continue };
             if !children(cx, table, child.index, &search, LockMode::Shared, 1).await?.is_empty() {
-                let parent = &self.members[step.member].table;
-                let column = |place: &u16| usize::from(*place);
-                let value = |place| (&old[column(place)], &parent.columns[column(place)].sql_type);
+                let parent = &self.members.at(step.member)?.table;
                 let forbidden = Forbidden {
                     side: Side::Parent,
                     child: table,
                     child_index: Some(child.index),
                     key,
                     parent: Some(parent),
-                    values: child.columns.iter().map(value).collect(),
+                    values: typed_at(old, parent, &child.columns)?,
                 };
                 return Err(forbidden.error(cx));
             }
@@ -445,9 +441,9 @@ impl Family {
         step: Step<'c>,
     ) -> BoxFuture<'c, SqlResult<()>> {
         Box::pin(async move {
-            for child in &self.members[step.member].children {
-                let table = &self.members[child.member].table;
-                let key = &table.foreign_keys[child.key];
+            for child in &self.members.at(step.member)?.children {
+                let table = &self.members.at(child.member)?.table;
+                let key = table.foreign_keys.at(child.key)?;
                 let action = step.action_on(child.member, key);
                 if action == Action::Restrict {
                     continue;
@@ -464,12 +460,9 @@ impl Family {
                             self.delete_child(cx, child.member, bytes, stamp, &step).await?;
                         }
                         (Action::Cascade, Fate::Updated(new)) => {
-                            let parent = &self.members[step.member].table;
-                            let given = child.columns.iter().map(|column| {
-                                let place = usize::from(*column);
-                                (new[place].clone(), parent.columns[place].sql_type.clone())
-                            });
-                            let given = given.collect();
+                            let parent = &self.members.at(step.member)?.table;
+                            let given = typed_at(new, parent, &child.columns)?.into_iter();
+                            let given = given.map(|(value, ty)| (value.clone(), ty.clone())).collect();
                             self.update_child(cx, child, (bytes, stamp), given, &step).await?;
                         }
                         _ => {
@@ -492,7 +485,7 @@ impl Family {
         mut stamp: RowStamp,
         above: &Step<'_>,
     ) -> SqlResult<()> {
-        let table = &self.members[member].table;
+        let table = &self.members.at(member)?.table;
         let step = Step { member, fate: Fate::Deleted, above: Some(above) };
         loop {
             let old = view(table, &bytes)?.to_values();
@@ -517,17 +510,17 @@ impl Family {
         given: Vec<(Value, SqlType)>,
         above: &Step<'_>,
     ) -> SqlResult<()> {
-        let member = &self.members[child.member];
+        let member = self.members.at(child.member)?;
         let table = &member.table;
-        let columns = &table.foreign_keys[child.key].columns;
+        let columns = &table.foreign_keys.at(child.key)?.columns;
         loop {
             let old = view(table, &bytes)?.to_values();
             let mut new = old.clone();
             for (place, (value, ty)) in columns.iter().zip(&given) {
                 let place = usize::from(*place);
-                new[place] = match value {
+                *new.at_mut(place)? = match value {
                     Value::Null => Value::Null,
-                    value => cx.store(value.as_ref(), ty, &table.columns[place], 1)?,
+                    value => cx.store(value.as_ref(), ty, table.columns.at(place)?, 1)?,
                 };
             }
             drive(cx, |cx| cx.generate(&member.rules, table, member.slot, &mut new, 1)).await?;
@@ -547,9 +540,9 @@ impl Family {
                     return self.cascade(cx, &old, step).await;
                 }
                 Err(index) => {
-                    let search = collision::search_key(table, index, |column| new[column].as_ref())?;
+                    let search = collision::search_key(table, index, |column| Ok(new.at(column)?.as_ref()))?;
                     if collision::hold(cx, table, index, &search).await? {
-                        return Err(duplicate_entry(table, index, |column| new[column].clone()));
+                        return Err(duplicate_entry(table, index, |column| new.at(column).cloned()));
                     }
                 }
                 Ok(UpdateOutcome::Changed) => {}
@@ -565,6 +558,21 @@ impl Family {
 /// Whether an error is a foreign key's.
 pub fn is_violation(error: &SqlError) -> bool {
     [ER_ROW_IS_REFERENCED_2.number, ER_NO_REFERENCED_ROW_2.number].contains(&error.number())
+}
+
+/// The values of the columns at `places`.
+fn at_places<'v>(row: &'v [Value], places: &[u16]) -> SqlResult<Vec<ValueRef<'v>>> {
+    places.iter().map(|place| Ok(row.at(usize::from(*place))?.as_ref())).collect()
+}
+
+/// The values of the columns of `table` at `places`, and their types.
+fn typed_at<'v>(
+    row: &'v [Value],
+    table: &'v Table,
+    places: &[u16],
+) -> SqlResult<Vec<(&'v Value, &'v SqlType)>> {
+    let value = |place: &u16| Ok((row.at(usize::from(*place))?, &table.key_column(*place).sql_type));
+    places.iter().map(value).collect()
 }
 
 /// A row read again, locked, by its clustered key.

@@ -13,6 +13,7 @@ use super::insert::InsertRun;
 use crate::bind::{Binder, not_supported};
 use crate::expr::Context;
 use crate::host::FileSource;
+use crate::place::At;
 use crate::run::end_row;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
@@ -72,10 +73,8 @@ impl Sql {
                 LoadField::Column(name) => {
                     let column = super::insert::target_column(&table, name)?;
                     columns.push(name.clone());
-                    targets.push(match table.columns[column].generated {
-                        Some(_) => return Err(super::insert::generated_given(&table, column)),
-                        None => Target::Column(column),
-                    });
+                    super::insert::refuse_value(&table, table.columns.at(column)?)?;
+                    targets.push(Target::Column(column));
                 }
                 LoadField::UserVariable(name) => targets.push(Target::Variable(name.to_lowercase().into())),
             }
@@ -187,7 +186,7 @@ async fn load_all(
                 }
                 Target::Column(column) => {
                     let value = field.map(Field::to_value);
-                    values[*column] = run.field(cx, value, ty, *column, number)?;
+                    *values.at_mut(*column)? = run.field(cx, value, ty, *column, number)?;
                 }
             }
         }
@@ -301,7 +300,7 @@ impl Format {
         // What has to be seen at once: a quotation mark and a terminator.
         let ahead = 2 + self.terminated.len().max(self.ended.len());
         let ends = |at: usize| {
-            let rest = &text[at..];
+            let rest = text.get(at..)?;
             if rest.is_empty() {
                 Some(After::Line(at))
             } else if !self.ended.is_empty() && rest.starts_with(&self.ended) {
@@ -330,8 +329,10 @@ impl Format {
                     value.insert(0, quote);
                     return Some((Field::Text(value), After::Line(at)));
                 }
-                (_, Some(byte)) if Some(*byte) == self.escaped && at + 1 < text.len() => {
-                    let next = text[at + 1];
+                (_, Some(byte))
+                    if Some(*byte) == self.escaped
+                        && let Some(&next) = text.get(at + 1) =>
+                {
                     null |= next == b'N' && value.is_empty();
                     value.push(match next {
                         b'0' => 0,
@@ -412,7 +413,7 @@ impl Lines<'_> {
     /// The next line's fields.
     async fn record(&mut self) -> SqlResult<Option<Vec<Field>>> {
         loop {
-            match self.format.line(&self.text[self.at..], self.complete) {
+            match self.format.line(self.text.tail(self.at)?, self.complete) {
                 Scanned::Line(fields, length) => {
                     self.at += length;
                     return Ok(Some(fields));
@@ -426,7 +427,7 @@ impl Lines<'_> {
     /// IGNORE n LINES.
     async fn skip(&mut self) -> SqlResult<()> {
         loop {
-            match find(&self.text[self.at..], &self.format.ended) {
+            match find(self.text.tail(self.at)?, &self.format.ended) {
                 Some(found) => {
                     self.at += found + self.format.ended.len();
                     return Ok(());

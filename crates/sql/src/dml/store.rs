@@ -12,6 +12,7 @@ use crate::bind::scope::{Scope, Source};
 use crate::bind::{Binder, not_supported};
 use crate::expr::{Context, Expr, Slot};
 use crate::mode::SqlMode;
+use crate::place::At;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// What a column gets when the statement says nothing of it.
@@ -225,16 +226,16 @@ impl Context<'_> {
         values: &mut [Value],
         row: u64,
     ) -> SqlAttempt<()> {
-        let before = std::mem::take(&mut self.frame.slots[slot]);
+        let before = std::mem::take(self.frame.slots.at_mut(slot)?);
         let result = rules.generated.iter().try_for_each(|generated| {
-            self.frame.slots[slot] = Slot::Values((&*values).into());
-            let column = &table.columns[generated.column];
+            *self.frame.slots.at_mut(slot)? = Slot::Values((&*values).into());
+            let column = table.columns.at(generated.column)?;
             let value = self.generated_value(generated, column, row);
-            values[generated.column] =
+            *values.at_mut(generated.column)? =
                 value.map_err(|blocked| blocked.map_err(|error| in_table(error, table, column)))?;
             Ok(())
         });
-        self.frame.slots[slot] = before;
+        *self.frame.slots.at_mut(slot)? = before;
         result
     }
 
@@ -270,7 +271,7 @@ impl Context<'_> {
         if checks.is_empty() {
             return Ok(());
         }
-        let before = std::mem::replace(&mut self.frame.slots[slot], Slot::Values(values.into()));
+        let before = std::mem::replace(self.frame.slots.at_mut(slot)?, Slot::Values(values.into()));
         let mut result = Ok(());
         for check in checks {
             match check.condition.test(self) {
@@ -285,7 +286,7 @@ impl Context<'_> {
                 }
             }
         }
-        self.frame.slots[slot] = before;
+        *self.frame.slots.at_mut(slot)? = before;
         result
     }
 }
@@ -305,23 +306,35 @@ pub fn in_table(error: SqlError, table: &TableDef, column: &Column) -> SqlError 
 }
 
 /// 1062 for a row that collides in index `number`.
-pub fn duplicate_entry(table: &TableDef, number: usize, value: impl Fn(usize) -> Value) -> SqlError {
-    let index = &table.indexes[number];
+pub fn duplicate_entry(
+    table: &TableDef,
+    number: usize,
+    value: impl Fn(usize) -> SqlResult<Value>,
+) -> SqlError {
+    described_duplicate(table, number, value).unwrap_or_else(|broken| broken)
+}
+
+fn described_duplicate(
+    table: &TableDef,
+    number: usize,
+    value: impl Fn(usize) -> SqlResult<Value>,
+) -> SqlResult<SqlError> {
+    let index = table.indexes.at(number)?;
     let mut text = Vec::new();
     for (position, part) in index.parts.iter().enumerate() {
         if position > 0 {
             text.push(b'-');
         }
-        let column = usize::from(part.column);
-        let value = value(column);
+        let value = value(usize::from(part.column))?;
+        let ty = &table.columns.at(usize::from(part.column))?.sql_type;
         let start = text.len();
         if value.is_null() {
             text.extend_from_slice(b"NULL");
         }
-        value.as_ref().append_text(&table.columns[column].sql_type, &mut text);
+        value.as_ref().append_text(ty, &mut text);
         if let Some(prefix) = part.prefix {
-            let charset = table.columns[column].sql_type.collation().get().charset;
-            let length = charset.prefix_len(&text[start..], prefix as usize);
+            let charset = ty.collation().get().charset;
+            let length = charset.prefix_len(text.tail(start)?, prefix as usize);
             text.truncate(start + length);
         }
     }
@@ -331,5 +344,5 @@ pub fn duplicate_entry(table: &TableDef, number: usize, value: impl Fn(usize) ->
     };
     let shown =
         String::from_utf8(text).unwrap_or_else(|error| error.as_bytes().iter().map(escaped).collect());
-    mysql_error!(ER_DUP_ENTRY, shown, format!("{}.{}", table.name, index.name))
+    Ok(mysql_error!(ER_DUP_ENTRY, shown, format!("{}.{}", table.name, index.name)))
 }

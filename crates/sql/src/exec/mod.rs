@@ -20,8 +20,6 @@
 //! | [`recursive`] | WITH RECURSIVE |
 //! | [`subquery`] | subqueries in expressions |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
-
 pub mod aggregate;
 pub mod join;
 pub mod kept;

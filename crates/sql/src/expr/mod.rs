@@ -20,8 +20,6 @@
 //! | [`pace`] | how long it may compute before it lets others run |
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
-
 pub mod arithmetic;
 pub mod bits;
 pub mod cast;

@@ -22,8 +22,6 @@
 //! holder, and is refused if that comes back to its own session. Cycles of which a part is another kind of lock - a row, a
 //! table - end when one of their waits has lasted too long.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
-
 #[cfg(test)]
 mod tests;
 

@@ -58,7 +58,7 @@ impl Sql {
                 Statement::Query(query) => {
                     let mut binder = binder;
                     let bound = binder.query(query)?;
-                    binder.finish(Some(bound))
+                    binder.finish(Some(bound))?
                 }
                 Statement::Update(update) => {
                     return self.explain_change(binder.update(update)?.plan(), "UPDATE", format, sink);

@@ -438,7 +438,7 @@ impl Binder<'_> {
         (source, column): (usize, usize),
         columns: &mut Vec<ColumnMeta>,
     ) -> SqlResult<()> {
-        let expr = self.scope().sources.at(source)?.expr(column);
+        let expr = self.scope().sources.at(source)?.expr(column)?;
         let name = self.scope().sources.at(source)?.columns.at(column)?.name.clone();
         let mut meta = self.meta_of(&expr);
         meta.name.clone_from(&name);

@@ -29,8 +29,6 @@
 //! one keeps its reference. When the dictionary has changed, the plans made before go as soon as one is made after: what they
 //! hold of dropped tables is not kept.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
-
 pub(crate) mod prepared;
 pub(crate) mod text;
 

@@ -86,7 +86,7 @@ impl Sql {
         session.check_branch()?;
         sink.columns(&metas(&listing))?;
         for row in &listing.rows {
-            if let (Some(pattern), Value::Bytes(name)) = (&describe.pattern, &row[0])
+            if let (Some(pattern), Some(Value::Bytes(name))) = (&describe.pattern, row.first())
                 && !CollationId::UTF8MB4_GENERAL_CI.get().like(name, pattern, b"\\")
             {
                 continue;
@@ -136,7 +136,7 @@ impl Sql {
                 });
                 let bound = binder.expr(condition)?;
                 binder.scopes.pop();
-                Some((bound, Arc::new(binder.finish(None))))
+                Some((bound, Arc::new(binder.finish(None)?)))
             }
         };
         sink.columns(&metas(&listing))?;

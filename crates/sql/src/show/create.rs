@@ -107,6 +107,7 @@ pub fn table(table: &Table) -> String {
 }
 
 fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
+    #[expect(clippy::expect_used, reason = "a String takes all that is written to it")]
     out.write_fmt(text).expect("writing to a String does not fail");
 }
 
@@ -171,7 +172,7 @@ fn index_line(def: &TableDef, index: &Index) -> String {
         .parts
         .iter()
         .map(|part| {
-            let mut out = quoted(&def.columns[usize::from(part.column)].name);
+            let mut out = quoted(&def.key_column(part.column).name);
             if let Some(prefix) = part.prefix {
                 write_to(&mut out, format_args!("({prefix})"));
             }
@@ -198,7 +199,7 @@ fn index_line(def: &TableDef, index: &Index) -> String {
 
 /// A foreign key of `def`.
 pub fn foreign_key_line(def: &TableDef, key: &ForeignKey) -> String {
-    let columns = key.columns.iter().map(|place| quoted(&def.columns[usize::from(*place)].name));
+    let columns = key.columns.iter().map(|place| quoted(&def.key_column(*place).name));
     let columns = columns.collect::<Vec<_>>().join(", ");
     let referenced: Vec<String> = key.referenced_columns.iter().map(|column| quoted(column)).collect();
     let schema = match key.referenced_schema == def.schema {

@@ -172,10 +172,23 @@ fn column_type(code: &str) -> SqlType {
         "d" => SqlType::DateTime { fsp: 0 },
         "t" => SqlType::Text { size: LobSize::Long, collation: NAMES },
         text => {
-            let length = text[1..].parse().expect("the declarations above hold numbers");
+            #[expect(
+                clippy::expect_used,
+                reason = "the declarations hold such numbers: a test reads them all"
+            )]
+            let length = text.strip_prefix('s').and_then(|length| length.parse().ok()).expect("a length");
             SqlType::VarChar { length, collation: NAMES }
         }
     }
+}
+
+/// The names and types of a table's columns.
+fn declared_columns(definition: &Definition) -> impl Iterator<Item = (&'static str, SqlType)> + use<> {
+    definition.columns.split(',').map(|column| {
+        #[expect(clippy::expect_used, reason = "the declarations hold such pairs: a test reads them all")]
+        let (name, code) = column.split_once(' ').expect("a name and a type");
+        (name, column_type(code))
+    })
 }
 
 /// All tables.
@@ -186,10 +199,7 @@ fn definitions() -> impl Iterator<Item = &'static Definition> {
 /// The table of that name (in any case), with its rows if asked for.
 pub fn table(source: &Source<'_>, name: &str, with_rows: bool) -> Option<VirtualTable> {
     let definition = definitions().find(|definition| definition.name.eq_ignore_ascii_case(name))?;
-    let columns = definition.columns.split(',').map(|column| {
-        let (name, code) = column.split_once(' ').expect("the declarations above hold pairs");
-        (name, column_type(code))
-    });
+    let columns = declared_columns(definition);
     let rows = if with_rows { (definition.rows)(source) } else { Vec::new() };
     Some(VirtualTable { columns: columns.collect(), rows })
 }
@@ -348,18 +358,16 @@ fn schemata(source: &Source<'_>) -> Rows {
 }
 
 fn tables(source: &Source<'_>) -> Rows {
-    let mut rows: Rows = each_table(source).map(|(_, table)| table_row(source, table)).collect();
+    let mut rows: Rows = each_table(source).map(|(_, table)| table_row(source, table).into()).collect();
     let virtual_row = |schema: &str, name: &str| {
-        let mut row = vec![number(0u64); 13];
-        row[..3].clone_from_slice(&[catalog(), text(schema), text(name)]);
         let (is_table, none) = (schema == "performance_schema", Value::Null);
-        let kind = if is_table { ["BASE TABLE", "PERFORMANCE_SCHEMA"] } else { ["SYSTEM VIEW", ""] };
-        row[3] = text(kind[0]);
-        row[4] = if is_table { text(kind[1]) } else { none.clone() };
-        row[5] = Value::Int(10);
-        row[6] = if is_table { text("Dynamic") } else { none.clone() };
+        let of_table = |value: &str| if is_table { text(value) } else { Value::Null };
+        let mut row = vec![catalog(), text(schema), text(name)];
+        row.push(text(if is_table { "BASE TABLE" } else { "SYSTEM VIEW" }));
+        row.extend([of_table("PERFORMANCE_SCHEMA"), Value::Int(10), of_table("Dynamic")]);
+        row.extend(std::iter::repeat_n(number(0u64), 6));
         row.extend(std::iter::repeat_n(none.clone(), 4));
-        row.push(if is_table { text(CollationId::default().get().name) } else { none.clone() });
+        row.push(of_table(CollationId::default().get().name));
         row.extend([none, text(""), text("")]);
         row
     };
@@ -368,16 +376,17 @@ fn tables(source: &Source<'_>) -> Rows {
     rows
 }
 
-fn table_row(source: &Source<'_>, table: &Table) -> Vec<Value> {
+fn table_row(source: &Source<'_>, table: &Table) -> [Value; 21] {
     let def = table.descriptor().def();
     let statistics = table.statistics();
     let row_format = def.option("ROW_FORMAT").filter(|format| *format != "DEFAULT").unwrap_or("DYNAMIC");
-    let row_format = format!("{}{}", &row_format[..1], row_format[1..].to_ascii_lowercase());
+    let (first, rest) = row_format.split_at_checked(1).unwrap_or((row_format, ""));
+    let row_format = format!("{first}{}", rest.to_ascii_lowercase());
     let counter = def.auto_increment_column().map(|_| table.auto_increment());
     let options: Vec<String> =
         def.options.iter().map(|(name, value)| format!("{}={value}", name.to_ascii_lowercase())).collect();
     let created = Timestamp(def.created_us / 1_000_000 * 1_000_000).to_datetime(source.zone);
-    vec![
+    [
         catalog(),
         text(&def.schema),
         text(&def.name),
@@ -405,12 +414,12 @@ fn table_row(source: &Source<'_>, table: &Table) -> Vec<Value> {
 fn partitions(source: &Source<'_>) -> Rows {
     let row = |table: &Table| {
         let base = table_row(source, table);
-        let mut row = vec![Value::Null; 26];
+        let mut row = [const { Value::Null }; 26];
         row[..3].clone_from_slice(&base[..3]);
         row[13..19].clone_from_slice(&base[7..13]);
         row[19] = base[14].clone();
         row[23..25].fill(text(""));
-        row
+        row.into()
     };
     each_table(source).map(|(_, table)| row(table)).collect()
 }
@@ -426,7 +435,7 @@ pub fn column_key(table: &Table, place: usize) -> &'static str {
             Some(0) if index.unique && index.parts.len() == 1 => {
                 // a unique index without NULLs is shown as the primary key where there is none
                 let primary = def.indexes.iter().any(|index| index.primary);
-                if !primary && !def.columns[place].nullable {
+                if !primary && def.columns.get(place).is_some_and(|column| !column.nullable) {
                     return "PRI";
                 }
                 key = "UNI";
@@ -470,11 +479,7 @@ fn columns(source: &Source<'_>) -> Rows {
         }
     }
     for definition in definitions() {
-        let columns = definition.columns.split(',').map(|column| {
-            let (name, code) = column.split_once(' ').expect("the declarations above hold pairs");
-            (name, column_type(code))
-        });
-        rows.extend(virtual_rows("information_schema", definition.name, columns));
+        rows.extend(virtual_rows("information_schema", definition.name, declared_columns(definition)));
     }
     for table in source.server_tables {
         rows.extend(virtual_rows(&table.schema, &table.name, table.columns.iter().cloned()));
@@ -491,7 +496,7 @@ fn virtual_rows(
     columns.enumerate().map(move |(place, (name, ty))| {
         let mut row = described(schema, table, &Column::new(name, ty, 0), place as u64 + 1);
         row[18] = text("select");
-        row
+        row.into()
     })
 }
 
@@ -504,11 +509,11 @@ fn column_row(table: &Table, place: usize, column: &Column, position: u64) -> Ve
     if let Some(generated) = &column.generated {
         row[20] = text(escaped(&generated.expression));
     }
-    row
+    row.into()
 }
 
 /// A row of COLUMNS without default, key and extra.
-fn described(schema: &str, table: &str, column: &Column, position: u64) -> Vec<Value> {
+fn described(schema: &str, table: &str, column: &Column, position: u64) -> [Value; 22] {
     let ty = &column.sql_type;
     let declaration = column.type_text();
     let data_type = declaration.split(['(', ' ']).next().unwrap_or_default();
@@ -532,8 +537,13 @@ fn described(schema: &str, table: &str, column: &Column, position: u64) -> Vec<V
     };
     let (precision, scale) = match ty {
         SqlType::Int { width, unsigned } => {
-            let digits =
-                [[3, 3], [5, 5], [7, 7], [10, 10], [19, 20]][*width as usize][usize::from(*unsigned)];
+            let digits = match width {
+                IntWidth::Tiny => 3,
+                IntWidth::Small => 5,
+                IntWidth::Medium => 7,
+                IntWidth::Int => 10,
+                IntWidth::Big => 19 + u64::from(*unsigned),
+            };
             (Some(digits), Some(0))
         }
         SqlType::Decimal { precision, scale, .. } => (Some(u64::from(*precision)), Some(u64::from(*scale))),
@@ -552,7 +562,7 @@ fn described(schema: &str, table: &str, column: &Column, position: u64) -> Vec<V
         SqlType::Time { fsp } | SqlType::DateTime { fsp } | SqlType::Timestamp { fsp } => number(*fsp),
         _ => Value::Null,
     };
-    vec![
+    [
         catalog(),
         text(schema),
         text(table),
@@ -589,7 +599,7 @@ pub fn index_rows(table: &Table) -> Rows {
     let mut rows = Vec::new();
     for (place, index) in shown_indexes(table) {
         for (sequence, part) in index.parts.iter().enumerate() {
-            let column = &def.columns[usize::from(part.column)];
+            let column = def.key_column(part.column);
             let per_key = statistics.rows_per_key.get(place).and_then(|keys| keys.get(sequence)).copied();
             let cardinality = per_key.map_or(0.0, |per_key| statistics.rows as f64 / per_key.max(1.0));
             rows.push(vec![
@@ -630,7 +640,7 @@ fn key_column_usage(source: &Source<'_>) -> Rows {
                     catalog(),
                     text(&def.schema),
                     text(&def.name),
-                    text(&def.columns[usize::from(part.column)].name),
+                    text(&def.key_column(part.column).name),
                     number(sequence as u64 + 1),
                     Value::Null,
                     Value::Null,
@@ -649,7 +659,7 @@ fn key_column_usage(source: &Source<'_>) -> Rows {
                     catalog(),
                     text(&def.schema),
                     text(&def.name),
-                    text(&def.columns[usize::from(*place)].name),
+                    text(&def.key_column(*place).name),
                     number(sequence as u64 + 1),
                     number(sequence as u64 + 1),
                     text(&key.referenced_schema),
@@ -671,7 +681,7 @@ fn referential_constraints(source: &Source<'_>) -> Rows {
             let parent = source.dictionary.table(&key.referenced_schema, &key.referenced_table).ok();
             let index = parent.and_then(|parent| {
                 let (index, _) = parent_index(parent, key)?;
-                Some(parent.indexes[index].name.clone())
+                Some(parent.indexes.get(index)?.name.clone())
             });
             rows.push(vec![
                 catalog(),
@@ -753,4 +763,17 @@ fn table_constraints(source: &Source<'_>) -> Rows {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_declaration_is_read() {
+        for definition in definitions() {
+            let columns = declared_columns(definition).count();
+            assert_eq!(columns, definition.columns.split(',').count(), "{}", definition.name);
+        }
+    }
 }

@@ -27,8 +27,9 @@ use palisade_parser::ast::{Limit, ObjectName, ShowWhat};
 use std::sync::Arc;
 
 use self::information_schema::{ServerTable, Source};
+use crate::place::At;
 use crate::warning::Level;
-use crate::{Host, Scope, Session, SqlResult, VirtualTable};
+use crate::{Host, Scope, Session, SqlError, SqlResult, VirtualTable};
 
 /// What a SHOW answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,34 +79,44 @@ fn text(value: impl AsRef<str>) -> Value {
 }
 
 /// Picks columns of a virtual table by name, under new names.
-fn picked(table: VirtualTable, picks: &[(&str, &str)], keep: impl Fn(&[Value]) -> bool) -> Listing {
-    let place = |name: &str| {
-        let found = table.columns.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.unwrap_or_else(|| panic!("the virtual table has no column {name}"))
-    };
-    let places: Vec<usize> = picks.iter().map(|(from, _)| place(from)).collect();
-    let columns = picks
-        .iter()
-        .zip(&places)
-        .map(|((_, name), place)| ((*name).to_owned(), table.columns[*place].1.clone()));
-    let columns = columns.collect();
-    let pick = |row: Vec<Value>| places.iter().map(|place| row[*place].clone()).collect();
-    let rows = table.rows.into_iter().filter(|row| keep(row)).map(pick).collect();
-    Listing { columns, rows, like_column: 0 }
+fn picked(
+    table: VirtualTable,
+    picks: &[(&str, &str)],
+    keep: impl Fn(&[Value]) -> bool,
+) -> SqlResult<Listing> {
+    let (mut places, mut columns) = (Vec::with_capacity(picks.len()), Vec::with_capacity(picks.len()));
+    for (from, name) in picks {
+        let mut known = table.columns.iter().enumerate();
+        let found = known.find(|(_, (known, _))| known.eq_ignore_ascii_case(from));
+        let Some((place, (_, ty))) = found else {
+            return Err(SqlError::internal(&format!("the virtual table has no column {from}")));
+        };
+        places.push(place);
+        columns.push(((*name).to_owned(), ty.clone()));
+    }
+    let kept = table.rows.into_iter().filter(|row| keep(row));
+    let rows = kept.map(|row| at_places(&row, &places)).collect::<SqlResult<_>>()?;
+    Ok(Listing { columns, rows, like_column: 0 })
+}
+
+/// The values of a row at `places`.
+fn at_places(row: &[Value], places: &[usize]) -> SqlResult<Vec<Value>> {
+    places.iter().map(|place| row.at(*place).cloned()).collect()
 }
 
 /// The rows that LIKE lets through. The column's name shows the pattern where MySQL does.
 pub fn filter_like(listing: &mut Listing, what: &ShowWhat, pattern: &[u8]) {
     let collation = CollationId::UTF8MB4_GENERAL_CI.get();
     let at = listing.like_column;
-    listing.rows.retain(|row| match &row[at] {
-        Value::Bytes(name) => collation.like(name, pattern, b"\\"),
+    listing.rows.retain(|row| match row.get(at) {
+        Some(Value::Bytes(name)) => collation.like(name, pattern, b"\\"),
         _ => false,
     });
     if matches!(what, ShowWhat::Databases | ShowWhat::Tables { .. }) {
         let shown = String::from_utf8_lossy(pattern);
-        let name = &mut listing.columns[at].0;
-        *name = format!("{name} ({shown})");
+        if let Some((name, _)) = listing.columns.get_mut(at) {
+            *name = format!("{name} ({shown})");
+        }
     }
 }
 
@@ -138,33 +149,33 @@ impl Shower<'_> {
         let place = |names: &[&str]| table.columns.iter().position(|(name, _)| names.contains(name));
         let Some(schema) = place(&["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA"]) else { return table };
         let name = place(&["TABLE_NAME"]);
-        let text = |value: &Value| match value {
-            Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
+        let text = |value: Option<&Value>| match value {
+            Some(Value::Bytes(text)) => String::from_utf8_lossy(text).into_owned(),
             _ => String::new(),
         };
         let granted = place(&["PRIVILEGES"]);
         let tells_of_columns =
             ["COLUMNS", "KEY_COLUMN_USAGE"].iter().any(|known| known.eq_ignore_ascii_case(of));
         table.rows.retain_mut(|row| {
-            let name = name.map(|place| text(&row[place]));
-            let database = text(&row[schema]);
+            let name = name.map(|place| text(row.get(place)));
+            let database = text(row.get(schema));
             if !self.host.may_see(self.session, &database, name.as_deref()) {
                 return false;
             }
             let Some(name) = name.filter(|_| tells_of_columns) else { return true };
             let Some(own) = self.host.column_privileges(self.session, &database, &name) else { return true };
             let sees = !own.is_empty();
-            if let Some(place) = granted {
-                row[place] = Value::bytes(own);
+            if let Some(privileges) = granted.and_then(|place| row.get_mut(place)) {
+                *privileges = Value::bytes(own);
             }
             sees
         });
         table
     }
 
-    fn required(&self, name: &str) -> VirtualTable {
-        self.information_schema(name, true)
-            .unwrap_or_else(|| panic!("information_schema.{name} is always there"))
+    fn required(&self, name: &str) -> SqlResult<VirtualTable> {
+        let table = self.information_schema(name, true);
+        table.ok_or_else(|| SqlError::internal(&format!("there is no information_schema.{name}")))
     }
 
     fn database(&self, name: Option<&str>) -> SqlResult<String> {
@@ -214,7 +225,7 @@ impl Shower<'_> {
                 let count = self.session.warnings.error_count();
                 listing_of(&["#@@session.error_count"], vec![vec![Value::Int(count as i64)]])
             }
-            ShowWhat::ProcessList { full } => self.processes(*full),
+            ShowWhat::ProcessList { full } => self.processes(*full)?,
             ShowWhat::Privileges => privileges::listing(self.host.dynamic_privileges()),
             ShowWhat::Engines => {
                 let picks = [
@@ -225,7 +236,7 @@ impl Shower<'_> {
                     ("XA", "XA"),
                     ("SAVEPOINTS", "Savepoints"),
                 ];
-                picked(self.required("ENGINES"), &picks, |_| true)
+                picked(self.required("ENGINES")?, &picks, |_| true)?
             }
             ShowWhat::Plugins => {
                 let picks = [
@@ -235,7 +246,7 @@ impl Shower<'_> {
                     ("PLUGIN_LIBRARY", "Library"),
                     ("PLUGIN_LICENSE", "License"),
                 ];
-                picked(self.required("PLUGINS"), &picks, |_| true)
+                picked(self.required("PLUGINS")?, &picks, |_| true)?
             }
             ShowWhat::CharacterSet => {
                 let picks = [
@@ -244,7 +255,7 @@ impl Shower<'_> {
                     ("DEFAULT_COLLATE_NAME", "Default collation"),
                     ("MAXLEN", "Maxlen"),
                 ];
-                picked(self.required("CHARACTER_SETS"), &picks, |_| true)
+                picked(self.required("CHARACTER_SETS")?, &picks, |_| true)?
             }
             ShowWhat::Collation => {
                 let picks = [
@@ -256,7 +267,7 @@ impl Shower<'_> {
                     ("SORTLEN", "Sortlen"),
                     ("PAD_ATTRIBUTE", "Pad_attribute"),
                 ];
-                picked(self.required("COLLATIONS"), &picks, |_| true)
+                picked(self.required("COLLATIONS")?, &picks, |_| true)?
             }
             ShowWhat::OpenTables { .. } => return empty(&["Database", "Table", "#In_use", "#Name_locked"]),
             ShowWhat::Triggers { .. } => {
@@ -352,7 +363,7 @@ impl Shower<'_> {
         if full {
             picks.push(("TABLE_TYPE", "Table_type"));
         }
-        Ok(picked(self.required("TABLES"), &picks, |row| row[1] == wanted))
+        picked(self.required("TABLES")?, &picks, |row| row.get(1) == Some(&wanted))
     }
 
     fn table_status(&self, database: Option<&str>) -> SqlResult<Listing> {
@@ -377,7 +388,7 @@ impl Shower<'_> {
             ("CREATE_OPTIONS", "Create_options"),
             ("TABLE_COMMENT", "Comment"),
         ];
-        Ok(picked(self.required("TABLES"), &picks, |row| row[1] == wanted))
+        picked(self.required("TABLES")?, &picks, |row| row.get(1) == Some(&wanted))
     }
 
     /// SHOW COLUMNS and DESCRIBE.
@@ -443,8 +454,9 @@ impl Shower<'_> {
             "Expression",
         ];
         let places = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
-        let pick = |row: Vec<Value>| places.iter().map(|place| row[*place].clone()).collect();
-        Ok(listing_of(&titles, information_schema::index_rows(&table).into_iter().map(pick).collect()))
+        let rows = information_schema::index_rows(&table);
+        let rows = rows.iter().map(|row| at_places(row, &places)).collect::<SqlResult<_>>()?;
+        Ok(listing_of(&titles, rows))
     }
 
     fn create_database(&self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
@@ -482,7 +494,7 @@ impl Shower<'_> {
         listing_of(&["Level", "#Code", "Message"], rows)
     }
 
-    fn processes(&self, full: bool) -> Listing {
+    fn processes(&self, full: bool) -> SqlResult<Listing> {
         let picks = [
             ("ID", "Id"),
             ("USER", "User"),
@@ -493,15 +505,15 @@ impl Shower<'_> {
             ("STATE", "State"),
             ("INFO", "Info"),
         ];
-        let mut listing = picked(self.required("PROCESSLIST"), &picks, |_| true);
+        let mut listing = picked(self.required("PROCESSLIST")?, &picks, |_| true)?;
         if !full {
             for row in &mut listing.rows {
-                if let Value::Bytes(statement) = &mut row[7] {
+                if let Some(Value::Bytes(statement)) = row.get_mut(7) {
                     statement.truncate(100);
                 }
             }
         }
-        listing
+        Ok(listing)
     }
 }
 

@@ -141,8 +141,8 @@ const PAGE_SIZES: [i64; 5] = [1024, 2048, 4096, 8192, 16384];
 
 fn compressions(_: &Source<'_>) -> Rows {
     let row = |size: &i64| {
-        let mut row = vec![Value::Int(0); 6];
-        row[0] = Value::Int(*size);
+        let mut row = vec![Value::Int(*size)];
+        row.resize(6, Value::Int(0));
         row
     };
     PAGE_SIZES.iter().map(row).collect()
@@ -261,7 +261,7 @@ fn foreign_key_columns(source: &Source<'_>) -> Rows {
         for (position, (column, referenced)) in key.columns.iter().zip(&key.referenced_columns).enumerate() {
             rows.push(vec![
                 path(&def.schema, &key.name),
-                text(&def.columns[usize::from(*column)].name),
+                text(&def.key_column(*column).name),
                 text(referenced),
                 number(position as u64 + 1),
             ]);

@@ -13,6 +13,7 @@ use crate::bind::scope::{Clause, Scope, Source};
 use crate::bind::{Binder, CommonTable};
 use crate::dml::insert::{Cell, refuse_generated, target_column};
 use crate::expr::{Expr, Node};
+use crate::place::At;
 use crate::plan::join::{JoinPlanner, WantedOrder};
 use crate::plan::{Operator, Query};
 use crate::{Access, SqlResult};
@@ -86,7 +87,7 @@ impl Binder<'_> {
                     targets.len() - 1
                 }
             };
-            let target = &mut targets[position];
+            let target = targets.at_mut(position)?;
             if let Cell::Expr(expr) = &value {
                 let assigned: Vec<usize> = target.assignments.iter().map(|(column, _)| *column).collect();
                 let (mut reads, mut sequential) = (false, false);
@@ -208,7 +209,7 @@ impl Binder<'_> {
         self.scope().clause = Clause::Order;
         let keys = self.order_keys(order_by)?;
         let limit = self.limit(limit)?;
-        let scope = self.scopes.pop().expect("it was pushed when binding began");
+        let scope = self.take_scope()?;
         for target in &targets {
             let source = scope.sources.iter().find(|source| source.slot == target.slot);
             self.refuse_own_reads(&target.table, source.map_or(&target.table.name, |source| &source.alias))?;
@@ -265,7 +266,7 @@ impl Binder<'_> {
             outer_columns: Vec::new(),
             counted_limit: None,
         };
-        let plan = Arc::new(self.finish(Some(query)));
+        let plan = Arc::new(self.finish(Some(query))?);
         Ok(ChangePlan { plan, targets, condition, ignore, collect, is_update })
     }
 }
@@ -288,12 +289,13 @@ fn refuse_moved_keys(targets: &[Target], sources: &[Source]) -> SqlResult<()> {
         source.map(|source| source.alias.clone()).unwrap_or_default()
     };
     let moves = |target: &Target| {
-        let key = &target.table.indexes[0];
-        let is_key = |column: usize| key.parts.iter().any(|part| usize::from(part.column) == column);
+        let key = target.table.indexes.first();
+        let parts = key.into_iter().flat_map(|key| &key.parts);
+        let is_key = |column: usize| parts.clone().any(|part| usize::from(part.column) == column);
         target.assignments.iter().any(|(column, _)| is_key(*column))
     };
     for (position, target) in targets.iter().enumerate() {
-        for other in &targets[position + 1..] {
+        for other in targets.iter().skip(position + 1) {
             if target.table.id == other.table.id && (moves(target) || moves(other)) {
                 let (first, second) =
                     if target.slot < other.slot { (target, other) } else { (other, target) };
@@ -329,7 +331,7 @@ fn moves(operator: &Operator, target: &Target) -> bool {
         Operator::Scan { access, .. } => {
             !access.unique
                 && crate::plan::access::index_columns(&target.table, access.index).any(|column| {
-                    target.table.columns[column].generated.is_some()
+                    target.table.columns.get(column).is_none_or(|known| known.generated.is_some())
                         || target.assignments.iter().any(|(assigned, _)| *assigned == column)
                 })
         }

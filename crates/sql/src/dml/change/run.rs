@@ -22,7 +22,7 @@ use crate::expr::{Context, Slot};
 use crate::place::At;
 use crate::run::{drive, end_row};
 use crate::work::Work;
-use crate::{SqlAttempt, SqlResult};
+use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// An UPDATE or DELETE while it runs.
 pub struct ChangeRun<'p> {
@@ -54,10 +54,14 @@ impl<'p> ChangeRun<'p> {
     /// Changes every row that the plan finds.
     pub async fn all(&mut self, cx: &mut Context<'_>) -> SqlResult<()> {
         let plan = self.plan;
-        let query = plan.plan.query.as_ref().expect("a change has a query that finds its rows");
+        let query = plan
+            .plan
+            .query
+            .as_ref()
+            .ok_or_else(|| SqlError::internal("a change without a query for its rows"))?;
         let mut state = State::new(&query.root);
         if !plan.collect {
-            let target = &plan.targets[0];
+            let target = plan.targets.at(0)?;
             while drive(cx, |cx| state.next(&query.root, cx)).await? {
                 self.one(cx, target).await?;
             }
@@ -79,7 +83,7 @@ impl<'p> ChangeRun<'p> {
             for (position, target) in plan.targets.iter().enumerate() {
                 let Some((table, row, _)) = cx.frame.slots.at(target.slot)?.stored() else { continue };
                 let key = clustered_key(table, row)?;
-                if !seen[position].insert(key) {
+                if !seen.at_mut(position)?.insert(key) {
                     continue;
                 }
                 bytes += row.len() + 200;
@@ -91,7 +95,7 @@ impl<'p> ChangeRun<'p> {
                     false => &nothing,
                 };
                 bytes += kept.iter().map(Slot::size).sum::<usize>();
-                found[position].push((cx.frame.slots.at(target.slot)?.keep(), kept.clone()));
+                found.at_mut(position)?.push((cx.frame.slots.at(target.slot)?.keep(), kept.clone()));
                 crate::exec::join::charge(cx, bytes)?;
             }
         }
@@ -261,9 +265,9 @@ impl<'p> ChangeRun<'p> {
             if !Box::pin(self.follow_rules(cx, target, table, &mut all)).await? {
                 return Ok(None);
             }
-            for (column, value) in all.into_iter().enumerate() {
-                if table.columns[column].generated.is_some() {
-                    assigned.push((column, value));
+            for ((place, value), column) in all.into_iter().enumerate().zip(&table.columns) {
+                if column.generated.is_some() {
+                    assigned.push((place, value));
                 }
             }
         }
@@ -303,12 +307,12 @@ impl<'p> ChangeRun<'p> {
             }
             Ok(UpdateOutcome::Changed) => Ok(Some(UpdateOutcome::Changed)),
             Err(index) => {
-                let search = collision::search_key(table, index, value)?;
+                let search = collision::search_key(table, index, |column| Ok(value(column)))?;
                 if !Box::pin(collision::hold(cx, table, index, &search)).await? {
                     // It has gone meanwhile.
                     return Ok(Some(UpdateOutcome::Changed));
                 }
-                let error = duplicate_entry(table, index, |column| value(column).to_owned());
+                let error = duplicate_entry(table, index, |column| Ok(value(column).to_owned()));
                 if !self.plan.ignore {
                     return Err(error);
                 }
@@ -365,10 +369,10 @@ fn assigned_values(
     let mut kept = None;
     let result = (|| -> SqlAttempt<()> {
         for (column, cell) in &target.assignments {
-            let known = &table.columns[*column];
+            let known = table.columns.at(*column)?;
             let value = match cell {
                 Cell::Default if known.generated.is_some() => continue,
-                Cell::Default => cx.default_value(&target.rules.defaults[*column], known, number)?,
+                Cell::Default => cx.default_value(target.rules.defaults.at(*column)?, known, number)?,
                 Cell::Expr(expr) => {
                     let value = expr.eval(cx)?;
                     if value.is_null() && !known.nullable {

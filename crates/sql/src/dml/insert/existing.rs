@@ -7,7 +7,7 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
-use palisade_catalog::{Value, row};
+use palisade_catalog::{Column, Value, row};
 use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
 
 use super::numbers::{note_given, positive};
@@ -41,7 +41,7 @@ impl InsertRun<'_> {
         found: &mut RowBuf,
     ) -> SqlResult<bool> {
         let table = &self.plan.table;
-        let search = collision::search_key(table, index, |column| values[column].as_ref())?;
+        let search = collision::search_key(table, index, |column| Ok(values.at(column)?.as_ref()))?;
         if strength == LockMode::Exclusive {
             // MySQL's engine finds and locks the row that stops an INSERT within the call that inserts
             cx.session.work.add(Work::HandlerReadKey, 1);
@@ -69,7 +69,7 @@ impl InsertRun<'_> {
         index: usize,
     ) -> SqlResult<Replaced> {
         let table = &self.plan.table;
-        let last = !table.indexes[index + 1..].iter().any(|index| index.unique);
+        let last = !table.indexes.iter().skip(index + 1).any(|index| index.unique);
         let mut found = RowBuf::new();
         loop {
             if !self.read_existing(cx, values, index, LockMode::Exclusive, &mut found).await? {
@@ -99,9 +99,9 @@ impl InsertRun<'_> {
                 }
             } else if last {
                 let old = view(table, found.row())?;
-                let own = |column: &usize| table.columns[*column].visibility != Visibility::System;
-                let mut columns = (0..table.columns.len()).filter(own);
-                if columns.all(|column| old.column(column) == values[column].as_ref()) {
+                let own = |(_, column): &(usize, &Column)| column.visibility != Visibility::System;
+                let mut columns = table.columns.iter().enumerate().filter(own);
+                if columns.all(|(place, _)| values.get(place).map(Value::as_ref) == Some(old.column(place))) {
                     return Ok(Replaced::Same);
                 }
             }
@@ -159,7 +159,7 @@ impl InsertRun<'_> {
             let old = view(table, found.row())?.to_values();
             *cx.frame.slots.at_mut(plan.inserted)? = Slot::Values(values.into());
             let mut new = drive(cx, |cx| self.updated(cx, &old, number)).await?;
-            let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
+            let changed = plan.updates.iter().any(|(column, _)| new.get(*column) != old.get(*column));
             if !changed {
                 self.affected += u64::from(cx.session.client_found_rows);
                 return Ok(true);
@@ -192,21 +192,21 @@ impl InsertRun<'_> {
                     self.written += 1;
                     if let Some(column) = table.auto_increment_column() {
                         if generated.is_some() {
-                            self.numbers.explicit = positive(&new[column]);
+                            self.numbers.explicit = positive(new.at(column)?);
                         }
-                        if new[column] != old[column] {
-                            note_given(cx, table, &new[column]).await?;
+                        if new.get(column) != old.get(column) {
+                            note_given(cx, table, new.at(column)?).await?;
                         }
                     }
                     return Ok(true);
                 }
                 Ok(UpdateOutcome::Changed) => {}
                 Err(index) => {
-                    let search = collision::search_key(table, index, |column| new[column].as_ref())?;
+                    let search = collision::search_key(table, index, |column| Ok(new.at(column)?.as_ref()))?;
                     if !collision::hold(cx, table, index, &search).await? {
                         continue;
                     }
-                    let error = duplicate_entry(table, index, |column| new[column].clone());
+                    let error = duplicate_entry(table, index, |column| new.at(column).cloned());
                     if !plan.ignore {
                         return Err(error);
                     }
@@ -221,11 +221,11 @@ impl InsertRun<'_> {
         let plan = self.plan;
         let mut new = old.to_vec();
         for (column, cell) in &plan.updates {
-            let known = &plan.table.columns[*column];
+            let known = plan.table.columns.at(*column)?;
             *cx.frame.slots.at_mut(plan.existing)? = Slot::Values(new.as_slice().into());
-            new[*column] = match cell {
+            *new.at_mut(*column)? = match cell {
                 Cell::Default if known.generated.is_some() => continue,
-                Cell::Default => cx.default_value(&plan.rules.defaults[*column], known, number)?,
+                Cell::Default => cx.default_value(plan.rules.defaults.at(*column)?, known, number)?,
                 Cell::Expr(expr) => {
                     let value = expr.eval(cx)?;
                     if value.is_null() && !known.nullable {
@@ -238,11 +238,11 @@ impl InsertRun<'_> {
                 }
             };
         }
-        let changed = plan.updates.iter().any(|(column, _)| new[*column] != old[*column]);
+        let changed = plan.updates.iter().any(|(column, _)| new.get(*column) != old.get(*column));
         if changed {
             for (column, known) in plan.table.columns.iter().enumerate() {
                 if known.on_update_now && !plan.updates.iter().any(|(assigned, _)| *assigned == column) {
-                    new[column] = cx.store_now(known, number)?;
+                    *new.at_mut(column)? = cx.store_now(known, number)?;
                 }
             }
         }

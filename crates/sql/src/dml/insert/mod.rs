@@ -27,7 +27,7 @@ use crate::sql::Sql;
 use crate::{Completion, Session, SqlError, SqlResult};
 
 pub(super) use numbers::note_given;
-pub(super) use plan::generated_given;
+pub(super) use plan::refuse_value;
 pub use plan::{refuse_generated, target_column};
 pub(super) use run::InsertRun;
 

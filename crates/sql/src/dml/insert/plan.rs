@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
+use palisade_catalog::Column;
 use palisade_catalog::descriptor::Visibility;
 use palisade_engine::{ReadMode, Table};
 use palisade_parser::ast::{self, InsertSource, QueryBody};
@@ -12,8 +13,9 @@ use super::{Cell, InsertPlan};
 use crate::bind::scope::{Scope, Source, same_name};
 use crate::bind::{Binder, not_supported};
 use crate::expr::{Expr, Node};
+use crate::place::At;
 use crate::plan::Query;
-use crate::{Access, SqlError, SqlResult};
+use crate::{Access, SqlResult};
 
 impl Binder<'_> {
     /// Binds an INSERT or REPLACE.
@@ -60,7 +62,7 @@ impl Binder<'_> {
                 self.refuse_own_reads(&table, &table.name)?;
             }
             WrittenRows::Query(source) => {
-                let own = self.scopes.pop().expect("it was pushed above");
+                let own = self.take_scope()?;
                 self.keeps_sources = !insert.on_duplicate.is_empty() && is_block(&source.body);
                 let planned = self.query(source)?;
                 buffered = planned.root.reads(&table) || !self.subqueries.is_empty();
@@ -68,10 +70,8 @@ impl Binder<'_> {
                 if planned.output.len() != columns.len() {
                     return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
                 }
-                if let Some(column) =
-                    columns.iter().find(|column| table.columns[**column].generated.is_some())
-                {
-                    return Err(generated_given(&table, *column));
+                for column in &columns {
+                    refuse_value(&table, table.columns.at(*column)?)?;
                 }
                 query = Some(planned);
             }
@@ -92,7 +92,7 @@ impl Binder<'_> {
             source.schema = String::new();
             for (position, name) in alias.columns.iter().enumerate() {
                 if let Some(column) = columns.get(position) {
-                    source.columns[*column].name.clone_from(name);
+                    source.columns.at_mut(*column)?.name.clone_from(name);
                 }
             }
             self.scope().sources.push(source);
@@ -126,7 +126,7 @@ impl Binder<'_> {
             Some(query) if !source_slots.is_empty() => self.read_given(query, &mut updates, &source_slots)?,
             _ => None,
         };
-        let plan = Arc::new(self.finish(query));
+        let plan = Arc::new(self.finish(query)?);
         Ok(InsertPlan {
             table,
             columns,
@@ -251,7 +251,7 @@ fn insert_columns(table: &Table, insert: &ast::Insert) -> SqlResult<Vec<usize>> 
 /// A column that is assigned to: 1054 if there is none.
 pub fn target_column(table: &Table, name: &ast::ColumnName) -> SqlResult<usize> {
     let found = table.column_index(&name.column).filter(|column| {
-        table.columns[*column].visibility != Visibility::System
+        table.columns.get(*column).is_some_and(|known| known.visibility != Visibility::System)
             && name.table.as_ref().is_none_or(|wanted| same_name(wanted, &table.name))
     });
     found.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, crate::bind::scope::written(name), "field list"))
@@ -260,11 +260,15 @@ pub fn target_column(table: &Table, name: &ast::ColumnName) -> SqlResult<usize> 
 /// 3105 for a value other than DEFAULT in a generated column.
 pub fn refuse_generated(table: &Table, column: usize, cell: &Cell) -> SqlResult<()> {
     match cell {
-        Cell::Expr(_) if table.columns[column].generated.is_some() => Err(generated_given(table, column)),
-        _ => Ok(()),
+        Cell::Expr(_) => refuse_value(table, table.columns.at(column)?),
+        Cell::Default => Ok(()),
     }
 }
 
-pub(in crate::dml) fn generated_given(table: &Table, column: usize) -> SqlError {
-    mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, table.columns[column].name, table.name)
+/// 3105 for a value in a generated column.
+pub(in crate::dml) fn refuse_value(table: &Table, column: &Column) -> SqlResult<()> {
+    match column.generated {
+        Some(_) => Err(mysql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, column.name, table.name)),
+        None => Ok(()),
+    }
 }

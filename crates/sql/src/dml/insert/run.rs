@@ -70,7 +70,7 @@ impl<'p> InsertRun<'p> {
         column: usize,
         number: u64,
     ) -> SqlResult<Value> {
-        let known = &self.plan.table.columns[column];
+        let known = self.plan.table.columns.at(column)?;
         match value {
             None if known.nullable => Ok(Value::Null),
             None => Ok(palisade_catalog::store::implicit_default(known)),
@@ -94,7 +94,7 @@ impl<'p> InsertRun<'p> {
         let cells = plan.rows.first().map_or(&[][..], Vec::as_slice);
         for (place, (column, cell)) in plan.columns.iter().zip(cells).enumerate().skip(first) {
             let value = drive(cx, |cx| self.cell(cx, values, place, cell, number)).await?;
-            values[*column] = value;
+            *values.at_mut(*column)? = value;
         }
         Ok(())
     }
@@ -165,11 +165,11 @@ impl<'p> InsertRun<'p> {
         let plan = self.plan;
         let mut values = self.start(cx, number)?;
         for (place, (column, cell)) in plan.columns.iter().zip(cells).enumerate() {
-            values[*column] = self.cell(cx, &values, place, cell, number)?;
+            *values.at_mut(*column)? = self.cell(cx, &values, place, cell, number)?;
         }
         self.compute_defaults(cx, &mut values, number, |column| {
             let place = plan.columns.iter().position(|given| *given == column);
-            place.is_none_or(|place| matches!(cells[place], Cell::Default))
+            place.is_none_or(|place| matches!(cells.get(place), Some(Cell::Default)))
         })?;
         Ok(values)
     }
@@ -184,9 +184,9 @@ impl<'p> InsertRun<'p> {
         cell: &Cell,
         number: u64,
     ) -> SqlAttempt<Value> {
-        let column = self.plan.columns[place];
+        let column = *self.plan.columns.at(place)?;
         if self.plan.reads_row {
-            *cx.frame.slots.at_mut(self.plan.existing)? = Slot::Values(self.row_so_far(values, place));
+            *cx.frame.slots.at_mut(self.plan.existing)? = Slot::Values(self.row_so_far(values, place)?);
         }
         match cell {
             Cell::Default => self.default(cx, column, number),
@@ -199,17 +199,18 @@ impl<'p> InsertRun<'p> {
 
     /// What expressions see of the row: the values of the statement's first `given` columns, and of the others what a row begins
     /// with. That is a default which is a constant; NULL; or, where that cannot be, what the type has for nothing.
-    fn row_so_far(&self, values: &[Value], given: usize) -> Arc<[Value]> {
+    fn row_so_far(&self, values: &[Value], given: usize) -> SqlResult<Arc<[Value]>> {
         let InsertPlan { table, columns, rules, .. } = self.plan;
-        let seen = |(column, known): (usize, &Column)| {
-            let value = match (&rules.defaults[column], columns[..given].contains(&column)) {
-                (_, true) => values[column].clone(),
+        let given = columns.part(0..given)?;
+        let seen = |(column, known): (usize, &Column)| -> SqlResult<Value> {
+            let value = match (rules.defaults.at(column)?, given.contains(&column)) {
+                (_, true) => values.at(column)?.clone(),
                 (ColumnDefault::Value(value), false) => value.clone(),
                 (_, false) => Value::Null,
             };
             match value {
-                Value::Null if !known.nullable => palisade_catalog::store::implicit_default(known),
-                value => value,
+                Value::Null if !known.nullable => Ok(palisade_catalog::store::implicit_default(known)),
+                value => Ok(value),
             }
         };
         table.columns.iter().enumerate().map(seen).collect()
@@ -224,7 +225,7 @@ impl<'p> InsertRun<'p> {
     ) -> SqlAttempt<Vec<Value>> {
         let mut values = self.start(cx, number)?;
         for ((column, value), ty) in self.plan.columns.iter().zip(given).zip(types) {
-            values[*column] = self.stored(cx, value, ty, *column, number)?;
+            *values.at_mut(*column)? = self.stored(cx, value, ty, *column, number)?;
         }
         self.compute_defaults(cx, &mut values, number, |column| !self.plan.columns.contains(&column))?;
         Ok(values)
@@ -246,9 +247,9 @@ impl<'p> InsertRun<'p> {
         for (column, default) in rules.defaults.iter().enumerate() {
             if matches!(default, ColumnDefault::Expr(_)) && is_wanted(column) {
                 *cx.frame.slots.at_mut(*existing)? = Slot::Values((&*values).into());
-                let known = &table.columns[column];
+                let known = table.columns.at(column)?;
                 let value = cx.default_value(default, known, number);
-                values[column] =
+                *values.at_mut(column)? =
                     value.map_err(|blocked| blocked.map_err(|error| in_table(error, table, known)))?;
             }
         }
@@ -267,11 +268,11 @@ impl<'p> InsertRun<'p> {
     }
 
     fn default(&self, cx: &mut Context<'_>, column: usize, number: u64) -> SqlAttempt<Value> {
-        let known = &self.plan.table.columns[column];
+        let known = self.plan.table.columns.at(column)?;
         if known.auto_increment || known.visibility == Visibility::System || known.generated.is_some() {
             return Ok(Value::Null);
         }
-        match &self.plan.rules.defaults[column] {
+        match self.plan.rules.defaults.at(column)? {
             ColumnDefault::Expr(_) => Ok(Value::Null),
             default => cx.default_value(default, known, number),
         }
@@ -285,7 +286,7 @@ impl<'p> InsertRun<'p> {
         column: usize,
         number: u64,
     ) -> SqlResult<Value> {
-        let known = &self.plan.table.columns[column];
+        let known = self.plan.table.columns.at(column)?;
         if value.is_null() {
             if known.auto_increment || known.nullable {
                 return Ok(Value::Null);
@@ -326,17 +327,17 @@ impl<'p> InsertRun<'p> {
         }
         let mut generated = None;
         if let Some(column) = table.auto_increment_column() {
-            if values[column].is_null() {
+            if values.at(column)?.is_null() {
                 let value = self.numbers.next(cx, table, left).await?;
                 generated = Some(value);
-                values[column] = numbered(&table.columns[column].sql_type, value)?;
+                *values.at_mut(column)? = numbered(&table.columns.at(column)?.sql_type, value)?;
             } else {
-                self.numbers.given(cx, table, &values[column]).await?;
+                self.numbers.given(cx, table, values.at(column)?).await?;
             }
         }
         if let Some(column) = table.row_id_column() {
             let id = drive(cx, |_| table.next_row_id().map_err(Blocked::up)).await?;
-            values[column] = Value::UInt(id);
+            *values.at_mut(column)? = Value::UInt(id);
         }
         if let Some(family) = &plan.family {
             match family.check_parents(cx, &values, None).await {
@@ -350,7 +351,7 @@ impl<'p> InsertRun<'p> {
             }
         }
         self.encoded.clear();
-        row::encode_with(table, |column| values[column].as_ref(), &mut self.encoded).map_err(row_error)?;
+        row::encode_into(table, &values, &mut self.encoded).map_err(row_error)?;
         loop {
             cx.session.work.add(Work::HandlerWrite, 1);
             let encoded = &self.encoded;
@@ -398,7 +399,7 @@ impl<'p> InsertRun<'p> {
             if !Box::pin(self.hold_existing(cx, &values, index)).await? {
                 continue;
             }
-            let error = duplicate_entry(table, index, |column| values[column].clone());
+            let error = duplicate_entry(table, index, |column| values.at(column).cloned());
             if plan.ignore {
                 self.duplicates += 1;
                 self.numbers.give_back(generated);
