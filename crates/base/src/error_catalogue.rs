@@ -491,6 +491,7 @@ error_codes! {
     ER_PK_INDEX_CANT_BE_INVISIBLE = 3522, "HY000", "A primary key index cannot be invisible";
     ER_UNKNOWN_AUTHID = 3523, "HY000", "Unknown authorization ID `%.64s`@`%.64s`";
     ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS = 3546, "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: %s";
+    ER_NO_SYSTEM_SCHEMA_ACCESS = 3552, "HY000", "Access to system schema '%-.64s' is rejected.";
     ER_DUPLICATE_OPTION_KEY = 3564, "22023", "Duplicate option key '%.192s' in funtion '%.192s'.";
     ER_NO_ACCESS_TO_NATIVE_FCT = 3566, "HY000", "Access to native function '%.64s' is rejected.";
     ER_UNRESOLVED_TABLE_LOCK = 3568, "HY000", "Unresolved table name %s in locking clause.";

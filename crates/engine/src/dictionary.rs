@@ -96,8 +96,8 @@ impl Dictionary {
         }
     }
 
-    /// All tables.
-    pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+    /// The tables of all schemas.
+    pub fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.schemas.values().flat_map(|entry| entry.tables.values())
     }
 

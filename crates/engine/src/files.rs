@@ -60,7 +60,7 @@ impl Files {
     }
 
     pub(crate) fn space_path(&self, space: SpaceId) -> PathBuf {
-        self.spaces_dir().join(format!("{:06}.pal", space.0))
+        self.spaces_dir().join(space_file_name(space))
     }
 
     /// Whether it looks like a data directory whose [marker](MARKER) is damaged or missing: it has a log and
@@ -200,6 +200,11 @@ impl Files {
             outcome => outcome,
         }
     }
+}
+
+/// What the file of a space is called, in the directory `spaces`.
+pub fn space_file_name(space: SpaceId) -> String {
+    format!("{:06}.pal", space.0)
 }
 
 #[cfg(test)]

@@ -62,6 +62,7 @@ pub use deadlocks::{Deadlock, DeadlockParty};
 pub use dictionary::Dictionary;
 pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue};
 pub use error::Error;
+pub use files::space_file_name;
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
 pub use palisade_buffer::{IoCapacity, PAGE_SIZE};
 pub use palisade_log::WorkerInbox;

@@ -359,6 +359,33 @@ impl Held {
 }
 
 impl Engine {
+    /// Which tables are in use, by id, and by how many: transactions that have used them and have not ended, and
+    /// locks on them by name. A transaction that uses more tables than it notes one by one counts for those only
+    /// that it has noted.
+    pub fn tables_in_use(&self) -> BTreeMap<u64, usize> {
+        let locks = &self.metadata;
+        let mut users: BTreeMap<u64, usize> = BTreeMap::new();
+        for session in (0..locks.sessions.load(Ordering::Acquire) as u32).map(SessionNo) {
+            let tables = locks.pinned(session).tables.into_iter();
+            let used: BTreeSet<u64> = tables.map(|(table, _)| table).filter(|table| *table != ANY).collect();
+            used.into_iter().for_each(|table| *users.entry(table).or_default() += 1);
+        }
+        let dictionary = self.dictionary();
+        let names = locks.names.lock();
+        let locked = names
+            .alone
+            .iter()
+            .map(|name| (name, 0))
+            .chain(names.reading.iter().map(|(name, count)| (name, *count)));
+        for (name, readers) in locked {
+            let Ok(table) = dictionary.table(&name.schema, &name.table) else { continue };
+            let users = users.entry(table.id).or_default();
+            // Who has it alone is its only user.
+            *users = if readers == 0 { 1 } else { *users + readers };
+        }
+        users
+    }
+
     /// Notes what is wanted and closes the gates, unless a lock of another conflicts.
     fn note_locks(self: &Arc<Self>, wanted: Wanted) -> Result<Arc<Held>, (Wanted, Event)> {
         let locks = &self.metadata;

@@ -101,8 +101,14 @@ impl Runtime {
     }
 }
 
+palisade_base::metrics! {
+    /// Tables that were opened: all when the server starts, then each that is made or defined anew.
+    pub static OPENED_TABLES: Counter = "Opened_tables", "server", "Tables that were opened";
+}
+
 impl Table {
     pub(crate) fn new(descriptor: palisade_catalog::Table, runtime: Arc<Runtime>) -> Self {
+        OPENED_TABLES.increment();
         let tree = |index: &palisade_catalog::Index| {
             Tree::open(runtime.log.clone(), runtime.space.clone(), index.root, index.id)
         };

@@ -12,7 +12,7 @@
 //!
 //! A frame inflates to what its header says, or it is malformed: a client cannot make the server inflate more than
 //! 16 MiB at a time, whatever it sends. And frames are inflated as they are needed: those that have come stay
-//! compressed once [`ENOUGH`] is inflated, for 512 bytes of Zstandard can stand for 16 MiB.
+//! compressed once 64 KiB are inflated, for 512 bytes of Zstandard can stand for 16 MiB.
 //!
 //! Answers are cut into parts of [`Algorithm::part`] bytes, so that compressing one of them holds the calling
 //! thread for some milliseconds only; the caller may do something else before the next.
@@ -124,7 +124,7 @@ impl Compressor {
         &mut self.received
     }
 
-    /// Inflates frames that have come whole, until [`ENOUGH`] is inflated, and appends what was in them to `plain`.
+    /// Inflates frames that have come whole, until 64 KiB are inflated, and appends what was in them to `plain`.
     /// If nothing was appended there is no whole frame.
     pub fn inflate(&mut self, plain: &mut Vec<u8>) -> Result<(), Malformed> {
         let (mut at, before) = (0, plain.len());

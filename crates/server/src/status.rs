@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::metric::Metric;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_engine::table::OPENED_TABLES;
 use palisade_sql::{Session, command, work};
 
 use crate::connections::Connection;
@@ -154,10 +155,7 @@ const ZERO: &[&str] = &[
     "Ongoing_anonymous_transaction_count",
     "Open_files",
     "Open_streams",
-    "Open_tables",
     "Opened_files",
-    "Opened_table_definitions",
-    "Opened_tables",
     "Replica_open_temp_tables",
     "Secondary_engine_execution_count",
     "Select_range_check",
@@ -273,10 +271,12 @@ fn add_server(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     add("Global_connection_memory", host.memory.held().to_string());
     let most_at = host.connections.most_at_seconds() as i64 * 1_000_000;
     add("Max_used_connections_time", shown_time(most_at));
-    let dictionary = host.engine.dictionary();
-    let tables: usize = dictionary.schemas().map(|schema| dictionary.tables(&schema.name).count()).sum();
-    // the dictionary is in memory
-    add("Open_table_definitions", tables.to_string());
+    for name in ["Open_table_definitions", "Open_tables"] {
+        add(name, open_tables(host).to_string());
+    }
+    for name in ["Opened_table_definitions", "Opened_tables"] {
+        add(name, OPENED_TABLES.value().to_string());
+    }
     for name in ["Telemetry_logs_supported", "Telemetry_metrics_supported", "Telemetry_traces_supported"] {
         add(name, "OFF".to_owned());
     }
@@ -350,15 +350,22 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     add("Innodb_rows_read", reads.map(|metric| metric.value()).iter().sum::<u64>().to_string());
 }
 
+/// How many tables are open: all that there are.
+fn open_tables(host: &ServerHost) -> usize {
+    host.engine.dictionary().all_tables().count()
+}
+
 /// The line that COM_STATISTICS answers (`mysqladmin status`).
 pub fn statistics(host: &ServerHost) -> String {
     let (uptime, _) = host.uptime_seconds();
     let questions = QUESTIONS.value();
     format!(
-        "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
-         Open tables: 0  Queries per second avg: {:.3}",
+        "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: {}  Flush tables: 0  \
+         Open tables: {}  Queries per second avg: {:.3}",
         host.connections.count(),
         SLOW_QUERIES.value(),
+        OPENED_TABLES.value(),
+        open_tables(host),
         questions as f64 / uptime.max(1) as f64,
     )
 }

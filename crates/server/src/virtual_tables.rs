@@ -8,7 +8,7 @@ use palisade_sql::{Host as _, Scope, Session, VirtualTable};
 use crate::accounts::privilege::Privileges;
 use crate::accounts::{Account, AccountName};
 use crate::host::ServerHost;
-use crate::{lock_tables, time_zone, variable_sources};
+use crate::{lock_tables, system_tables, time_zone, variable_sources};
 
 pub(crate) type Columns = Vec<(&'static str, SqlType)>;
 pub(crate) type Rows = Vec<Vec<Value>>;
@@ -255,6 +255,9 @@ pub fn table(
     name: &str,
     with_rows: bool,
 ) -> Option<VirtualTable> {
+    if schema == "mysql" {
+        return system_tables::table(name);
+    }
     let definition = TABLES
         .iter()
         .find(|table| table.schema.eq_ignore_ascii_case(schema) && table.name.eq_ignore_ascii_case(name))?;

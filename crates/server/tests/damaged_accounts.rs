@@ -193,12 +193,21 @@ fn a_server_that_skips_the_grant_tables_lets_everyone_in_and_can_be_repaired() {
     }
     assert_eq!(number(&native.query("FLUSH PRIVILEGES")), 1105, "the table is still damaged");
     assert_eq!(login(&server, "anyone"), 0, "and so everybody still comes in");
-    // A fresh table with root in it is made at the next start.
     assert_eq!(native.query("DROP TABLE mysql.user"), Answer::Ok(0));
     drop((client, native));
     server.stop().unwrap();
     let server = disk.start(&[]);
-    assert_eq!(server.connect().value("SELECT COUNT(*) FROM mysql.user"), "1");
+    assert_eq!(login(&server, "root"), ACCESS_DENIED, "a root without a password is not made by itself");
+    server.stop().unwrap();
+    let server = disk.start(&[("skip_grant_tables", "ON")]);
+    assert_eq!(
+        server.connect().value("SELECT COUNT(*) FROM mysql.user"),
+        "1",
+        "a fresh one, with root in it"
+    );
+    server.stop().unwrap();
+    let server = disk.start(&[]);
+    assert_eq!(login(&server, "root"), 0);
     assert_eq!(login(&server, "u000"), ACCESS_DENIED);
     server.stop().unwrap();
 }

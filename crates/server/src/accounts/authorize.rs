@@ -369,6 +369,8 @@ impl<'a> Asker<'a> {
 
     fn check_show(&self, what: &ShowWhat) -> SqlResult<()> {
         match what {
+            // those are left out that the account may not see
+            ShowWhat::OpenTables { database: None } => Ok(()),
             ShowWhat::Tables { database, .. }
             | ShowWhat::TableStatus { database }
             | ShowWhat::OpenTables { database }

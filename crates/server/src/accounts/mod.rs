@@ -86,7 +86,7 @@ impl Accounts {
     pub async fn open(&self, sql: &Sql, skips: bool) -> SqlResult<()> {
         let _change = self.change.lock().await;
         let may_lack = sql.engine().config().force_recovery.is_on();
-        match store::create(sql).await {
+        match store::create(sql, skips).await {
             Err(error) if skips || may_lack => {
                 warn!("the tables of the accounts cannot be made: {}", error.message)
             }

@@ -7,7 +7,7 @@
 //!
 //! The first plugin's proof can only be checked with `SHA256(SHA256(p))`, which is not kept but remembered in memory
 //! after a login that sent the password itself, over a connection that nobody can read. The crypt is Ulrich Drepper's
-//! SHA-crypt with five thousand rounds, as MySQL stores it.
+//! SHA-crypt with five thousand rounds, as MySQL stores it; those of other servers may have more.
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -58,11 +58,9 @@ impl Plugin {
             _ if kept.is_empty() => true,
             Plugin::Native => matches!(kept, [b'*', digits @ ..]
                 if digits.len() == 40 && digits.iter().all(u8::is_ascii_hexdigit)),
-            Plugin::CachingSha2 => {
-                kept.strip_prefix(PREFIX).and_then(|rest| rest.split_first_chunk::<SALT>()).is_some_and(
-                    |(_, crypt)| crypt.len() == CRYPT && crypt.iter().all(|byte| ALPHABET.contains(byte)),
-                )
-            }
+            Plugin::CachingSha2 => crypt_of(kept).is_some_and(|(_, _, crypt)| {
+                crypt.len() == CRYPT && crypt.iter().all(|byte| ALPHABET.contains(byte))
+            }),
         }
     }
 
@@ -73,16 +71,21 @@ impl Plugin {
         }
         match self {
             Plugin::Native => kept.eq_ignore_ascii_case(&native_hash(password)),
-            Plugin::CachingSha2 => {
-                let Some((salt, crypt)) =
-                    kept.strip_prefix(PREFIX).and_then(|rest| rest.split_at_checked(SALT))
-                else {
-                    return false;
-                };
-                same(&sha256_crypt(password, salt, 5000), crypt)
-            }
+            Plugin::CachingSha2 => crypt_of(kept)
+                .is_some_and(|(rounds, salt, crypt)| same(&sha256_crypt(password, salt, rounds), crypt)),
         }
     }
+}
+
+/// Rounds, salt and crypt of what is kept. Other servers may have made it with more than 5,000 rounds.
+fn crypt_of(kept: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let (thousands, rest) = kept.strip_prefix(ALGORITHM)?.split_first_chunk::<3>()?;
+    if !thousands.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let thousands = u32::from_str_radix(std::str::from_utf8(thousands).ok()?, 16).ok()?;
+    let (salt, crypt) = rest.strip_prefix(b"$")?.split_at_checked(SALT)?;
+    (LEAST_THOUSANDS..=MOST_THOUSANDS).contains(&thousands).then_some((thousands * 1000, salt, crypt))
 }
 
 /// What could be kept of a `caching_sha2_password` that nobody has.
@@ -98,6 +101,11 @@ pub const SALT: usize = 20;
 const CRYPT: usize = 43;
 /// Which algorithm, and its thousands of rounds in hexadecimal.
 const PREFIX: &[u8] = b"$A$005$";
+/// Which algorithm.
+const ALGORITHM: &[u8] = b"$A$";
+/// MySQL's limits of `caching_sha2_password_digest_rounds`.
+const LEAST_THOUSANDS: u32 = 5;
+const MOST_THOUSANDS: u32 = 4095;
 /// The characters of crypts, each standing for 6 bits.
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -239,6 +247,19 @@ mod tests {
             let none = plugin.hash(b"", [7; SALT]);
             assert!(none.is_empty() && plugin.matches(b"", &none) && !plugin.matches(b"x", &none));
             assert!(!plugin.is_well_formed(&kept[1..]));
+        }
+        // made by MySQL 9.7, which takes 10,000 rounds
+        let mysql = [
+            &b"$A$00A$"[..],
+            b"\x18+\x22\x1c\x04\x03\x05\x18MAsI%'\x15J*p\x03K",
+            b"b6Bgo0UPCqgo1zh7QAQCtAGwwf/fskmqc7zGeT1adh5",
+        ]
+        .concat();
+        assert!(Plugin::CachingSha2.is_well_formed(&mysql) && Plugin::CachingSha2.matches(b"secret", &mysql));
+        assert!(!Plugin::CachingSha2.matches(b"Secret", &mysql));
+        for rounds in ["004", "FFG", "+0A", ""] {
+            let kept = [b"$A$", rounds.as_bytes(), &mysql[6..]].concat();
+            assert!(!Plugin::CachingSha2.is_well_formed(&kept), "{rounds}");
         }
         let golden = b"*14E65567ABDB5135D0CFD9A70B3032C179A49EE7".to_vec();
         assert_eq!(Plugin::Native.hash(b"secret", [0; SALT]), golden);

@@ -7,7 +7,7 @@
 use palisade_base::error_catalogue::ER_CANNOT_LOAD_FROM_TABLE_V2;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::Dictionary;
+use palisade_engine::{Dictionary, Table};
 use palisade_sql::sink::Collected;
 use palisade_sql::{Session, SessionVariables, Sql, SqlResult};
 
@@ -17,32 +17,98 @@ use super::table::{Account, AccountName, AccountTable, Completeness};
 
 const SCHEMA: &str = "mysql";
 
-/// Makes what is not there yet. `user` comes last, and whole: while it is missing there has never been an account.
-pub(super) async fn create(sql: &Sql) -> SqlResult<()> {
-    if has_table(&sql.engine().dictionary(), "user") {
+/// The table that becomes `user` once root is in it. It is the first one to be made: where there are other tables
+/// and neither of the two, `user` was dropped.
+const BEGUN: &str = "user_begun";
+
+/// Makes what is not there yet. `user` comes last, and whole: a server that has had accounts does not get root of a
+/// fresh one, who has no password, unless `is_repaired`: an administrator has started it to mend its accounts.
+pub(super) async fn create(sql: &Sql, is_repaired: bool) -> SqlResult<()> {
+    let (is_made, is_fresh) = {
+        let dictionary = sql.engine().dictionary();
+        let has_tables = dictionary.schema(SCHEMA).is_some() && dictionary.tables(SCHEMA).next().is_some();
+        (has_table(&dictionary, "user"), is_repaired || !has_tables || has_table(&dictionary, BEGUN))
+    };
+    if is_made {
+        return complete(sql).await;
+    }
+    if !is_fresh {
+        // Reading the accounts finds that.
         return Ok(());
     }
     let mut session = session();
     run(sql, &mut session, "CREATE DATABASE IF NOT EXISTS mysql").await?;
-    for (name, columns) in [
-        ("db", db_columns()),
-        ("tables_priv", tables_columns()),
-        ("global_grants", grants_columns()),
-        ("general_log", general_log_columns()),
-        ("slow_log", slow_log_columns()),
-    ] {
+    run(sql, &mut session, "DROP TABLE IF EXISTS mysql.user_begun").await?;
+    run(sql, &mut session, &create_table(BEGUN, &user_columns(), "")).await?;
+    for (name, columns) in others() {
         run(sql, &mut session, &create_table(name, &columns, "IF NOT EXISTS ")).await?;
     }
-    run(sql, &mut session, "DROP TABLE IF EXISTS mysql.user_begun").await?;
-    run(sql, &mut session, &create_table("user_begun", &user_columns(), "")).await?;
     let root = Account::root();
-    run(sql, &mut session, &user_row("user_begun", &root)).await?;
+    run(sql, &mut session, &user_row(BEGUN, &root)).await?;
     for statement in delete_rows(&root.name).into_iter().skip(1).chain(entry_rows(&root)) {
         run(sql, &mut session, &statement).await?;
     }
     run(sql, &mut session, "RENAME TABLE mysql.user_begun TO mysql.user").await?;
     Ok(())
 }
+
+/// The tables beside `user`, with their columns.
+fn others() -> [(&'static str, Vec<String>); 7] {
+    [
+        ("db", db_columns()),
+        ("tables_priv", tables_columns()),
+        ("global_grants", grants_columns()),
+        ("general_log", general_log_columns()),
+        ("slow_log", slow_log_columns()),
+        ("innodb_index_stats", index_statistics_columns()),
+        ("innodb_table_stats", table_statistics_columns()),
+    ]
+}
+
+/// Makes the tables of the accounts what this server expects, where an older one has made them or the dump of another:
+/// columns that are missing are added. Of what a dump has replaced nothing else is changed.
+pub(super) async fn complete(sql: &Sql) -> SqlResult<()> {
+    let mut session = session();
+    for (name, columns) in others().into_iter().chain([("user", user_columns())]) {
+        let missing = {
+            let dictionary = sql.engine().dictionary();
+            dictionary.table(SCHEMA, name).ok().map(|table| missing_columns(&columns, table))
+        };
+        match missing {
+            Some(missing) if missing.is_empty() => {}
+            Some(missing) => {
+                let text = format!("ALTER TABLE mysql.{name} {}", missing.join(", "));
+                run(sql, &mut session, &text).await?;
+            }
+            // What is missing of the others is damage, or an administrator's wish.
+            None if STATISTICS.contains(&name) => {
+                run(sql, &mut session, &create_table(name, &columns, "")).await?;
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// `ADD COLUMN` for each of `columns` that `table` has not got.
+fn missing_columns(columns: &[String], table: &Table) -> Vec<String> {
+    let mut additions = Vec::new();
+    let mut place = "FIRST".to_owned();
+    for column in columns {
+        let name = column.split(' ').next().unwrap_or_default();
+        if name == "PRIMARY" {
+            break;
+        }
+        if table.column_index(name).is_none() {
+            additions.push(format!("ADD COLUMN {column} {place}"));
+        }
+        place = format!("AFTER {name}");
+    }
+    additions
+}
+
+/// Tables that dumps fill without making them.
+const STATISTICS: [&str; 2] = ["innodb_index_stats", "innodb_table_stats"];
 
 fn has_table(dictionary: &Dictionary, name: &str) -> bool {
     dictionary.schema(SCHEMA).is_some() && dictionary.table(SCHEMA, name).is_ok()
@@ -93,8 +159,15 @@ pub(super) async fn load_what_is_whole(sql: &Sql) -> SqlResult<AccountTable> {
     accounts
 }
 
-/// Reads all accounts; an error if some cannot be read.
+/// Reads all accounts; an error if some cannot be read. Tables that a dump has replaced are
+/// [completed](complete) before.
 pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
+    complete(sql).await?;
+    warn_of_others(sql).await;
+    load_as_it_is(sql).await
+}
+
+async fn load_as_it_is(sql: &Sql) -> SqlResult<AccountTable> {
     let accounts = read(Source { sql, session: session(), may_lack: false }).await?;
     match accounts.completeness() {
         Completeness::Lacks(table) => Err(mysql_error!(ER_CANNOT_LOAD_FROM_TABLE_V2, SCHEMA, table)),
@@ -105,7 +178,7 @@ pub(super) async fn load(sql: &Sql) -> SqlResult<AccountTable> {
 /// What is wrong with accounts that can be read: those that [`read`] takes for locked because of what is
 /// stored.
 pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
-    load(sql).await?;
+    load_as_it_is(sql).await?;
     let text = "SELECT User, Host, plugin, authentication_string FROM mysql.user";
     let rows = run(sql, &mut session(), text).await?;
     let problem = |row: &Vec<Value>| {
@@ -123,6 +196,28 @@ pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     Ok(rows.iter().filter_map(problem).collect())
 }
 
+/// Whether a row of `user`, which another server has made, says what this one does not keep and would have to: then the
+/// account is locked.
+const NOT_KEPT: &str =
+    "IF(password_expired = 'Y' OR JSON_CONTAINS_PATH(User_attributes, 'one', '$.Restrictions'), 'Y', 'N')";
+
+/// Tables whose rows allow something that this server has not got: what they say is without effect.
+const WITHOUT_EFFECT: [&str; 5] =
+    ["columns_priv", "procs_priv", "proxies_priv", "role_edges", "default_roles"];
+
+/// Tells the log of privileges in a dump that have no effect here.
+async fn warn_of_others(sql: &Sql) {
+    for table in WITHOUT_EFFECT.into_iter().filter(|table| has_table(&sql.engine().dictionary(), table)) {
+        let text = format!("SELECT 1 FROM mysql.{table} WHERE User NOT LIKE 'mysql.%' LIMIT 1");
+        let text = if table == "role_edges" { "SELECT 1 FROM mysql.role_edges LIMIT 1" } else { &text };
+        if run(sql, &mut session(), text).await.is_ok_and(|rows| !rows.is_empty()) {
+            tracing::warn!(
+                "mysql.{table} has rows, which have no effect: this server has no such privileges yet"
+            );
+        }
+    }
+}
+
 /// Reads all accounts. A row that makes no sense (a plugin not known here, a text that is no text) is a locked account:
 /// nobody must come in because of it.
 async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
@@ -130,15 +225,22 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Global).collect();
     let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
     let text = format!(
-        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, {} FROM mysql.user",
+        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, {NOT_KEPT}, {} FROM mysql.user",
         names.join(", ")
     );
     let (rows, has_all_users) = source.rows(&text).await?;
     for row in rows {
-        let ([user, host, plugin, kept, tls, locked], flags) = columns(&row)?;
+        let ([user, host, plugin, kept, tls, locked, not_kept], flags) = columns(&row)?;
         let plugin = Plugin::named(&text_of(plugin));
         let kept = bytes_of(kept);
-        let usable = plugin.is_some_and(|plugin| plugin.is_well_formed(&kept));
+        let promises_more = text_of(not_kept) == "Y";
+        if promises_more {
+            let (user, host) = (text_of(user), text_of(host));
+            tracing::warn!(
+                "'{user}'@'{host}' is locked: its password has expired, or privileges are revoked in part"
+            );
+        }
+        let usable = plugin.is_some_and(|plugin| plugin.is_well_formed(&kept)) && !promises_more;
         accounts.put(Account {
             plugin: plugin.unwrap_or(Plugin::CachingSha2),
             kept,
@@ -245,6 +347,7 @@ fn delete_rows(name: &AccountName) -> Vec<String> {
 
 fn user_row(table: &str, account: &Account) -> String {
     let mut columns = vec!["Host", "User", "plugin", "authentication_string", "ssl_type", "account_locked"];
+    let without_default = ["ssl_cipher", "x509_issuer", "x509_subject"];
     let mut values = vec![
         quoted(&account.name.host),
         quoted(&account.name.user),
@@ -253,6 +356,8 @@ fn user_row(table: &str, account: &Account) -> String {
         quoted(if account.requires_tls { "ANY" } else { "" }),
         quoted(if account.locked { "Y" } else { "N" }),
     ];
+    columns.extend(without_default);
+    values.extend(without_default.map(|_| quoted("")));
     for (column, privilege) in privilege::columns(Level::Global) {
         columns.push(column);
         values.push(flag(account.global.has(privilege)));
@@ -337,6 +442,9 @@ fn user_columns() -> Vec<String> {
     columns.extend(others.into_iter().map(flag_column));
     for column in [
         "ssl_type enum('','ANY','X509','SPECIFIED') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT ''",
+        "ssl_cipher blob NOT NULL",
+        "x509_issuer blob NOT NULL",
+        "x509_subject blob NOT NULL",
         "max_questions int unsigned NOT NULL DEFAULT 0",
         "max_updates int unsigned NOT NULL DEFAULT 0",
         "max_connections int unsigned NOT NULL DEFAULT 0",
@@ -351,7 +459,15 @@ fn user_columns() -> Vec<String> {
         columns.push(column.to_owned());
     }
     columns.extend(roles.into_iter().map(flag_column));
-    columns.push("PRIMARY KEY (Host, User)".to_owned());
+    for column in [
+        "Password_reuse_history smallint unsigned DEFAULT NULL",
+        "Password_reuse_time smallint unsigned DEFAULT NULL",
+        "Password_require_current enum('N','Y') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci DEFAULT NULL",
+        "User_attributes json DEFAULT NULL",
+        "PRIMARY KEY (Host, User)",
+    ] {
+        columns.push(column.to_owned());
+    }
     columns
 }
 
@@ -375,6 +491,9 @@ fn tables_columns() -> Vec<String> {
             "Table_priv set({}) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL DEFAULT ''",
             members.join(",")
         ),
+        "Column_priv set('Select','Insert','Update','References') CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT \
+         NULL DEFAULT ''"
+            .to_owned(),
         "PRIMARY KEY (Host, User, Db, Table_name), KEY Grantor (Grantor)".to_owned(),
     ]
 }
@@ -419,6 +538,38 @@ fn slow_log_columns() -> Vec<String> {
         "server_id int unsigned NOT NULL",
         "sql_text mediumblob NOT NULL",
         "thread_id bigint unsigned NOT NULL",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// Statistics of indexes, which dumps of MySQL fill; this server keeps its own elsewhere and reads none of these.
+fn index_statistics_columns() -> Vec<String> {
+    [
+        "database_name varchar(64) NOT NULL",
+        "table_name varchar(199) NOT NULL",
+        "index_name varchar(64) NOT NULL",
+        "last_update timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
+        "stat_name varchar(64) NOT NULL",
+        "stat_value bigint unsigned NOT NULL",
+        "sample_size bigint unsigned DEFAULT NULL",
+        "stat_description varchar(1024) NOT NULL",
+        "PRIMARY KEY (database_name, table_name, index_name, stat_name)",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+/// Those of tables; see [`index_statistics_columns`].
+fn table_statistics_columns() -> Vec<String> {
+    [
+        "database_name varchar(64) NOT NULL",
+        "table_name varchar(199) NOT NULL",
+        "last_update timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
+        "n_rows bigint unsigned NOT NULL",
+        "clustered_index_size bigint unsigned NOT NULL",
+        "sum_of_other_index_sizes bigint unsigned NOT NULL",
+        "PRIMARY KEY (database_name, table_name)",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -31,7 +31,8 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::{
     ER_BAD_DB_ERROR, ER_BAD_TABLE_ERROR, ER_CHECK_CONSTRAINT_DUP_NAME, ER_DB_CREATE_EXISTS,
     ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_ILLEGAL_HA, ER_NO_DB_ERROR, ER_NO_REFERENCED_ROW_2,
-    ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
+    ER_NO_SYSTEM_SCHEMA_ACCESS, ER_TABLE_EXISTS_ERROR, ER_TABLE_WITHOUT_PK, ER_WRONG_DB_NAME,
+    ER_WRONG_TABLE_NAME,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::Schema;
@@ -267,6 +268,9 @@ impl Ddl<'_> {
                 self.session.client_host,
                 name
             ));
+        }
+        if name == table::SYSTEM {
+            return Err(mysql_error!(ER_NO_SYSTEM_SCHEMA_ACCESS, name));
         }
         self.session.refuse_locked()?;
         let lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;

@@ -164,6 +164,9 @@ fn make_not_null(def: &mut TableDef, key: &IndexDefinition, explicitly_null: &[u
     Ok(())
 }
 
+/// The schema of the server's own tables, and MySQL's tablespace for them.
+pub const SYSTEM: &str = "mysql";
+
 /// Applies a table option other than the character set.
 pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableOption) -> SqlResult<()> {
     match option {
@@ -199,6 +202,11 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         TableOption::Encryption(value) if value.eq_ignore_ascii_case(b"n") => Ok(()),
         TableOption::Encryption(_) => unsupported("table encryption"),
         TableOption::Tablespace(name) if name.eq_ignore_ascii_case("innodb_file_per_table") => Ok(()),
+        TableOption::Tablespace(name) if name == SYSTEM && def.schema == SYSTEM => {
+            // Dumps of MySQL say so of its own tables. Here each of them has a space of its own.
+            definer.warnings.push(crate::bind::not_supported("general tablespaces"));
+            Ok(())
+        }
         TableOption::Tablespace(_) => unsupported("general tablespaces"),
         TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => unsupported("DATA DIRECTORY"),
         TableOption::Union(_) => unsupported("the MERGE engine"),

@@ -269,7 +269,7 @@ impl Shower<'_> {
                 ];
                 picked(self.required("COLLATIONS")?, &picks, |_| true)?
             }
-            ShowWhat::OpenTables { .. } => return empty(&["Database", "Table", "#In_use", "#Name_locked"]),
+            ShowWhat::OpenTables { database } => self.open_tables(database.as_deref()),
             ShowWhat::Triggers { .. } => {
                 return empty(&[
                     "Trigger",
@@ -366,6 +366,23 @@ impl Shower<'_> {
         picked(self.required("TABLES")?, &picks, |row| row.get(1) == Some(&wanted))
     }
 
+    /// All tables are open, from when they are made or the server starts until they are dropped.
+    fn open_tables(&self, database: Option<&str>) -> Listing {
+        let dictionary = self.engine.dictionary();
+        let in_use = self.engine.tables_in_use();
+        let tables = dictionary.all_tables().filter(|table| {
+            database.is_none_or(|database| table.schema == database)
+                && (!self.session.restricted
+                    || self.host.may_see(self.session, &table.schema, Some(&table.name)))
+        });
+        let row = |table: &Arc<Table>| {
+            let users = in_use.get(&table.id).copied().unwrap_or_default();
+            vec![text(&table.schema), text(&table.name), Value::Int(users as i64), Value::Int(0)]
+        };
+        let rows = tables.map(row).collect();
+        Listing { like_column: 1, ..listing_of(&["Database", "Table", "#In_use", "#Name_locked"], rows) }
+    }
+
     fn table_status(&self, database: Option<&str>) -> SqlResult<Listing> {
         let wanted = text(self.database(database)?);
         let picks = [
@@ -394,7 +411,13 @@ impl Shower<'_> {
     /// SHOW COLUMNS and DESCRIBE.
     pub fn columns(&self, name: &ObjectName, full: bool) -> SqlResult<Listing> {
         let schema = name.schema.clone().or_else(|| self.session.database.clone());
-        if let Some(schema) = schema.filter(|schema| schema.eq_ignore_ascii_case("information_schema")) {
+        let is_virtual = |schema: &String| {
+            schema.eq_ignore_ascii_case("information_schema")
+                || schema == crate::ddl::table::SYSTEM
+                    && self.engine.dictionary().table(schema, &name.name).is_err()
+                    && schema::find(self, schema, &name.name, false).is_some()
+        };
+        if let Some(schema) = schema.filter(is_virtual) {
             return self.virtual_columns(&schema, &name.name, full);
         }
         let table = self.table(name)?;
@@ -423,7 +446,7 @@ impl Shower<'_> {
     }
 
     fn virtual_columns(&self, schema: &str, name: &str, full: bool) -> SqlResult<Listing> {
-        let Some(table) = self.information_schema(name, false) else {
+        let Some(table) = schema::find(self, schema, name, false) else {
             return Err(mysql_error!(palisade_base::error_catalogue::ER_UNKNOWN_TABLE, name, schema));
         };
         let row = |(name, ty): &(&str, SqlType)| {

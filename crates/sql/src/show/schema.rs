@@ -45,17 +45,26 @@ pub fn virtual_columns(
     schema: &str,
     name: &str,
 ) -> SqlResult<Option<Vec<(String, SqlType)>>> {
+    let shower = Shower { engine: binder.engine, host: binder.host, session: binder.session };
+    if schema == crate::ddl::table::SYSTEM && binder.dictionary.table(schema, name).is_err() {
+        // It may be one of those that hold nothing.
+        let empty = find(&shower, schema, name, false);
+        return Ok(empty.map(|table| named(table.columns)));
+    }
     if binder.dictionary.schema(schema).is_some() || !is_virtual_schema(binder.host, schema) {
         return Ok(None);
     }
-    let shower = Shower { engine: binder.engine, host: binder.host, session: binder.session };
     match find(&shower, schema, name, false) {
-        Some(table) => Ok(Some(table.columns.into_iter().map(|(name, ty)| (name.to_owned(), ty)).collect())),
+        Some(table) => Ok(Some(named(table.columns))),
         None if schema.eq_ignore_ascii_case("information_schema") => {
             Err(mysql_error!(ER_UNKNOWN_TABLE, name.to_ascii_uppercase(), "information_schema"))
         }
         None => Err(mysql_error!(ER_UNKNOWN_TABLE, name, schema)),
     }
+}
+
+fn named(columns: Vec<(&'static str, SqlType)>) -> Vec<(String, SqlType)> {
+    columns.into_iter().map(|(name, ty)| (name.to_owned(), ty)).collect()
 }
 
 /// The rows of a virtual table.

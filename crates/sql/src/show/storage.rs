@@ -37,7 +37,7 @@ pub(super) static TABLES: &[Definition] = &[
     Definition {
         name: "FILES",
         columns: "FILE_ID i,FILE_NAME t,FILE_TYPE s256,TABLESPACE_NAME s268,TABLE_CATALOG s1,TABLE_SCHEMA s1,TABLE_NAME s1,LOGFILE_GROUP_NAME s256,LOGFILE_GROUP_NUMBER i,ENGINE s64,FULLTEXT_KEYS s1,DELETED_ROWS s1,UPDATE_COUNT s1,FREE_EXTENTS i,TOTAL_EXTENTS i,EXTENT_SIZE i,INITIAL_SIZE i,MAXIMUM_SIZE i,AUTOEXTEND_SIZE i,CREATION_TIME s1,LAST_UPDATE_TIME s1,LAST_ACCESS_TIME s1,RECOVER_TIME s1,TRANSACTION_COUNTER s1,VERSION i,ROW_FORMAT s256,TABLE_ROWS s1,AVG_ROW_LENGTH s1,DATA_LENGTH s1,MAX_DATA_LENGTH s1,INDEX_LENGTH s1,DATA_FREE i,CREATE_TIME s1,UPDATE_TIME s1,CHECK_TIME s1,CHECKSUM s1,STATUS s256,EXTRA s256",
-        rows: none,
+        rows: files,
     },
     Definition {
         name: "INNODB_CMP",
@@ -200,6 +200,34 @@ fn tablespaces(source: &Source<'_>) -> Rows {
             text("N"),
             text("normal"),
         ]
+    };
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+/// A file for each table. It grows by pages; an extent is what InnoDB would call one.
+fn files(source: &Source<'_>) -> Rows {
+    const EXTENT_BYTES: u64 = 1 << 20;
+    let row = |table: &Table| {
+        let def = table.descriptor().def();
+        let statistics = table.statistics();
+        let bytes = statistics.data_bytes + statistics.index_bytes;
+        let mut row = vec![
+            number(def.space.0),
+            text(format!("./spaces/{}", palisade_engine::space_file_name(def.space))),
+            text("TABLESPACE"),
+            path(&def.schema, &def.name),
+            text(""),
+        ];
+        row.extend(std::iter::repeat_n(Value::Null, 4));
+        row.push(text("InnoDB"));
+        row.extend(std::iter::repeat_n(Value::Null, 3));
+        row.extend([0, bytes / EXTENT_BYTES, EXTENT_BYTES, 0].map(number));
+        row.extend([Value::Null, number(palisade_engine::PAGE_SIZE as u64)]);
+        row.extend(std::iter::repeat_n(Value::Null, 12));
+        row.push(number(0u64));
+        row.extend(std::iter::repeat_n(Value::Null, 4));
+        row.extend([text("NORMAL"), Value::Null]);
+        row
     };
     each_table(source).map(|(_, table)| row(table)).collect()
 }
