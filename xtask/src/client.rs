@@ -77,6 +77,9 @@ pub struct Column {
 /// FLOAT and DOUBLE.
 const APPROXIMATE: &[u8] = &[4, 5];
 const UNSIGNED: u16 = 32;
+const JSON: u8 = 245;
+/// The collation of what is no text.
+const BINARY: u16 = 63;
 
 impl Column {
     /// Of a type that no answer has which a test expects.
@@ -87,6 +90,16 @@ impl Column {
     /// Whether it is a YEAR.
     pub fn is_year(&self) -> bool {
         self.kind == 13
+    }
+
+    /// Whether it is JSON that was computed: said to be text.
+    pub fn is_computed_json(&self) -> bool {
+        self.kind == JSON && self.charset != BINARY
+    }
+
+    /// Whether it is JSON of a column: said to be binary.
+    pub fn is_json_column(&self) -> bool {
+        self.kind == JSON && self.charset == BINARY
     }
 
     /// Whether it is an INT UNSIGNED.

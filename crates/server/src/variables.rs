@@ -9,11 +9,12 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use palisade_base::error_catalogue::{
     ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME, ER_LOCAL_VARIABLE, ER_LOCK_OR_ACTIVE_TRANSACTION,
-    ER_NO_DEFAULT, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR, ER_WRONG_VALUE_FOR_VAR,
+    ER_NO_DEFAULT, ER_SQL_MODE_MERGED, ER_WARN_DEPRECATED_SQLMODE, ER_WRONG_ARGUMENTS, ER_WRONG_TYPE_FOR_VAR,
+    ER_WRONG_VALUE_FOR_VAR,
 };
 use palisade_base::monitor::{self, Operation, Unknown};
 use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, VariableId};
-use palisade_base::sysvar_catalogue as sysvar;
+use palisade_base::sysvar_catalogue::{self as sysvar, sql_mode};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::{Engine, FlushAtCommit, IoCapacity, LogWriterThreads, MAX_UNDO_KEPT};
@@ -327,6 +328,9 @@ pub fn assign(
         return Err(mysql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION));
     }
     let setting = merge_switches(id, setting, current);
+    if let (sysvar::SQL_MODE, Setting::Flags(modes)) = (id, &setting) {
+        warn_of_modes(session, *modes);
+    }
     match at {
         Place::Session => session_variables::assign(session, id, setting),
         Place::Global => {
@@ -357,6 +361,20 @@ pub fn assign(
             apply_to_engine(engine, &globals.load(), id);
             Ok(())
         }
+    }
+}
+
+/// MySQL's warnings of an `sql_mode`: the modes that belong to strict mode go with it, and one is to go.
+fn warn_of_modes(session: &mut Session, modes: u64) {
+    const PARTS: u64 =
+        sql_mode::NO_ZERO_DATE | sql_mode::NO_ZERO_IN_DATE | sql_mode::ERROR_FOR_DIVISION_BY_ZERO;
+    let is_strict = modes & (sql_mode::STRICT_TRANS_TABLES | sql_mode::STRICT_ALL_TABLES) != 0;
+    let expected = if is_strict { PARTS } else { 0 };
+    if modes & PARTS != expected {
+        session.warnings.warn(mysql_error!(ER_SQL_MODE_MERGED));
+    }
+    if modes & sql_mode::PAD_CHAR_TO_FULL_LENGTH != 0 {
+        session.warnings.warn(mysql_error!(ER_WARN_DEPRECATED_SQLMODE, "PAD_CHAR_TO_FULL_LENGTH"));
     }
 }
 

@@ -64,6 +64,28 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "Computed JSON that went through a temporary table of MySQL's",
+        accepts: |case| {
+            let text = case.step.text();
+            let keeps_rows =
+                ["GROUP BY", "DISTINCT", "UNION", "FROM (SELECT"].iter().any(|word| text.contains(word));
+            let mut pairs = case.ours.columns.iter().zip(&case.theirs.columns);
+            case.difference == Difference::Types
+                && keeps_rows
+                && pairs.all(|(ours, theirs)| {
+                    ours.is_like(theirs) || ours.is_computed_json() && theirs.is_json_column()
+                })
+        },
+    },
+    Rule {
+        name: "compares, groups or sums such texts (`from ascii to ascii`)",
+        accepts: |case| {
+            case.difference == Difference::OnlyPeerFails
+                && case.step.text().contains("USING ascii")
+                && matches!(&case.theirs.answer, Answer::Failed(3854, _, text) if text.ends_with("from ascii to ascii"))
+        },
+    },
+    Rule {
         name: "which of several equal texts stands for them",
         accepts: |case| {
             let text = case.step.text();

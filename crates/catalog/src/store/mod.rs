@@ -237,6 +237,7 @@ pub fn coerce(
     if *context.source == SqlType::Json
         && let ValueRef::Bytes(text) = value
         && (column.sql_type.is_numeric() || column.sql_type.is_temporal())
+        && !matches!(column.sql_type, SqlType::Bit { .. } | SqlType::Year)
     {
         return json_scalar(text, column, context, warn);
     }
@@ -307,7 +308,7 @@ fn json_scalar(
         SqlType::Float { .. } | SqlType::Double { .. } => "DOUBLE",
         SqlType::Date => "DATE",
         SqlType::Time { .. } => "TIME",
-        SqlType::DateTime { .. } | SqlType::Timestamp { .. } => "DATETIME",
+        SqlType::DateTime { .. } | SqlType::Timestamp { .. } => "DATETIME/TIMESTAMP",
         _ => "INTEGER",
     };
     let mut store = Store { value: ValueRef::Null, context, warn };

@@ -83,25 +83,7 @@ impl Binder<'_> {
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments);
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
-        let coercibility = if !typed.ty.is_string() {
-            Coercibility::Numeric
-        } else if typed.ty == SqlType::Json {
-            Coercibility::Implicit
-        } else if matches!(
-            function.name,
-            "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version"
-        ) {
-            Coercibility::SystemConstant
-        } else if has_conflict(&arguments, &typed.ty) {
-            Coercibility::Conflict
-        } else {
-            arguments
-                .iter()
-                .filter(|argument| argument.ty.is_text())
-                .map(|argument| argument.coercibility)
-                .min()
-                .unwrap_or(Coercibility::Literal)
-        };
+        let coercibility = coercibility(function, &arguments, &typed.ty);
         Ok(Expr {
             node: Node::Call { function, arguments },
             ty: typed.ty,
@@ -139,6 +121,49 @@ impl Binder<'_> {
             ..Expr::literal(Value::bytes(word), SqlType::Null)
         }
     }
+}
+
+/// How strongly a call insists on its collation.
+fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coercibility {
+    let strongest = |arguments: &[Expr]| {
+        let texts = arguments.iter().filter(|argument| is_text_or_bits(&argument.ty));
+        // a column of bits is a column of bytes
+        let of = |argument: &Expr| match argument.ty {
+            SqlType::Bit { .. } => Coercibility::Implicit,
+            _ => argument.coercibility,
+        };
+        texts.map(of).min()
+    };
+    match function.name {
+        // MySQL keeps here what it compares the arguments by.
+        "field" if !arguments.iter().all(|argument| argument.ty.is_string()) => Coercibility::Numeric,
+        "field" | "instr" => {
+            strongest(arguments.get(..1).unwrap_or_default()).unwrap_or(Coercibility::Numeric)
+        }
+        "locate" | "position" => {
+            strongest(arguments.get(1..2).unwrap_or_default()).unwrap_or(Coercibility::Numeric)
+        }
+        "regexp_instr" | "regexp_like" => {
+            strongest(arguments.get(..2).unwrap_or(arguments)).unwrap_or(Coercibility::Numeric)
+        }
+        _ if !ty.is_string() => Coercibility::Numeric,
+        _ if *ty == SqlType::Json => Coercibility::Implicit,
+        "database" | "schema" | "user" | "current_user" | "session_user" | "system_user" | "version" => {
+            Coercibility::SystemConstant
+        }
+        // texts that are not made of their arguments' characters
+        "bin" | "charset" | "collation" | "conv" | "from_base64" | "hex" | "json_quote" | "json_unquote"
+        | "md5" | "oct" | "sha" | "sha1" | "sha2" | "to_base64" | "unhex" | "uuid" => Coercibility::Literal,
+        "date_format" | "time_format" => {
+            strongest(arguments.get(1..).unwrap_or_default()).unwrap_or(Coercibility::Literal)
+        }
+        _ if has_conflict(arguments, ty) => Coercibility::Conflict,
+        _ => strongest(arguments).unwrap_or(Coercibility::Literal),
+    }
+}
+
+fn is_text_or_bits(ty: &SqlType) -> bool {
+    ty.is_string() || matches!(ty, SqlType::Bit { .. })
 }
 
 /// Whether a text of a type is made of texts whose collations do not go together.

@@ -5,6 +5,7 @@ use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
+use super::json::json_as_integer;
 use super::types::{json_as_number, transcode_to};
 use crate::SqlResult;
 use crate::expr::bits;
@@ -176,6 +177,7 @@ pub fn negation(mut expr: Expr) -> Expr {
 }
 
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
+    let (left, right) = (json_as_integer(left), json_as_integer(right));
     let nullable = left.nullable || right.nullable;
     let ty = bits::result_type(op, &left, &right);
     Expr::computed(Node::Bits { op, left: Box::new(left), right: Box::new(right) }, ty, nullable)

@@ -8,6 +8,7 @@ use palisade_catalog::{Collation, CollationId, Decimal, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
 use super::compare::{bit_operation, compare, compare_case, comparison, negation, row_parts};
+use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
 use super::types::{json_as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
@@ -301,7 +302,7 @@ impl Binder<'_> {
             UnaryOp::Not => negation(operand),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
-                let operand = json_as_number(operand);
+                let operand = json_as_integer(operand);
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },
                     false => SqlType::BIGINT_UNSIGNED,
@@ -334,7 +335,15 @@ impl Binder<'_> {
         }
         let mut left = self.expr(left)?;
         let mut right = self.expr(right)?;
-        if !matches!(op, BinaryOp::Concat | BinaryOp::Xor) {
+        let wants_bits = matches!(
+            op,
+            BinaryOp::BitOr
+                | BinaryOp::BitAnd
+                | BinaryOp::BitXor
+                | BinaryOp::ShiftLeft
+                | BinaryOp::ShiftRight
+        );
+        if !wants_bits && !matches!(op, BinaryOp::Concat | BinaryOp::Xor) {
             (left, right) = (json_as_number(left), json_as_number(right));
         }
         let nullable = left.nullable || right.nullable;

@@ -8,7 +8,6 @@ use palisade_catalog::{CollationId, SqlType};
 use palisade_parser::ast::{self, CastCharset, CastType, JsonOn};
 
 use super::literal::text_literal;
-use super::types::json_as_number;
 use super::{Binder, not_supported};
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::json::read_path;
@@ -71,24 +70,68 @@ pub(super) fn adapt_documents(function: &Function, arguments: &mut [Expr]) -> Sq
     if !arguments.iter().any(|argument| argument.ty == SqlType::Json) {
         return Ok(());
     }
-    let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
-    let wants_number = belongs_to(func::number::FUNCTIONS);
-    let wants_date = belongs_to(func::temporal::FUNCTIONS);
-    let condition = function.name == "if";
     for (position, argument) in arguments.iter_mut().enumerate() {
         if argument.ty != SqlType::Json {
             continue;
         }
         let taken = std::mem::replace(argument, Expr::null());
-        *argument = if wants_number || condition && position == 0 {
-            json_as_number(taken)
-        } else if wants_date {
-            unquoted(taken)?
-        } else {
-            taken
+        *argument = match wanted(function, position) {
+            Wanted::Document => taken,
+            Wanted::Text => unquoted(taken)?,
+            Wanted::Cast(target) => document_as(taken, target),
         };
     }
     Ok(())
+}
+
+/// What a function makes of a document.
+enum Wanted {
+    Document,
+    Text,
+    Cast(CastTarget),
+}
+
+fn wanted(function: &Function, position: usize) -> Wanted {
+    let belongs_to = |table: &[Function]| table.iter().any(|known| known.name == function.name);
+    Wanted::Cast(match (function.name, position) {
+        ("if", 0) | ("interval", _) | ("format", 0) => CastTarget::Double,
+        (
+            "bit_count" | "inet_ntoa" | "from_days" | "makedate" | "period_add" | "period_diff" | "space",
+            _,
+        )
+        | ("char", 1..)
+        | ("elt" | "make_set", 0)
+        | ("insert", 1 | 2)
+        | ("left" | "lpad" | "repeat" | "right" | "rpad", 1)
+        | ("substring" | "substr" | "mid", 1 | 2) => CastTarget::Signed,
+        (
+            "date" | "datediff" | "day" | "dayname" | "dayofmonth" | "dayofweek" | "dayofyear" | "last_day"
+            | "month" | "monthname" | "quarter" | "to_days" | "week" | "weekday" | "weekofyear" | "year"
+            | "yearweek",
+            0,
+        )
+        | ("datediff", 1) => CastTarget::Date,
+        ("hour" | "microsecond" | "minute" | "second" | "time" | "time_to_sec", 0) => {
+            CastTarget::Time { fsp: 6 }
+        }
+        ("convert_tz" | "date_format" | "timestamp" | "to_seconds" | "unix_timestamp", 0) => {
+            CastTarget::DateTime { fsp: 6 }
+        }
+        _ if belongs_to(func::number::FUNCTIONS) => CastTarget::Double,
+        _ if belongs_to(func::temporal::FUNCTIONS) => return Wanted::Text,
+        _ => return Wanted::Document,
+    })
+}
+
+/// A document as CAST would make it.
+fn document_as(document: Expr, target: CastTarget) -> Expr {
+    let ty = target.result_type(&SqlType::Json);
+    Expr::computed(Node::Cast { operand: Box::new(document), target }, ty, true)
+}
+
+/// A document where an operator wants 64 bits.
+pub(super) fn json_as_integer(operand: Expr) -> Expr {
+    if operand.ty == SqlType::Json { document_as(operand, CastTarget::Signed) } else { operand }
 }
 
 /// The text of a JSON string.

@@ -11,7 +11,7 @@ use super::compare::{compare, compare_in_row, constant_as_column, literal_date, 
 use super::types::transcode_to;
 use super::{Binder, not_supported};
 use crate::SqlResult;
-use crate::expr::compare::{aggregate_collations, domain_of};
+use crate::expr::compare::{aggregate_collations, domain_of, json_domain};
 use crate::expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 use crate::place::At;
 
@@ -114,7 +114,7 @@ impl Binder<'_> {
             let any = Expr::truth(Node::Or(alternatives), true);
             return Ok(if negated { negation(any) } else { any });
         }
-        let operand = self.expr(operand)?;
+        let mut operand = self.expr(operand)?;
         if let [item] = list {
             let comparison = if negated { Comparison::NotEqual } else { Comparison::Equal };
             let item = self.expr(item)?;
@@ -133,6 +133,11 @@ impl Binder<'_> {
             return Ok(in_texts(written(operand, collation), list, collation, negated));
         }
         let has_dates = dates_among_texts(&operand, &list);
+        // With one document all are compared as documents.
+        let has_documents = operand.ty == SqlType::Json || list.iter().any(|item| item.ty == SqlType::Json);
+        if has_documents {
+            transcode_to(&mut operand, CollationId::UTF8MB4_BIN);
+        }
         for mut item in list {
             // Of columns only those of type BIGINT have a list read as they would keep it.
             if matches!(operand.ty, SqlType::Int { .. }) {
@@ -141,10 +146,13 @@ impl Binder<'_> {
             nullable |= item.nullable;
             let domain = match has_dates {
                 true => Domain::DateOrNone,
+                false if has_documents => json_domain(&operand, &item),
                 false => domain_of(&operand, &item, " IN ")?,
             };
-            if domain == Domain::DateTime {
-                literal_date(&mut item);
+            match domain {
+                Domain::DateTime => literal_date(&mut item),
+                Domain::Json(..) => transcode_to(&mut item, CollationId::UTF8MB4_BIN),
+                _ => {}
             }
             items.push((domain, item));
         }

@@ -5,12 +5,13 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::store::{self, Level, StoreContext};
 use palisade_catalog::temporal::{TemporalMode, Timestamp};
-use palisade_catalog::{Column, SqlType, TableDef, Value, ValueRef};
+use palisade_catalog::{CollationId, Column, SqlType, TableDef, Value, ValueRef};
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
 use crate::bind::scope::{Scope, Source};
 use crate::bind::{Binder, not_supported};
-use crate::expr::{Context, Expr, Slot};
+use crate::expr::convert::display_text;
+use crate::expr::{CastTarget, Context, Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::{SqlAttempt, SqlError, SqlResult};
@@ -186,6 +187,52 @@ impl Context<'_> {
             }
         };
         store::coerce(value, column, &context, &mut warn).map_err(|error| error.to_mysql(&column.name, row))
+    }
+
+    /// [`store`](Self::store) of what an expression gives. A JSON value becomes a number or a date as CAST makes
+    /// it one, and warnings name the expression.
+    #[inline]
+    pub fn store_of(
+        &mut self,
+        value: ValueRef<'_>,
+        expr: &Expr,
+        column: &Column,
+        row: u64,
+    ) -> SqlResult<Value> {
+        if matches!(expr.ty, SqlType::Json) || matches!(column.sql_type, SqlType::Json) {
+            return self.store_with_json(value, expr, column, row);
+        }
+        self.store(value, &expr.ty, column, row)
+    }
+
+    #[cold]
+    fn store_with_json(
+        &mut self,
+        value: ValueRef<'_>,
+        expr: &Expr,
+        column: &Column,
+        row: u64,
+    ) -> SqlResult<Value> {
+        if let (SqlType::Json, ValueRef::Bytes(text)) = (&expr.ty, value) {
+            let target = match column.sql_type {
+                SqlType::Int { .. } => CastTarget::Signed,
+                SqlType::Decimal { .. } => CastTarget::Decimal { precision: 65, scale: 30 },
+                SqlType::Float { .. } | SqlType::Double { .. } => CastTarget::Double,
+                SqlType::Date => CastTarget::Date,
+                SqlType::Time { .. } => CastTarget::Time { fsp: 6 },
+                SqlType::DateTime { .. } | SqlType::Timestamp { .. } => CastTarget::DateTime { fsp: 6 },
+                _ => return self.store(value, &expr.ty, column, row),
+            };
+            let (scalar, ty) = self.json_scalar(text, expr, &target)?;
+            return self.store(scalar.as_ref(), &ty, column, row);
+        }
+        // MySQL reads the text of a date that comes from a column.
+        if matches!(expr.node, Node::Column { .. }) && expr.ty.is_temporal() && !value.is_null() {
+            let text = display_text(value, &expr.ty);
+            let ty = SqlType::VarChar { length: 26, collation: CollationId::UTF8MB4_BIN };
+            return self.store(ValueRef::Bytes(text.as_bytes()), &ty, column, row);
+        }
+        self.store(value, &expr.ty, column, row)
     }
 
     /// The default of a column.

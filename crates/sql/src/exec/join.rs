@@ -322,6 +322,11 @@ pub fn append_domain_key(
         Domain::Json(left, right) => {
             let other = if left == JsonSide::Document { right } else { left };
             let side = if *ty == SqlType::Json { JsonSide::Document } else { other };
+            if let JsonSide::Above(rank) = side {
+                out.extend_from_slice(&[u8::MAX, rank]);
+                value.as_ref().append_text(ty, out);
+                return Ok(true);
+            }
             let text = side.json(cx, value.as_ref())?.to_text();
             cx.watched(|watch| palisade_catalog::json::put_key_watched(&text, out, watch))?;
         }

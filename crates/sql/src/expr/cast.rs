@@ -307,15 +307,21 @@ impl Context<'_> {
         let charset = to.get().charset;
         let bytes = from.collation() == CollationId::BINARY
             && (from.is_string() || matches!(from, SqlType::Bit { .. }));
-        if bytes
-            && charset.is_utf8()
-            && let valid = self.watched(|watch| Charset::Utf8mb4.valid_len_watched(&text, watch))?
-            && valid < text.len()
-        {
+        let valid = match charset {
+            _ if !bytes => text.len(),
+            Charset::Ascii => text.iter().position(|byte| !byte.is_ascii()).unwrap_or(text.len()),
+            _ if charset.is_utf8() => {
+                self.watched(|watch| Charset::Utf8mb4.valid_len_watched(&text, watch))?
+            }
+            _ => text.len(),
+        };
+        if valid < text.len() {
             let bad = text.tail(valid)?;
             let shown: String = bad.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
             self.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
-            return Ok(None);
+            let plain = |byte: &u8| if byte.is_ascii() { *byte } else { b'?' };
+            let known: Vec<u8> = text.iter().map(plain).collect();
+            return Ok((charset == Charset::Ascii).then(|| known.into()));
         }
         Ok(Some(self.transcode(text, from.collation(), to)?))
     }

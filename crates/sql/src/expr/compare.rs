@@ -108,6 +108,9 @@ pub enum JsonSide {
     Truth,
     /// A text in UTF-8, or a value of another type.
     Scalar,
+    /// A date, a time or bytes: above everything that a document has, these by their number and then by their
+    /// text.
+    Above(u8),
 }
 
 impl JsonSide {
@@ -115,7 +118,29 @@ impl JsonSide {
         match &expr.ty {
             SqlType::Json => JsonSide::Document,
             _ if is_truth(expr) => JsonSide::Truth,
+            SqlType::Date => JsonSide::Above(0),
+            SqlType::Time { .. } => JsonSide::Above(1),
+            SqlType::DateTime { .. } | SqlType::Timestamp { .. } => JsonSide::Above(2),
+            SqlType::Bit { .. } => JsonSide::Above(3),
+            ty if ty.is_string() && ty.collation() == CollationId::BINARY => JsonSide::Above(4),
             _ => JsonSide::Scalar,
+        }
+    }
+
+    /// How two values are ordered of which one is above all documents; `None` if neither is.
+    fn ordered_above(
+        self,
+        other: JsonSide,
+        [left, right]: [ValueRef<'_>; 2],
+        watch: Watch<'_>,
+    ) -> Option<Ordering> {
+        match (self, other) {
+            (JsonSide::Above(own), JsonSide::Above(other)) => Some(
+                own.cmp(&other).then_with(|| compare_text(left, right, CollationId::BINARY.get(), watch)),
+            ),
+            (JsonSide::Above(_), _) => Some(Ordering::Greater),
+            (_, JsonSide::Above(_)) => Some(Ordering::Less),
+            _ => None,
         }
     }
 
@@ -138,6 +163,11 @@ fn is_exact_integer(ty: &SqlType) -> bool {
     matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. })
 }
 
+/// The domain in which two values are compared as documents.
+pub fn json_domain(left: &Expr, right: &Expr) -> Domain {
+    Domain::Json(JsonSide::of(left), JsonSide::of(right))
+}
+
 /// The domain in which MySQL compares two expressions. Fails if their collations cannot be reconciled.
 pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain> {
     let (l, r) = (&left.ty, &right.ty);
@@ -145,7 +175,7 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         return Ok(Domain::Integer);
     }
     if matches!(l, SqlType::Json) || matches!(r, SqlType::Json) {
-        return Ok(Domain::Json(JsonSide::of(left), JsonSide::of(right)));
+        return Ok(json_domain(left, right));
     }
     if l.is_temporal() || r.is_temporal() {
         let time = |ty: &SqlType| matches!(ty, SqlType::Time { .. });
@@ -369,6 +399,9 @@ impl Context<'_> {
                 _ => return self.compare(left, right, Domain::Double),
             },
             Domain::Json(l, r) => {
+                if let Some(ordering) = self.watched(|watch| l.ordered_above(r, [left, right], watch))? {
+                    return Ok(Some(ordering));
+                }
                 let (left, right) = (l.json(self, left)?, r.json(self, right)?);
                 Some(left.compare(&right))
             }

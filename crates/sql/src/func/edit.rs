@@ -347,6 +347,7 @@ pub fn soundex(text: &[u8], charset: Charset, watch: Watch<'_>) -> Vec<u8> {
                     None => continue,
                 }
             }
+            _ if charset == Charset::Binary => continue,
             _ => b'0',
         };
         if out.is_empty() {

@@ -37,8 +37,8 @@ fn hash_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(text_of_length(128, connection)))
 }
 
-fn uuid_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::never_null(text_of_length(36, connection)))
+fn uuid_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::never_null(text_of_length(36, CollationId::UTF8MB3_GENERAL_CI)))
 }
 
 fn maybe_uuid_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {

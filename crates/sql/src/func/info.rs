@@ -14,14 +14,10 @@ use Evaluation::{Lazy, Nullable, Strict};
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
     volatile("benchmark", (2, 2), bigint, Lazy(benchmark)),
-    function("charset", (1, 1), name, Nullable(charset)),
-    function(
-        "coercibility",
-        (1, 1),
-        bigint,
-        Nullable(|_, _, a, _| Ok(Value::Int(a.at(0)?.coercibility as i64))),
-    ),
-    function("collation", (1, 1), name, Nullable(collation)),
+    // of what its argument is, not of its value
+    function("charset", (1, 1), name, Lazy(charset)),
+    function("coercibility", (1, 1), bigint, Lazy(|_, a, _| Ok(Value::Int(a.at(0)?.coercibility as i64)))),
+    function("collation", (1, 1), name, Lazy(collation)),
     volatile(
         "connection_id",
         (0, 0),
@@ -57,9 +53,9 @@ fn version_with_update(cx: &mut Context<'_>, _: &[Value], _: &[Expr], _: &Expr) 
     Ok(version.unwrap_or(Value::Null))
 }
 
-fn name(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let _ = (arguments, connection);
-    Ok(Typed::nullable(text_of_length(64, CollationId::UTF8MB4_0900_AI_CI)))
+/// A name as the server keeps names.
+fn name(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(64, CollationId::UTF8MB3_GENERAL_CI)))
 }
 
 fn bigint(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
@@ -70,11 +66,11 @@ fn unsigned(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::BIGINT_UNSIGNED))
 }
 
-fn charset(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn charset(_: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     Ok(Value::bytes(arguments.at(0)?.ty.collation().get().charset.name()))
 }
 
-fn collation(_: &mut Context<'_>, _: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn collation(_: &mut Context<'_>, arguments: &[Expr], _: &Expr) -> SqlAttempt<Value> {
     Ok(Value::bytes(arguments.at(0)?.ty.collation().get().name))
 }
 

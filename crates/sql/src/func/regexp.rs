@@ -32,10 +32,20 @@ use pattern::{Flags, Pattern};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("regexp_instr", (2, 6), int, Strict(regexp_instr)),
-    function("regexp_like", (2, 3), int, Strict(regexp_like)),
-    function("regexp_replace", (3, 6), text, Strict(regexp_replace)),
-    function("regexp_substr", (2, 5), text, Strict(regexp_substr)),
+    function("regexp_instr", (2, 6), |arguments, _| int(arguments, "regexp_instr"), Strict(regexp_instr)),
+    function("regexp_like", (2, 3), |arguments, _| int(arguments, "regexp_like"), Strict(regexp_like)),
+    function(
+        "regexp_replace",
+        (3, 6),
+        |arguments, connection| text(arguments, connection, "regexp_replace"),
+        Strict(regexp_replace),
+    ),
+    function(
+        "regexp_substr",
+        (2, 5),
+        |arguments, connection| text(arguments, connection, "regexp_substr"),
+        Strict(regexp_substr),
+    ),
 ];
 
 /// Compiled patterns of a thread that are kept.
@@ -57,28 +67,38 @@ const LONG_TEXT: usize = 1 << 16;
 /// `regexp_time_limit` where the host does not know of it: MySQL's default.
 const DEFAULT_TIME_LIMIT: i64 = 32;
 
-fn int(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
-    check_charsets(arguments)?;
+fn int(arguments: &[Expr], operation: &str) -> SqlResult<Typed> {
+    check_charsets(arguments, operation)?;
     Ok(Typed::strict(SqlType::BIGINT, arguments))
 }
 
-fn text(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    check_charsets(arguments)?;
-    Ok(Typed::nullable(text_type("regexp_substr", arguments, u64::from(u32::MAX), connection)?))
+fn text(arguments: &[Expr], connection: CollationId, operation: &str) -> SqlResult<Typed> {
+    check_charsets(arguments, operation)?;
+    Ok(Typed::nullable(text_type(operation, arguments, u64::from(u32::MAX), connection)?))
 }
 
-/// 3995 where a text meets a binary string.
-fn check_charsets(arguments: &[Expr]) -> SqlResult<()> {
-    let [subject, pattern, ..] = arguments else { return Ok(()) };
-    if !subject.ty.is_string() || !pattern.ty.is_string() {
-        return Ok(());
+/// 3995 where a text meets a binary string of variable length. One of type BINARY or BLOB makes a text beside
+/// it binary instead, but not the text that replaces something.
+fn check_charsets(arguments: &[Expr], operation: &str) -> SqlResult<()> {
+    let is_binary = |argument: &Expr| argument.ty.collation() == CollationId::BINARY;
+    let is_flexible = |argument: &Expr| matches!(argument.ty, SqlType::Binary { .. } | SqlType::Blob { .. });
+    let [subject, others @ ..] = arguments else { return Ok(()) };
+    for (place, other) in others.iter().enumerate() {
+        let is_text = place == 0 || place == 1 && operation == "regexp_replace";
+        if !is_text
+            || !subject.ty.is_string()
+            || !other.ty.is_string()
+            || is_binary(subject) == is_binary(other)
+        {
+            continue;
+        }
+        let decides = if place == 1 || is_binary(other) { other } else { subject };
+        if !is_flexible(decides) {
+            let [subject, other] = [subject, other].map(|argument| argument.ty.collation().get().name);
+            return Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, subject, other, operation));
+        }
     }
-    let names = [subject.ty.collation(), pattern.ty.collation()];
-    if (names[0] == CollationId::BINARY) == (names[1] == CollationId::BINARY) {
-        return Ok(());
-    }
-    let [subject, pattern] = names.map(|collation| collation.get().name);
-    Err(mysql_error!(ER_CHARACTER_SET_MISMATCH, subject, pattern, "regexp_like"))
+    Ok(())
 }
 
 /// What all of them begin with: the text, the compiled pattern, and where to begin.

@@ -11,7 +11,7 @@ use super::edit::{self, Side};
 use super::locale::{self, Locale};
 use super::{Evaluation, Function, MANY, Typed, characters, function, text_of_length, text_type};
 use crate::expr::convert::text_of;
-use crate::expr::{Context, Expr, Node};
+use crate::expr::{CastTarget, Context, Domain, Expr, Node};
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
@@ -41,7 +41,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("length", (1, 1), int, Strict(length)),
     function("locate", (2, 3), int, Strict(locate)),
     function("lower", (1, 1), first_type, Strict(lower)),
-    function("lpad", (3, 3), long_type, Strict(lpad)),
+    function("lpad", (3, 3), edited_type, Strict(lpad)),
     function("ltrim", (1, 1), first_type, Strict(ltrim)),
     function("make_set", (2, MANY), tail_type, Nullable(make_set)),
     function("mid", (2, 3), first_type, Strict(substring)),
@@ -51,10 +51,10 @@ pub static FUNCTIONS: &[Function] = &[
     function("position", (2, 2), int, Strict(locate)),
     function("quote", (1, 1), quote_type, Nullable(quote)),
     function("repeat", (2, 2), long_type, Strict(repeat)),
-    function("replace", (3, 3), long_type, Strict(replace)),
+    function("replace", (3, 3), edited_type, Strict(replace)),
     function("reverse", (1, 1), first_type, Strict(reverse)),
     function("right", (2, 2), first_type, Strict(right)),
-    function("rpad", (3, 3), long_type, Strict(rpad)),
+    function("rpad", (3, 3), edited_type, Strict(rpad)),
     function("rtrim", (1, 1), first_type, Strict(rtrim)),
     function("soundex", (1, 1), first_type, Strict(soundex)),
     function("space", (1, 1), space_type, Strict(space)),
@@ -119,7 +119,10 @@ fn elt_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 
 fn export_set_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     let length = arguments.tail(1)?.iter().map(characters).max().unwrap_or(0) * 128;
-    Ok(Typed::strict(text_type("export_set", arguments.tail(1)?, length, connection)?, arguments))
+    Ok(Typed::strict(
+        text_type("export_set", arguments.part(1..4.min(arguments.len()))?, length, connection)?,
+        arguments,
+    ))
 }
 
 fn hex_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -144,9 +147,24 @@ fn long_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(text_type("repeat", arguments, u64::from(u32::MAX), connection)?))
 }
 
+/// The same of the first argument, edited: binary if that is, and a text even where others are binary.
+fn edited_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let is_binary = |ty: &SqlType| {
+        matches!(ty, SqlType::Bit { .. }) || ty.is_string() && ty.collation() == CollationId::BINARY
+    };
+    if is_binary(&arguments.at(0)?.ty) {
+        return Ok(Typed::nullable(text_of_length(u64::from(u32::MAX), CollationId::BINARY)));
+    }
+    let texts: Vec<Expr> = arguments.iter().filter(|argument| !is_binary(&argument.ty)).cloned().collect();
+    Ok(Typed::nullable(text_type("replace", &texts, u64::from(u32::MAX), connection)?))
+}
+
+/// A text even of bytes: in the connection's collation then.
 fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     let length = characters(arguments.at(0)?) * 2 + 2;
-    Ok(Typed::never_null(text_type("quote", arguments, length, connection)?))
+    let ty = text_type("quote", arguments, length, connection)?;
+    let is_binary = ty.collation() == CollationId::BINARY;
+    Ok(Typed::never_null(if is_binary { text_of_length(length, connection) } else { ty }))
 }
 
 fn space_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -296,16 +314,48 @@ fn field(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -
     if values.at(0)?.is_null() {
         return Ok(Value::Int(0));
     }
+    let domain = field_domain(arguments)?;
+    let wanted = fielded(cx, values.at(0)?, arguments.at(0)?, domain)?;
     for (place, (value, argument)) in values.iter().zip(arguments).enumerate().skip(1) {
         if value.is_null() {
             continue;
         }
-        let domain = crate::expr::compare::domain_of(arguments.at(0)?, argument, "field")?;
-        if cx.compare(values.at(0)?.as_ref(), value.as_ref(), domain)? == Some(std::cmp::Ordering::Equal) {
+        let value = fielded(cx, value, argument, domain)?;
+        if cx.compare(wanted.as_ref(), value.as_ref(), domain)? == Some(std::cmp::Ordering::Equal) {
             return Ok(Value::Int(place as i64));
         }
     }
     Ok(Value::Int(0))
+}
+
+/// All arguments are compared alike: as texts if all are texts or dates, as integers or decimals if all are those,
+/// else as doubles.
+fn field_domain(arguments: &[Expr]) -> SqlResult<Domain> {
+    let given = || arguments.iter().filter(|argument| argument.ty != SqlType::Null);
+    let is_text = |ty: &SqlType| ty.is_string() || ty.is_temporal();
+    let is_integer = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. });
+    let is_exact = |ty: &SqlType| is_integer(ty) || matches!(ty, SqlType::Decimal { .. });
+    if given().all(|argument| is_text(&argument.ty)) {
+        let texts: Vec<&Expr> = given().collect();
+        return Ok(Domain::Text(crate::expr::compare::aggregate_collations(&texts, "field")?.0));
+    }
+    if given().all(|argument| is_integer(&argument.ty)) {
+        return Ok(Domain::Integer);
+    }
+    Ok(if given().all(|argument| is_exact(&argument.ty)) { Domain::Decimal } else { Domain::Double })
+}
+
+/// A value as FIELD compares it in a domain.
+fn fielded(cx: &mut Context<'_>, value: &Value, argument: &Expr, domain: Domain) -> SqlResult<Value> {
+    match (domain, value) {
+        (Domain::Text(collation), _) => {
+            Ok(Value::Bytes(cx.text(value, argument, &text_of_length(0, collation))?))
+        }
+        (_, Value::Bytes(text)) if argument.ty == SqlType::Json => {
+            cx.cast_from_json(text, argument, &CastTarget::Double)
+        }
+        _ => Ok(value.clone()),
+    }
 }
 
 /// The two arguments as text in the collation they agree on.

@@ -380,7 +380,7 @@ fn assigned_values(
                         cx.warn_or_fail(error)?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
-                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        let stored = cx.store_of(value.as_ref(), expr, known, number);
                         stored.map_err(|error| in_table(error, table, known))?
                     }
                 }

@@ -232,7 +232,7 @@ impl InsertRun<'_> {
                         cx.warn_or_fail(mysql_error!(ER_BAD_NULL_ERROR, known.name))?;
                         palisade_catalog::store::implicit_default(known)
                     } else {
-                        let stored = cx.store(value.as_ref(), &expr.ty, known, number);
+                        let stored = cx.store_of(value.as_ref(), expr, known, number);
                         stored.map_err(|error| in_table(error, &plan.table, known))?
                     }
                 }

@@ -16,7 +16,7 @@ use crate::dml::store::{ColumnDefault, duplicate_entry, in_table};
 use crate::exec::State;
 use crate::exec::join::charge;
 use crate::expr::context::values_size;
-use crate::expr::{Context, Slot};
+use crate::expr::{Context, Expr, Slot};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::run::{drive, end_row};
@@ -35,6 +35,15 @@ pub(in crate::dml) struct InsertRun<'p> {
     pub(in crate::dml) refused: u64,
     pub(in crate::dml) numbers: Numbers,
     pub(super) encoded: Vec<u8>,
+}
+
+/// Where a value that is stored comes from.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    /// An expression.
+    Expr(&'a Expr),
+    /// A file; the value is of this type.
+    Type(&'a SqlType),
 }
 
 impl<'p> InsertRun<'p> {
@@ -78,7 +87,7 @@ impl<'p> InsertRun<'p> {
                 cx.warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
                 Ok(palisade_catalog::store::implicit_default(known))
             }
-            Some(value) => self.stored(cx, &value, ty, column, number),
+            Some(value) => self.stored(cx, &value, Origin::Type(ty), column, number),
         }
     }
 
@@ -113,7 +122,7 @@ impl<'p> InsertRun<'p> {
         };
         crate::run::count_tables(cx);
         let mut state = State::new(&query.root);
-        let types: Vec<&SqlType> = query.output.iter().map(|expr| &expr.ty).collect();
+        let output = query.output.as_slice();
         let (mut buffer, mut bytes) = (Vec::new(), 0);
         let mut number = 0;
         let mut pending = false;
@@ -138,13 +147,13 @@ impl<'p> InsertRun<'p> {
                 continue;
             }
             number += 1;
-            let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            let values = drive(cx, |cx| self.values_of(cx, &given, output, number)).await?;
             self.place(cx, given)?;
             self.insert(cx, values, number, 1).await?;
         }
         for given in buffer {
             number += 1;
-            let values = drive(cx, |cx| self.values_of(cx, &given, &types, number)).await?;
+            let values = drive(cx, |cx| self.values_of(cx, &given, output, number)).await?;
             self.place(cx, given)?;
             self.insert(cx, values, number, 1).await?;
             end_row(cx).await?;
@@ -192,7 +201,7 @@ impl<'p> InsertRun<'p> {
             Cell::Default => self.default(cx, column, number),
             Cell::Expr(expr) => {
                 let value = expr.eval(cx)?;
-                Ok(self.stored(cx, &value, &expr.ty, column, number)?)
+                Ok(self.stored(cx, &value, Origin::Expr(expr), column, number)?)
             }
         }
     }
@@ -220,12 +229,12 @@ impl<'p> InsertRun<'p> {
         &self,
         cx: &mut Context<'_>,
         given: &[Value],
-        types: &[&SqlType],
+        output: &[Expr],
         number: u64,
     ) -> SqlAttempt<Vec<Value>> {
         let mut values = self.start(cx, number)?;
-        for ((column, value), ty) in self.plan.columns.iter().zip(given).zip(types) {
-            *values.at_mut(*column)? = self.stored(cx, value, ty, *column, number)?;
+        for ((column, value), expr) in self.plan.columns.iter().zip(given).zip(output) {
+            *values.at_mut(*column)? = self.stored(cx, value, Origin::Expr(expr), *column, number)?;
         }
         self.compute_defaults(cx, &mut values, number, |column| !self.plan.columns.contains(&column))?;
         Ok(values)
@@ -282,7 +291,7 @@ impl<'p> InsertRun<'p> {
         &self,
         cx: &mut Context<'_>,
         value: &Value,
-        ty: &SqlType,
+        origin: Origin<'_>,
         column: usize,
         number: u64,
     ) -> SqlResult<Value> {
@@ -299,7 +308,10 @@ impl<'p> InsertRun<'p> {
             cx.session.warnings.warn(error);
             return Ok(palisade_catalog::store::implicit_default(known));
         }
-        let stored = cx.store(value.as_ref(), ty, known, number);
+        let stored = match origin {
+            Origin::Expr(expr) => cx.store_of(value.as_ref(), expr, known, number),
+            Origin::Type(ty) => cx.store(value.as_ref(), ty, known, number),
+        };
         let stored = stored.map_err(|error| in_table(error, &self.plan.table, known))?;
         if known.auto_increment && is_zero(&stored) && !cx.mode().has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
             return Ok(Value::Null);

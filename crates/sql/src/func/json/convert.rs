@@ -164,59 +164,93 @@ impl Context<'_> {
         }
     }
 
-    /// CAST of a value of type JSON. A scalar becomes the SQL value that it says; what says none is 0, or NULL where a
-    /// date is wanted, with warning 3156.
+    /// CAST of a value of type JSON.
     pub fn cast_from_json(&mut self, text: &[u8], operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
-        let (kind, temporal) = match target {
-            CastTarget::Signed | CastTarget::Unsigned => ("INTEGER", false),
-            CastTarget::Decimal { .. } => ("DECIMAL", false),
-            CastTarget::Float | CastTarget::Double => ("DOUBLE", false),
-            CastTarget::Year => ("YEAR", false),
-            CastTarget::Time { .. } => ("TIME", true),
-            CastTarget::DateTime { .. } | CastTarget::ComparedDate { .. } => ("DATETIME", true),
-            _ => ("DATE", true),
-        };
-        let wants_number = !temporal;
-        let scalar = match self.read_json(text, Form::Normal)? {
-            Ok(Json::Bool(value)) if wants_number => Some((Value::Int(i64::from(value)), SqlType::INT)),
-            Ok(Json::Int(value)) if wants_number => Some((Value::Int(value), SqlType::BIGINT)),
-            Ok(Json::UInt(value)) if wants_number => Some((Value::UInt(value), SqlType::BIGINT_UNSIGNED)),
-            Ok(Json::Double(value)) if wants_number => Some((Value::Double(value), SqlType::DOUBLE)),
-            Ok(Json::Decimal(value)) if wants_number => {
-                let ty = SqlType::Decimal { precision: 65, scale: value.scale(), unsigned: false };
-                Some((Value::Decimal(value), ty))
-            }
-            Ok(Json::String(text)) if wants_number => return self.cast_json_string(&text, operand, target),
-            Ok(Json::String(text)) => {
-                let ty = SqlType::VarChar { length: text.len() as u32, collation: super::COLLATION };
-                Some((Value::bytes(text), ty))
-            }
-            _ => None,
-        };
-        let invalid = mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source_name(operand), 1);
-        let Some((value, ty)) = scalar else {
-            self.warn_or_fail(invalid)?;
-            let zero = Expr::int(0);
-            return if temporal { Ok(Value::Null) } else { self.cast(Value::Int(0), &zero, target) };
-        };
-        if temporal {
-            // what is wrong with the text is told in terms of JSON
-            let before = self.session.warnings.clone();
-            let strict = std::mem::replace(&mut self.strict, false);
-            let cast = self.cast(value.clone(), &Expr::literal(value, ty), target);
-            self.strict = strict;
-            if matches!(cast, Ok(Value::Null)) {
-                self.session.warnings = before;
-                self.warn_or_fail(invalid)?;
-            }
-            return cast;
-        }
-        self.cast(value.clone(), &Expr::literal(value, ty), target)
+        let (scalar, ty) = self.json_scalar(text, operand, target)?;
+        self.cast(scalar.clone(), &Expr::literal(scalar, ty), target)
     }
 
-    /// CAST of a JSON string to a number: the longest number at its beginning, with a warning if it is not
-    /// the whole.
-    fn cast_json_string(&mut self, text: &str, operand: &Expr, target: &CastTarget) -> SqlResult<Value> {
+    /// The SQL value that a scalar says where a `target` is wanted, in the type it has of its own. What says none
+    /// is 0, or NULL where a date is wanted, with warning 3156.
+    pub fn json_scalar(
+        &mut self,
+        text: &[u8],
+        operand: &Expr,
+        target: &CastTarget,
+    ) -> SqlResult<(Value, SqlType)> {
+        let (kind, temporal) = match target {
+            CastTarget::Signed | CastTarget::Unsigned | CastTarget::Year => ("INTEGER", false),
+            CastTarget::Decimal { .. } => ("DECIMAL", false),
+            CastTarget::Float | CastTarget::Double => ("DOUBLE", false),
+            CastTarget::Time { .. } => ("TIME", true),
+            CastTarget::DateTime { .. } | CastTarget::ComparedDate { .. } => ("DATETIME/TIMESTAMP", true),
+            _ => ("DATE", true),
+        };
+        let invalid = || mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source_name(operand), 1);
+        let document = self.read_json(text, Form::Normal)?;
+        if temporal {
+            if let Ok(Json::String(text)) = &document
+                && let Some(found) = self.json_moment(text, target)?
+            {
+                return Ok(found);
+            }
+            self.warn_or_fail(invalid())?;
+            return Ok((Value::Null, SqlType::Null));
+        }
+        Ok(match document {
+            Ok(Json::Bool(value)) => (Value::Int(i64::from(value)), SqlType::INT),
+            Ok(Json::Int(value)) => (Value::Int(value), SqlType::BIGINT),
+            Ok(Json::UInt(value)) => (Value::UInt(value), SqlType::BIGINT_UNSIGNED),
+            Ok(Json::Double(value)) => {
+                let whole = -9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0;
+                if kind == "INTEGER" && !whole.contains(&value) {
+                    let source = source_name(operand);
+                    self.warn_or_fail(mysql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", source, 1))?;
+                }
+                (Value::Double(value), SqlType::DOUBLE)
+            }
+            Ok(Json::Decimal(value)) => {
+                let ty = SqlType::Decimal { precision: 65, scale: value.scale(), unsigned: false };
+                (Value::Decimal(value), ty)
+            }
+            Ok(Json::String(text)) => self.json_number(&text, operand, target)?,
+            _ => {
+                self.warn_or_fail(invalid())?;
+                (Value::Int(0), SqlType::BIGINT)
+            }
+        })
+    }
+
+    /// The date or time that a JSON string says, if it says one.
+    fn json_moment(&mut self, text: &str, target: &CastTarget) -> SqlResult<Option<(Value, SqlType)>> {
+        let ty = SqlType::VarChar { length: text.len() as u32, collation: super::COLLATION };
+        let value = Value::bytes(text);
+        // A time is written with colons, or with all digits of its date before it.
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        if matches!(target, CastTarget::Time { .. }) && !text.contains(':') && digits < 14 {
+            return Ok(None);
+        }
+        // what is wrong with the text is told in terms of JSON
+        let before = self.session.warnings.clone();
+        let strict = std::mem::replace(&mut self.strict, false);
+        let cast = self.cast(value.clone(), &Expr::literal(value, ty), target);
+        self.strict = strict;
+        let is_whole = self.session.warnings.count() == before.count();
+        let cast = cast?;
+        if cast.is_null() || !is_whole {
+            self.session.warnings = before;
+            return Ok(None);
+        }
+        Ok(Some((cast, target.result_type(&SqlType::Null))))
+    }
+
+    /// The number at the beginning of a JSON string, with a warning if it is not the whole.
+    fn json_number(
+        &mut self,
+        text: &str,
+        operand: &Expr,
+        target: &CastTarget,
+    ) -> SqlResult<(Value, SqlType)> {
         let bytes = text.as_bytes();
         let integer = "INTEGER";
         let (kind, value, ty, complete, overflow) = match target {
@@ -236,13 +270,8 @@ impl Context<'_> {
             }
             _ => {
                 let parsed = number::parse_u64(bytes);
-                (
-                    integer,
-                    Value::UInt(parsed.value),
-                    SqlType::BIGINT_UNSIGNED,
-                    parsed.complete,
-                    parsed.overflow,
-                )
+                let (complete, overflow) = (parsed.complete, parsed.overflow);
+                (integer, Value::UInt(parsed.value), SqlType::BIGINT_UNSIGNED, complete, overflow)
             }
         };
         let source = source_name(operand);
@@ -251,7 +280,7 @@ impl Context<'_> {
         } else if !complete {
             self.warn_or_fail(mysql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", source, 1))?;
         }
-        self.cast(value.clone(), &Expr::literal(value, ty), target)
+        Ok((value, ty))
     }
 
     /// Whether a value of type JSON is true: whether it differs from the number 0.
