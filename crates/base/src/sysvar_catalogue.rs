@@ -484,7 +484,7 @@ system_variables! {
     MAX_EXECUTION_TIME = "max_execution_time", Both, dynamic, uint(0, 0, u64::MAX, Milliseconds), "Longest run of a SELECT, after which it is interrupted (3024); 0 is any.";
     MAX_HEAP_TABLE_SIZE = "max_heap_table_size", Both, dynamic, uint(16777216, 16384, 18446744073709550592, Bytes, 1024), COMPATIBLE;
     MAX_INSERT_DELAYED_THREADS = "max_insert_delayed_threads", Both, dynamic, uint(20, 0, 16384, Plain), COMPATIBLE;
-    MAX_JOIN_SIZE = "max_join_size", Both, default_only, uint(u64::MAX, 1, u64::MAX, Plain), "Only the default is taken: how many rows a SELECT would examine is not estimated yet.";
+    MAX_JOIN_SIZE = "max_join_size", Both, dynamic, uint(u64::MAX, 1, u64::MAX, Plain), "A SELECT that would examine more rows, by estimate, is refused (1104) while sql_big_selects is OFF. Another value than the default turns that OFF.";
     MAX_LENGTH_FOR_SORT_DATA = "max_length_for_sort_data", Both, dynamic, uint(4096, 4, 8388608, Plain), COMPATIBLE;
     MAX_POINTS_IN_GEOMETRY = "max_points_in_geometry", Both, dynamic, uint(65536, 3, 1048576, Plain), "No effect: there are no spatial types yet.";
     MAX_PREPARED_STMT_COUNT = "max_prepared_stmt_count", Global, dynamic, uint(16382, 0, 4194304, Plain), "Prepared statements at a time.";
@@ -697,7 +697,7 @@ system_variables! {
     SORT_BUFFER_SIZE = "sort_buffer_size", Both, dynamic, uint(262144, 32768, u64::MAX, Bytes), COMPATIBLE;
     SOURCE_VERIFY_CHECKSUM = "source_verify_checksum", Global, dynamic, bool(false), REPLICATION;
     SQL_AUTO_IS_NULL = "sql_auto_is_null", Both, dynamic, bool(false), "`WHERE id IS NULL` finds the row of LAST_INSERT_ID(), if `id` is the table's AUTO_INCREMENT column.";
-    SQL_BIG_SELECTS = "sql_big_selects", Both, default_only, bool(true), "Only the default is taken: how many rows a SELECT would examine is not estimated yet.";
+    SQL_BIG_SELECTS = "sql_big_selects", Both, dynamic, bool(true), "Whether a SELECT may examine more than max_join_size rows.";
     SQL_BUFFER_RESULT = "sql_buffer_result", Both, dynamic, bool(false), COMPATIBLE;
     SQL_GENERATE_INVISIBLE_PRIMARY_KEY = "sql_generate_invisible_primary_key", Both, default_only, bool(false), "Only the default is taken: tables get no key of their own accord yet.";
     SQL_LOG_BIN = "sql_log_bin", Session, dynamic, bool(true), BINARY_LOG;

@@ -26,6 +26,12 @@ pub async fn administer(
             let reset = host.reset_persisted(session, name.as_deref(), *if_exists).await;
             Some(reset.map(|()| Completion::default()))
         }
+        Statement::Help(_) => {
+            let dictionary = host.engine.dictionary();
+            let has_texts =
+                dictionary.table("mysql", "help_topic").is_ok_and(|table| table.statistics().rows > 0);
+            (!has_texts).then(|| show_no_help(sink))
+        }
         Statement::Flush(flush) => {
             let kept = flush.what.iter().map(kept);
             let kept = kept.collect::<Option<Vec<_>>>()?;
@@ -120,6 +126,12 @@ pub fn write_debug_report(host: &ServerHost, session: &Session) {
 pub fn text_column(name: &str) -> ColumnMeta {
     let ty = SqlType::VarChar { length: 1024, collation: CollationId::UTF8MB4_0900_AI_CI };
     ColumnMeta::computed(name, ty)
+}
+
+/// What HELP answers where there are no texts: the list of the topics that were found, which is empty.
+fn show_no_help(sink: &mut dyn ResultSink) -> SqlResult<Completion> {
+    sink.columns(&[text_column("name"), text_column("is_it_category")])?;
+    Ok(Completion { rows: true, ..Completion::default() })
 }
 
 /// The engine of tables that are made when they are read.

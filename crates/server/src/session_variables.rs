@@ -102,9 +102,12 @@ pub fn assign(session: &mut Session, id: VariableId, setting: Setting) -> Result
     Ok(())
 }
 
-/// A character set has a default collation and a collation a character set: the variable that follows when `id` gets
-/// the value `setting`, and its value.
+/// A character set has a default collation and a collation a character set; a limit of rows to examine holds as soon
+/// as it is set: the variable that follows when `id` gets the value `setting`, and its value.
 pub fn coupled(id: VariableId, setting: &Setting) -> Result<Option<(VariableId, Setting)>, MysqlError> {
+    if let (sysvar::MAX_JOIN_SIZE, Setting::UInt(rows)) = (id, setting) {
+        return Ok(Some((sysvar::SQL_BIG_SELECTS, Setting::Bool(*rows == u64::MAX))));
+    }
     let Setting::Text(name) = setting else { return Ok(None) };
     let follows = match id {
         sysvar::CHARACTER_SET_CONNECTION => sysvar::COLLATION_CONNECTION,
@@ -168,6 +171,8 @@ pub fn derive(settings: &SessionSettings) -> SessionVariables {
         metadata_lock_wait_timeout: seconds(sysvar::LOCK_WAIT_TIMEOUT),
         max_execution_time: Duration::from_millis(settings.uint(sysvar::MAX_EXECUTION_TIME)),
         sql_select_limit: settings.uint(sysvar::SQL_SELECT_LIMIT),
+        max_join_size: (!settings.bool(sysvar::SQL_BIG_SELECTS))
+            .then(|| settings.uint(sysvar::MAX_JOIN_SIZE)),
         group_concat_max_len: settings.uint(sysvar::GROUP_CONCAT_MAX_LEN),
         max_allowed_packet: settings.uint(sysvar::MAX_ALLOWED_PACKET),
         statement_memory: settings.uint(sysvar::PALISADE_STATEMENT_MEMORY),

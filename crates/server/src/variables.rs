@@ -350,6 +350,7 @@ pub fn assign(
             }
             let coupled = match setting {
                 Setting::Bool(_) => follow_read_only(id, &setting),
+                Setting::UInt(_) if id == sysvar::MAX_JOIN_SIZE => session_variables::coupled(id, &setting)?,
                 Setting::UInt(pages) => follow_io_capacity(&globals.load(), session, id, pages),
                 _ => session_variables::coupled(id, &setting)?,
             };

@@ -112,6 +112,13 @@ static TABLES: &[Definition] = &[
         columns: variable_sources::metadata_columns,
         rows: |_, _| variable_sources::metadata_rows(),
     },
+    Definition {
+        schema: PERFORMANCE_SCHEMA,
+        name: "host_cache",
+        columns: host_cache_columns,
+        // No names are looked up for addresses, and failures are not counted by address.
+        rows: |_, _| Rows::new(),
+    },
     Definition { schema: PERFORMANCE_SCHEMA, name: "threads", columns: thread_columns, rows: threads },
     Definition {
         schema: INFORMATION_SCHEMA,
@@ -210,6 +217,40 @@ fn attributes(host: &ServerHost, seen: impl Fn(u64) -> bool) -> Rows {
         })
     });
     rows.collect()
+}
+
+fn host_cache_columns() -> Columns {
+    const COUNTS: [&str; 24] = [
+        "SUM_CONNECT_ERRORS",
+        "COUNT_HOST_BLOCKED_ERRORS",
+        "COUNT_NAMEINFO_TRANSIENT_ERRORS",
+        "COUNT_NAMEINFO_PERMANENT_ERRORS",
+        "COUNT_FORMAT_ERRORS",
+        "COUNT_ADDRINFO_TRANSIENT_ERRORS",
+        "COUNT_ADDRINFO_PERMANENT_ERRORS",
+        "COUNT_FCRDNS_ERRORS",
+        "COUNT_HOST_ACL_ERRORS",
+        "COUNT_NO_AUTH_PLUGIN_ERRORS",
+        "COUNT_AUTH_PLUGIN_ERRORS",
+        "COUNT_HANDSHAKE_ERRORS",
+        "COUNT_PROXY_USER_ERRORS",
+        "COUNT_PROXY_USER_ACL_ERRORS",
+        "COUNT_AUTHENTICATION_ERRORS",
+        "COUNT_SSL_ERRORS",
+        "COUNT_MAX_USER_CONNECTIONS_ERRORS",
+        "COUNT_MAX_USER_CONNECTIONS_PER_HOUR_ERRORS",
+        "COUNT_DEFAULT_DATABASE_ERRORS",
+        "COUNT_INIT_CONNECT_ERRORS",
+        "COUNT_LOCAL_ERRORS",
+        "COUNT_ACCOUNT_LOCKED_ERRORS",
+        "COUNT_TEMPORARY_ACCOUNT_LOCKED_ERRORS",
+        "COUNT_UNKNOWN_ERRORS",
+    ];
+    let mut columns = vec![("IP", text(64)), ("HOST", text(255)), ("HOST_VALIDATED", text(3))];
+    columns.extend(COUNTS.map(|name| (name, SqlType::BIGINT)));
+    let times = ["FIRST_SEEN", "LAST_SEEN", "FIRST_ERROR_SEEN", "LAST_ERROR_SEEN"];
+    columns.extend(times.map(|name| (name, SqlType::Timestamp { fsp: 0 })));
+    columns
 }
 
 fn thread_columns() -> Columns {

@@ -135,3 +135,15 @@ fn only_the_schema_mysql_may_name_its_tablespace() {
         assert!(matches!(root.query(statement), Answer::Error(1235, _)), "{statement}");
     }
 }
+
+#[test]
+fn help_finds_nothing_until_a_dump_brings_texts_that_are_not_searched() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    assert_eq!(root.query("HELP 'SELECT'"), Answer::Rows(Vec::new()));
+    restore(
+        &mut root,
+        &["CREATE TABLE mysql.help_topic (name char(64))", "INSERT INTO mysql.help_topic VALUES ('SELECT')"],
+    );
+    assert!(matches!(root.query("HELP 'SELECT'"), Answer::Error(1235, _)));
+}

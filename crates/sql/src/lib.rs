@@ -8,6 +8,7 @@
 //! | [`expr`], [`func`] | bound expressions and their evaluator; the function library |
 //! | [`plan`] | access paths, joins, grouping, order: what the operators do |
 //! | [`plans`] | parsed statements and their plans, shared by the sessions of a worker |
+//! | `preparable` | which statements can be prepared |
 //! | [`prepared_count`] | how many prepared statements all sessions have |
 //! | [`exec`] | the operators' states, and the calls that move them |
 //! | [`locks`] | LOCK TABLES, and what it forbids |
@@ -49,6 +50,7 @@ pub mod named_locks;
 mod place;
 pub mod plan;
 pub mod plans;
+mod preparable;
 pub mod prepared_count;
 pub mod run;
 pub mod session;

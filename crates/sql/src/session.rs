@@ -47,6 +47,8 @@ pub struct SessionVariables {
     /// `max_execution_time`; zero is none.
     pub max_execution_time: Duration,
     pub sql_select_limit: u64,
+    /// `max_join_size`, in rows, unless `sql_big_selects` is ON.
+    pub max_join_size: Option<u64>,
     pub group_concat_max_len: u64,
     pub max_allowed_packet: u64,
     /// `palisade_statement_memory`, in bytes.
@@ -106,6 +108,7 @@ impl Default for SessionVariables {
             metadata_lock_wait_timeout: Duration::from_secs(31_536_000),
             max_execution_time: Duration::ZERO,
             sql_select_limit: u64::MAX,
+            max_join_size: None,
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
             statement_memory: 1 << 30,

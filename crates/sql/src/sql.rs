@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::plans::{CachedStatement, Conditions, PLANS_MADE, Prepared};
 use crate::sink::ColumnMeta;
 use crate::work::Work;
-use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated, hints};
+use crate::{Host, ResultSink, Session, SqlError, SqlResult, deprecated, hints, preparable};
 
 /// A statement to be executed.
 struct Run<'s> {
@@ -206,13 +206,7 @@ impl Sql {
     ) -> SqlResult<Vec<ColumnMeta>> {
         Ok(match &*prepared.statement {
             Statement::Query(query) if query.into.is_some() => Vec::new(),
-            Statement::Comment
-            | Statement::Prepare(_)
-            | Statement::Execute(_)
-            | Statement::Deallocate(_)
-            | Statement::LoadData(_)
-            | Statement::Use(_)
-            | Statement::Xa(_) => {
+            statement if !preparable::is_preparable(statement) => {
                 return Err(mysql_error!(ER_UNSUPPORTED_PS));
             }
             statement => {
@@ -370,6 +364,9 @@ impl Sql {
                 planned => break planned?,
             }
         };
+        if let (Some(most), Some(planned)) = (session.variables.max_join_size, &planned) {
+            check_size(planned, most)?;
+        }
         match planned.as_deref() {
             Some(CachedStatement::Query(plan, into)) => {
                 self.select(session, plan, into.as_ref(), parameters, sink).await
@@ -574,6 +571,19 @@ impl<'s> Guard<'s> {
 }
 
 /// Whether a statement has a plan.
+/// 1104 if a SELECT, or an INSERT's, would examine more than `most` rows.
+#[cold]
+fn check_size(planned: &CachedStatement, most: u64) -> SqlResult<()> {
+    match planned {
+        CachedStatement::Query(..) | CachedStatement::Insert(_)
+            if planned.plan().rows_examined() > most as f64 =>
+        {
+            Err(mysql_error!(ER_TOO_BIG_SELECT))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn is_planned(statement: &Statement) -> bool {
     matches!(
         statement,

@@ -13,6 +13,7 @@
 //! | [`select`] | from a bound SELECT to operators: grouping, order, limit |
 //! | [`point`] | the short path of reading one row by its key |
 //! | [`window`] | windows and their functions |
+//! | `examined` | how many rows a plan would examine |
 //! | [`explain`] | a plan as EXPLAIN shows it |
 //!
 //! A plan holds no value of a parameter and no state of an execution: ranges are expressions, evaluated when a scan
@@ -23,6 +24,7 @@ mod arrange;
 mod combination;
 pub mod conditions;
 pub mod dependence;
+mod examined;
 pub mod explain;
 mod extremes;
 pub mod grouping;
