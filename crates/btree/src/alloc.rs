@@ -36,6 +36,9 @@ pub const SPACE_MAGIC: u64 = u64::from_le_bytes(*b"PALISADE");
 /// The version of the page formats.
 pub const SPACE_VERSION: u32 = 1;
 
+/// The first growth is to so many pages: the header and what a table with one index needs, 64 KiB.
+const FIRST_PAGES: u32 = 4;
+
 /// Scattered free pages that are worth using up in any space, however small: four indexes may each have an extent begun.
 const SCATTERED_LEAST: u32 = 4 * EXTENT_PAGES;
 
@@ -491,7 +494,7 @@ impl Reservation {
     fn plan_growth<'a>(&mut self, mtr: &mut Mtr<'a>, space: &'a Space) -> Attempt<Option<PageNo>> {
         let from = self.high_water(mtr);
         let extent_end = (from / EXTENT_PAGES + 1) * EXTENT_PAGES;
-        let to = if from < EXTENT_PAGES { (from * 2).clamp(8, EXTENT_PAGES) } else { extent_end };
+        let to = if from < EXTENT_PAGES { (from * 2).clamp(FIRST_PAGES, EXTENT_PAGES) } else { extent_end };
         if to > MAX_PAGES {
             return Err(Error::NoSpace(space.id()).into());
         }

@@ -41,7 +41,9 @@ use crate::pool::Core;
 use crate::table::{Entry, LOADED, PageTable};
 use crate::{metrics, requests};
 
-/// An extension adds at least this many pages (1 MiB) ...
+/// A file begins with so many pages (64 KiB) and is doubled ...
+const FIRST_PAGES: u32 = (64 << 10) / PAGE_SIZE as u32;
+/// ... until it has so many (1 MiB); from then on an extension adds at least as many ...
 const MIN_EXTENSION: u32 = (1 << 20) / PAGE_SIZE as u32;
 /// ... and, as the file grows, an eighth of it up to this many (16 MiB).
 const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
@@ -538,7 +540,7 @@ impl Space {
     /// Extends the file, on an I/O thread.
     fn extend(&self, pages: u32) {
         let have = self.pages();
-        let wanted = pages.max(have.saturating_add((have / 8).clamp(MIN_EXTENSION, MAX_EXTENSION)));
+        let wanted = pages.max(have.saturating_add(extension(have)));
         let outcome = match self.allocate(wanted) {
             // A step does not fit; what was asked for may.
             Err(error) if is_no_space(&error) && wanted > pages => self.allocate(pages),
@@ -580,6 +582,14 @@ impl Space {
         let mut slow = self.slow.lock();
         slow.detached = true;
         self.pages.store(0, Ordering::Release);
+    }
+}
+
+/// Pages that a file of `have` pages is extended by, unless more are asked for.
+fn extension(have: u32) -> u32 {
+    match have {
+        0..MIN_EXTENSION => have.max(FIRST_PAGES),
+        _ => (have / 8).clamp(MIN_EXTENSION, MAX_EXTENSION),
     }
 }
 

@@ -99,7 +99,7 @@ fn a_small_space_is_a_small_file_and_grows_by_extents() {
             marks.push(mark);
         }
     }
-    assert_eq!(marks, [8, 16, 32, 64, 128, 192, 256]);
+    assert_eq!(marks, [4, 8, 16, 32, 64, 128, 192, 256]);
 }
 
 #[test]

@@ -49,10 +49,10 @@ fn a_new_space_and_its_first_tree() {
     assert_eq!(root, PageNo(1));
     check(
         &committed(mtr),
-        "page 3:0 set high water pages=8
-         page 3:0 set group group=0 free_pages=7 free_extents=0
+        "page 3:0 set high water pages=4
+         page 3:0 set group group=0 free_pages=3 free_extents=0
          page 3:0 allocate page_in_group=1
-         page 3:0 set group group=0 free_pages=6 free_extents=0
+         page 3:0 set group group=0 free_pages=2 free_extents=0
          page 3:1 format node index_id=77 level=0 next=0 leftmost=0 prefix=",
     );
 }
@@ -96,13 +96,14 @@ fn a_root_is_raised_and_an_ascending_leaf_is_split() {
         &text,
         "mtr:
          page 3:0 allocate page_in_group=2
-         page 3:0 set group group=0 free_pages=5 free_extents=0
+         page 3:0 set group group=0 free_pages=1 free_extents=0
          page 3:2 format node index_id=77 level=0 next=0 leftmost=0 prefix=
          page 3:2 append count=16 entries=(16080 bytes)
          page 3:1 format node index_id=77 level=1 next=0 leftmost=2 prefix=
          mtr:
          page 3:0 allocate page_in_group=3
-         page 3:0 set group group=0 free_pages=4 free_extents=0
+         page 3:0 set group group=0 free_pages=0 free_extents=0
+         page 3:0 set first free group group=1
          page 3:3 format node index_id=77 level=0 next=0 leftmost=0 prefix=k
          page 3:3 append count=1 entries=(1004 bytes)
          page 3:2 truncate slots=15
@@ -133,13 +134,14 @@ fn a_merge_frees_the_right_page_and_the_root_takes_the_last_child() {
          page 3:1 remove slot=0
          page 3:3 format page_type=0
          page 3:0 release page_in_group=3
-         page 3:0 set group group=0 free_pages=5 free_extents=0
+         page 3:0 set group group=0 free_pages=1 free_extents=0
+         page 3:0 set first free group group=0
          mtr:
          page 3:1 format node index_id=77 level=0 next=0 leftmost=0 prefix=k
          page 3:1 append count=3 entries=(3012 bytes)
          page 3:2 format page_type=0
          page 3:0 release page_in_group=2
-         page 3:0 set group group=0 free_pages=6 free_extents=0",
+         page 3:0 set group group=0 free_pages=2 free_extents=0",
     );
 }
 
@@ -177,16 +179,16 @@ fn an_overflow_chain_is_written_and_freed() {
     check(
         &text,
         "mtr:
-         page 3:0 set high water pages=8
-         page 3:0 set group group=0 free_pages=7 free_extents=0
+         page 3:0 set high water pages=4
+         page 3:0 set group group=0 free_pages=3 free_extents=0
          page 3:0 allocate page_in_group=1
-         page 3:0 set group group=0 free_pages=6 free_extents=0
+         page 3:0 set group group=0 free_pages=2 free_extents=0
          page 3:1 format page_type=4
          page 3:1 write offset=36 bytes=\\xd8?
          page 3:1 write offset=40 bytes=(16344 bytes)
          mtr:
          page 3:0 allocate page_in_group=2
-         page 3:0 set group group=0 free_pages=5 free_extents=0
+         page 3:0 set group group=0 free_pages=1 free_extents=0
          page 3:2 format page_type=4
          page 3:2 write offset=36 bytes=d\\x00
          page 3:2 write offset=40 bytes=(100 bytes)
@@ -194,11 +196,11 @@ fn an_overflow_chain_is_written_and_freed() {
          mtr:
          page 3:2 format page_type=0
          page 3:0 release page_in_group=2
-         page 3:0 set group group=0 free_pages=6 free_extents=0
+         page 3:0 set group group=0 free_pages=2 free_extents=0
          page 3:1 write offset=32 bytes=\\x00\\x00\\x00\\x00
          mtr:
          page 3:1 format page_type=0
          page 3:0 release page_in_group=1
-         page 3:0 set group group=0 free_pages=7 free_extents=0",
+         page 3:0 set group group=0 free_pages=3 free_extents=0",
     );
 }

@@ -192,7 +192,7 @@ fn a_full_disk_is_an_error_of_the_extension_and_nothing_else() {
     let world = World::create(Arc::new(FaultFileSystem::new(1)), 4, Sink::Off);
     world.change(created(0)).unwrap();
     let pages = world.space.pages();
-    assert_eq!(pages, 64, "a file grows by a mebibyte");
+    assert_eq!(pages, 4, "a file begins with 64 KiB");
     world.fs.fail(Call::Resize, 1, Fault::NoSpace);
     world.fs.fail(Call::Resize, 2, Fault::NoSpace);
     let error = world.retry(|| world.space.ensure_allocated(pages + 1)).unwrap_err();

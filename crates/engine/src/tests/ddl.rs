@@ -3,7 +3,7 @@
 use palisade_base::Blocked;
 use palisade_base::event::retry_blocking;
 use palisade_catalog::descriptor::{Index, IndexPart};
-use palisade_catalog::{Column, SqlType, Value};
+use palisade_catalog::{Column, SqlType, TableDef, Value};
 
 use super::harness::*;
 use crate::{Error, ExclusiveLock, Share, TableLocks, TableName};
@@ -221,4 +221,21 @@ fn under_a_lock_of_everything_nothing_changes() {
     assert!(ExclusiveLock::new(&engine, [TableName::new("test", "new")]).acquire().is_ok());
     client.insert(&Row::new(100, 1, None, b"x")).unwrap();
     client.commit();
+}
+
+#[test]
+fn an_empty_table_takes_64_kib() {
+    let (_fs, engine, _) = new_engine();
+    let def = TableDef { indexes: definition("e").indexes[..1].to_vec(), ..definition("e") };
+    let table = create_table(&engine, def);
+    let space = table.tree(0).space();
+    assert_eq!(u64::from(space.pages()) * palisade_buffer::PAGE_SIZE as u64, 64 << 10);
+    // ... and grows by doubling until it has a megabyte.
+    let mut sizes = vec![space.pages()];
+    while space.pages() < 200 {
+        let more = space.pages() + 1;
+        retry_blocking(|| space.ensure_allocated(more)).unwrap();
+        sizes.push(space.pages());
+    }
+    assert_eq!(sizes, [4, 8, 16, 32, 64, 128, 192, 256]);
 }
