@@ -1,5 +1,7 @@
 //! Statements that are the server's business.
 
+use palisade_base::error_catalogue::ER_UNKNOWN_STORAGE_ENGINE;
+use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, ValueRef};
 use palisade_parser::ast::{EngineInfo, FlushTarget, Reset, ShowWhat, Statement};
 use palisade_sql::{ColumnMeta, Completion, ResultSink, Session, SqlResult};
@@ -30,7 +32,8 @@ pub async fn administer(
             let dictionary = host.engine.dictionary();
             let has_texts =
                 dictionary.table("mysql", "help_topic").is_ok_and(|table| table.statistics().rows > 0);
-            (!has_texts).then(|| show_no_help(sink))
+            // The list of the topics that were found.
+            (!has_texts).then(|| show_nothing(sink, &["name", "is_it_category"]))
         }
         Statement::Flush(flush) => {
             let kept = flush.what.iter().map(kept);
@@ -38,14 +41,7 @@ pub async fn administer(
             Some(flush_all(host, kept.into_iter().flatten()).await.map(|()| Completion::default()))
         }
         Statement::Show(show) => match &show.what {
-            ShowWhat::Engine { name, what: EngineInfo::Status } => {
-                let known = name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case("innodb"));
-                let of_tables = name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(IN_MEMORY));
-                match of_tables {
-                    true => Some(show_memory(sink)),
-                    false => known.then(|| show_engine_status(host, session, sink)),
-                }
-            }
+            ShowWhat::Engine { name, what } => show_engine(host, session, name.as_deref(), *what, sink),
             _ => accounts::execute(host, session, statement, sink).await,
         },
         _ => accounts::execute(host, session, statement, sink).await,
@@ -128,9 +124,33 @@ pub fn text_column(name: &str) -> ColumnMeta {
     ColumnMeta::computed(name, ty)
 }
 
-/// What HELP answers where there are no texts: the list of the topics that were found, which is empty.
-fn show_no_help(sink: &mut dyn ResultSink) -> SqlResult<Completion> {
-    sink.columns(&[text_column("name"), text_column("is_it_category")])?;
+/// SHOW ENGINE. Nothing is told of engines that MySQL has and this server has not.
+fn show_engine(
+    host: &ServerHost,
+    session: &Session,
+    name: Option<&str>,
+    what: EngineInfo,
+    sink: &mut dyn ResultSink,
+) -> Option<SqlResult<Completion>> {
+    const OTHERS: [&str; 8] =
+        ["memory", "heap", "myisam", "mrg_myisam", "merge", "csv", "archive", "blackhole"];
+    let is = |known: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(known));
+    let is_own = name.is_none() || is("innodb");
+    match (what, name) {
+        (EngineInfo::Status, _) if is_own => Some(show_engine_status(host, session, sink)),
+        // Waits for latches are not counted by latch.
+        (EngineInfo::Mutex, _) if is_own => None,
+        (EngineInfo::Status, _) if is(IN_MEMORY) => Some(show_memory(sink)),
+        (_, Some(name)) if !is_own && !is(IN_MEMORY) && !OTHERS.iter().any(|known| is(known)) => {
+            Some(Err(mysql_error!(ER_UNKNOWN_STORAGE_ENGINE, name)))
+        }
+        _ => Some(show_nothing(sink, &["Type", "Name", "Status"])),
+    }
+}
+
+fn show_nothing(sink: &mut dyn ResultSink, columns: &[&str]) -> SqlResult<Completion> {
+    let columns: Vec<ColumnMeta> = columns.iter().map(|name| text_column(name)).collect();
+    sink.columns(&columns)?;
     Ok(Completion { rows: true, ..Completion::default() })
 }
 

@@ -309,7 +309,13 @@ async fn prove_sha2(
     };
     let Some(password) = password.filter(|password| password.len() <= MAX_PASSWORD) else { return Ok(false) };
     // of an unknown user as well: the time it takes tells nothing
-    let kept = account.map_or_else(password::of_nobody, |account| account.kept.clone());
+    let kept = match account {
+        Some(account) => account.kept.clone(),
+        None => {
+            let accounts = host.accounts.load();
+            password::of_no_account(accounts.iter().map(|account| account.kept.as_slice()))
+        }
+    };
     let matching = move || Plugin::CachingSha2.matches(&password, &kept).then_some(password);
     let (Some(password), Some(account)) = (aside(matching).await, account) else { return Ok(false) };
     host.accounts.remember(account, &password);

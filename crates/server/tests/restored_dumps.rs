@@ -123,6 +123,31 @@ fn a_restore_that_ends_in_the_middle_lets_nobody_in_without_a_password() {
     server.stop().unwrap();
 }
 
+/// Without the columns that a later version has added, and before they can be added.
+#[test]
+fn tables_of_an_older_version_are_read_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = [("datadir", dir.path().to_str().unwrap())];
+    let server = TestServer::start(&options);
+    let mut root = server.connect();
+    restore(
+        &mut root,
+        &[
+            "CREATE USER low",
+            "ALTER TABLE mysql.user DROP User_attributes, DROP password_expired, DROP ssl_cipher",
+        ],
+    );
+    drop(root);
+    server.stop().unwrap();
+    let server = TestServer::start(&[options[0], ("super_read_only", "ON")]);
+    assert!(answer_to(&server, "low").is_ok());
+    assert!(answer_to(&server, "root").is_ok());
+    server.stop().unwrap();
+    let server = TestServer::start(&options);
+    assert_eq!(server.connect().value("SELECT ssl_cipher FROM mysql.user WHERE User = 'low'"), "");
+    server.stop().unwrap();
+}
+
 #[test]
 fn only_the_schema_mysql_may_name_its_tablespace() {
     let server = TestServer::start(&[]);

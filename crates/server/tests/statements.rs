@@ -443,3 +443,24 @@ fn calls_of_the_engine_are_counted_as_in_mysql() {
     assert_eq!(value(&mut other, "SESSION"), rows(&[&["Handler_savepoint", "0"]]));
     assert_eq!(value(&mut other, "GLOBAL"), rows(&[&["Handler_savepoint", "1"]]));
 }
+
+#[test]
+fn a_checksum_of_many_rows_ends_with_kill_and_lets_others_work() {
+    let server = with_table();
+    let mut client = server.connect();
+    for statement in ["CREATE TABLE test.many (a BIGINT)", "INSERT INTO test.many VALUES (0)"] {
+        assert!(matches!(client.query(statement), Answer::Ok(_)));
+    }
+    for step in 0..17 {
+        let text = format!("INSERT INTO test.many SELECT a + {} FROM test.many", 1 << step);
+        assert!(matches!(client.query(&text), Answer::Ok(_)));
+    }
+    let id = client.value("SELECT CONNECTION_ID()");
+    client.send("CHECKSUM TABLE test.many");
+    let mut other = server.connect();
+    while other.value(&format!("SELECT COMMAND FROM information_schema.PROCESSLIST WHERE ID = {id}"))
+        != "Query"
+    {}
+    assert_eq!(other.query(&format!("KILL QUERY {id}")), Answer::Ok(0));
+    assert_eq!(client.answer(), Answer::Error(1317, "Query execution was interrupted".into()));
+}

@@ -99,7 +99,7 @@ impl Accounts {
         match accounts.completeness() {
             Completeness::Skipped => warn!("skip_grant_tables: every client is let in and may do everything"),
             Completeness::Lacks(table) => error!(
-                "mysql.{table} is damaged: accounts that may be affected are locked, and none can be changed; start with \
+                "mysql.{table} is damaged or missing: accounts that may be affected are locked, and none can be changed; start with \
                  skip_grant_tables to repair it (docs/recovery.md)"
             ),
             Completeness::Whole => {}

@@ -88,9 +88,12 @@ fn crypt_of(kept: &[u8]) -> Option<(u32, &[u8], &[u8])> {
     (LEAST_THOUSANDS..=MOST_THOUSANDS).contains(&thousands).then_some((thousands * 1000, salt, crypt))
 }
 
-/// What could be kept of a `caching_sha2_password` that nobody has.
-pub fn of_nobody() -> Vec<u8> {
-    let mut kept = PREFIX.to_vec();
+/// What could be kept of a `caching_sha2_password` that no account has. It takes as many rounds as that of `others`
+/// with the most: how long a login takes does not tell that there is no such account.
+pub fn of_no_account<'a>(others: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let rounds = others.filter_map(|kept| crypt_of(kept).map(|(rounds, ..)| rounds)).max();
+    let thousands = rounds.map_or(LEAST_THOUSANDS, |rounds| rounds / 1000);
+    let mut kept = format!("$A${thousands:03X}$").into_bytes();
     kept.resize(PREFIX.len() + SALT + CRYPT, ALPHABET[0]);
     kept
 }
@@ -257,6 +260,9 @@ mod tests {
         .concat();
         assert!(Plugin::CachingSha2.is_well_formed(&mysql) && Plugin::CachingSha2.matches(b"secret", &mysql));
         assert!(!Plugin::CachingSha2.matches(b"Secret", &mysql));
+        let others = [&mysql[..], &Plugin::CachingSha2.hash(b"x", [7; SALT]), b"*14E6", b""];
+        assert!(of_no_account(others.into_iter()).starts_with(b"$A$00A$"));
+        assert!(of_no_account(std::iter::empty()).starts_with(PREFIX));
         for rounds in ["004", "FFG", "+0A", ""] {
             let kept = [b"$A$", rounds.as_bytes(), &mysql[6..]].concat();
             assert!(!Plugin::CachingSha2.is_well_formed(&kept), "{rounds}");

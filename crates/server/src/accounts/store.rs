@@ -30,7 +30,11 @@ pub(super) async fn create(sql: &Sql, is_repaired: bool) -> SqlResult<()> {
         (has_table(&dictionary, "user"), is_repaired || !has_tables || has_table(&dictionary, BEGUN))
     };
     if is_made {
-        return complete(sql).await;
+        // Accounts can be read without what is missing.
+        if let Err(error) = complete(sql).await {
+            tracing::warn!("the tables of the accounts cannot be completed: {}", error.message);
+        }
+        return Ok(());
     }
     if !is_fresh {
         // Reading the accounts finds that.
@@ -196,10 +200,24 @@ pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     Ok(rows.iter().filter_map(problem).collect())
 }
 
-/// Whether a row of `user`, which another server has made, says what this one does not keep and would have to: then the
-/// account is locked.
-const NOT_KEPT: &str =
-    "IF(password_expired = 'Y' OR JSON_CONTAINS_PATH(User_attributes, 'one', '$.Restrictions'), 'Y', 'N')";
+/// Columns of `user`, and when they say what this server does not keep and would have to: then the account, which
+/// another server has made, is locked.
+const NOT_KEPT: [(&str, &str); 2] = [
+    ("password_expired", "password_expired = 'Y'"),
+    ("User_attributes", "JSON_CONTAINS_PATH(User_attributes, 'one', '$.Restrictions')"),
+];
+
+/// Whether a table of the schema has a column. Those of older servers lack some.
+fn has_column(sql: &Sql, table: &str, column: &str) -> bool {
+    let dictionary = sql.engine().dictionary();
+    dictionary.table(SCHEMA, table).is_ok_and(|table| table.column_index(column).is_some())
+}
+
+/// The columns of privileges as a query reads them: where there is no such column it is not granted.
+fn flag_list(sql: &Sql, table: &str, privileges: &[(&str, Privileges)]) -> String {
+    let names = privileges.iter().map(|(column, _)| *column);
+    names.map(|name| if has_column(sql, table, name) { name } else { "'N'" }).collect::<Vec<_>>().join(", ")
+}
 
 /// Tables whose rows allow something that this server has not got: what they say is without effect.
 const WITHOUT_EFFECT: [&str; 5] =
@@ -223,10 +241,12 @@ async fn warn_of_others(sql: &Sql) {
 async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
     let mut accounts = AccountTable::default();
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Global).collect();
-    let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
+    let conditions = NOT_KEPT.iter().filter(|(column, _)| has_column(source.sql, "user", column));
+    let not_kept = conditions.fold("FALSE".to_owned(), |all, (_, condition)| format!("{all} OR {condition}"));
     let text = format!(
-        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, {NOT_KEPT}, {} FROM mysql.user",
-        names.join(", ")
+        "SELECT User, Host, plugin, authentication_string, ssl_type, account_locked, IF({not_kept}, 'Y', 'N'), {} \
+         FROM mysql.user",
+        flag_list(source.sql, "user", &privileges)
     );
     let (rows, has_all_users) = source.rows(&text).await?;
     for row in rows {
@@ -251,8 +271,8 @@ async fn read(mut source: Source<'_>) -> SqlResult<AccountTable> {
         });
     }
     let privileges: Vec<(&str, Privileges)> = privilege::columns(Level::Database).collect();
-    let names: Vec<&str> = privileges.iter().map(|(column, _)| *column).collect();
-    let text = format!("SELECT User, Host, Db, {} FROM mysql.db", names.join(", "));
+    let flags = flag_list(source.sql, "db", &privileges);
+    let text = format!("SELECT User, Host, Db, {flags} FROM mysql.db");
     let (rows, has_all_databases) = source.rows(&text).await?;
     for row in rows {
         let ([user, host, database], flags) = columns(&row)?;

@@ -5,6 +5,7 @@
 //! | [`information_schema`] | the tables that describe the dictionary |
 //! | [`create`] | SHOW CREATE TABLE and SHOW CREATE DATABASE |
 //! | [`storage`] | those that describe storage, and what there is none of |
+//! | `absent` | what there is none of |
 //! | [`privileges`] | SHOW PRIVILEGES |
 //! | [`schema`] | virtual tables as FROM sees them |
 //! | [`answer`] | filtering and sending listings |
@@ -12,6 +13,7 @@
 //! [`Shower::listing`] answers a SHOW with a table of values; LIKE is applied here, WHERE by the front door, which can bind
 //! expressions.
 
+mod absent;
 pub mod answer;
 pub mod create;
 pub mod information_schema;
@@ -342,7 +344,7 @@ impl Shower<'_> {
                 return empty(&["Replica_IO_State", "Source_Host", "Source_User"]);
             }
             ShowWhat::Profiles => return empty(&["#Query_ID", "#Duration", "Query"]),
-            _ => return Ok(None),
+            _ => return absent::listing(self, what),
         }))
     }
 

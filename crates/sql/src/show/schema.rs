@@ -70,7 +70,8 @@ fn named(columns: Vec<(&'static str, SqlType)>) -> Vec<(String, SqlType)> {
 /// The rows of a virtual table.
 pub fn virtual_rows(cx: &Context<'_>, schema: &str, name: &str) -> SqlResult<Vec<Vec<Value>>> {
     let shower = Shower { engine: cx.engine, host: cx.host, session: cx.session };
-    let is_storage = name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("innodb_"));
+    let is_storage = name.eq_ignore_ascii_case("FILES")
+        || name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("innodb_"));
     if is_storage && cx.session.restricted && schema.eq_ignore_ascii_case("information_schema") {
         cx.host.check_sees_storage(cx.session)?;
     }
