@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What the catalog does with long values - conversion, comparison, matching - asks a
-//! [`Watch`](palisade_catalog::Watch) before each piece of them, which is a checkpoint here
+//! [`Watch`] before each piece of them, which is a checkpoint here
 //! ([`Context::watched`]).
 //!
 //! To give way is to unwind with [`Blocked::Wait`] of a completed event: the server then calls the whole step
