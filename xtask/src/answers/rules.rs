@@ -64,6 +64,88 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "GREATEST and LEAST of dates pass over what is no date",
+        accepts: |case| {
+            calls_extreme(case) && differs_only_where(case, |_, theirs| theirs.starts_with("16383-15-31"))
+        },
+    },
+    Rule {
+        name: "LEAST of a DATETIME and a number such as 1 gives the date 2000-00-01 00:00:00",
+        accepts: |case| {
+            calls_extreme(case)
+                && differs_only_where(case, |ours, theirs| {
+                    ours.starts_with("2000-0") && theirs.parse::<i64>().is_ok_and(|number| number <= 100)
+                })
+        },
+    },
+    Rule {
+        name: "CREATE TABLE ... SELECT makes a BIGINT of an integer expression",
+        accepts: |case| {
+            case.step.text().starts_with("SELECT COLUMN_TYPE FROM information_schema.COLUMNS")
+                && differs_only_where(case, |ours, theirs| ours.strip_prefix("big") == Some(theirs))
+        },
+    },
+    Rule {
+        name: "A user variable keeps the digits behind the point that the type of its value has",
+        accepts: |case| {
+            case.step.text().contains('@')
+                && differs_only_where(case, |ours, theirs| {
+                    let digits = |number: &str| number.split_once('.').map_or(0, |(_, digits)| digits.len());
+                    let (Ok(left), Ok(right)) = (ours.parse::<f64>(), theirs.parse::<f64>()) else {
+                        return false;
+                    };
+                    let place = 10f64.powi(-(digits(ours) as i32));
+                    (left - right).abs() <= place / 2.0 && (left == right || digits(theirs) >= 9)
+                })
+        },
+    },
+    Rule {
+        name: "A DECIMAL 0 among the texts of a UNION keeps its digits",
+        accepts: |case| {
+            case.step.text().contains("UNION")
+                && differs_only_where(case, |ours, theirs| {
+                    theirs == "0" && ours.starts_with("0.") && ours.trim_end_matches('0') == "0."
+                })
+        },
+    },
+    Rule {
+        name: "A bound of BETWEEN that a DATETIME or TIME column cannot keep is compared as what it says",
+        accepts: |case| {
+            let refused = |(code, text): &(String, String)| {
+                code == "1292" && text.starts_with("Incorrect ") && text.contains(" for column '")
+            };
+            let conversions = |code: &str, _: &str| matches!(code, "1292" | "1441");
+            case.step.text().contains(" BETWEEN ")
+                && case.theirs.warnings.iter().any(refused)
+                && (case.difference == Difference::Rows || same_but_for_warnings(case, conversions))
+        },
+    },
+    Rule {
+        name: "COUNT(DISTINCT a, b) does not count rows in which a variable or parameter is NULL",
+        accepts: |case| {
+            let text = case.step.text();
+            text.contains("COUNT(DISTINCT ")
+                && text.contains('@')
+                && differs_only_where(case, |ours, theirs| ours == "0" && theirs != "0")
+        },
+    },
+    Rule {
+        name: "A scalar subquery beside a YEAR column is compared as the number that it gives",
+        accepts: |case| {
+            case.difference == Difference::Rows
+                && case.step.text().starts_with("SELECT id FROM y WHERE y = (SELECT MAX(")
+        },
+    },
+    Rule {
+        name: "1264 of a CAST names it as EXPLAIN shows it",
+        accepts: |case| {
+            case.step.text().to_uppercase().contains("CAST(")
+                && same_but_for_warnings(case, |code, text| {
+                    matches!(code, "1264" | "1292" | "1366") && (code != "1264" || names_a_cast(text))
+                })
+        },
+    },
+    Rule {
         name: "Computed JSON that went through a temporary table of MySQL's",
         accepts: |case| {
             let text = case.step.text();
@@ -136,7 +218,9 @@ const RULES: &[Rule] = &[
         name: "which values of a query that do not convert leave a warning, and what it calls their type",
         accepts: |case| {
             is_query(case.step.text())
-                && same_but_for_warnings(case, |code, _| matches!(code, "1292" | "1366" | "1411"))
+                && same_but_for_warnings(case, |code, _| {
+                    matches!(code, "1292" | "1366" | "1411" | "4095" | "4096")
+                })
         },
     },
     Rule { name: "Warning 3156 says row 1 whatever the row.", accepts: |case| same_with_rows_of_3156(case) },
@@ -153,9 +237,34 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// Whether a statement stores nothing.
+fn calls_extreme(case: &Case) -> bool {
+    ["GREATEST", "LEAST"].iter().any(|function| case.step.text().contains(function))
+}
+
+/// What warning 1264 of a CAST names, here or there.
+fn names_a_cast(text: &str) -> bool {
+    let named = text.strip_prefix("Out of range value for column '").unwrap_or_default();
+    named.starts_with("(null)") || named.get(..5).is_some_and(|name| name.eq_ignore_ascii_case("cast("))
+}
+
+/// Whether the rows differ, and wherever they do, in values of which `meant` holds.
+fn differs_only_where(case: &Case, meant: impl Fn(&str, &str) -> bool) -> bool {
+    let (Answer::Rows(ours), Answer::Rows(theirs)) = (&case.ours.answer, &case.theirs.answer) else {
+        return false;
+    };
+    let shape = |rows: &[Vec<Option<String>>]| rows.iter().map(Vec::len).collect::<Vec<_>>();
+    let mut pairs = ours.iter().flatten().zip(theirs.iter().flatten());
+    case.difference == Difference::Rows
+        && shape(ours) == shape(theirs)
+        && pairs.all(|pair| match pair {
+            (Some(ours), Some(theirs)) => ours == theirs || meant(ours, theirs),
+            (ours, theirs) => ours == theirs,
+        })
+}
+
+/// Whether a statement stores nothing but in a user variable.
 fn is_query(text: &str) -> bool {
-    ["SELECT", "(SELECT", "EXECUTE"].iter().any(|verb| text.starts_with(verb))
+    ["SELECT", "(SELECT", "EXECUTE", "SET @"].iter().any(|verb| text.starts_with(verb))
 }
 
 /// Whether the replies are the same without the warnings that `meant` knows by code and text.

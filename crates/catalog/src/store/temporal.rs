@@ -54,6 +54,9 @@ impl Store<'_> {
             _ => {
                 let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
                 let (whole, micros) = self.whole_and_micros().ok_or(Reason::Unreadable)?;
+                if whole < 0 {
+                    return Err(Reason::Refused);
+                }
                 match DateTime::from_number(whole, micros, mode) {
                     Some(parsed) => Ok(parsed),
                     None if DateTime::from_number(whole, micros, any).is_some() => Err(Reason::Refused),

@@ -368,7 +368,8 @@ impl Time {
     /// From a number: 235959; `micros` is the number's fraction. Ten digits and more are a datetime's time.
     pub fn from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         if number >= 10_000_000_000 {
-            let parsed = DateTime::from_number(number, micros, TemporalMode::default())?;
+            let mode = TemporalMode { no_zero_in_date: true, ..TemporalMode::default() };
+            let parsed = DateTime::from_number(number, micros, mode)?;
             return Some(Parsed { value: parsed.value.time(), truncated: false });
         }
         let magnitude = number.unsigned_abs();

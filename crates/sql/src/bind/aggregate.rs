@@ -12,7 +12,7 @@ use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
 use super::scope::{OuterColumn, Scope};
-use super::types::{json_as_number, transcode_to};
+use super::types::{as_number, transcode_to};
 use crate::SqlResult;
 use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
@@ -117,7 +117,7 @@ impl Binder<'_> {
         let connection = self.session.variables.collation_connection;
         use AggregateKind::*;
         if !matches!(aggregate.kind, Count | Min | Max | GroupConcat | JsonArrayAgg | JsonObjectAgg) {
-            arguments = arguments.into_iter().map(json_as_number).collect();
+            arguments = arguments.into_iter().map(as_number).collect();
         }
         arguments = arguments.into_iter().map(in_its_type).collect();
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);

@@ -5,6 +5,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 use palisade_parser::ast;
 
+use super::compare::constant_beside;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::transcode_to;
@@ -12,6 +13,7 @@ use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::result_collation;
 use crate::expr::{Coercibility, Expr, Node};
+use crate::func::control::NULLIF;
 use crate::func::{self, Function, Purity, absent};
 
 /// GROUPING()'s arguments, at most: a bit for each.
@@ -80,6 +82,11 @@ impl Binder<'_> {
             self.cacheable = self.cacheable && is_cacheable(function);
         }
         self.has_effects |= function.purity == Purity::Effect;
+        if function.name == NULLIF
+            && let [left, right] = arguments.as_mut_slice()
+        {
+            constant_beside(right, left)?;
+        }
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments);
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;

@@ -6,7 +6,7 @@ use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::json::json_as_integer;
-use super::types::{json_as_number, transcode_to};
+use super::types::{as_number, transcode_to};
 use crate::SqlResult;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
@@ -36,6 +36,15 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
         let constant = std::mem::replace(expr, Expr::null());
         let (operand, target) = (Box::new(constant), CastTarget::ComparedDate { wanted });
         *expr = Expr::computed(Node::Cast { operand, target }, SqlType::DateTime { fsp: 6 }, true);
+    }
+}
+
+/// A text that is no constant, beside a DATE: only its date counts.
+fn day_of_text(expr: &mut Expr, with: &SqlType) {
+    if *with == SqlType::Date && expr.ty.is_string() && !expr.is_constant() {
+        let text = std::mem::replace(expr, Expr::null());
+        let (operand, target) = (Box::new(text), CastTarget::ComparedDay);
+        *expr = Expr::computed(Node::Cast { operand, target }, SqlType::Date, true);
     }
 }
 
@@ -87,6 +96,16 @@ fn read_as(target: CastTarget, expr: &mut Expr) {
     *expr = Expr::computed(Node::Cast { operand: Box::new(constant), target }, ty, nullable);
 }
 
+/// The constant `right` of NULLIF, which is compared with `left` as the operator `=` does it.
+pub(super) fn constant_beside(right: &mut Expr, left: &Expr) -> SqlResult<()> {
+    if domain_of(left, right, "nullif")? == Domain::DateTime {
+        constant_date(right, &left.ty);
+    }
+    constant_as_column(right, left);
+    constant_as_float(right, left);
+    Ok(())
+}
+
 /// `left <comparison> right` in the domain MySQL compares them in.
 pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     if domain_of(&left, &right, comparison.symbol())? == Domain::DateTime {
@@ -105,7 +124,7 @@ pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlRe
 pub fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let (l, r) = (&left.ty, &right.ty);
     if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {
-        return compare_leniently(Comparison::Equal, json_as_number(left), json_as_number(right));
+        return compare_leniently(Comparison::Equal, as_number(left), as_number(right));
     }
     if *l != SqlType::Json && *r != SqlType::Json {
         return compare_leniently(Comparison::Equal, left, right);
@@ -134,6 +153,8 @@ fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) ->
         Domain::DateTime => {
             literal_date(&mut left);
             literal_date(&mut right);
+            day_of_text(&mut left, &right.ty);
+            day_of_text(&mut right, &left.ty);
         }
         Domain::Json(..) => {
             transcode_to(&mut left, CollationId::UTF8MB4_BIN);

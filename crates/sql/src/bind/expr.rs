@@ -10,7 +10,7 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{bit_operation, compare, compare_case, comparison, negation, row_parts};
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
-use super::types::{json_as_number, text_length, transcode_to};
+use super::types::{as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
@@ -310,7 +310,7 @@ impl Binder<'_> {
                 Expr::computed(Node::BitNot(Box::new(operand)), ty, nullable)
             }
             UnaryOp::Minus => {
-                let operand = json_as_number(operand);
+                let operand = as_number(operand);
                 let ty = match &operand.ty {
                     SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. } => SqlType::BIGINT,
                     SqlType::Decimal { precision, scale, .. } => {
@@ -344,7 +344,7 @@ impl Binder<'_> {
                 | BinaryOp::ShiftRight
         );
         if !wants_bits && !matches!(op, BinaryOp::Concat | BinaryOp::Xor) {
-            (left, right) = (json_as_number(left), json_as_number(right));
+            (left, right) = (as_number(left), as_number(right));
         }
         let nullable = left.nullable || right.nullable;
         let arithmetic = match op {
@@ -391,7 +391,7 @@ impl Binder<'_> {
                     let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
                     compare_case(operand, value)?
                 }
-                None => json_as_number(self.expr(condition)?),
+                None => as_number(self.expr(condition)?),
             };
             branches.push((condition, self.expr(result)?));
         }

@@ -13,6 +13,7 @@ use crate::SqlResult;
 use crate::expr::common::text_of;
 use crate::expr::{CastTarget, Expr, Loss, Node};
 use crate::func::Purity;
+use crate::func::control::IF;
 
 /// Most characters an expression's text can have.
 pub fn text_length(expr: &Expr) -> u32 {
@@ -59,14 +60,47 @@ fn is_written(expr: &Expr) -> bool {
     written
 }
 
-/// A JSON value where a number is wanted: the number that it says.
-pub fn json_as_number(expr: Expr) -> Expr {
-    if expr.ty != SqlType::Json {
-        return expr;
-    }
+/// An expression where a number is wanted. A JSON value is the number that it says. What IF and CASE choose,
+/// among texts, is the number that it was before it became a text, and a date that is a text, which functions
+/// make, is the number of that date.
+pub fn as_number(mut expr: Expr) -> Expr {
     let nullable = expr.nullable;
-    let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Double };
-    Expr::computed(node, SqlType::DOUBLE, nullable)
+    match &mut expr.node {
+        _ if expr.ty == SqlType::Json => double(expr, CastTarget::Double),
+        _ if !expr.ty.is_string() => expr,
+        Node::Case { branches, otherwise } => {
+            let chosen = branches.iter_mut().map(|(_, chosen)| chosen).chain(otherwise.as_deref_mut());
+            chosen.for_each(choice_as_number);
+            Expr::computed(expr.node, SqlType::DOUBLE, nullable)
+        }
+        Node::Call { function, arguments } if function.name == IF => {
+            arguments.iter_mut().skip(1).for_each(choice_as_number);
+            Expr::computed(expr.node, SqlType::DOUBLE, nullable)
+        }
+        Node::Call { function, arguments } if makes_dates(function.name, arguments) => {
+            double(expr, CastTarget::DateNumber)
+        }
+        _ => expr,
+    }
+}
+
+fn choice_as_number(choice: &mut Expr) {
+    let taken = as_number(std::mem::replace(choice, Expr::null()));
+    *choice = if taken.ty == SqlType::DOUBLE { taken } else { double(taken, CastTarget::Double) };
+}
+
+fn double(operand: Expr, target: CastTarget) -> Expr {
+    let nullable = operand.nullable;
+    Expr::computed(Node::Cast { operand: Box::new(operand), target }, SqlType::DOUBLE, nullable)
+}
+
+/// Whether a function that gives a text gives dates or times.
+fn makes_dates(function: &str, arguments: &[Expr]) -> bool {
+    match function {
+        "addtime" | "subtime" | "date_add" | "date_sub" | "timestampadd" => true,
+        "greatest" | "least" => arguments.iter().any(|argument| argument.ty.is_temporal()),
+        _ => false,
+    }
 }
 
 impl Binder<'_> {

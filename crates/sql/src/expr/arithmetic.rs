@@ -242,6 +242,9 @@ impl Context<'_> {
                     Ok(quotient) if op == ArithmeticOp::Divide => {
                         Ok(settled(Value::Decimal(quotient), &expr.ty))
                     }
+                    Ok(result) if expr.ty.is_unsigned() && result.is_negative() => {
+                        Err(self.out_of_range("DECIMAL UNSIGNED", expr))
+                    }
                     Ok(result) => Ok(Value::Decimal(result)),
                 }
             }

@@ -6,10 +6,11 @@ use palisade_base::error_catalogue::{
 };
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert_watched;
+use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{Bytes, Charset, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef};
 
 use super::convert::text_of;
-use super::{Context, Expr};
+use super::{Context, Expr, Node};
 use crate::SqlResult;
 use crate::func::json::convert::{Form, to_json, utf8_text};
 use crate::func::json::document_error;
@@ -47,6 +48,11 @@ pub enum CastTarget {
     /// Not in SQL: a year that has been computed, which is a number, as a column of type YEAR keeps it.
     KeptYear,
     Json,
+    /// Not in SQL: a text that a function has made of a date or time, as the number of that.
+    DateNumber,
+    /// Not in SQL: a text that is compared with a DATE, of which only the date counts. One that is no date is
+    /// the zero date.
+    ComparedDay,
     /// Not in SQL: a constant text that is compared with a value of a type of dates, which is named in error 1525.
     ComparedDate {
         wanted: &'static str,
@@ -86,6 +92,17 @@ impl CastTarget {
         )
     }
 
+    /// Whether it stands for no CAST, but for another conversion that the statement does not name.
+    pub fn is_added(&self) -> bool {
+        matches!(
+            self,
+            CastTarget::ComparedDate { .. }
+                | CastTarget::ComparedDay
+                | CastTarget::DateNumber
+                | CastTarget::KeptYear
+        )
+    }
+
     /// The type of the result, for an operand of a type.
     pub fn result_type(&self, operand: &SqlType) -> SqlType {
         let text_length = || operand.wire_length(1).min(u32::from(u16::MAX));
@@ -104,8 +121,8 @@ impl CastTarget {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
             }
             CastTarget::Float => SqlType::Float { unsigned: false, digits: None },
-            CastTarget::Double => SqlType::DOUBLE,
-            CastTarget::Date => SqlType::Date,
+            CastTarget::Double | CastTarget::DateNumber => SqlType::DOUBLE,
+            CastTarget::Date | CastTarget::ComparedDay => SqlType::Date,
             CastTarget::Time { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
             CastTarget::Year | CastTarget::KeptYear => SqlType::Year,
@@ -208,9 +225,22 @@ impl Context<'_> {
             CastTarget::Year => self.cast_year(&value),
             CastTarget::KeptYear => Ok(Value::Year(self.to_i64(value.as_ref())?.clamp(0, 9999) as u16)),
             CastTarget::Json => self.cast_json(value, operand),
+            CastTarget::DateNumber => {
+                let text = text_of(&value, &operand.ty);
+                Ok(Value::Double(self.number_of_date(&text)?))
+            }
+            CastTarget::ComparedDay => Ok(match self.datetime_to_compare(value.as_ref())? {
+                Some(datetime) => Value::Date(datetime.date()),
+                None => Value::Null,
+            }),
             CastTarget::ComparedDate { wanted } => {
                 let text = text_of(&value, &operand.ty);
                 if DateTime::parse(&text, self.storing_mode()).is_none() {
+                    // A value for `?` comes too late for an error; a constant of the text has the same node.
+                    if matches!(operand.node, Node::Parameter(_)) && !self.session.constants_are_parameters {
+                        self.incorrect("datetime", &text)?;
+                        return Ok(Value::Null);
+                    }
                     return Err(mysql_error!(ER_WRONG_VALUE, wanted, String::from_utf8_lossy(&text)));
                 }
                 Ok(self.to_datetime(value.as_ref())?.map_or(Value::Null, Value::DateTime))
@@ -232,9 +262,9 @@ impl Context<'_> {
             Value::Bytes(text) => {
                 let parsed = palisade_catalog::number::parse_i64(text);
                 let begins = text.trim_ascii_start().iter().find(|byte| !matches!(byte, b'-' | b'+'));
-                if !begins.is_some_and(u8::is_ascii_digit) {
+                if !begins.is_some_and(u8::is_ascii_digit) || parsed.value < 0 {
                     let shown = String::from_utf8_lossy(text).into_owned();
-                    self.warn_or_fail(mysql_error!(ER_WRONG_VALUE, "YEAR", shown))?;
+                    self.session.warnings.warn(mysql_error!(ER_WRONG_VALUE, "YEAR", shown));
                     return Ok(Value::Null);
                 }
                 if !parsed.complete {
@@ -242,6 +272,7 @@ impl Context<'_> {
                 }
                 parsed.value
             }
+            Value::UInt(number) => *number as i64,
             other => self.to_i64(other.as_ref())?,
         };
         Ok(match year {
@@ -254,6 +285,22 @@ impl Context<'_> {
                 Value::Null
             }
         })
+    }
+
+    /// The number of a date or time written as functions write them: 20240229, 20240229123456.5 or 123456.5.
+    fn number_of_date(&mut self, text: &[u8]) -> SqlResult<f64> {
+        let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
+        // The sign of a time is before its first digit, the hyphens of a date are behind it.
+        let is_date = text.iter().skip(1).any(|byte| *byte == b'-');
+        let moment = match DateTime::parse(text, any) {
+            Some((parsed, _)) if is_date && text.contains(&b':') => Value::DateTime(parsed.value),
+            Some((parsed, _)) if is_date => Value::Date(parsed.value.date()),
+            _ => match Time::parse(text, any) {
+                Some(parsed) => Value::Time(parsed.value),
+                None => Value::bytes(text.to_vec()),
+            },
+        };
+        self.to_f64(moment.as_ref())
     }
 
     fn cast_json(&mut self, value: Value, operand: &Expr) -> SqlResult<Value> {

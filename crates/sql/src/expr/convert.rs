@@ -9,7 +9,7 @@ use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Timestamp,
 
 use super::{Context, Expr, Node};
 use crate::SqlResult;
-use crate::func::control::IF;
+use crate::func::control::{IF, NULLIF};
 
 /// `value` as text, owned.
 pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
@@ -58,11 +58,14 @@ pub fn sent(value: Value, expr: &Expr) -> Value {
     }
 }
 
-/// Whether an expression's value comes from another one as it is: of IF, CASE, and user variables.
+/// Whether an expression's value comes from another one as it is: of IF, CASE, NULLIF, and user variables.
 pub fn is_chosen(expr: &Expr) -> bool {
     match &expr.node {
         Node::Case { .. } | Node::UserVariable(_) => true,
-        Node::Call { function, .. } => function.name == IF,
+        Node::Call { function, .. } if function.name == IF => true,
+        Node::Call { function, arguments } => {
+            function.name == NULLIF && arguments.first().is_some_and(is_chosen)
+        }
         _ => false,
     }
 }

@@ -208,8 +208,9 @@ impl Expr {
     pub fn test(&self, cx: &mut Context<'_>) -> SqlAttempt<Option<bool>> {
         match &self.node {
             Node::Compare { comparison, domain, left, right } => {
-                let (ordering, nulls) = compare_operands(cx, left, right, *domain)?;
-                Ok(if *comparison == Comparison::NullSafeEqual {
+                let null_safe = *comparison == Comparison::NullSafeEqual;
+                let (ordering, nulls) = compare_operands(cx, left, right, *domain, null_safe)?;
+                Ok(if null_safe {
                     Some(match ordering {
                         Some(ordering) => ordering == Ordering::Equal,
                         None => nulls == (true, true),
@@ -338,10 +339,17 @@ impl Expr {
 pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) -> SqlResult<()> {
     let collation = match ty {
         ty if ty.is_string() => ty.collation(),
+        // MySQL says so of a date, which no character needs.
+        ty if ty.is_temporal() => CollationId::LATIN1_SWEDISH_CI,
         _ => cx.session.variables.collation_connection,
     };
     let variable = match value {
-        Value::Null => UserVariable { value, ty: SqlType::VarChar { length: 0, collation } },
+        // It has the type of the value before, and no characters.
+        Value::Null => {
+            let before = cx.session.user_variables.get(&**name).map(|before| before.ty.clone());
+            let number = before.filter(|ty| ty.is_numeric());
+            UserVariable { value, ty: number.unwrap_or(SqlType::Blob { size: LobSize::Long }) }
+        }
         Value::Int(_) => UserVariable { value, ty: SqlType::BIGINT },
         Value::UInt(_) => UserVariable { value, ty: SqlType::BIGINT_UNSIGNED },
         Value::Year(year) => UserVariable { value: Value::UInt(year.into()), ty: SqlType::BIGINT_UNSIGNED },
@@ -368,12 +376,14 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
     cx.session.set_user_variable(name, variable)
 }
 
-/// Compares two operands; where both are at hand and of one kind, without copying them. Also tells which are NULL.
+/// Compares two operands; where both are at hand and of one kind, without copying them. Also tells which are
+/// NULL. Beside a NULL on the left the right one is not computed, unless `null_safe`.
 fn compare_operands(
     cx: &mut Context<'_>,
     left: &Expr,
     right: &Expr,
     domain: Domain,
+    null_safe: bool,
 ) -> SqlAttempt<(Option<Ordering>, (bool, bool))> {
     if let (Some(l), Some(r)) = (left.borrow(cx), right.borrow(cx)) {
         let (l, r) = (l?, r?);
@@ -396,7 +406,11 @@ fn compare_operands(
             return Ok((quick, (false, false)));
         }
     }
-    let (l, r) = (left.eval(cx)?, right.eval(cx)?);
+    let l = left.eval(cx)?;
+    if l.is_null() && !null_safe {
+        return Ok((None, (true, false)));
+    }
+    let r = right.eval(cx)?;
     let ordering = cx.compare(l.as_ref(), r.as_ref(), domain);
     let ordering = cx.attempt(ordering)?;
     Ok((ordering, (l.is_null(), r.is_null())))

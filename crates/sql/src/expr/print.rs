@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use palisade_catalog::Value;
 
 use super::convert::display_text;
-use super::{ArithmeticOp, BitOp, CastTarget, Expr, Node, SubqueryUse, Truth};
+use super::{ArithmeticOp, BitOp, Expr, Node, SubqueryUse, Truth};
 use crate::exec::aggregate::{AggregateKind, AggregateSpec};
 
 impl ArithmeticOp {
@@ -123,11 +123,7 @@ impl Display for Expr {
                 }
                 f.write_str(" end)")
             }
-            Node::Cast { operand, target }
-                if target.is_comparison() || matches!(target, CastTarget::ComparedDate { .. }) =>
-            {
-                operand.fmt(f)
-            }
+            Node::Cast { operand, target } if target.is_comparison() || target.is_added() => operand.fmt(f),
             Node::Cast { operand, target } => {
                 let target = format!("{target:?}");
                 let name = target.split([' ', '{']).next().unwrap_or_default().to_lowercase();
@@ -135,6 +131,10 @@ impl Display for Expr {
             }
             Node::Transcode { operand, to, .. } => {
                 write!(f, "convert({operand} using {})", to.get().charset.name())
+            }
+            Node::Call { function, arguments } if let Some(sum) = interval_sum(function.name, arguments) => {
+                let (date, sign, amount, unit) = sum;
+                write!(f, "({date} {sign} interval {amount} {unit})")
             }
             Node::Call { function, arguments } => {
                 let name = match function.name {
@@ -160,6 +160,19 @@ impl Display for Expr {
             },
         }
     }
+}
+
+/// A date plus or minus an interval: date, sign, amount and unit.
+fn interval_sum<'e>(function: &str, arguments: &'e [Expr]) -> Option<(&'e Expr, char, &'e Expr, String)> {
+    let [first, second, third] = arguments else { return None };
+    let (date, sign, amount, unit) = match function {
+        "date_add" => (first, '+', second, third),
+        "date_sub" => (first, '-', second, third),
+        "timestampadd" => (third, '+', second, first),
+        _ => return None,
+    };
+    let Node::Literal(Value::Bytes(unit)) = &unit.node else { return None };
+    Some((date, sign, amount, String::from_utf8_lossy(unit).to_lowercase()))
 }
 
 impl Display for AggregateSpec {

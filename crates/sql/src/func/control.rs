@@ -23,6 +23,9 @@ pub const GROUPING: &str = "grouping";
 /// Its second argument if the first is true, else the third.
 pub const IF: &str = "if";
 
+/// Its first argument, or NULL if that equals the second.
+pub const NULLIF: &str = "nullif";
+
 /// The first of its arguments that is not NULL, in the type of the call.
 pub const COALESCE: &Function = &function("coalesce", (1, MANY), coalesce_type, Lazy(coalesce));
 
@@ -37,7 +40,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("interval", (2, MANY), interval_type, Nullable(interval)),
     function("isnull", (1, 1), isnull_type, Nullable(isnull)),
     function("least", (2, MANY), extreme_type, Strict(least)),
-    function("nullif", (2, 2), nullif_type, Lazy(nullif)),
+    function(NULLIF, (2, 2), nullif_type, Lazy(nullif)),
 ];
 
 fn common_type(operation: &str, arguments: &[Expr], connection: CollationId) -> SqlResult<SqlType> {

@@ -441,7 +441,11 @@ fn export_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], call: 
         None => Bytes::from(","),
     };
     let count = match values.get(4) {
-        Some(value) => cx.to_i64(value.as_ref())?.clamp(0, 64) as usize,
+        // A negative number is a great one.
+        Some(value) => match cx.to_i64(value.as_ref())? {
+            number @ 0..=64 => number as usize,
+            _ => 64,
+        },
         None => 64,
     };
     let parts: Vec<&[u8]> = (0..count).map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off }).collect();

@@ -53,7 +53,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("extract", (2, 2), int, Strict(extract)),
     function("from_days", (1, 1), date_type, Strict(from_days)),
     function("from_unixtime", (1, 2), from_unixtime_type, Strict(from_unixtime)),
-    function("get_format", (2, 2), name_type, Strict(get_format)),
+    function("get_format", (2, 2), format_name_type, Strict(get_format)),
     function("hour", (1, 1), int, Strict(|cx, v, _, _| of_time(cx, v, |(_, hour, ..)| hour.into()))),
     function("last_day", (1, 1), date_type, Strict(last_day)),
     volatile("localtime", (0, 1), now_type, Strict(now)),
@@ -110,7 +110,11 @@ fn year_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_of_length(20, connection)))
+    Ok(Typed::nullable(text_of_length(9, connection)))
+}
+
+fn format_name_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    Ok(Typed::nullable(text_of_length(17, connection)))
 }
 
 fn format_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -313,17 +317,25 @@ fn timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) ->
     shifted(cx, start, added.micros(), call)
 }
 
-/// `start` and so many microseconds; NULL with warning 1441 beyond the calendar.
-fn shifted(cx: &mut Context<'_>, start: DateTime, micros: i64, _: &Expr) -> SqlResult<Value> {
+/// `start` and so many microseconds; NULL with warning 6527 beyond the calendar.
+fn shifted(cx: &mut Context<'_>, start: DateTime, micros: i64, call: &Expr) -> SqlResult<Value> {
     let end = start.to_micros().and_then(|at| at.checked_add(micros)).and_then(DateTime::from_micros);
     match end {
         Some(end) => Ok(Value::DateTime(end)),
-        None => overflow(cx),
+        None => {
+            cx.warn_or_fail(mysql_error!(ER_VALUE_OUT_OF_RANGE, "DATETIME", call))?;
+            Ok(Value::Null)
+        }
     }
 }
 
-fn overflow(cx: &mut Context<'_>) -> SqlResult<Value> {
-    cx.warn_or_fail(mysql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"))?;
+/// NULL with a warning: 6527 where the call is a DATE or TIME, else 1441.
+fn overflow(cx: &mut Context<'_>, call: &Expr) -> SqlResult<Value> {
+    cx.warn_or_fail(match &call.ty {
+        SqlType::Date => mysql_error!(ER_VALUE_OUT_OF_RANGE, "DATE", call),
+        SqlType::Time { .. } => mysql_error!(ER_VALUE_OUT_OF_RANGE, "TIME", call),
+        _ => mysql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"),
+    })?;
     Ok(Value::Null)
 }
 
@@ -406,7 +418,7 @@ fn added(
         let micros = i128::from(time.micros()) + if negative { -interval.micros } else { interval.micros };
         return match i64::try_from(micros).ok().and_then(Time::from_micros) {
             Some(time) => Ok(Value::Time(time)),
-            None => overflow(cx),
+            None => overflow(cx, call),
         };
     }
     // text that holds a date only stays a date, as long as whole days are added
@@ -414,7 +426,7 @@ fn added(
     let start = cx.to_datetime(value.as_ref())?.filter(|start| mode.allows(start.date()));
     let Some(start) = start else { return Ok(Value::Null) };
     let Some(interval) = unit.interval(cx, amount, amount_expr)? else { return Ok(Value::Null) };
-    let Some(end) = start.add(interval, negative) else { return overflow(cx) };
+    let Some(end) = start.add(interval, negative) else { return overflow(cx, call) };
     Ok(match &call.ty {
         SqlType::Date => Value::Date(end.date()),
         SqlType::DateTime { .. } => Value::DateTime(end),
