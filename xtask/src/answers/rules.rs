@@ -130,6 +130,22 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "SUM and AVG of DISTINCT values that IF, IFNULL or COALESCE choose are those of their numbers",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_text = |(code, text): &(String, String)| {
+                code == "1366"
+                    && ["Incorrect DOUBLE value", "Incorrect decimal value"]
+                        .iter()
+                        .any(|words| text.starts_with(words))
+            };
+            case.difference == Difference::Rows
+                && ["SUM(DISTINCT", "AVG(DISTINCT"].iter().any(|sum| text.contains(sum))
+                && ["IF(", "IFNULL(", "COALESCE("].iter().any(|choice| text.contains(choice))
+                && case.theirs.warnings.iter().any(is_text)
+        },
+    },
+    Rule {
         name: "A scalar subquery beside a YEAR column is compared as the number that it gives",
         accepts: |case| {
             case.difference == Difference::Rows
