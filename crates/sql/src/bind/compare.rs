@@ -24,7 +24,7 @@ pub(super) fn literal_date(expr: &mut Expr) {
 }
 
 /// A constant text that is compared with a value of type `with`: it must be a date and time, or the statement fails.
-fn constant_date(expr: &mut Expr, with: &SqlType) {
+fn constant_date(expr: &mut Expr, with: &SqlType, column: bool) {
     let wanted = match with {
         SqlType::Date => "DATE",
         SqlType::Timestamp { .. } => "TIMESTAMP",
@@ -34,7 +34,7 @@ fn constant_date(expr: &mut Expr, with: &SqlType) {
     literal_date(expr);
     if expr.ty.is_string() && matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
         let constant = std::mem::replace(expr, Expr::null());
-        let (operand, target) = (Box::new(constant), CastTarget::ComparedDate { wanted });
+        let (operand, target) = (Box::new(constant), CastTarget::ComparedDate { wanted, column });
         *expr = Expr::computed(Node::Cast { operand, target }, SqlType::DateTime { fsp: 6 }, true);
     }
 }
@@ -99,7 +99,7 @@ fn read_as(target: CastTarget, expr: &mut Expr) {
 /// The constant `right` of NULLIF, which is compared with `left` as the operator `=` does it.
 pub(super) fn constant_beside(right: &mut Expr, left: &Expr) -> SqlResult<()> {
     if domain_of(left, right, "nullif")? == Domain::DateTime {
-        constant_date(right, &left.ty);
+        constant_date(right, &left.ty, left.is_field());
     }
     constant_as_column(right, left);
     constant_as_float(right, left);
@@ -109,8 +109,8 @@ pub(super) fn constant_beside(right: &mut Expr, left: &Expr) -> SqlResult<()> {
 /// `left <comparison> right` in the domain MySQL compares them in.
 pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     if domain_of(&left, &right, comparison.symbol())? == Domain::DateTime {
-        constant_date(&mut left, &right.ty.clone());
-        constant_date(&mut right, &left.ty);
+        constant_date(&mut left, &right.ty.clone(), right.is_field());
+        constant_date(&mut right, &left.ty, left.is_field());
     }
     constant_as_column(&mut left, &right);
     constant_as_column(&mut right, &left);

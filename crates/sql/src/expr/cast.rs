@@ -56,6 +56,9 @@ pub enum CastTarget {
     /// Not in SQL: a constant text that is compared with a value of a type of dates, which is named in error 1525.
     ComparedDate {
         wanted: &'static str,
+        /// Whether that value is a column's. A value for `?` that is no date is unknown beside one, and the
+        /// zero date beside other values.
+        column: bool,
     },
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
@@ -233,13 +236,13 @@ impl Context<'_> {
                 Some(datetime) => Value::Date(datetime.date()),
                 None => Value::Null,
             }),
-            CastTarget::ComparedDate { wanted } => {
+            CastTarget::ComparedDate { wanted, column } => {
                 let text = text_of(&value, &operand.ty);
                 if DateTime::parse(&text, self.storing_mode()).is_none() {
                     // A value for `?` comes too late for an error; a constant of the text has the same node.
                     if matches!(operand.node, Node::Parameter(_)) && !self.session.constants_are_parameters {
                         self.incorrect("datetime", &text)?;
-                        return Ok(Value::Null);
+                        return Ok(if *column { Value::Null } else { Value::DateTime(DateTime::ZERO) });
                     }
                     return Err(mysql_error!(ER_WRONG_VALUE, wanted, String::from_utf8_lossy(&text)));
                 }
