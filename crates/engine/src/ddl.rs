@@ -56,7 +56,7 @@ impl Engine {
         let change = Change::DropSchema(name.to_owned());
         self.under(lock, move |engine| {
             engine.change_dictionary(&rows, &[change])?;
-            tables.iter().try_for_each(|table| engine.forget_table(table))?;
+            engine.forget_tables(&tables)?;
             Ok(tables.len())
         })
         .await
@@ -94,7 +94,7 @@ impl Engine {
             let rows: Vec<_> = tables.iter().map(|table| RowEdit::Delete(table_key(table.id))).collect();
             let drops: Vec<_> = tables.iter().map(|table| drop_of(table)).collect();
             engine.change_dictionary(&rows, &drops)?;
-            tables.iter().try_for_each(|table| engine.forget_table(table))
+            engine.forget_tables(&tables)
         })
         .await
     }

@@ -151,28 +151,44 @@ impl Engine {
     }
 
     /// Removes what is left of a table that no dictionary names any more.
-    pub(crate) fn forget_table(&self, table: &Table) -> Result<(), Error> {
-        table.retire();
-        self.registry.remove(table.trees());
+    pub(crate) fn forget_table(&self, table: &Arc<Table>) -> Result<(), Error> {
+        self.forget_tables(std::slice::from_ref(table))
+    }
+
+    /// The same for many tables, whose names are made durable together. A file that cannot be removed does not
+    /// keep the others: the first error is given when all have been tried.
+    pub(crate) fn forget_tables(&self, tables: &[Arc<Table>]) -> Result<(), Error> {
+        for table in tables {
+            table.retire();
+            self.registry.remove(table.trees());
+        }
         self.trx.wait_for_undo_users();
-        let file = self.pool.space(table.space).map(|space| space.file().clone());
-        self.pool.detach_space(table.space);
-        self.files.remove_space(table.space)?;
-        if let Some(file) = file {
-            // Plans and old snapshots of the dictionary may keep the file open for long: its room is free at
+        let (mut files, mut forgotten) = (Vec::with_capacity(tables.len()), Ok(()));
+        for table in tables {
+            let file = self.pool.space(table.space).map(|space| space.file().clone());
+            self.pool.detach_space(table.space);
+            match self.files.remove_space(table.space) {
+                Ok(()) => files.extend(file.map(|file| (table.space, file))),
+                Err(error) => forgotten = forgotten.and(Err(error)),
+            }
+        }
+        if !files.is_empty() {
+            // Plans and old snapshots of the dictionary may keep a file open for long: its room is free at
             // once all the same. Not before its name is gone for good, since recovery expects a file's pages
             // in it.
             self.files.sync_spaces()?;
+        }
+        for (space, file) in files {
             match file.set_len(0) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    let path = self.files.space_path(table.space);
+                    let path = self.files.space_path(space);
                     tracing::warn!("{} is dropped and keeps its room for a while: {error}", path.display());
                 }
                 _ => {}
             }
         }
         self.refill_reserve();
-        Ok(())
+        Ok(forgotten?)
     }
 
     /// Changes rows of the dictionary in one transaction, durably, and then what statements see. What removes

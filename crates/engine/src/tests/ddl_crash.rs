@@ -172,3 +172,20 @@ fn a_rebuild_is_all_or_nothing() {
 fn drop_database_is_all_or_nothing() {
     survives(drop_schema);
 }
+
+/// The names of dropped tables become durable together, and their room is free when the statement ends although a
+/// snapshot of the dictionary still knows them.
+#[test]
+fn tables_that_are_dropped_together_sync_their_directory_once() {
+    let (disk, engine) = prepared(1);
+    let known: Vec<_> = ["t", "other"].map(|name| table(&engine, name)).into();
+    let files: Vec<_> = known.iter().map(|table| table.runtime().space.file().clone()).collect();
+    let held = acquire(&engine, ExclusiveLock::of_schema(&engine, "test"));
+    disk.start_trace();
+    assert_eq!(wait(engine.drop_schema(&held, "test")).unwrap(), 2);
+    let trace = disk.take_trace();
+    let syncs = trace.lines().filter(|line| line.starts_with("sync_dir")).count();
+    assert_eq!(syncs, 1, "{trace}");
+    assert!(files.iter().all(|file| file.len().unwrap_or(0) == 0));
+    drop(known);
+}
