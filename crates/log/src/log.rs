@@ -105,6 +105,9 @@ pub struct Log {
 /// Fewest segments: the one being written, the one being prepared, the one being recycled.
 const MIN_SEGMENTS: u64 = 4;
 const DEFAULT_SEGMENTS: u64 = 32;
+/// The largest segment, unless the configuration names a size: while one is made no checkpoint is written, and
+/// the disk is to hold it before anything is written there.
+const LARGEST_SEGMENT: u64 = 1 << 30;
 /// Bytes of new segments that one [step](Log::adjust_capacity) makes, unless a single one is larger.
 const STEP: u64 = 16 << 20;
 
@@ -115,7 +118,7 @@ pub const LEAST_BUFFER: usize = 2 << 20;
 /// How a capacity is divided into segments.
 fn sizes(config: &LogConfig, capacity: u64) -> Sizes {
     let wanted = match config.segment_size {
-        0 => capacity / DEFAULT_SEGMENTS,
+        0 => (capacity / DEFAULT_SEGMENTS).min(LARGEST_SEGMENT),
         size => size,
     };
     let segment = wanted.max(segments::SMALLEST).next_multiple_of(segments::UNIT);
@@ -548,7 +551,19 @@ impl Log {
                 break;
             }
             drop(writer);
-            let named = directory.make(size).and_then(|file| self.writer.lock().segments.name(file, size));
+            // The capacity may be changed meanwhile: then the file is not wanted any more.
+            let is_wanted = || {
+                let writer = self.writer.lock();
+                let segments = &writer.segments;
+                segments.sizes().segment == size && segments.lacks_a_segment(writer.position())
+            };
+            let named = directory.make(size, &is_wanted).and_then(|file| match file {
+                Some(file) => self.writer.lock().segments.name(file, size).map(|()| true),
+                None => Ok(false),
+            });
+            if let Ok(false) = named {
+                break;
+            }
             if let Err(error) = named {
                 // Not tried again until it is asked for again; a file that was half made is made anew then.
                 let mut writer = self.writer.lock();

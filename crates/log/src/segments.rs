@@ -30,6 +30,8 @@ const PREFIX: &str = "log.";
 /// Names of files that are being made: at leisure, and because the writer needs one now.
 const IN_THE_MAKING: [&str; 2] = ["log.new", "log.next"];
 const ZEROS: usize = 1 << 20;
+/// Bytes of a new file after which it is asked again whether it is wanted.
+const ASK_EVERY: u64 = 16 << 20;
 /// Segments begin and end at multiples of this: nothing that a device wants aligned is larger.
 pub(crate) const UNIT: u64 = 4096;
 /// The smallest segment.
@@ -101,37 +103,49 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes a file of `size` bytes, zero-written and synced, that is not yet part of the sequence.
-    pub(crate) fn make(&self, size: u64) -> io::Result<Arc<dyn File>> {
-        self.make_as(IN_THE_MAKING[0], size)
+    /// Makes a file of `size` bytes, zero-written and synced, that is not yet part of the sequence; none if it is not wanted
+    /// any more before it is whole.
+    pub(crate) fn make(&self, size: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<Option<Arc<dyn File>>> {
+        self.make_as(IN_THE_MAKING[0], size, is_wanted)
     }
 
-    fn make_as(&self, name: &str, size: u64) -> io::Result<Arc<dyn File>> {
+    fn make_as(
+        &self,
+        name: &str,
+        size: u64,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> io::Result<Option<Arc<dyn File>>> {
         let path = self.path.join(name);
         if self.fs.exists(&path)? {
             self.fs.remove(&path)?;
         }
         let file = self.fs.open(&path, self.access.mode(OpenMode::CREATE))?;
-        if let Err(error) = fill(&*file, size) {
-            // Others may need the space. If it cannot be removed, either, it is when the next one is made.
-            let _ = self.fs.remove(&path);
-            return Err(error);
+        match fill(&*file, size, is_wanted) {
+            Ok(true) => Ok(Some(file)),
+            unfinished => {
+                // Others may need the space. If it cannot be removed, either, it is when the next one is made.
+                let _ = self.fs.remove(&path);
+                unfinished.map(|_| None)
+            }
         }
-        Ok(file)
     }
 }
 
-/// Zero-writes and syncs an empty file.
-fn fill(file: &dyn File, size: u64) -> io::Result<()> {
+/// Zero-writes and syncs an empty file; false if it stopped because the file is not wanted any more.
+fn fill(file: &dyn File, size: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<bool> {
     file.allocate(0, size)?;
     let zeros = AlignedBuf::zeroed(ZEROS.min(size as usize));
     let mut offset = 0;
     while offset < size {
+        if offset % ASK_EVERY == 0 && !is_wanted() {
+            return Ok(false);
+        }
         let step = (size - offset).min(zeros.len() as u64);
         file.write_at(&zeros[..step as usize], offset)?;
         offset += step;
     }
-    file.sync()
+    file.sync()?;
+    Ok(true)
 }
 
 impl Segments {
@@ -322,8 +336,7 @@ impl Segments {
     /// Makes sure of the segment at the end of the sequence, because the writer has come there.
     pub(crate) fn extend(&mut self) -> io::Result<()> {
         if self.named.is_empty() {
-            let file = self.directory().make_as(IN_THE_MAKING[1], self.sizes.segment)?;
-            self.name_from(IN_THE_MAKING[1], file, self.sizes.segment)?;
+            self.make_now(IN_THE_MAKING[1])?;
         }
         self.fs.sync_dir(&self.dir)?;
         self.adopt();
@@ -351,12 +364,20 @@ impl Segments {
     /// Makes segments until the log is as large as it is to be, durably.
     fn fill_up(&mut self) -> io::Result<()> {
         while self.total() + self.sizes.segment <= self.sizes.capacity {
-            let file = self.directory().make(self.sizes.segment)?;
-            self.name(file, self.sizes.segment)?;
+            self.make_now(IN_THE_MAKING[0])?;
         }
         self.fs.sync_dir(&self.dir)?;
         self.adopt();
         Ok(())
+    }
+
+    /// Makes a segment and gives it its place in the sequence.
+    fn make_now(&mut self, name: &str) -> io::Result<()> {
+        let size = self.sizes.segment;
+        match self.directory().make_as(name, size, &|| true)? {
+            Some(file) => self.name_from(name, file, size),
+            None => Ok(()),
+        }
     }
 }
 

@@ -432,3 +432,51 @@ fn an_exchange_of_the_buffer_loses_no_append_and_no_wait() {
         assert!(read_all(&mut reader).unwrap() == appended, "{mode:?}");
     }
 }
+
+/// Sets the capacity anew when a new segment has grown to so many bytes.
+struct ChangesItsMind {
+    log: std::sync::OnceLock<Arc<Log>>,
+    at: u64,
+    written: AtomicU64,
+}
+
+impl Overlay for ChangesItsMind {
+    fn write_at(&self, path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if path.ends_with("log.new") && self.log.get().is_some() {
+            let written = self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            if written == self.at
+                && let Some(log) = self.log.get()
+            {
+                log.resize(512 << 10);
+            }
+        }
+        file.write_at(bytes, offset)
+    }
+}
+
+#[test]
+fn a_segment_in_the_making_is_given_up_when_it_is_not_wanted_any_more() {
+    let mind = ChangesItsMind { log: Default::default(), at: 20 << 20, written: AtomicU64::new(0) };
+    let disk = Arc::new(OverlayFileSystem::new(Arc::new(MemFileSystem::new()), mind));
+    let log = create(&disk, resizable(512 << 10));
+    assert!(disk.overlay().log.set(log.clone()).is_ok());
+    // Segments of 512 MiB.
+    log.resize(16 << 30);
+    while log.adjust_capacity().unwrap() {}
+    assert_eq!(disk.overlay().written.load(Ordering::Relaxed), 32 << 20, "it is asked every 16 MiB");
+    assert_eq!(log.file_sizes(), (512 << 10, 512 << 10));
+    assert_eq!(file_bytes(&*disk), 512 << 10, "nothing of it is left");
+    append_with_checkpoints(&log, b"goes on");
+    log.shutdown().unwrap();
+}
+
+#[test]
+fn segments_of_the_largest_log_are_of_bounded_size() {
+    let fs = Arc::new(MemFileSystem::new());
+    let log = create(&fs, resizable(512 << 10));
+    log.resize(512 << 30);
+    assert_eq!(log.file_sizes().1, 512 << 30);
+    assert_eq!(log.writer.lock().segments.sizes().segment, 1 << 30);
+    log.resize(512 << 10);
+    log.shutdown().unwrap();
+}
