@@ -340,6 +340,7 @@ error_codes! {
     ER_WARN_ENGINE_TRANSACTION_ROLLBACK = 1622, "HY000", "Storage engine %s does not support rollback for this statement. Transaction rolled back and must be restarted";
     ER_TOO_LONG_TABLE_COMMENT = 1628, "HY000", "Comment for table '%-.64s' is too long (max = %lu)";
     ER_TOO_LONG_FIELD_COMMENT = 1629, "HY000", "The maximum supported character limit for the field, '%-.64s', has been exceeded (max = %lu)";
+    ER_FUNC_INEXISTENT_NAME_COLLISION = 1630, "42000", "FUNCTION %s does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
     ER_TOO_MANY_CONCURRENT_TRXS = 1637, "HY000", "Too many active concurrent transactions";
     ER_SIGNAL_WARN = 1642, "01000", "Unhandled user-defined warning condition";
     ER_SIGNAL_NOT_FOUND = 1643, "02000", "Unhandled user-defined not found condition";

@@ -17,7 +17,7 @@ impl Parser<'_> {
         if schema.is_none() && name.eq_ignore_ascii_case("found_rows") {
             self.note(Deprecated::FoundRows);
         }
-        Ok(Expr::Function(Box::new(Function { schema, name, arguments })))
+        Ok(Expr::Function(Box::new(Function { schema, name, arguments, is_generic: true })))
     }
 
     /// `(a, b, ...)`, maybe empty.
@@ -32,7 +32,8 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, name: &str, arguments: Vec<Expr>) -> Parsed<Expr> {
-        Ok(Expr::Function(Box::new(Function { schema: None, name: name.to_owned(), arguments })))
+        let name = name.to_owned();
+        Ok(Expr::Function(Box::new(Function { schema: None, name, arguments, is_generic: false })))
     }
 
     /// A function whose name is a keyword, or a column whose name is a keyword that is not reserved.
@@ -114,7 +115,7 @@ impl Parser<'_> {
             Some(Arity::Count(least, most)) => self.counted_arguments(least, most)?,
             None => self.arguments()?,
         };
-        Ok(Expr::Function(Box::new(Function { schema: None, name, arguments })))
+        Ok(Expr::Function(Box::new(Function { schema: None, name, arguments, is_generic: false })))
     }
 
     /// `(a, b, ...)`, so many: functions whose names are keywords have their number of arguments in the grammar.

@@ -4,17 +4,18 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 use palisade_parser::ast;
+use palisade_parser::lexer::Keyword;
 
 use super::compare::constant_beside;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::transcode_to;
 use super::{Binder, not_supported};
-use crate::SqlResult;
 use crate::expr::compare::result_collation;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::func::control::NULLIF;
 use crate::func::{self, Function, Purity, absent};
+use crate::{SqlError, SqlResult};
 
 /// GROUPING()'s arguments, at most: a bit for each.
 const MOST_GROUPED: usize = 64;
@@ -23,11 +24,10 @@ impl Binder<'_> {
     pub(super) fn function(&mut self, function: &ast::Function) -> SqlResult<Expr> {
         let lower = function.name.to_ascii_lowercase();
         if let Some(schema) = &function.schema {
-            return Err(mysql_error!(
-                ER_SP_DOES_NOT_EXIST,
-                "FUNCTION",
-                format!("{schema}.{}", function.name)
-            ));
+            return Err(no_such_function(schema, &function.name));
+        }
+        if function.is_generic && is_of_grammar(&function.name) {
+            return Err(self.no_such_function(&function.name));
         }
         match lower.as_str() {
             "values" => {
@@ -59,17 +59,19 @@ impl Binder<'_> {
             _ => {}
         }
         if func::find(&lower).is_none() {
-            let schema = self.session.database.clone();
-            return Err(match schema {
-                Some(schema) => {
-                    mysql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{}", function.name))
-                }
-                None => mysql_error!(ER_NO_DB_ERROR),
-            });
+            return Err(self.no_such_function(&function.name));
         }
         let arguments = self.all(&function.arguments)?;
         check_count(func::find(&lower), arguments.len(), &function.name)?;
         self.call(&lower, arguments)
+    }
+
+    /// There is no function with that name in the session's database.
+    fn no_such_function(&self, name: &str) -> SqlError {
+        match &self.session.database {
+            Some(schema) => no_such_function(schema, name),
+            None => mysql_error!(ER_NO_DB_ERROR),
+        }
     }
 
     /// A call of a function of the library.
@@ -171,6 +173,21 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
 
 fn is_text_or_bits(ty: &SqlType) -> bool {
     ty.is_string() || matches!(ty, SqlType::Bit { .. })
+}
+
+/// Whether a name that is called as stored functions are is one that only the grammar gives a meaning to: the two other words
+/// are functions of the library, too.
+fn is_of_grammar(name: &str) -> bool {
+    !matches!(Keyword::of(name.as_bytes()), Keyword::None | Keyword::LOG | Keyword::REVERSE)
+}
+
+/// 1305, or 1630 for a word of the grammar: what was meant may be another way to write it.
+fn no_such_function(schema: &str, name: &str) -> SqlError {
+    let full = format!("{schema}.{name}");
+    match Keyword::of(name.as_bytes()) {
+        Keyword::None => mysql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", full),
+        _ => mysql_error!(ER_FUNC_INEXISTENT_NAME_COLLISION, full),
+    }
 }
 
 /// Whether a text of a type is made of texts whose collations do not go together.
