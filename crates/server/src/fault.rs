@@ -16,6 +16,9 @@
 //! keeps (`debug = "line-tables-only"`); of a program that was stripped no frame can be named, and every
 //! panic aborts. Every doubt does: a frame without a name, and the parts of `sql` that change the dictionary
 //! or the state of XA transactions, which span several steps.
+//!
+//! A mistake that was seen before it could panic is an error of its statement, 1815. [`report`] writes it to
+//! the error log as well.
 
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -23,7 +26,11 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
+use palisade_base::MysqlError;
+use palisade_parser::ParseOptions;
+use parking_lot::Mutex;
 use tracing::error;
 
 /// The function that a panic may unwind to, as the stack names it; and tokio's, for what is done aside: files
@@ -65,6 +72,55 @@ pub async fn survive_all<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Resu
     })
     .await
 }
+
+/// Internal errors of statements are written to the error log: so many in a minute at the most, since a client
+/// may have the same one as often as it likes.
+const MOST_REPORTS: u32 = 10;
+
+/// How many reports there were in the minute that began then, and how many more there would have been.
+#[derive(Debug)]
+struct Reports {
+    since: Option<Instant>,
+    written: u32,
+    left_out: u64,
+}
+
+impl Reports {
+    const NONE: Reports = Reports { since: None, written: 0, left_out: 0 };
+
+    /// Whether one more may be written at `now`; if so, how many were left out before it.
+    fn admit(&mut self, now: Instant) -> Option<u64> {
+        let is_over = |since: Instant| now.saturating_duration_since(since) >= Duration::from_secs(60);
+        if self.since.is_none_or(is_over) {
+            *self = Reports { since: Some(now), written: 0, left_out: self.left_out };
+        }
+        if self.written == MOST_REPORTS {
+            self.left_out += 1;
+            return None;
+        }
+        self.written += 1;
+        Some(std::mem::take(&mut self.left_out))
+    }
+}
+
+static REPORTS: Mutex<Reports> = Mutex::new(Reports::NONE);
+
+/// A statement has ended with an internal error (1815): its message names the place in the source. With the
+/// statement's digest, which holds none of its constants, it goes to the error log.
+#[cold]
+pub(crate) fn report(error: &MysqlError, connection: u64, text: &[u8], options: &ParseOptions) {
+    let Some(left_out) = REPORTS.lock().admit(Instant::now()) else { return };
+    let mut digest = Vec::new();
+    palisade_parser::digest::digest_text(text, options, LONGEST_DIGEST, &mut digest);
+    let (message, digest) = (&error.message, String::from_utf8_lossy(&digest));
+    error!("error 1815 in a statement of connection {connection}: {message}; its digest is {digest}");
+    if left_out > 0 {
+        error!("{left_out} more such errors were not reported in the minute before");
+    }
+}
+
+/// Bytes of a digest in a report, about.
+const LONGEST_DIGEST: usize = 1024;
 
 /// From now on a panic of this process is reported with its stack, and aborts it unless it is a session's
 /// own.
@@ -108,16 +164,12 @@ fn verdict(stack: &str) -> Result<(), String> {
     Err("it is no session's".to_owned())
 }
 
-/// Panics where a statement tells it to. Builds with debug assertions have it, for tests that ask for it in
+/// Panics where a statement tells it to, or gives the error that it is to end with. Builds with debug assertions have it, for tests that ask for it in
 /// the environment; others do not.
 #[cfg(debug_assertions)]
-pub(crate) fn fail_on_demand(text: &[u8]) {
-    let Some(place) = text.strip_prefix(b"/* fail in ").and_then(|rest| rest.strip_suffix(b" */")) else {
-        return;
-    };
-    if std::env::var_os("PALISADE_FAILURES").is_none() {
-        return;
-    }
+pub(crate) fn fail_on_demand(text: &[u8]) -> Option<MysqlError> {
+    let place = text.strip_prefix(b"/* fail in ")?.split(|byte| *byte == b' ').next()?;
+    std::env::var_os("PALISADE_FAILURES")?;
     match place {
         b"session" => panic!("a failure on demand"),
         b"engine" => palisade_engine::fail_on_demand(),
@@ -126,13 +178,24 @@ pub(crate) fn fail_on_demand(text: &[u8]) {
             // the process does not come so far
             let _ = thread.join();
         }
+        b"statement" => return Some(MysqlError::internal("a failure on demand")),
         _ => {}
     }
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reports_are_so_many_a_minute() {
+        let (mut reports, start) = (Reports::NONE, Instant::now());
+        let mut admit = |seconds| reports.admit(start + Duration::from_secs(seconds));
+        assert!((0..MOST_REPORTS).all(|_| admit(0) == Some(0)));
+        assert_eq!((admit(0), admit(59)), (None, None));
+        assert_eq!((admit(60), admit(61)), (Some(2), Some(0)));
+    }
 
     fn stack(names: &[&str]) -> String {
         let frame =

@@ -73,7 +73,7 @@ impl Conversation {
     pub(crate) async fn stmt_prepare(&mut self, text: &[u8], output: &mut Output) {
         let (prepared, columns, counted, kept) = match self.prepare(text).await {
             Ok(prepared) => prepared,
-            Err(error) => return answer_error(output, &error),
+            Err(error) => return self.answer_failure(output, &error, text),
         };
         let (count, parameters) = (columns.len() as u16, prepared.parameters as u16);
         let statement = Statement {
@@ -177,7 +177,7 @@ impl Conversation {
                 }
                 self.complete(&completion, extra, output);
             }
-            Err(error) => answer_error(output, &error),
+            Err(error) => self.answer_failure(output, &error, prepared.text()),
         }
         Ok(())
     }

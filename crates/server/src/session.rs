@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::{
-    ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_MALFORMED_PACKET, ER_NET_PACKET_TOO_LARGE,
-    ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE, ER_SPECIFIC_ACCESS_DENIED_ERROR,
-    ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
+    ER_CLIENT_INTERACTION_TIMEOUT, ER_CON_COUNT_ERROR, ER_INTERNAL_ERROR, ER_MALFORMED_PACKET,
+    ER_NET_PACKET_TOO_LARGE, ER_NET_PACKETS_OUT_OF_ORDER, ER_SERVER_OFFLINE_MODE,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
 use palisade_base::sysvar::SessionSettings;
@@ -372,7 +372,10 @@ impl Conversation {
                 self.begin_command(command.name(), text);
                 self.count(Own::Questions);
                 #[cfg(debug_assertions)]
-                fault::fail_on_demand(text);
+                if let Some(error) = fault::fail_on_demand(text) {
+                    self.answer_failure(output, &error, text);
+                    return Ok(Next::Command);
+                }
                 self.query(text, output, transport).await?;
             }
             Command::StmtExecute { statement, cursor, parameters } => {
@@ -565,7 +568,7 @@ impl Conversation {
                     }
                 }
                 Err(error) => {
-                    answer_error(output, &error);
+                    self.answer_failure(output, &error, rest);
                     return Ok(());
                 }
             }
@@ -728,6 +731,17 @@ impl Conversation {
     pub(crate) fn answer_ok(&self, output: &mut Output) {
         let status = self.status();
         output.packet(|out| OkPacket { status, ..OkPacket::default() }.encode(out));
+    }
+}
+
+impl Conversation {
+    /// Answers that a statement has failed. A mistake of this program's is in the error log, too.
+    pub(crate) fn answer_failure(&self, output: &mut Output, error: &MysqlError, text: &[u8]) {
+        if error.number() == ER_INTERNAL_ERROR.number {
+            let options = palisade_sql::sql::parse_options(&self.session);
+            fault::report(error, self.connection.id, text, &options);
+        }
+        answer_error(output, error);
     }
 }
 

@@ -54,6 +54,24 @@ fn a_panic_of_a_session_ends_its_statement_and_rolls_back() {
     );
 }
 
+/// The report names the place and the statement, without its constants, and is not written as often as a client likes.
+#[test]
+fn an_internal_error_is_in_the_error_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path());
+    let mut client = server.connect();
+    for _ in 0..50 {
+        let answer = client.query("/* fail in statement */ SELECT 'secret', 7");
+        assert!(matches!(answer, Answer::Error(1815, _)), "{answer:?}");
+    }
+    let (status, printed) = server.terminate();
+    assert!(status.success());
+    let reports: Vec<_> = printed.iter().filter(|line| line.contains("a failure on demand")).collect();
+    assert!(reports.len() == 10, "{printed:?}");
+    assert!(reports[0].contains("error 1815") && reports[0].contains("SELECT ?, ..."), "{}", reports[0]);
+    assert!(!printed.iter().any(|line| line.contains("secret")));
+}
+
 #[test]
 fn a_panic_of_the_engine_or_of_another_thread_aborts() {
     for place in ["engine", "thread"] {
