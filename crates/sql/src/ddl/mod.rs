@@ -205,10 +205,13 @@ impl Ddl<'_> {
             return Err(mysql_error!(ER_WRONG_DB_NAME, name));
         }
         column::check_name(name)?;
+        if !statement.if_not_exists || is_virtual_name(name) {
+            self.refuse_own_schema(name)?;
+        }
         self.session.refuse_locked()?;
         let _lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
         let exists = mysql_error!(ER_DB_CREATE_EXISTS, name);
-        if is_virtual_name(name) || self.engine.dictionary().schema(name).is_some() {
+        if self.engine.dictionary().schema(name).is_some() {
             if statement.if_not_exists {
                 self.session.warnings.note(exists);
                 return Ok(Completion { affected_rows: 1, ..Completion::default() });
@@ -247,6 +250,7 @@ impl Ddl<'_> {
             Some(name) => name.to_owned(),
             None => self.session.database.clone().ok_or_else(|| mysql_error!(ER_NO_DB_ERROR))?,
         };
+        self.refuse_own_schema(&name)?;
         if options.read_only == Some(true) {
             return unsupported("read-only schemas");
         }
@@ -260,18 +264,20 @@ impl Ddl<'_> {
         Ok(Completion { affected_rows: 1, ..Completion::default() })
     }
 
-    async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Completion> {
+    /// Refuses to change the schemas that are the server's own.
+    fn refuse_own_schema(&self, name: &str) -> SqlResult<()> {
         if is_virtual_name(name) {
-            return Err(mysql_error!(
-                ER_DBACCESS_DENIED_ERROR,
-                self.session.user,
-                self.session.client_host,
-                name
-            ));
+            let Session { user, client_host, .. } = &*self.session;
+            return Err(mysql_error!(ER_DBACCESS_DENIED_ERROR, user, client_host, name));
         }
         if name == table::SYSTEM {
             return Err(mysql_error!(ER_NO_SYSTEM_SCHEMA_ACCESS, name));
         }
+        Ok(())
+    }
+
+    async fn drop_database(&mut self, name: &str, if_exists: bool) -> SqlResult<Completion> {
+        self.refuse_own_schema(name)?;
         self.session.refuse_locked()?;
         let lock = self.acquire(ExclusiveLock::of_schema(self.engine, name)).await?;
         if self.engine.dictionary().schema(name).is_none() {

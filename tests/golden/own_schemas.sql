@@ -1,0 +1,21 @@
+-- The server's own schemas are not made, changed or dropped.
+DROP DATABASE mysql;
+DROP SCHEMA IF EXISTS `mysql`;
+DROP DATABASE MYSQL;
+ALTER DATABASE mysql CHARACTER SET utf8mb4;
+ALTER DATABASE mysql READ ONLY = 1;
+USE mysql;
+ALTER DATABASE CHARACTER SET latin1;
+CREATE DATABASE mysql;
+CREATE DATABASE IF NOT EXISTS mysql;
+SHOW WARNINGS;
+DROP DATABASE information_schema;
+DROP DATABASE performance_schema;
+DROP DATABASE IF EXISTS performance_schema;
+ALTER DATABASE information_schema CHARACTER SET latin1;
+ALTER DATABASE performance_schema CHARACTER SET latin1;
+CREATE DATABASE information_schema;
+CREATE DATABASE performance_schema;
+CREATE DATABASE IF NOT EXISTS information_schema;
+CREATE DATABASE IF NOT EXISTS performance_schema;
+SELECT COUNT(*) > 0 FROM mysql.user;
