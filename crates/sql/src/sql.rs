@@ -167,6 +167,27 @@ impl Sql {
         }
     }
 
+    /// Binds and plans what is a part of a statement of another kind. What takes long is done by a thread that serves no
+    /// other sessions.
+    pub(crate) async fn bound<T>(
+        &self,
+        session: &mut Session,
+        parameters: &[Value],
+        bind: impl Fn(Binder<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        loop {
+            let dictionary = self.engine.dictionary();
+            let mut binder = Binder::new(session, &*self.host, &self.engine, &dictionary, parameters);
+            binder.may_give_way = true;
+            let bound = bind(binder);
+            drop(dictionary);
+            match bound {
+                Err(_) if session.takes_giving_way() => crate::run::pause(session, &*self.host).await?,
+                bound => return bound,
+            }
+        }
+    }
+
     /// Has the session's task polled by a thread that serves no others, where that has not been so: much is
     /// to be computed in one go.
     async fn settle_to_compute(&self, session: &Session) -> SqlResult<()> {

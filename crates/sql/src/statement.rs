@@ -168,10 +168,9 @@ impl Sql {
         };
         let exists = self.engine().dictionary().table(&schema, &create.name.name).is_ok();
         let mut plain = ast::CreateTable { query: None, duplicates: None, ..create.clone() };
-        let columns = {
-            let dictionary = self.engine().dictionary();
-            let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+        let bind = |mut binder: Binder<'_>| {
             let bound = binder.query(query)?;
+            let dictionary = binder.dictionary;
             let default =
                 dictionary.schema(&schema).map_or(CollationId::default(), |schema| schema.collation);
             let default = crate::ddl::table::table_collation(&create.options, default)?;
@@ -188,23 +187,24 @@ impl Sql {
                 .iter()
                 .zip(&bound.output)
                 .filter(|(meta, _)| {
-                    !plain.columns.iter().any(|known| known.name.eq_ignore_ascii_case(&meta.name))
+                    !create.columns.iter().any(|known| known.name.eq_ignore_ascii_case(&meta.name))
                 })
                 .map(|(meta, expr)| {
                     let says_collation = expr.ty.collation() != default || names_collation(meta);
                     column_text(meta, expr, says_collation)
                 })
                 .collect();
-            if !declared.is_empty() {
-                let text = format!("CREATE TABLE t ({})", declared.join(", "));
-                let parsed =
-                    palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
-                if let Statement::CreateTable(made) = parsed.map_err(crate::sql::parse_error)? {
-                    plain.columns.extend(made.columns);
-                }
-            }
-            bound.columns.into_iter().map(|meta| meta.name).collect::<Vec<_>>()
+            let columns: Vec<String> = bound.columns.into_iter().map(|meta| meta.name).collect();
+            Ok((declared, columns))
         };
+        let (declared, columns) = self.bound(session, parameters, bind).await?;
+        if !declared.is_empty() {
+            let text = format!("CREATE TABLE t ({})", declared.join(", "));
+            let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
+            if let Statement::CreateTable(made) = parsed.map_err(crate::sql::parse_error)? {
+                plain.columns.extend(made.columns);
+            }
+        }
         let table = ast::ObjectName { schema: Some(schema), name: create.name.name.clone() };
         plain.name = table.clone();
         let definition = Statement::CreateTable(Box::new(plain));
@@ -242,10 +242,7 @@ impl Sql {
         insert: &ast::Insert,
         parameters: &[Value],
     ) -> SqlResult<Completion> {
-        let plan = {
-            let dictionary = self.engine().dictionary();
-            Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters).insert(insert)?
-        };
+        let plan = self.bound(session, parameters, |binder| binder.insert(insert)).await?;
         self.insert(session, &plan, parameters).await
     }
 
@@ -256,14 +253,13 @@ impl Sql {
         exprs: &[ast::Expr],
         parameters: &[Value],
     ) -> SqlResult<Vec<(Value, SqlType)>> {
-        let (bound, plan) = {
-            let dictionary = self.engine().dictionary();
-            let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
+        let bind = |mut binder: Binder<'_>| {
             binder.scopes.push(Scope::default());
             let bound = binder.all(exprs)?;
             binder.scopes.pop();
-            (bound, Arc::new(binder.finish(None)?))
+            Ok((bound, Arc::new(binder.finish(None)?)))
         };
+        let (bound, plan) = self.bound(session, parameters, bind).await?;
         session.check_branch_for(&plan)?;
         let savepoint = match plan.tables.is_empty() {
             true => None,

@@ -74,3 +74,67 @@ fn a_statement_ends_at_whichever_pause_it_is_killed() {
         assert_eq!(client.run(statement), answer, "{statement}: the next execution knows nothing of it");
     }
 }
+
+/// Tables joined two by two, and pairs of them, and so on, `depth` times.
+fn nested(depth: usize, next: &mut usize) -> String {
+    if depth == 0 {
+        *next += 1;
+        return format!("n t{}", *next - 1);
+    }
+    let (left, right) = (nested(depth - 1, next), nested(depth - 1, next));
+    format!("({left} JOIN {right})")
+}
+
+/// Parentheses around inner joins say nothing: the joins are planned together, and not again for each level.
+#[test]
+fn nested_inner_joins_are_planned_as_flat_ones() {
+    let (bench, mut client) = world();
+    let equal: Vec<String> = (1..32).map(|number| format!("t{number}.a = t0.a")).collect();
+    let flat: Vec<String> = (0..32).map(|number| format!("n t{number}")).collect();
+    let condition = format!("{} AND t0.a < 3", equal.join(" AND "));
+    let mut explained = |tables: &str| {
+        let before = bench.questions.load(Relaxed);
+        let plan =
+            client.run(&format!("EXPLAIN FORMAT=TREE SELECT COUNT(*) FROM {tables} WHERE {condition}"));
+        (plan, bench.questions.load(Relaxed) - before)
+    };
+    let (plan, questions) = explained(&flat.join(" JOIN "));
+    let (nested, nested_questions) = explained(&nested(5, &mut 0));
+    assert!(plan.contains("t31"), "{plan}");
+    assert_eq!(nested, plan);
+    assert!(nested_questions <= 2 * questions + 2, "{nested_questions} {questions}");
+    // ... and so are outer joins that a condition makes inner ones
+    let outer: Vec<String> = (1..32).map(|number| format!("LEFT JOIN n t{number} ON TRUE")).collect();
+    let (plan, questions_of_outer) = explained(&format!("n t0 {}", outer.join(" ")));
+    assert!(plan.contains("t31") && !plan.contains("left join"), "{plan}");
+    assert!(questions_of_outer <= 4 * questions + 2, "{questions_of_outer} {questions}");
+}
+
+/// EXPLAIN, and what is bound as a part of other statements, gives way as queries do.
+#[test]
+fn planning_gives_way_whatever_it_is_for() {
+    let bench = Arc::new(Bench { interrupts: true, ..Bench::default() });
+    let mut client = Client::new(&processor(bench.clone()), 1);
+    client.run("CREATE DATABASE d");
+    client.run("USE d");
+    client.run("CREATE TABLE n (a INT PRIMARY KEY, c INT, KEY (c))");
+    let tables: Vec<String> = (0..40).map(|number| format!("n t{number}")).collect();
+    let equal: Vec<String> =
+        (0..40).map(|number| format!("t{number}.a = t{}.c", (number * 7 + 1) % 40)).collect();
+    let join = format!("SELECT COUNT(*) FROM {} WHERE {}", tables.join(" JOIN "), equal.join(" AND "));
+    for statement in [
+        format!("EXPLAIN {join}"),
+        format!("CREATE TABLE m AS {join}"),
+        format!("SET @count = ({join})"),
+        format!("DO ({join})"),
+        format!("SHOW TABLES WHERE ({join}) = 1"),
+    ] {
+        bench.patience.store(0, Relaxed);
+        let (refused, pauses) = (bench.refused.load(Relaxed), bench.pauses.load(Relaxed));
+        let answer = client.answer(&statement);
+        assert!(answer.is_ok(), "{statement}: {answer:?}");
+        let refused = bench.refused.load(Relaxed) - refused;
+        assert!(refused > 0, "{statement}: it is never asked to give way");
+        assert!(bench.pauses.load(Relaxed) - pauses >= refused, "{statement}: it did not give way");
+    }
+}

@@ -10,6 +10,8 @@ use palisade_parser::ast::{self, ExplainFormat, ExplainTarget, Statement};
 use super::access::{Access, index_columns};
 use super::{JoinKind, Operator, Plan, Query};
 use crate::bind::{Binder, not_supported};
+use crate::dml::change::ChangePlan;
+use crate::dml::insert::InsertPlan;
 use crate::sink::ColumnMeta;
 use crate::sql::Sql;
 use crate::{Completion, ResultSink, Session, SqlResult};
@@ -28,6 +30,29 @@ struct Line {
     rows: Option<f64>,
     filtered: bool,
     extra: Vec<&'static str>,
+}
+
+/// What is explained, planned.
+enum Explained {
+    Query(Box<Plan>),
+    /// With the name of what it does.
+    Change(ChangePlan, &'static str),
+    Insert(InsertPlan),
+}
+
+impl Explained {
+    fn new(mut binder: Binder<'_>, statement: &Statement) -> SqlResult<Explained> {
+        Ok(match statement {
+            Statement::Query(query) => {
+                let bound = binder.query(query)?;
+                Explained::Query(Box::new(binder.finish(Some(bound))?))
+            }
+            Statement::Update(update) => Explained::Change(binder.update(update)?, "UPDATE"),
+            Statement::Delete(delete) => Explained::Change(binder.delete(delete)?, "DELETE"),
+            Statement::Insert(insert) => Explained::Insert(binder.insert(insert)?),
+            _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
+        })
+    }
 }
 
 impl Sql {
@@ -51,43 +76,27 @@ impl Sql {
         if format == ExplainFormat::Json {
             return Err(not_supported("EXPLAIN FORMAT=JSON"));
         }
-        let plan = {
-            let dictionary = self.engine().dictionary();
-            let binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, parameters);
-            match &**statement {
-                Statement::Query(query) => {
-                    let mut binder = binder;
-                    let bound = binder.query(query)?;
-                    binder.finish(Some(bound))?
-                }
-                Statement::Update(update) => {
-                    return self.explain_change(binder.update(update)?.plan(), "UPDATE", format, sink);
-                }
-                Statement::Delete(delete) => {
-                    return self.explain_change(binder.delete(delete)?.plan(), "DELETE", format, sink);
-                }
-                Statement::Insert(insert) => {
-                    let plan = binder.insert(insert)?;
-                    let name = plan.table_name().to_owned();
-                    return match plan.query_plan() {
-                        Some(plan) => self.explain_change(plan, "SIMPLE", format, sink),
-                        None => {
-                            let line = Line {
-                                id: Some(1),
-                                select_type: "INSERT",
-                                table: name,
-                                access: "ALL",
-                                ..Line::default()
-                            };
-                            send_lines(&[line], sink)
-                        }
-                    };
-                }
-                _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
+        let explained = self.bound(session, parameters, |binder| Explained::new(binder, statement)).await?;
+        match explained {
+            Explained::Query(plan) => {
+                session.check_branch_for(&plan)?;
+                self.explain_change(&plan, "SIMPLE", format, sink)
             }
-        };
-        session.check_branch_for(&plan)?;
-        self.explain_change(&plan, "SIMPLE", format, sink)
+            Explained::Change(change, name) => self.explain_change(change.plan(), name, format, sink),
+            Explained::Insert(insert) => match insert.query_plan() {
+                Some(plan) => self.explain_change(plan, "SIMPLE", format, sink),
+                None => {
+                    let line = Line {
+                        id: Some(1),
+                        select_type: "INSERT",
+                        table: insert.table_name().to_owned(),
+                        access: "ALL",
+                        ..Line::default()
+                    };
+                    send_lines(&[line], sink)
+                }
+            },
+        }
     }
 
     fn explain_change(

@@ -81,41 +81,70 @@ impl JoinPlanner<'_, '_> {
 
     /// Plans a tree of joins under conditions; `bound` are the slots whose rows are in place already.
     ///
-    /// Joins within joins are planned again and again, so that the work may double with each of them. Once
-    /// the statement is to end what comes out is nothing: the caller asks [`checkpoint`](Binder::checkpoint),
-    /// which fails.
+    /// What is below an outer join is planned again for each place that it may have, so that the work may multiply
+    /// with each outer join that lies within the right side of another. Once the statement is to end what comes out
+    /// is nothing: the caller asks [`checkpoint`](Binder::checkpoint), which fails.
     pub fn tree(&self, tree: &JoinTree, mut pool: Vec<Conjunct>, bound: &[usize]) -> Planned {
         if self.binder.is_over(UNITS_AN_ACCESS) {
             let operator = Operator::Dual;
             return Planned { operator, rows: 0.0, cost: 0.0, parameterised: false, ordered: false };
         }
-        match tree {
-            JoinTree::Leaf(leaf) => self.leaf(leaf, pool, bound),
-            JoinTree::Inner(children, on) => {
-                pool.extend(on.iter().map(|expr| self.conjunct(expr.clone())));
-                self.inner(children, pool, bound)
-            }
-            JoinTree::Left(left, right, on) => {
-                let on: Vec<Conjunct> = on.iter().map(|expr| self.conjunct(expr.clone())).collect();
-                let mut right_slots = Vec::new();
-                right.slots(&mut right_slots);
-                if pool.iter().any(|conjunct| rejects_null(&conjunct.expr, &right_slots)) {
-                    pool.extend(on);
-                    return self.inner_of(&[left, right], pool, bound);
-                }
-                let mut left_slots = Vec::new();
-                left.slots(&mut left_slots);
-                let (below, above): (Vec<_>, Vec<_>) =
-                    pool.into_iter().partition(|conjunct| within(&conjunct.slots, &left_slots, bound));
-                let planned = self.tree(left, below, bound);
-                let joined = self.attach(planned, &left_slots, right, on, JoinKind::Left, bound);
-                filtered(joined, above)
-            }
+        let joined = self.joined_inner(tree, &mut pool);
+        match joined.as_slice() {
+            [JoinTree::Leaf(leaf)] => self.leaf(leaf, pool, bound),
+            [JoinTree::Left(left, right, on)] => self.left(left, right, on, pool, bound),
+            joined => self.inner_of(joined, pool, bound),
         }
     }
 
-    fn inner(&self, children: &[JoinTree], pool: Vec<Conjunct>, bound: &[usize]) -> Planned {
-        self.inner_of(&children.iter().collect::<Vec<_>>(), pool, bound)
+    /// The parts of a tree between which there are only inner joins, however they are nested, and whose conditions
+    /// are put into the pool. An outer join is an inner one where a condition cannot be true without its right side.
+    fn joined_inner<'t>(&self, tree: &'t JoinTree, pool: &mut Vec<Conjunct>) -> Vec<&'t JoinTree> {
+        let mut joined = vec![tree];
+        let mut at = 0;
+        while let Some(part) = joined.get(at) {
+            let (parts, on): (Vec<&JoinTree>, _) = match part {
+                JoinTree::Inner(parts, on) => (parts.iter().collect(), on),
+                JoinTree::Left(left, right, on) if self.is_needed(right, pool) => (vec![left, right], on),
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            let is_new = !on.is_empty();
+            pool.extend(on.iter().map(|expr| self.conjunct(expr.clone())));
+            joined.splice(at..=at, parts);
+            if is_new {
+                // It may need what an outer join before it has on its right side.
+                at = 0;
+            }
+        }
+        joined
+    }
+
+    /// Whether one of these conditions cannot be true where `right` has no row.
+    fn is_needed(&self, right: &JoinTree, pool: &[Conjunct]) -> bool {
+        let mut slots = Vec::new();
+        right.slots(&mut slots);
+        pool.iter().any(|conjunct| rejects_null(&conjunct.expr, &slots))
+    }
+
+    fn left(
+        &self,
+        left: &JoinTree,
+        right: &JoinTree,
+        on: &[Expr],
+        pool: Vec<Conjunct>,
+        bound: &[usize],
+    ) -> Planned {
+        let on: Vec<Conjunct> = on.iter().map(|expr| self.conjunct(expr.clone())).collect();
+        let mut left_slots = Vec::new();
+        left.slots(&mut left_slots);
+        let (below, above): (Vec<_>, Vec<_>) =
+            pool.into_iter().partition(|conjunct| within(&conjunct.slots, &left_slots, bound));
+        let planned = self.tree(left, below, bound);
+        let joined = self.attach(planned, &left_slots, right, on, JoinKind::Left, bound);
+        filtered(joined, above)
     }
 
     fn inner_of(&self, children: &[&JoinTree], mut pool: Vec<Conjunct>, bound: &[usize]) -> Planned {

@@ -107,36 +107,37 @@ impl Sql {
         let condition = match condition {
             None => None,
             Some(condition) => {
-                let dictionary = self.engine().dictionary();
-                let mut binder = Binder::new(session, &**self.host(), self.engine(), &dictionary, &[]);
-                let slot = binder.new_slot();
-                let columns = listing
-                    .columns
-                    .iter()
-                    .map(|(name, ty)| SourceColumn {
-                        name: name.clone(),
-                        ty: ty.clone(),
-                        nullable: true,
-                        meta: None,
-                        hidden: false,
-                    })
-                    .collect();
-                let source = Source {
-                    slot,
-                    alias: String::new(),
-                    schema: String::new(),
-                    table: None,
-                    columns,
-                    outer: false,
+                let bind = |mut binder: Binder<'_>| {
+                    let slot = binder.new_slot();
+                    let columns = listing
+                        .columns
+                        .iter()
+                        .map(|(name, ty)| SourceColumn {
+                            name: name.clone(),
+                            ty: ty.clone(),
+                            nullable: true,
+                            meta: None,
+                            hidden: false,
+                        })
+                        .collect();
+                    let source = Source {
+                        slot,
+                        alias: String::new(),
+                        schema: String::new(),
+                        table: None,
+                        columns,
+                        outer: false,
+                    };
+                    binder.scopes.push(Scope {
+                        sources: vec![source],
+                        clause: Clause::Where,
+                        ..Scope::default()
+                    });
+                    let bound = binder.expr(condition)?;
+                    binder.scopes.pop();
+                    Ok((bound, Arc::new(binder.finish(None)?)))
                 };
-                binder.scopes.push(Scope {
-                    sources: vec![source],
-                    clause: Clause::Where,
-                    ..Scope::default()
-                });
-                let bound = binder.expr(condition)?;
-                binder.scopes.pop();
-                Some((bound, Arc::new(binder.finish(None)?)))
+                Some(self.bound(session, &[], bind).await?)
             }
         };
         sink.columns(&metas(&listing))?;
