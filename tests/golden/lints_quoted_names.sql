@@ -108,3 +108,6 @@ select `st_collect`(1);
 select `unknown_function`(1);
 use mysql;
 drop database lints_quoted;
+# The same words without quotes are functions.
+select date('2020-01-02 10:11:12'), time('2020-01-02 10:11:12'), timestamp('2020-01-02'), year('2020-01-02');
+select DATE ('2020-01-02 10:11:12'), quarter ('2020-05-02'), log(1), log (1), reverse('ab');

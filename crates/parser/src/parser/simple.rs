@@ -185,9 +185,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn column_or_function(&mut self) -> Parsed<Expr> {
+        let word = self.token.keyword;
         let first = self.name()?;
         if self.is_symbol(b'(') {
-            return self.function(None, first);
+            return self.function(None, first, word);
         }
         if !self.is_symbol(b'.') {
             return self.json_path(ColumnName { schema: None, table: None, column: first });
@@ -198,7 +199,7 @@ impl Parser<'_> {
         {
             self.advance();
             let name = self.name()?;
-            return self.function(Some(first), name);
+            return self.function(Some(first), name, Keyword::None);
         }
         let column = self.column_name_after(first)?;
         self.json_path(column)
