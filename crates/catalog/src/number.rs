@@ -196,6 +196,54 @@ pub fn format_fixed(value: f64, digits: u8, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends a double in at most `width` characters, with as many digits as there is room for: in full if that
+/// fits, else rounded or with an exponent, whichever shows more digits. False if not even one digit and its
+/// exponent fit, or only one of several: what is appended may be too long then.
+pub fn format_narrow(value: f64, width: usize, out: &mut Vec<u8>) -> bool {
+    let at = out.len();
+    format_f64(value, out);
+    if out.len() - at <= width {
+        return true;
+    }
+    let shortest = format!("{value:e}");
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count() as i64;
+    // digits before the point; zeros behind it where that is negative
+    let point = exponent.parse::<i64>().unwrap_or(0) + 1;
+    let room = width as i64 - i64::from(value < 0.0);
+    // The mantissa with an exponent: one digit, or one, a point, and those behind it.
+    let mantissa_room = room - 1 - exponent.len() as i64;
+    let shown_scientific = if mantissa_room >= 3 { mantissa_room - 1 } else { i64::from(mantissa_room >= 1) };
+    let decimals = if point > 0 { room - point - 1 } else { room - 2 }.max(0);
+    let shown_fixed = decimals + point;
+    let may_be_fixed = point <= room.min(15) && (mantissa_room >= 1 || point > -3);
+    out.truncate(at);
+    if may_be_fixed && (shown_fixed >= shown_scientific || mantissa_room < 1) {
+        let mut text = format!("{value:.*}", decimals as usize);
+        if text.contains('.') {
+            text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+        }
+        let text = if text == "-0" { "0" } else { &text };
+        if text.len() <= width {
+            out.extend_from_slice(text.as_bytes());
+            return room >= 2 || text != "0";
+        }
+    }
+    let kept = shown_scientific.clamp(1, digits);
+    let text = format!("{value:.*e}", kept as usize - 1);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    // 99999 that is rounded up is 1e5, and that is all of it
+    let is_carried = exponent.parse::<i64>().is_ok_and(|exponent| exponent == point);
+    let mantissa = match mantissa.contains('.') {
+        true => mantissa.trim_end_matches('0').trim_end_matches('.'),
+        false => mantissa,
+    };
+    out.extend_from_slice(mantissa.as_bytes());
+    out.push(b'e');
+    out.extend_from_slice(exponent.as_bytes());
+    out.len() - at <= width && (mantissa_room >= 2 || digits == 1 || is_carried)
+}
+
 /// Appends an integer.
 pub fn format_i64(value: i64, out: &mut Vec<u8>) {
     if value < 0 {
@@ -223,6 +271,47 @@ pub fn format_u64(mut value: u64, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use palisade_base::prng::{Prng, test_seed};
+
+    /// What MySQL 9.7 keeps of a double in VARCHAR of these widths; `!` where it says that digits are lost.
+    #[test]
+    fn writes_doubles_in_the_room_there_is() {
+        const WIDTHS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 20];
+        for (value, kept) in [
+            (1e10, "1! 1e! 1e1! 1e10 1e10 1e10 1e10 1e10 10000000000 10000000000"),
+            (1e-4, "1! 1e! 1e-! 1e-4 1e-4 0.0001 0.0001 0.0001 0.0001 0.0001"),
+            (1e5, "1! 1e! 1e5 1e5 1e5 100000 100000 100000 100000 100000"),
+            (123456.0, "1! 1e! 1e5! 1e5 1.2e5 123456 123456 123456 123456 123456"),
+            (-123456.0, "-! -1! -1e! -1e5! -1e5 -1.2e5 -123456 -123456 -123456 -123456"),
+            (1234.5678, "1! 1e! 1e3! 1235 1235 1234.6 1234.57 1234.568 1234.5678 1234.5678"),
+            (0.00012345, "1! 1e! 1e-! 1e-4! 1e-4 1.2e-4 1.23e-4 1.234e-4 0.00012345 0.00012345"),
+            (0.012345, "0! 0 0 0.01 0.012 0.0123 0.01235 0.012345 0.012345 0.012345"),
+            (99999.0, "1! 1e! 1e5 1e5 99999 99999 99999 99999 99999 99999"),
+            (999.96, "1! 1e! 1e3 1000 1000 999.96 999.96 999.96 999.96 999.96"),
+            (1e15, "1! 1e! 1e1! 1e15 1e15 1e15 1e15 1e15 1e15 1e15"),
+            (1e16, "1! 1e! 1e1! 1e16 1e16 1e16 1e16 1e16 1e16 1e16"),
+            (
+                123456789012345678.0,
+                "1! 1e! 1e1! 1e17! 1e17 1.2e17 1.23e17 1.235e17 1.2345679e17 1.234567890123457e17",
+            ),
+            (1.5e300, "2! 2e! 2e3! 2e30! 2e300! 2e300 1.5e300 1.5e300 1.5e300 1.5e300"),
+            (-1e-40, "-! -1! -1e! -1e-! -1e-4! -1e-40 -1e-40 -1e-40 -1e-40 -1e-40"),
+            (0.1, "0! 0 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1"),
+            (-0.5, "0! 0! 0 -0.5 -0.5 -0.5 -0.5 -0.5 -0.5 -0.5"),
+            (12.0, "1! 12 12 12 12 12 12 12 12 12"),
+            (0.0, "0 0 0 0 0 0 0 0 0 0"),
+            (-7.0, "-! -7 -7 -7 -7 -7 -7 -7 -7 -7"),
+            (9.99e9, "1! 1e! 1e1! 1e10 1e10 9.99e9 9.99e9 9.99e9 9990000000 9990000000"),
+            (0.99996, "1 1 1 1 1 1 0.99996 0.99996 0.99996 0.99996"),
+        ] {
+            let written = WIDTHS.map(|width| {
+                let mut out = Vec::new();
+                let fits = format_narrow(value, width, &mut out);
+                out.truncate(width);
+                String::from_utf8(out).unwrap() + if fits { "" } else { "!" }
+            });
+            assert_eq!(written.join(" "), kept, "{value}");
+        }
+    }
 
     #[test]
     fn reads_the_number_at_the_start() {

@@ -177,6 +177,16 @@ impl Store<'_> {
         Ok(instead)
     }
 
+    /// The time of a value that only keeps its date, or the other way round: a note, which names the value in
+    /// strict mode.
+    fn note_part(&mut self, type_name: &'static str) {
+        let error = match self.context.strict {
+            true => StoreError { kind: StoreErrorKind::IncorrectTemporal(type_name), value: self.shown() },
+            false => StoreError::new(StoreErrorKind::Truncated),
+        };
+        (self.warn)(Warning { level: Level::Note, error });
+    }
+
     fn note(&mut self, kind: StoreErrorKind) {
         (self.warn)(Warning { level: Level::Note, error: StoreError::new(kind) });
     }
@@ -195,10 +205,16 @@ impl Store<'_> {
 
     /// The value as messages show it.
     fn shown(&self) -> String {
+        const MOST_SHOWN: usize = 128;
         let text = self.text();
+        if self.source_charset() == Charset::Binary {
+            return text.iter().take(MOST_SHOWN).map(shown_byte).collect();
+        }
         let mut utf8 = Vec::new();
         crate::charset::convert(&text, self.source_charset(), Charset::Utf8mb4, &mut utf8);
-        String::from_utf8_lossy(&utf8).into_owned()
+        let mut shown = String::from_utf8_lossy(&utf8).into_owned();
+        shown.truncate(shown.floor_char_boundary(MOST_SHOWN));
+        shown
     }
 
     /// Character set of a text value; `binary` for binary strings and BIT; ASCII is as good as any for the others.
@@ -210,6 +226,14 @@ impl Store<'_> {
             ValueRef::Bit { .. } => Charset::Binary,
             _ => Charset::Ascii,
         }
+    }
+}
+
+/// A byte of a binary string as messages show it.
+fn shown_byte(byte: &u8) -> String {
+    match byte {
+        0x20..=0x7e => char::from(*byte).to_string(),
+        _ => format!("\\x{byte:02X}"),
     }
 }
 
@@ -269,7 +293,7 @@ pub fn coerce(
         SqlType::VarChar { length, collation } => store.varchar(*length, *collation),
         SqlType::Text { size, collation } => store.text_lob(*size, *collation),
         SqlType::Binary { length } => store.binary(*length),
-        SqlType::VarBinary { length } => store.bytes(u64::from(*length)),
+        SqlType::VarBinary { length } => store.varbinary(*length),
         SqlType::Blob { size } => store.bytes(size.max_bytes()),
         SqlType::Enum { members, collation } => store.enumeration(members, *collation),
         SqlType::Set { members, collation } => store.set(members, *collation),

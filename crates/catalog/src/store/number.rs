@@ -255,6 +255,9 @@ impl Store<'_> {
             }
             // a time of today
             ValueRef::Time(_) => (i128::from(self.context.today().year()), TextEnd::Complete),
+            // unlike other columns of numbers, this one cuts
+            ValueRef::Double(value) => (value as i128, TextEnd::Complete),
+            ValueRef::Float(value) => (value as i128, TextEnd::Complete),
             _ => self.nearest_integer(),
         };
         // The text '0' is 2000; the number 0, the text '0000' and one that is no number are the zero year.

@@ -11,6 +11,8 @@ enum Reason {
     Unreadable,
     /// It reads as one that sql_mode or the calendar refuses.
     Refused,
+    /// It is a negative number, or one that no date has the digits of.
+    Beyond,
 }
 
 impl Store<'_> {
@@ -53,13 +55,14 @@ impl Store<'_> {
             ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => self.parse_datetime(mode),
             _ => {
                 let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
-                let (whole, micros) = self.whole_and_micros().ok_or(Reason::Unreadable)?;
+                let (whole, micros) = self.whole_and_micros().ok_or(Reason::Beyond)?;
                 if whole < 0 {
-                    return Err(Reason::Refused);
+                    return Err(Reason::Beyond);
                 }
                 match DateTime::from_number(whole, micros, mode) {
                     Some(parsed) => Ok(parsed),
                     None if DateTime::from_number(whole, micros, any).is_some() => Err(Reason::Refused),
+                    None if whole == i64::MAX => Err(Reason::Beyond),
                     None => Err(Reason::Unreadable),
                 }
             }
@@ -99,6 +102,7 @@ impl Store<'_> {
             Ok(Parsed { value, truncated: true }) => {
                 self.problem_or(incorrect, StoreErrorKind::Truncated, value)
             }
+            Err(Reason::Beyond) => self.problem_or(incorrect, StoreErrorKind::OutOfRange, DateTime::ZERO),
             Err(Reason::Unreadable) => self.problem_or(incorrect, StoreErrorKind::Truncated, DateTime::ZERO),
             Err(Reason::Refused) => {
                 // Without strict mode, a zero date is refused in name only.
@@ -130,7 +134,7 @@ impl Store<'_> {
         let value = self.datetime_or_zero(self.context.temporal, "date")?;
         let value = self.at_fsp(value, 0, "date")?;
         if value.time() != Time::default() && !matches!(self.value, ValueRef::Time(_)) {
-            self.note(StoreErrorKind::Truncated);
+            self.note_part("date");
         }
         Ok(Value::Date(value.date()))
     }
@@ -159,6 +163,23 @@ impl Store<'_> {
                 Value::Timestamp(Timestamp::ZERO),
             ),
         }
+    }
+
+    fn is_number(&self) -> bool {
+        use ValueRef::{Bit, Decimal, Double, Float, Int, UInt, Year};
+        matches!(self.value, Int(_) | UInt(_) | Year(_) | Bit { .. } | Decimal(_) | Float(_) | Double(_))
+    }
+
+    /// Whether a number or a text that is a time has a date before it.
+    fn has_date(&self) -> bool {
+        /// The least number that has one.
+        const DATED: i64 = 10_000_000_000;
+        if let ValueRef::Bytes(text) = self.value {
+            let text = text.trim_ascii();
+            let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            return digits >= 12 || digits > 0 && text.get(digits) == Some(&b'-');
+        }
+        self.is_number() && self.whole_and_micros().is_some_and(|(whole, _)| whole >= DATED)
     }
 
     pub(super) fn time(&mut self, fsp: u8) -> Result<Value> {
@@ -194,6 +215,9 @@ impl Store<'_> {
             }
         };
         let value = match parsed {
+            None if self.is_number() => {
+                self.problem_or(incorrect, StoreErrorKind::OutOfRange, Time::default())?
+            }
             None => self.problem_or(incorrect, StoreErrorKind::Truncated, Time::default())?,
             Some(Parsed { value, truncated: false }) => value,
             Some(Parsed { value, truncated: true }) => {
@@ -202,6 +226,9 @@ impl Store<'_> {
                 self.problem_or(incorrect, lax, value)?
             }
         };
+        if self.has_date() {
+            self.note_part("time");
+        }
         let cut = self.context.temporal.truncate_fractional;
         Ok(Value::Time(if cut { value.truncate(fsp) } else { value.round(fsp) }))
     }

@@ -72,7 +72,26 @@ impl Store<'_> {
         }
     }
 
+    /// A double as a column of `length` characters keeps it: with as many digits as fit. `None` of other values.
+    fn narrow(&mut self, length: u32) -> Result<Option<Vec<u8>>> {
+        let value = match self.value {
+            ValueRef::Double(value) => value,
+            ValueRef::Float(value) => value.into(),
+            _ => return Ok(None),
+        };
+        let mut text = Vec::new();
+        let fits = number::format_narrow(value, length as usize, &mut text);
+        text.truncate(length as usize);
+        if fits {
+            return Ok(Some(text));
+        }
+        self.problem_or(StoreErrorKind::TooLong, StoreErrorKind::Truncated, Some(text))
+    }
+
     pub(super) fn char(&mut self, length: u32, collation: CollationId) -> Result<Value> {
+        if let Some(text) = self.narrow(length)? {
+            return Ok(Value::bytes(text));
+        }
         let charset = collation.get().charset;
         let text = self.text_in(charset)?;
         let mut text = self.cut(text, charset, length, false)?;
@@ -89,6 +108,9 @@ impl Store<'_> {
             && text.len() <= length as usize
             && charset.valid_len(text) == text.len()
         {
+            return Ok(Value::bytes(text));
+        }
+        if let Some(text) = self.narrow(length)? {
             return Ok(Value::bytes(text));
         }
         let text = self.text_in(charset)?;
@@ -109,6 +131,13 @@ impl Store<'_> {
         Ok(Value::bytes(text))
     }
 
+    pub(super) fn varbinary(&mut self, length: u32) -> Result<Value> {
+        match self.narrow(length)? {
+            Some(text) => Ok(Value::bytes(text)),
+            None => self.bytes(length.into()),
+        }
+    }
+
     /// VARBINARY and BLOB.
     pub(super) fn bytes(&mut self, most: u64) -> Result<Value> {
         let mut bytes = self.text();
@@ -121,7 +150,7 @@ impl Store<'_> {
 
     /// BINARY is padded with zero bytes.
     pub(super) fn binary(&mut self, length: u32) -> Result<Value> {
-        let Value::Bytes(bytes) = self.bytes(length.into())? else { unreachable!("bytes() gives bytes") };
+        let Value::Bytes(bytes) = self.varbinary(length)? else { unreachable!("bytes() gives bytes") };
         let mut bytes = bytes.into_vec();
         bytes.resize(length as usize, 0);
         Ok(Value::bytes(bytes))
@@ -136,8 +165,8 @@ impl Store<'_> {
             ValueRef::Year(value) => value.into(),
             ValueRef::Bit { bits, .. } => bits,
             ValueRef::Decimal(value) => value.truncate(0).unwrap_or(value).to_u64().unwrap_or(u64::MAX),
-            ValueRef::Double(value) if value >= 0.0 => value as u64,
-            ValueRef::Float(value) if value >= 0.0 => value as u64,
+            ValueRef::Double(value) if value > -1.0 => value as u64,
+            ValueRef::Float(value) if value > -1.0 => value as u64,
             ValueRef::Double(_) | ValueRef::Float(_) => u64::MAX,
             _ => return None,
         })
