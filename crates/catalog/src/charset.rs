@@ -1,20 +1,134 @@
 //! Character sets and conversion between them.
 //!
 //! utf8mb4 and utf8mb3 are UTF-8 (utf8mb3 without 4-byte characters), latin1 is cp1252 as in MySQL: its five
-//! undefined bytes stand for the control characters of the same number.
+//! undefined bytes stand for the control characters of the same number. The other sets of one byte a character are
+//! tables (`bytes`).
 
 use crate::watch::{PIECE, Watch, pieces, split_piece};
 
-/// A character set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Charset {
-    Utf8mb4,
-    Utf8mb3,
-    Latin1,
-    Ascii,
-    Binary,
+mod bytes;
+
+use bytes::ByteSet;
+pub(crate) use bytes::weights as byte_weights;
+
+/// Declares the character sets: name, most bytes of a character, what SHOW CHARACTER SET says.
+macro_rules! charsets {
+    ($($variant:ident = $name:literal, $most:literal, $description:literal;)*) => {
+        /// A character set.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum Charset {
+            $($variant),*
+        }
+
+        impl Charset {
+            /// All of them, by name.
+            pub const ALL: [Charset; [$($most),*].len()] = [$(Charset::$variant),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Charset::$variant => $name),*
+                }
+            }
+
+            /// What SHOW CHARACTER SET says of it.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Charset::$variant => $description),*
+                }
+            }
+
+            /// Most bytes of one character.
+            pub fn max_bytes(self) -> u32 {
+                match self {
+                    $(Charset::$variant => $most),*
+                }
+            }
+        }
+    };
 }
+
+charsets! {
+    Armscii8 = "armscii8", 1, "ARMSCII-8 Armenian";
+    Ascii = "ascii", 1, "US ASCII";
+    Binary = "binary", 1, "Binary pseudo charset";
+    Cp1250 = "cp1250", 1, "Windows Central European";
+    Cp1251 = "cp1251", 1, "Windows Cyrillic";
+    Cp1256 = "cp1256", 1, "Windows Arabic";
+    Cp1257 = "cp1257", 1, "Windows Baltic";
+    Cp850 = "cp850", 1, "DOS West European";
+    Cp852 = "cp852", 1, "DOS Central European";
+    Cp866 = "cp866", 1, "DOS Russian";
+    Dec8 = "dec8", 1, "DEC West European";
+    Geostd8 = "geostd8", 1, "GEOSTD8 Georgian";
+    Greek = "greek", 1, "ISO 8859-7 Greek";
+    Hebrew = "hebrew", 1, "ISO 8859-8 Hebrew";
+    Hp8 = "hp8", 1, "HP West European";
+    Keybcs2 = "keybcs2", 1, "DOS Kamenicky Czech-Slovak";
+    Koi8r = "koi8r", 1, "KOI8-R Relcom Russian";
+    Koi8u = "koi8u", 1, "KOI8-U Ukrainian";
+    Latin1 = "latin1", 1, "cp1252 West European";
+    Latin2 = "latin2", 1, "ISO 8859-2 Central European";
+    Latin5 = "latin5", 1, "ISO 8859-9 Turkish";
+    Latin7 = "latin7", 1, "ISO 8859-13 Baltic";
+    Macce = "macce", 1, "Mac Central European";
+    Macroman = "macroman", 1, "Mac West European";
+    Swe7 = "swe7", 1, "7bit Swedish";
+    Utf8mb3 = "utf8mb3", 3, "UTF-8 Unicode";
+    Utf8mb4 = "utf8mb4", 4, "UTF-8 Unicode";
+}
+
+/// MySQL's character sets that do not exist here.
+const MISSING: [&str; 14] = [
+    "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "tis620", "ucs2", "ujis",
+    "utf16", "utf16le", "utf32",
+];
+
+/// MySQL's collations of other character sets that do not exist here.
+const MISSING_COLLATIONS: [&str; 2] = ["latin2_czech_cs", "cp1250_czech_cs"];
+
+/// Whether MySQL has a character set or a collation of this name that does not exist here.
+pub fn is_missing(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let charset = name.split('_').next().unwrap_or_default();
+    MISSING.contains(&charset) || MISSING_COLLATIONS.contains(&&*name)
+}
+
+/// The tables of the character sets of one byte; the others, latin1 among them, need none.
+static BYTE_SETS: [Option<ByteSet>; Charset::ALL.len()] = {
+    let mut sets = [None; Charset::ALL.len()];
+    macro_rules! tables {
+        ($($variant:ident $name:literal)*) => {
+            $(sets[Charset::$variant as usize] = Some(ByteSet::named($name));)*
+        };
+    }
+    tables! {
+        Armscii8 "armscii8"
+        Cp1250 "cp1250"
+        Cp1251 "cp1251"
+        Cp1256 "cp1256"
+        Cp1257 "cp1257"
+        Cp850 "cp850"
+        Cp852 "cp852"
+        Cp866 "cp866"
+        Dec8 "dec8"
+        Geostd8 "geostd8"
+        Greek "greek"
+        Hebrew "hebrew"
+        Hp8 "hp8"
+        Keybcs2 "keybcs2"
+        Koi8r "koi8r"
+        Koi8u "koi8u"
+        Latin2 "latin2"
+        Latin5 "latin5"
+        Latin7 "latin7"
+        Macce "macce"
+        Macroman "macroman"
+        Swe7 "swe7"
+    }
+    sets
+};
 
 /// Decodes the character at the start of `bytes`: its code point and length. A byte that starts none is
 /// `Err(())`, one byte long. `bytes` is not empty.
@@ -46,31 +160,6 @@ const CP1252: [char; 32] = [
 ];
 
 impl Charset {
-    /// All of them.
-    pub const ALL: [Charset; 5] =
-        [Charset::Ascii, Charset::Binary, Charset::Latin1, Charset::Utf8mb3, Charset::Utf8mb4];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Charset::Utf8mb4 => "utf8mb4",
-            Charset::Utf8mb3 => "utf8mb3",
-            Charset::Latin1 => "latin1",
-            Charset::Ascii => "ascii",
-            Charset::Binary => "binary",
-        }
-    }
-
-    /// What SHOW CHARACTER SET says of it.
-    pub fn description(self) -> &'static str {
-        match self {
-            Charset::Utf8mb4 | Charset::Utf8mb3 => "UTF-8 Unicode",
-            Charset::Latin1 => "cp1252 West European",
-            Charset::Ascii => "US ASCII",
-            Charset::Binary => "Binary pseudo charset",
-        }
-    }
-
     /// By name, without regard to case; `utf8` is utf8mb3.
     pub fn by_name(name: &str) -> Option<Charset> {
         if name.eq_ignore_ascii_case("utf8") {
@@ -79,18 +168,28 @@ impl Charset {
         Charset::ALL.into_iter().find(|charset| charset.name().eq_ignore_ascii_case(name))
     }
 
-    /// Most bytes of one character.
-    pub fn max_bytes(self) -> u32 {
-        match self {
-            Charset::Utf8mb4 => 4,
-            Charset::Utf8mb3 => 3,
-            Charset::Latin1 | Charset::Ascii | Charset::Binary => 1,
-        }
-    }
-
     /// Whether text is UTF-8.
     pub fn is_utf8(self) -> bool {
         matches!(self, Charset::Utf8mb4 | Charset::Utf8mb3)
+    }
+
+    /// Whether ASCII text is the same bytes in this character set.
+    pub fn extends_ascii(self) -> bool {
+        self != Charset::Swe7
+    }
+
+    /// The tables of a character set that has them.
+    fn byte_set(self) -> Option<ByteSet> {
+        BYTE_SETS[self as usize]
+    }
+
+    /// The other case of a character of a set that has tables; any other byte stays.
+    pub(crate) fn byte_in_case(self, byte: u8, upper: bool) -> u8 {
+        match self.byte_set() {
+            Some(set) if upper => set.upper(byte),
+            Some(set) => set.lower(byte),
+            None => byte,
+        }
     }
 
     /// Bytes of the first character of `text`; 1 for a byte that starts none, 0 for the empty text.
@@ -178,6 +277,8 @@ impl Charset {
     /// Bytes of the longest valid prefix: all of them if the text is well-formed.
     pub fn valid_len(self, text: &[u8]) -> usize {
         match self {
+            // MySQL takes any byte for a character of these, those that stand for none too.
+            _ if self.byte_set().is_some() => text.len(),
             Charset::Latin1 | Charset::Binary => text.len(),
             Charset::Ascii => text.iter().position(|byte| !byte.is_ascii()).unwrap_or(text.len()),
             Charset::Utf8mb4 => std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len),
@@ -185,6 +286,7 @@ impl Charset {
                 let valid = Charset::Utf8mb4.valid_len(text);
                 text[..valid].iter().position(|byte| *byte >= 0xf0).unwrap_or(valid)
             }
+            _ => text.len(),
         }
     }
 
@@ -202,6 +304,7 @@ impl Charset {
             },
             Charset::Ascii => (text[0].is_ascii().then_some(char::from(text[0])), 1),
             Charset::Binary => (Some(char::from(text[0])), 1),
+            _ => (self.byte_set().and_then(|set| set.decode(text[0])), 1),
         }
     }
 
@@ -210,7 +313,7 @@ impl Charset {
     pub fn encode(self, character: char, out: &mut Vec<u8>) -> bool {
         let code = u32::from(character);
         match self {
-            _ if code < 0x80 => out.push(code as u8),
+            _ if code < 0x80 && self.extends_ascii() => out.push(code as u8),
             Charset::Utf8mb3 if code > 0xffff => return false,
             Charset::Utf8mb4 | Charset::Utf8mb3 => {
                 out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -222,6 +325,10 @@ impl Charset {
             },
             Charset::Binary if code <= 0xff => out.push(code as u8),
             Charset::Ascii | Charset::Binary => return false,
+            _ => match self.byte_set().and_then(|set| set.encode(character)) {
+                Some(byte) => out.push(byte),
+                None => return false,
+            },
         }
         true
     }
@@ -236,11 +343,21 @@ pub fn convert_watched(text: &[u8], from: Charset, to: Charset, out: &mut Vec<u8
     faithful
 }
 
+impl Charset {
+    /// Whether `text` of this character set is the same bytes in `to`.
+    pub fn has_the_bytes_of(self, to: Charset, text: &[u8]) -> bool {
+        self == to
+            || (self == Charset::Utf8mb3 && to == Charset::Utf8mb4)
+            || self == Charset::Binary
+            || to == Charset::Binary
+            || (self.extends_ascii() && to.extends_ascii() && text.is_ascii())
+    }
+}
+
 /// Converts `text` from one character set to another, appending to `out`. What the target cannot say becomes `?`;
 /// false if that happened. To or from `binary` nothing is converted.
 pub fn convert(text: &[u8], from: Charset, to: Charset, out: &mut Vec<u8>) -> bool {
-    let same = from == to || (from == Charset::Utf8mb3 && to == Charset::Utf8mb4);
-    if same || from == Charset::Binary || to == Charset::Binary || text.is_ascii() {
+    if from.has_the_bytes_of(to, text) {
         out.extend_from_slice(text);
         return true;
     }

@@ -276,6 +276,18 @@ impl SqlType {
         }
     }
 
+    /// The collation of a text type, to be changed.
+    pub(crate) fn collation_mut(&mut self) -> Option<&mut CollationId> {
+        match self {
+            SqlType::Char { collation, .. }
+            | SqlType::VarChar { collation, .. }
+            | SqlType::Text { collation, .. }
+            | SqlType::Enum { collation, .. }
+            | SqlType::Set { collation, .. } => Some(collation),
+            _ => None,
+        }
+    }
+
     /// Digits after the decimal point as the protocol states them: scale, fsp, or 31 where not fixed.
     pub fn wire_decimals(&self) -> u8 {
         match self {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the weight tables of the collations: src/collation/uca900.bin and src/collation/general.bin.
+"""Writes the primary weights of utf8mb4_0900_ai_ci: src/collation/uca900.bin. (tools/ask_uca.py makes the others.)
 
 Run in crates/catalog:
 
@@ -8,10 +8,9 @@ Run in crates/catalog:
 
 allkeys-9.0.0.txt is the Default Unicode Collation Element Table of Unicode 9.0.0 (Unicode licence), also at
 https://www.unicode.org/Public/UCA/9.0.0/allkeys.txt, sha256
-0633f4520c99f249b0c53aa1442cd2521702041fb00a32df944fec13c9da3ed5. general.bin needs only Python's own data: the
-decompositions of Unicode 3.2 and the upper-case mappings of the running version.
+0633f4520c99f249b0c53aa1442cd2521702041fb00a32df944fec13c9da3ed5.
 
-Both files are little-endian 16-bit words: a page index (page = code point / 256), then pages of 256 words.
+The file is little-endian 16-bit words: a page index (page = code point / 256), then pages of 256 words.
 
 uca900.bin:  words 0..0x1100   page number of each 256 code points
              word  0x1100      number of pages P
@@ -20,15 +19,12 @@ uca900.bin:  words 0..0x1100   page number of each 256 code points
              or 0xffff (no entry: implicit weights)
              then E+1 words    start of each expansion among the weights that follow
              then the weights
-general.bin: words 0..256      page number; 0xffff where every weight is the code point
-             then pages; a word is the character's weight
 """
 
 import hashlib
 import re
 import struct
 import sys
-import unicodedata
 
 
 def words(values):
@@ -86,44 +82,5 @@ def uca(path):
     print("longest expansion", max(len(e) for e in expansions), "largest single", hex(max(w for w in table.values() if w < 0x8000)))
 
 
-def general():
-    """Upper-case base letter, by Unicode 3.2, of every character of the Basic Multilingual Plane."""
-    old = unicodedata.ucd_3_2_0
-
-    def weight(code):
-        char = chr(code)
-        if 0xD800 <= code < 0xE000 or old.category(char) == "Cn":
-            return code
-        if code == 0xDF:
-            return ord("S")
-        upper = char.upper()
-        if len(upper) == 1 and ord(upper) < 0x10000 and old.category(upper) != "Cn":
-            char = upper
-        while True:
-            if char in "\u0419":
-                return ord(char)
-            parts = old.decomposition(char).split()
-            if not parts or parts[0].startswith("<") or int(parts[0], 16) >= 0x10000:
-                return ord(char)
-            if any(not old.combining(chr(int(part, 16))) for part in parts[1:]):
-                return ord(char)
-            char = chr(int(parts[0], 16))
-
-    index, pages = [], []
-    for page in range(256):
-        codes = range(page * 256, page * 256 + 256)
-        content = [weight(code) for code in codes]
-        if content == list(codes):
-            index.append(0xFFFF)
-        else:
-            index.append(len(pages))
-            pages.append(content)
-    out = words(index) + b"".join(words(page) for page in pages)
-    open("src/collation/general.bin", "wb").write(out)
-    print(f"general.bin: {len(pages)} pages, {len(out)} bytes")
-
-
-
 if __name__ == "__main__":
     uca(sys.argv[1])
-    general()

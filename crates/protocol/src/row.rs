@@ -47,7 +47,10 @@ impl ColumnFormat {
 
 /// Whether all text of `from` is the same bytes in `to`.
 fn same_bytes(from: Charset, to: Charset) -> bool {
-    from == to || to == Charset::Binary || from.is_utf8() && to == Charset::Utf8mb4 || from == Charset::Ascii
+    from == to
+        || to == Charset::Binary
+        || from.is_utf8() && to == Charset::Utf8mb4
+        || from == Charset::Ascii && to.extends_ascii()
 }
 
 /// Appends the payload of a text row. There must be one value per column.

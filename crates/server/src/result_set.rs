@@ -145,7 +145,7 @@ pub fn definition(column: &ColumnMeta, charset: Option<Charset>) -> ColumnDefini
         org_table: column.org_table.as_bytes(),
         name: column.name.as_bytes(),
         org_name: column.org_name.as_bytes(),
-        collation: if is_json && !is_computed { CollationId::BINARY.0 } else { collation.0 },
+        collation: if is_json && !is_computed { CollationId::BINARY.0 } else { collation.wire_number() },
         length,
         type_code: column.ty.wire_code(),
         flags: wire_flags(column),

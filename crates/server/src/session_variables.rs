@@ -6,9 +6,7 @@
 use std::time::Duration;
 
 use palisade_base::MysqlError;
-use palisade_base::error_catalogue::{
-    ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_COLLATION, ER_UNKNOWN_STORAGE_ENGINE, ER_UNKNOWN_TIME_ZONE,
-};
+use palisade_base::error_catalogue::{ER_UNKNOWN_STORAGE_ENGINE, ER_UNKNOWN_TIME_ZONE};
 use palisade_base::mysql_error;
 use palisade_base::sysvar::{SessionSettings, Setting, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
@@ -49,11 +47,11 @@ pub fn check_text(name: &str, text: &str) -> Result<String, MysqlError> {
 }
 
 fn charset(name: &str) -> Result<Charset, MysqlError> {
-    Charset::by_name(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_CHARACTER_SET, name))
+    Charset::by_name(name).ok_or_else(|| palisade_sql::bind::unknown_charset(name))
 }
 
 fn collation(name: &str) -> Result<&'static Collation, MysqlError> {
-    Collation::by_name(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_COLLATION, name))
+    Collation::by_name(name).ok_or_else(|| palisade_sql::bind::unknown_collation(name))
 }
 
 /// The zone of a `time_zone` value; SYSTEM is the machine's.

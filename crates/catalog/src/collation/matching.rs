@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use super::{Collation, GeneralWeights, Order, UcaWeights};
+use super::{Collation, GeneralWeights, Order, UcaWeights, by_table, expanded};
 
 /// What a LIKE pattern begins with; see [`Collation::like_prefix`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,15 @@ impl Collation {
         left == right
             || match self.order {
                 Order::Uca900 => UcaWeights::new(left).eq(UcaWeights::new(right)),
+                Order::Unicode(unicode) => (0..usize::from(unicode.levels)).all(|level| {
+                    let weights = |text| unicode.weights(self.charset, text, level);
+                    weights(left).eq(weights(right))
+                }),
                 Order::General => GeneralWeights::new(left).eq(GeneralWeights::new(right)),
+                Order::Table(table) => {
+                    by_table(self.charset, left, table).eq(by_table(self.charset, right, table))
+                }
+                Order::BytesExpanding(tables) => expanded(left, tables).eq(expanded(right, tables)),
                 Order::Bytes(table) => match (left, right) {
                     ([a], [b]) => table[usize::from(*a)] == table[usize::from(*b)],
                     _ => false,

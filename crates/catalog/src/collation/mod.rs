@@ -9,18 +9,23 @@
 //! PAD SPACE, not those of their older versions. Collations that tell case or accents apart (`_as_cs`) do not exist.
 
 mod case;
+mod declared;
 mod matching;
 mod sort_key;
 mod tables;
+mod tailoring;
+mod unicode;
 mod watched;
 mod weights;
 
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
+use declared::COLLATIONS;
 pub use matching::{LikePrefix, LikeRest};
 use sort_key::Form;
-use weights::{ByteWeights, GeneralWeights, UCA_SPACE, UcaWeights};
+use unicode::{Unicode, Version};
+use weights::{ByteWeights, GeneralWeights, UCA_SPACE, UcaWeights, by_table, expanded};
 
 use crate::charset::Charset;
 
@@ -71,16 +76,22 @@ impl CollationId {
 enum Order {
     /// Primary weights of the Unicode Collation Algorithm, version 9.0.0.
     Uca900,
+    /// Any other Unicode collation.
+    Unicode(Unicode),
     /// One weight per character: its upper-case base letter.
     General,
     /// One weight per byte, from a table.
     Bytes(&'static [u8; 256]),
+    /// One weight per character, from another table of that kind.
+    Table(&'static [u8]),
+    /// One or two weights per byte: the first ones, and the second ones (0: none).
+    BytesExpanding([&'static [u8; 256]; 2]),
     /// Bytes as they are; for UTF-8 that is the order of code points.
     Binary,
 }
 
 /// A collation.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Collation {
     /// MySQL's number.
     pub id: CollationId,
@@ -95,56 +106,6 @@ pub struct Collation {
     order: Order,
 }
 
-const fn collation(
-    id: CollationId,
-    name: &'static str,
-    charset: Charset,
-    is_default: bool,
-    pad_space: bool,
-    order: Order,
-) -> Collation {
-    Collation { id, name, charset, is_default, pad_space, order }
-}
-
-const PAD: bool = true;
-const NO_PAD: bool = false;
-const DEFAULT: bool = true;
-const OTHER: bool = false;
-
-/// By number.
-#[rustfmt::skip]
-static COLLATIONS: [Collation; 18] = [
-    collation(CollationId::LATIN1_GERMAN1_CI, "latin1_german1_ci", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_GERMAN1_CI)),
-    collation(CollationId::LATIN1_SWEDISH_CI, "latin1_swedish_ci", Charset::Latin1, DEFAULT, PAD, Order::Bytes(&tables::LATIN1_SWEDISH_CI)),
-    collation(CollationId::ASCII_GENERAL_CI, "ascii_general_ci", Charset::Ascii, DEFAULT, PAD, Order::Bytes(&tables::ASCII_CI)),
-    collation(CollationId::LATIN1_DANISH_CI, "latin1_danish_ci", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_DANISH_CI)),
-    collation(CollationId::UTF8MB3_GENERAL_CI, "utf8mb3_general_ci", Charset::Utf8mb3, DEFAULT, PAD, Order::General),
-    collation(CollationId::UTF8MB4_GENERAL_CI, "utf8mb4_general_ci", Charset::Utf8mb4, OTHER, PAD, Order::General),
-    collation(CollationId::UTF8MB4_BIN, "utf8mb4_bin", Charset::Utf8mb4, OTHER, PAD, Order::Binary),
-    collation(CollationId::LATIN1_BIN, "latin1_bin", Charset::Latin1, OTHER, PAD, Order::Binary),
-    collation(CollationId::LATIN1_GENERAL_CI, "latin1_general_ci", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_GENERAL_CI)),
-    collation(CollationId::LATIN1_GENERAL_CS, "latin1_general_cs", Charset::Latin1, OTHER, PAD, Order::Bytes(&tables::LATIN1_GENERAL_CS)),
-    collation(CollationId::BINARY, "binary", Charset::Binary, DEFAULT, NO_PAD, Order::Binary),
-    collation(CollationId::ASCII_BIN, "ascii_bin", Charset::Ascii, OTHER, PAD, Order::Binary),
-    collation(CollationId::UTF8MB3_BIN, "utf8mb3_bin", Charset::Utf8mb3, OTHER, PAD, Order::Binary),
-    collation(CollationId::UTF8MB3_UNICODE_CI, "utf8mb3_unicode_ci", Charset::Utf8mb3, OTHER, PAD, Order::Uca900),
-    collation(CollationId::UTF8MB4_UNICODE_CI, "utf8mb4_unicode_ci", Charset::Utf8mb4, OTHER, PAD, Order::Uca900),
-    collation(CollationId::UTF8MB4_UNICODE_520_CI, "utf8mb4_unicode_520_ci", Charset::Utf8mb4, OTHER, PAD, Order::Uca900),
-    collation(CollationId::UTF8MB4_0900_AI_CI, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, DEFAULT, NO_PAD, Order::Uca900),
-    collation(CollationId::UTF8MB4_0900_BIN, "utf8mb4_0900_bin", Charset::Utf8mb4, OTHER, NO_PAD, Order::Binary),
-];
-
-/// Position in [`COLLATIONS`] of each number; 255 for none.
-static POSITIONS: [u8; 320] = {
-    let mut positions = [255; 320];
-    let mut at = 0;
-    while at < COLLATIONS.len() {
-        positions[COLLATIONS[at].id.0 as usize] = at as u8;
-        at += 1;
-    }
-    positions
-};
-
 impl Collation {
     /// All of them, by number.
     pub fn all() -> &'static [Collation] {
@@ -153,7 +114,7 @@ impl Collation {
 
     /// By number.
     pub fn by_id(id: CollationId) -> Option<&'static Collation> {
-        COLLATIONS.get(usize::from(*POSITIONS.get(usize::from(id.0))?))
+        declared::by_number(id.0)
     }
 
     /// By name, without regard to case; `utf8_...` is `utf8mb3_...`.
@@ -169,10 +130,7 @@ impl Collation {
 
     /// The default collation of a character set.
     pub fn default_of(charset: Charset) -> &'static Collation {
-        let mut candidates = COLLATIONS.iter().filter(|collation| collation.charset == charset);
-        candidates
-            .find(|collation| collation.is_default)
-            .expect("every character set has a default collation")
+        declared::default_of(charset)
     }
 
     /// The `_bin` collation of a character set.
@@ -185,21 +143,34 @@ impl Collation {
 
     /// Whether only identical text is equal (padding aside): `_bin` and `binary`.
     pub fn is_binary_order(&self) -> bool {
-        self.order == Order::Binary
+        matches!(self.order, Order::Binary)
+    }
+
+    /// What MySQL gives as SORTLEN: how much longer than text its sort keys are at most; 0 where they are of no fixed
+    /// size.
+    pub fn sort_length(&self) -> u32 {
+        match self.order {
+            Order::Unicode(unicode) if unicode.version != Version::V900 => 8,
+            Order::Unicode(unicode) if unicode.levels == 4 => 24,
+            Order::Uca900 | Order::Unicode(_) => 0,
+            Order::BytesExpanding(_) => 2,
+            Order::General | Order::Table(_) | Order::Bytes(_) | Order::Binary => 1,
+        }
     }
 
     /// The weight of the space where texts are padded with it.
     fn pad(&self) -> Option<u16> {
         self.pad_space.then_some(match self.order {
             Order::Uca900 => UCA_SPACE,
-            Order::General | Order::Binary => u16::from(b' '),
-            Order::Bytes(table) => u16::from(table[usize::from(b' ')]),
+            Order::Unicode(unicode) => unicode.space(),
+            Order::General | Order::Table(_) | Order::Binary => u16::from(b' '),
+            Order::Bytes(table) | Order::BytesExpanding([table, _]) => u16::from(table[usize::from(b' ')]),
         })
     }
 
     /// Compares two texts.
     pub fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
-        if self.order == Order::Binary && !self.pad_space {
+        if matches!(self.order, Order::Binary) && !self.pad_space {
             return left.cmp(right);
         }
         let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
@@ -218,15 +189,26 @@ impl Collation {
             Order::Bytes(table) => {
                 compare_weights(ByteWeights::new(left, table), ByteWeights::new(right, table), pad)
             }
+            Order::Table(table) => {
+                let weights = |text| by_table(self.charset, text, table);
+                compare_weights(weights(left), weights(right), pad)
+            }
+            Order::BytesExpanding(tables) => {
+                compare_weights(expanded(left, tables), expanded(right, tables), pad)
+            }
             Order::Binary => {
                 let table = &tables::IDENTITY;
                 compare_weights(ByteWeights::new(left, table), ByteWeights::new(right, table), pad)
             }
+            Order::Unicode(unicode) => self.compare_levels(unicode, left, right),
         }
     }
 
     /// Where the first characters begin that differ: of two texts that have `same` bytes in common.
     fn begin_of_difference(&self, left: &[u8], right: &[u8], same: usize) -> usize {
+        if matches!(self.order, Order::Unicode(unicode) if unicode.has_contractions()) {
+            return 0;
+        }
         let mut begin = same;
         if self.charset.is_utf8() {
             let continues = |text: &[u8], at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -235,6 +217,15 @@ impl Collation {
             }
         }
         begin
+    }
+
+    /// Compares level by level.
+    fn compare_levels(&self, unicode: Unicode, left: &[u8], right: &[u8]) -> Ordering {
+        let weights = |text, level| unicode.weights(self.charset, text, level);
+        (0..usize::from(unicode.levels))
+            .map(|level| compare_weights(weights(left, level), weights(right, level), self.pad()))
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
     }
 
     /// A number for the beginning of a text: where two texts' numbers differ, the texts compare as the numbers do. Sorting
@@ -254,8 +245,11 @@ impl Collation {
                 }
                 _ => first_weights(UcaWeights::new(text), pad),
             },
+            Order::Unicode(unicode) => first_weights(unicode.weights(self.charset, text, 0), pad),
             Order::General => first_weights(GeneralWeights::new(text), pad),
             Order::Bytes(table) => first_weights(ByteWeights::new(text, table), pad),
+            Order::Table(table) => first_weights(by_table(self.charset, text, table), pad),
+            Order::BytesExpanding(tables) => first_weights(expanded(text, tables), pad),
             Order::Binary => first_weights(ByteWeights::new(text, &tables::IDENTITY), pad),
         }
     }
@@ -275,19 +269,26 @@ impl Collation {
                 state.write_u8(0xff);
             }
             Order::Uca900 => hash_weights(UcaWeights::new(text), pad, state),
+            Order::Unicode(unicode) => (0..usize::from(unicode.levels))
+                .for_each(|level| hash_weights(unicode.weights(self.charset, text, level), pad, state)),
             Order::General => hash_weights(GeneralWeights::new(text), pad, state),
             Order::Bytes(table) => hash_weights(ByteWeights::new(text, table), pad, state),
+            Order::Table(table) => hash_weights(by_table(self.charset, text, table), pad, state),
+            Order::BytesExpanding(tables) => hash_weights(expanded(text, tables), pad, state),
         }
     }
 
     /// What the sort keys of this collation look like.
     fn form(&self) -> Form {
-        let wide = matches!(self.order, Order::Uca900 | Order::General);
+        let wide = matches!(self.order, Order::Uca900 | Order::Unicode(_) | Order::General | Order::Table(_));
         match (self.pad(), self.order) {
             (Some(space), _) => Form::Padded { space, wide },
+            (None, Order::Unicode(unicode)) => Form::Levels(unicode.levels),
             (None, Order::Binary) => Form::BytesEscaped,
             (None, Order::Uca900) => Form::WordsEnded,
-            (None, Order::General | Order::Bytes(_)) => unreachable!("these collations are PAD SPACE"),
+            (None, Order::General | Order::Table(_) | Order::Bytes(_) | Order::BytesExpanding(_)) => {
+                unreachable!("these collations are PAD SPACE")
+            }
         }
     }
 
@@ -299,6 +300,17 @@ impl Collation {
                 out.push(0);
             }
             (Form::BytesEscaped, _) => sort_key::put_escaped(text, out),
+            (Form::Levels(levels), Order::Unicode(unicode)) => {
+                out.reserve(3 * usize::from(levels) * text.len());
+                for level in 0..usize::from(levels) {
+                    sort_key::put_words(unicode.weights(self.charset, text, level), out);
+                    out.extend_from_slice(&sort_key::LEVEL_END);
+                }
+            }
+            (Form::Levels(_), _) => unreachable!("only Unicode collations have levels"),
+            (Form::Padded { space, wide }, Order::Unicode(unicode)) => {
+                sort_key::put_padded(unicode.weights(self.charset, text, 0), space, wide, out);
+            }
             (Form::Padded { space, wide }, Order::Uca900) => {
                 sort_key::put_padded(UcaWeights::new(text), space, wide, out);
             }
@@ -307,6 +319,12 @@ impl Collation {
             }
             (Form::Padded { space, wide }, Order::Bytes(table)) => {
                 sort_key::put_padded(ByteWeights::new(text, table), space, wide, out);
+            }
+            (Form::Padded { space, wide }, Order::Table(table)) => {
+                sort_key::put_padded(by_table(self.charset, text, table), space, wide, out);
+            }
+            (Form::Padded { space, wide }, Order::BytesExpanding(tables)) => {
+                sort_key::put_padded(expanded(text, tables), space, wide, out);
             }
             (Form::Padded { space, wide }, Order::Binary) => {
                 sort_key::put_padded(ByteWeights::new(text, &tables::IDENTITY), space, wide, out);
@@ -317,9 +335,24 @@ impl Collation {
     /// Appends bytes with which the sort key of every text begins that begins with `prefix` (LIKE 'abc%'). Other
     /// sort keys may begin so too.
     pub fn sort_key_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
-        match self.form() {
+        // What follows could make a contraction of the last character, and LIKE knows no contractions.
+        let prefix = match self.order {
+            Order::Unicode(unicode) => &prefix[..unicode.before_contractions(self.charset, prefix)],
+            _ => prefix,
+        };
+        match (self.form(), self.order) {
+            (Form::Levels(_), Order::Unicode(unicode)) => {
+                sort_key::put_words(unicode.weights(self.charset, prefix, 0), out);
+            }
+            (form, _) => self.whole_key_prefix(form, prefix, out),
+        }
+    }
+
+    fn whole_key_prefix(&self, form: Form, prefix: &[u8], out: &mut Vec<u8>) {
+        match form {
             Form::WordsEnded => put_words(prefix, out),
             Form::BytesEscaped => sort_key::put_escaped_prefix(prefix, out),
+            Form::Levels(_) => unreachable!("only Unicode collations have levels"),
             // The whole key without its end, which is where a trailing run of spaces would have to be told.
             Form::Padded { wide, .. } => {
                 self.sort_key(prefix, out);
@@ -331,7 +364,7 @@ impl Collation {
     /// Whether [`sort_key`](Self::sort_key) can be read back: always for NO PAD bytes; but trailing spaces for
     /// PAD SPACE.
     pub(crate) fn is_decodable(&self) -> bool {
-        self.order == Order::Binary
+        matches!(self.order, Order::Binary)
     }
 
     /// Length of the sort key at the start of `bytes`, each XORed with `mask`; `None` if there is none.

@@ -4,6 +4,7 @@
 //! | collation | form |
 //! |---|---|
 //! | Unicode, NO PAD | each weight in 2 bytes, big-endian; then 0x00, below every weight's first byte |
+//! | Unicode, several levels or a language | of each level: each weight in 2 bytes; then 0x00 0x00 |
 //! | bytes, NO PAD | the bytes, 0x00 as 0x00 0xff; then 0x00 0x00 |
 //! | PAD SPACE | see below; a unit is a weight in 2 bytes, or 1 for collations of bytes |
 //!
@@ -24,6 +25,8 @@
 pub(super) enum Form {
     /// 2 bytes a weight, ended by 0x00.
     WordsEnded,
+    /// So many levels of 2 bytes a weight, each ended by 0x00 0x00.
+    Levels(u8),
     /// Bytes, with 0x00 escaped.
     BytesEscaped,
     /// Padded with this weight; `wide` weights have 2 bytes.
@@ -33,6 +36,16 @@ pub(super) enum Form {
 const BELOW: u8 = 1;
 const END: u8 = 2;
 const ABOVE: u8 = 3;
+
+/// What ends a level of a [`Form::Levels`] sort key: below every weight.
+pub(super) const LEVEL_END: [u8; 2] = [0, 0];
+
+/// Weights in 2 bytes each.
+pub(super) fn put_words(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    for weight in weights {
+        out.extend_from_slice(&weight.to_be_bytes());
+    }
+}
 
 /// The [`Form::Padded`] sort key.
 pub(super) fn put_padded(weights: impl Iterator<Item = u16>, space: u16, wide: bool, out: &mut Vec<u8>) {
@@ -104,6 +117,15 @@ fn walk(form: Form, bytes: &[u8], mask: u8, mut give: impl FnMut(u8)) -> Option<
                 at += 2;
             }
             Some(at + 1)
+        }
+        Form::Levels(levels) => {
+            for _ in 0..levels {
+                while [byte(at)?, byte(at + 1)?] != LEVEL_END {
+                    at += 2;
+                }
+                at += 2;
+            }
+            Some(at)
         }
         Form::BytesEscaped => loop {
             match (byte(at)?, byte(at + 1)) {

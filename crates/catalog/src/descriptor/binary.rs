@@ -4,7 +4,8 @@
 //! A later version appends fields at the end of a record, or gives a flag a neighbour in its byte, and raises
 //! [`FORMAT_VERSION`]; a reader of that version fills them in when it reads an earlier one. Version 2 brought
 //! [`Index::implicit`] and [`Column::names_collation`]: a byte of flags of version 1 is 0 or 1, which says no
-//! to both. Whatever the bytes are, reading gives an error, not a panic, and what
+//! to both. Version 3 gave `_unicode_ci` and `_unicode_520_ci` the weights of their own versions of Unicode; columns
+//! of earlier versions keep the order their indexes are in. Whatever the bytes are, reading gives an error, not a panic, and what
 //! is read is a definition, not yet a table: `Table::new` checks it.
 
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::types::{IntWidth, LobSize, SqlType};
 use crate::value::{Bytes, EnumValue, SetValue, Value};
 
 /// Version written now.
-pub const FORMAT_VERSION: u8 = 2;
+pub const FORMAT_VERSION: u8 = 3;
 
 /// Why bytes are not a descriptor, or a definition not a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -519,7 +520,15 @@ pub(super) fn encode_table(def: &TableDef) -> Vec<u8> {
 }
 
 pub(super) fn decode_table(bytes: &[u8]) -> Result<TableDef> {
-    decode(bytes)
+    let mut def: TableDef = decode(bytes)?;
+    if bytes.first().is_some_and(|version| *version < 3) {
+        for column in &mut def.columns {
+            if let Some(collation) = column.sql_type.collation_mut() {
+                *collation = collation.as_before_version_3();
+            }
+        }
+    }
+    Ok(def)
 }
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {

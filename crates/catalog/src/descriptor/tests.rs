@@ -64,7 +64,30 @@ fn flags_of_version_2_are_off_in_what_version_1_wrote() {
     assert_eq!(bytes[0], FORMAT_VERSION);
     // Version 1 had a byte for each flag: 0 or 1, as the others of its byte are off.
     bytes[0] = 1;
+    for column in &mut def.columns {
+        if let Some(collation) = column.sql_type.collation_mut() {
+            *collation = collation.as_before_version_3();
+        }
+    }
     assert_eq!(TableDef::from_bytes(&bytes), Ok(def));
+}
+
+#[test]
+fn collations_of_version_2_keep_the_order_of_their_indexes() {
+    let mut prng = Prng::new(test_seed(63));
+    let mut def = random_def(&mut prng);
+    def.columns[0].sql_type = SqlType::VarChar { length: 9, collation: CollationId::UTF8MB4_UNICODE_CI };
+    let mut bytes = def.to_bytes();
+    let collation = |bytes: &[u8]| TableDef::from_bytes(bytes).unwrap().columns[0].sql_type.collation();
+    assert_eq!(collation(&bytes), CollationId::UTF8MB4_UNICODE_CI);
+    bytes[0] = 2;
+    let before = collation(&bytes);
+    assert_ne!(before, CollationId::UTF8MB4_UNICODE_CI);
+    assert_eq!((before.get().name, before.wire_number()), ("utf8mb4_unicode_ci", 224));
+    assert!(before.get().compare("한".as_bytes(), "\u{1112}\u{1161}\u{11ab}".as_bytes()).is_eq());
+    // Written again it stays what it is.
+    let again = TableDef::from_bytes(&bytes).unwrap().to_bytes();
+    assert_eq!((again[0], collation(&again)), (FORMAT_VERSION, before));
 }
 
 #[test]

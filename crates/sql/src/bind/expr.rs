@@ -435,7 +435,7 @@ impl Binder<'_> {
     fn collate(&mut self, operand: &ast::Expr, name: &str) -> SqlResult<Expr> {
         let mut operand = self.expr(operand)?;
         let Some(collation) = Collation::by_name(name) else {
-            return Err(mysql_error!(ER_UNKNOWN_COLLATION, name));
+            return Err(crate::bind::unknown_collation(name));
         };
         let charset = operand.ty.collation().get().charset;
         let bytes = matches!(

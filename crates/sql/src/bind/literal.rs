@@ -1,6 +1,6 @@
 //! Constants as they were written, with the types MySQL gives them.
 
-use palisade_base::error_catalogue::{ER_ILLEGAL_VALUE_FOR_TYPE, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_VALUE};
+use palisade_base::error_catalogue::{ER_ILLEGAL_VALUE_FOR_TYPE, ER_WRONG_VALUE};
 use palisade_base::mysql_error;
 use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
 use palisade_parser::ast::{Literal, TemporalKind};
@@ -41,7 +41,7 @@ impl Binder<'_> {
                         let client = self.session.variables.character_set_client.get().charset;
                         let charset = connection.get().charset;
                         let mut bytes = string.value.clone();
-                        if client != charset && !bytes.is_ascii() && client != Charset::Binary {
+                        if !client.has_the_bytes_of(charset, &bytes) {
                             bytes.clear();
                             palisade_catalog::charset::convert(&string.value, client, charset, &mut bytes);
                         }
@@ -96,7 +96,7 @@ impl Binder<'_> {
 pub fn charset_collation(name: &str) -> SqlResult<CollationId> {
     match Charset::by_name(name) {
         Some(charset) => Ok(Collation::default_of(charset).id),
-        None => Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name)),
+        None => Err(crate::bind::unknown_charset(name)),
     }
 }
 

@@ -36,7 +36,7 @@ pub mod window;
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::ER_NOT_SUPPORTED_YET;
+use palisade_base::error_catalogue::{ER_NOT_SUPPORTED_YET, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_COLLATION};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Dictionary, Engine, Table};
@@ -80,6 +80,22 @@ pub fn not_supported(construct: impl std::fmt::Display) -> SqlError {
         &ER_NOT_SUPPORTED_YET,
         format!("This version of Palisade doesn't yet support '{construct}'"),
     )
+}
+
+/// 1115 for a character set that MySQL does not have either; 1235 for one that it has.
+pub fn unknown_charset(name: &str) -> SqlError {
+    match palisade_catalog::charset::is_missing(name) {
+        true => not_supported(format_args!("the character set {name}")),
+        false => mysql_error!(ER_UNKNOWN_CHARACTER_SET, name),
+    }
+}
+
+/// 1273 for a collation that MySQL does not have either; 1235 for one that it has.
+pub fn unknown_collation(name: &str) -> SqlError {
+    match palisade_catalog::charset::is_missing(name) {
+        true => not_supported(format_args!("the collation {name}")),
+        false => mysql_error!(ER_UNKNOWN_COLLATION, name),
+    }
 }
 
 /// About how many bytes of a plan an expression or a column makes.

@@ -71,7 +71,7 @@ pub fn define(
             data_type.collation = Some(collation.clone());
         }
     }
-    let declared = types::declared(name, &data_type, inherited)?;
+    let declared = types::declared(name, &data_type, inherited, definer.client_collation)?;
     let mut column = Column::new(name.clone(), declared.sql_type, 0);
     column.zerofill = declared.zerofill;
     column.names_collation = data_type.charset.is_some() || data_type.collation.is_some();

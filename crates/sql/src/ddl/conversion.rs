@@ -1,7 +1,9 @@
 //! Types of columns that change under rows that are there.
 
+use std::sync::Arc;
+
 use palisade_catalog::types::LobSize;
-use palisade_catalog::{CollationId, SqlType};
+use palisade_catalog::{Bytes, CollationId, SqlType, charset};
 
 /// Whether values of type `old` are values of type `new` as they are, byte by byte, for MySQL.
 pub fn keeps_bytes(old: &SqlType, new: &SqlType) -> bool {
@@ -51,8 +53,23 @@ pub fn in_collation(ty: &SqlType, collation: CollationId) -> SqlType {
             };
             SqlType::Text { size, collation }
         }
-        SqlType::Enum { members, .. } => SqlType::Enum { members: members.clone(), collation },
-        SqlType::Set { members, .. } => SqlType::Set { members: members.clone(), collation },
+        SqlType::Enum { members, collation: old } => {
+            SqlType::Enum { members: members_in(members, *old, collation), collation }
+        }
+        SqlType::Set { members, collation: old } => {
+            SqlType::Set { members: members_in(members, *old, collation), collation }
+        }
         other => other.clone(),
     }
+}
+
+/// The members of an ENUM or SET in another collation's character set.
+fn members_in(members: &Arc<[Bytes]>, from: CollationId, to: CollationId) -> Arc<[Bytes]> {
+    let (from, to) = (from.get().charset, to.get().charset);
+    let convert = |member: &Bytes| {
+        let mut converted = Vec::new();
+        charset::convert(member, from, to, &mut converted);
+        Bytes::from(converted)
+    };
+    members.iter().map(convert).collect()
 }

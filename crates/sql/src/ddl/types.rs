@@ -3,12 +3,11 @@
 use palisade_base::error_catalogue::{
     ER_COLLATION_CHARSET_MISMATCH, ER_DUPLICATED_VALUE_IN_TYPE, ER_INVALID_YEAR_COLUMN_LENGTH,
     ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION,
-    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_TOO_LONG_SET_ENUM_VALUE, ER_UNKNOWN_CHARACTER_SET,
-    ER_UNKNOWN_COLLATION,
+    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_TOO_LONG_SET_ENUM_VALUE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::types::{IntWidth, LobSize};
-use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType};
+use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, charset};
 use palisade_parser::ast::{DataType, TypeKind};
 
 use super::unsupported;
@@ -32,15 +31,13 @@ pub fn collation_of(
     inherited: CollationId,
 ) -> SqlResult<CollationId> {
     let charset = match charset {
-        Some(name) => {
-            Some(Charset::by_name(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_CHARACTER_SET, name))?)
-        }
+        Some(name) => Some(Charset::by_name(name).ok_or_else(|| crate::bind::unknown_charset(name))?),
         None => None,
     };
     let Some(name) = collation else {
         return Ok(charset.map_or(inherited, |charset| Collation::default_of(charset).id));
     };
-    let collation = Collation::by_name(name).ok_or_else(|| mysql_error!(ER_UNKNOWN_COLLATION, name))?;
+    let collation = Collation::by_name(name).ok_or_else(|| crate::bind::unknown_collation(name))?;
     match charset {
         Some(charset) if charset != collation.charset => {
             Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, name, charset.name()))
@@ -67,8 +64,14 @@ fn length(column: &str, length: u64, most: u64) -> SqlResult<u32> {
     Ok(length as u32)
 }
 
-/// The type of column `column` as declared; `inherited` is the table's collation.
-pub fn declared(column: &str, ty: &DataType, inherited: CollationId) -> SqlResult<DeclaredType> {
+/// The type of column `column` as declared; `inherited` is the table's collation, members are in the character set
+/// of `client`.
+pub fn declared(
+    column: &str,
+    ty: &DataType,
+    inherited: CollationId,
+    client: CollationId,
+) -> SqlResult<DeclaredType> {
     let unsigned = ty.unsigned;
     let integer = |width, display: Option<u64>| -> SqlResult<DeclaredType> {
         let display_width = match display {
@@ -126,13 +129,13 @@ pub fn declared(column: &str, ty: &DataType, inherited: CollationId) -> SqlResul
         TypeKind::Json => SqlType::Json,
         TypeKind::Geometry(name) => return unsupported(&format!("the type {}", name.to_ascii_uppercase())),
         TypeKind::Vector(_) => return unsupported("the type VECTOR"),
-        _ => text(column, ty, inherited)?,
+        _ => text(column, ty, inherited, client)?,
     };
     Ok(DeclaredType { sql_type, zerofill: ty.zerofill, display_width: None })
 }
 
 /// Character types, ENUM and SET.
-fn text(column: &str, ty: &DataType, inherited: CollationId) -> SqlResult<SqlType> {
+fn text(column: &str, ty: &DataType, inherited: CollationId, client: CollationId) -> SqlResult<SqlType> {
     let mut collation = collation_of(ty.charset.as_deref(), ty.collation.as_deref(), inherited)?;
     if ty.binary {
         collation = Collation::binary_of(collation.get().charset).id;
@@ -148,12 +151,14 @@ fn text(column: &str, ty: &DataType, inherited: CollationId) -> SqlResult<SqlTyp
             let length = length(column, *characters, 65_535 / per_character)?;
             if binary { SqlType::VarBinary { length } } else { SqlType::VarChar { length, collation } }
         }
-        TypeKind::Enum(members) => {
-            SqlType::Enum { members: checked_members(column, "ENUM", members, 65_535, collation)?, collation }
-        }
-        TypeKind::Set(members) => {
-            SqlType::Set { members: checked_members(column, "SET", members, 64, collation)?, collation }
-        }
+        TypeKind::Enum(members) => SqlType::Enum {
+            members: checked_members(column, "ENUM", members, 65_535, collation, client)?,
+            collation,
+        },
+        TypeKind::Set(members) => SqlType::Set {
+            members: checked_members(column, "SET", members, 64, collation, client)?,
+            collation,
+        },
         kind => {
             let size = match kind {
                 TypeKind::TinyText => LobSize::Tiny,
@@ -178,12 +183,18 @@ fn checked_members(
     members: &[Vec<u8>],
     most: usize,
     collation: CollationId,
+    client: CollationId,
 ) -> SqlResult<std::sync::Arc<[Bytes]>> {
     if members.len() > most {
         return Err(mysql_error!(ER_TOO_BIG_SET, column));
     }
     // trailing spaces of members are dropped, as in MySQL
-    let members: Vec<Bytes> = members.iter().map(|member| Bytes::from(trim_end(member))).collect();
+    let in_column_set = |member: &Vec<u8>| {
+        let mut converted = Vec::new();
+        charset::convert(trim_end(member), client.get().charset, collation.get().charset, &mut converted);
+        Bytes::from(converted)
+    };
+    let members: Vec<Bytes> = members.iter().map(in_column_set).collect();
     for (place, member) in members.iter().enumerate() {
         if collation.get().charset.prefix_len(member, LONGEST_MEMBER) < member.len() {
             return Err(mysql_error!(ER_TOO_LONG_SET_ENUM_VALUE, column));

@@ -155,7 +155,7 @@ impl Sql {
         let charset = match (Charset::by_name(&named), charset) {
             (Some(charset), _) => charset,
             (None, None) => Charset::Utf8mb4,
-            (None, Some(name)) => return Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name)),
+            (None, Some(name)) => return Err(crate::bind::unknown_charset(name)),
         };
         let collation = Collation::default_of(charset).id;
         Ok(crate::expr::common::text_of(u64::from(u32::MAX), collation))

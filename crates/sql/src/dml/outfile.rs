@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_AMBIGUOUS_FIELD_TERM, ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET};
+use palisade_base::error_catalogue::{ER_AMBIGUOUS_FIELD_TERM, ER_TOO_MANY_ROWS};
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert;
 use palisade_catalog::types::flags;
@@ -83,7 +83,7 @@ impl Form {
             None => None,
             Some(name) => {
                 let known = Charset::by_name(name);
-                Some(known.ok_or_else(|| mysql_error!(ER_UNKNOWN_CHARACTER_SET, name))?)
+                Some(known.ok_or_else(|| crate::bind::unknown_charset(name))?)
             }
         };
         let form = Form {

@@ -5,7 +5,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::store::{self, Level, StoreContext};
 use palisade_catalog::temporal::{TemporalMode, Timestamp};
-use palisade_catalog::{CollationId, Column, SqlType, TableDef, Value, ValueRef};
+use palisade_catalog::{Charset, CollationId, Column, SqlType, TableDef, Value, ValueRef, charset};
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
 use crate::bind::scope::{Scope, Source};
@@ -379,10 +379,14 @@ fn described_duplicate(
             text.extend_from_slice(b"NULL");
         }
         value.as_ref().append_text(ty, &mut text);
+        let charset = ty.collation().get().charset;
         if let Some(prefix) = part.prefix {
-            let charset = ty.collation().get().charset;
             let length = charset.prefix_len(text.tail(start)?, prefix as usize);
             text.truncate(start + length);
+        }
+        if !charset.has_the_bytes_of(Charset::Utf8mb4, text.tail(start)?) {
+            let own = text.split_off(start);
+            charset::convert(&own, charset, Charset::Utf8mb4, &mut text);
         }
     }
     let escaped = |byte: &u8| match byte {

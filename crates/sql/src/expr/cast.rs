@@ -379,7 +379,7 @@ impl Context<'_> {
     /// Text in another character set; what it cannot say becomes `?`.
     pub fn transcode(&mut self, text: Bytes, from: CollationId, to: CollationId) -> SqlResult<Bytes> {
         let (from, to) = (from.get().charset, to.get().charset);
-        if from == to || text.is_ascii() || from.is_utf8() && to == Charset::Utf8mb4 {
+        if from.has_the_bytes_of(to, &text) {
             return Ok(text);
         }
         let mut out = Vec::with_capacity(text.len());

@@ -230,7 +230,7 @@ fn is_constant(expr: &Expr) -> bool {
 
 /// The collation in which texts are compared, and how strongly it is insisted on.
 pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
-    let found = aggregate(operands, |_, _| None).filter(|found| found.1 != Coercibility::Conflict);
+    let found = aggregate(operands, |_, _, _| None).filter(|found| found.1 != Coercibility::Conflict);
     found.ok_or_else(|| incompatible(operands, operation))
 }
 
@@ -238,8 +238,9 @@ pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(C
 /// one character set that do not go together comes its binary one, which gives way to every other but cannot
 /// be compared with itself.
 pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
-    let unsettled = |left: CollationId, strength| {
-        (strength != Coercibility::Explicit).then(|| (binary_collation(left), Coercibility::Conflict))
+    let unsettled = |left: CollationId, right: CollationId, strength| {
+        let one_set = left.get().charset == right.get().charset && strength != Coercibility::Explicit;
+        one_set.then(|| (binary_collation(left), Coercibility::Conflict))
     };
     aggregate(operands, unsettled).ok_or_else(|| incompatible(operands, operation))
 }
@@ -247,7 +248,7 @@ pub fn result_collation(operands: &[&Expr], operation: &str) -> SqlResult<(Colla
 /// The collation that operands agree on; `unsettled` decides where two of equal strength do not.
 fn aggregate(
     operands: &[&Expr],
-    unsettled: impl Fn(CollationId, Coercibility) -> Option<(CollationId, Coercibility)>,
+    unsettled: impl Fn(CollationId, CollationId, Coercibility) -> Option<(CollationId, Coercibility)>,
 ) -> Option<(CollationId, Coercibility)> {
     let mut found = operands.iter().filter_map(|operand| match &operand.ty {
         // bits are bytes where they stand for a text
@@ -257,7 +258,7 @@ fn aggregate(
     });
     let Some(first) = found.next() else { return Some((CollationId::default(), Coercibility::Numeric)) };
     found.try_fold(first, |current, next| {
-        reconcile(current, next).or_else(|| unsettled(current.0, current.1.min(next.1)))
+        reconcile(current, next).or_else(|| unsettled(current.0, next.0, current.1.min(next.1)))
     })
 }
 
@@ -267,6 +268,10 @@ fn reconcile(
 ) -> Option<(CollationId, Coercibility)> {
     if left.0 == right.0 {
         return Some((left.0, left.1.min(right.1)));
+    }
+    if left.0.wire_number() == right.0.wire_number() {
+        // One of them is as it was before: the other is what the name means now.
+        return Some((left.0.min(right.0), left.1.min(right.1)));
     }
     let (strong, weak) = if left.1 <= right.1 { (left, right) } else { (right, left) };
     let (strong_collation, weak_collation) = (strong.0.get(), weak.0.get());
@@ -303,10 +308,15 @@ fn reconcile(
         Charset::Utf8mb4 => 3,
         Charset::Utf8mb3 => 2,
         Charset::Ascii => 0,
-        Charset::Latin1 | Charset::Binary => 1,
+        _ => 1,
     };
     let (l, r) = (rank(strong_collation.charset), rank(weak_collation.charset));
-    Some(if l >= r { strong } else { weak })
+    match l.cmp(&r) {
+        std::cmp::Ordering::Less => Some(weak),
+        std::cmp::Ordering::Greater => Some(strong),
+        // Neither of two sets of some alphabet has the other's characters.
+        std::cmp::Ordering::Equal => None,
+    }
 }
 
 fn incompatible(operands: &[&Expr], operation: &str) -> crate::SqlError {

@@ -420,7 +420,7 @@ impl Context<'_> {
     /// 3854 if a text has characters that another character set does not have.
     fn refuse_loss(&mut self, text: &[u8], from: CollationId, to: CollationId) -> SqlResult<()> {
         let (from, to) = (from.get().charset, to.get().charset);
-        if text.is_ascii() || to.is_utf8() {
+        if from.has_the_bytes_of(to, text) || to.is_utf8() {
             return Ok(());
         }
         let (mut there, mut back) = (Vec::new(), Vec::new());

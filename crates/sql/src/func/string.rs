@@ -1,8 +1,6 @@
 //! Functions of text and binary strings.
 
-use palisade_base::error_catalogue::{
-    ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS,
-};
+use palisade_base::error_catalogue::{ER_INVALID_CHARACTER_STRING, ER_UNKNOWN_LOCALE, ER_WRONG_ARGUMENTS};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{Bytes, Charset, Collation, CollationId, SqlType, Value, ValueRef};
@@ -90,7 +88,7 @@ fn conv_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     let name = String::from_utf8_lossy(keyword(arguments.at(0)?)?).into_owned();
     let Some(charset) = Charset::by_name(&name) else {
-        return Err(mysql_error!(ER_UNKNOWN_CHARACTER_SET, name));
+        return Err(crate::bind::unknown_charset(&name));
     };
     let length = (arguments.len() as u64 - 1) * 4;
     Ok(Typed::nullable(text_of_length(length, Collation::default_of(charset).id)))

@@ -257,20 +257,17 @@ fn collations(_: &Source<'_>) -> Rows {
     let row = |collation: &Collation| {
         let default = if collation.is_default { "Yes" } else { "" };
         let pad = if collation.pad_space { "PAD SPACE" } else { "NO PAD" };
-        // MySQL's numbers: 0 where a character has one weight of its own size, 8 for UCA sort keys
-        let sort_length =
-            if collation.name.contains("unicode") { 8 } else { u64::from(!collation.name.contains("0900")) };
         vec![
             text(collation.name),
             text(collation.charset.name()),
             number(collation.id.0),
             text(default),
             text("Yes"),
-            number(sort_length),
+            number(collation.sort_length()),
             text(pad),
         ]
     };
-    Collation::all().iter().map(row).collect()
+    by_character_set().into_iter().map(row).collect()
 }
 
 fn keywords(_: &Source<'_>) -> Rows {
@@ -278,9 +275,16 @@ fn keywords(_: &Source<'_>) -> Rows {
     palisade_parser::lexer::Keyword::listed().into_iter().map(row).collect()
 }
 
+/// The collations by the name of their character set, then by number.
+fn by_character_set() -> Vec<&'static Collation> {
+    let mut sorted: Vec<&Collation> = Collation::all().iter().collect();
+    sorted.sort_by_key(|collation| (collation.charset.name(), collation.id));
+    sorted
+}
+
 fn applicability(_: &Source<'_>) -> Rows {
-    Collation::all()
-        .iter()
+    by_character_set()
+        .into_iter()
         .map(|collation| vec![text(collation.name), text(collation.charset.name())])
         .collect()
 }

@@ -106,6 +106,16 @@ fn at_places(row: &[Value], places: &[usize]) -> SqlResult<Vec<Value>> {
     places.iter().map(|place| row.at(*place).cloned()).collect()
 }
 
+/// A listing in the order of its first column, a name.
+fn by_first_column(mut listing: Listing) -> Listing {
+    let name = |row: &Vec<Value>| match row.first() {
+        Some(Value::Bytes(name)) => name.to_vec(),
+        _ => Vec::new(),
+    };
+    listing.rows.sort_by_cached_key(name);
+    listing
+}
+
 /// The rows that LIKE lets through. The column's name shows the pattern where MySQL does.
 pub fn filter_like(listing: &mut Listing, what: &ShowWhat, pattern: &[u8]) {
     let collation = CollationId::UTF8MB4_GENERAL_CI.get();
@@ -269,7 +279,7 @@ impl Shower<'_> {
                     ("SORTLEN", "Sortlen"),
                     ("PAD_ATTRIBUTE", "Pad_attribute"),
                 ];
-                picked(self.required("COLLATIONS")?, &picks, |_| true)?
+                by_first_column(picked(self.required("COLLATIONS")?, &picks, |_| true)?)
             }
             ShowWhat::OpenTables { database } => self.open_tables(database.as_deref()),
             ShowWhat::Triggers { .. } => {

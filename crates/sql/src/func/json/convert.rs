@@ -15,7 +15,8 @@ use crate::expr::{CastTarget, Context, Expr, Node, SubqueryUse};
 pub fn utf8_text(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<String> {
     let text = text_of(value, &expr.ty);
     let from = if expr.ty.is_text() { expr.ty.collation().get().charset } else { Charset::Utf8mb4 };
-    if from.is_utf8() && text.len() <= PIECE {
+    let is_utf8 = from.is_utf8() || from.has_the_bytes_of(Charset::Utf8mb4, &text);
+    if is_utf8 && text.len() <= PIECE {
         return Ok(String::from_utf8_lossy(&text).into_owned());
     }
     let mut out = Vec::with_capacity(text.len());

@@ -1,0 +1,74 @@
+-- Collations of languages: order, equality, unique indexes, grouping, LIKE, case.
+DROP DATABASE IF EXISTS colls_languages;
+CREATE DATABASE colls_languages CHARACTER SET utf8mb4;
+USE colls_languages;
+-- What a collation is.
+SELECT COLLATION_NAME, CHARACTER_SET_NAME, ID, IS_DEFAULT, IS_COMPILED, SORTLEN, PAD_ATTRIBUTE FROM information_schema.collations WHERE collation_name REGEXP '^utf8mb4_(swedish|.*0900|unicode)' ORDER BY id;
+SHOW COLLATION LIKE 'utf8mb4_cs%';
+SHOW COLLATION WHERE Charset = 'utf8mb3' AND `Collation` LIKE '%s%h_ci';
+-- One list of words in many orders.
+CREATE TABLE words (id INT PRIMARY KEY AUTO_INCREMENT, w VARCHAR(20) COLLATE utf8mb4_0900_bin);
+INSERT INTO words (w) VALUES ('a'),('A'),('á'),('ä'),('Ä'),('å'),('aa'),('Aa'),('ae'),('æ'),('b'),('c'),('ch'),('Ch'),('cH'),('ci'),('č'),('cs'),('ccs'),('ç'),('d'),('dz'),('dzs'),('ddzs'),('đ'),('ð'),('e'),('é'),('h'),('i'),('ı'),('İ'),('I'),('l'),('ll'),('lj'),('ł'),('lz'),('n'),('ñ'),('nj'),('o'),('ö'),('ő'),('ø'),('oe'),('p'),('r'),('ř'),('s'),('ss'),('ß'),('š'),('t'),('ť'),('u'),('ü'),('ű'),('v'),('w'),('y'),('z'),('ž'),('þ'),('а'),('е'),('ё'),('є'),('і'),('я'),('α'),('あ'),('ア'),('カー'),('カア'),('一'),('丁'),('中'),('啊'),('가'),('😀');
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_0900_as_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_unicode_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_unicode_520_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_swedish_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_sv_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_da_0900_ai_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_da_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_cs_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_czech_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_hu_0900_ai_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_hr_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_es_trad_0900_ai_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_de_pb_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_tr_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_esperanto_ci, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_ru_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_ja_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_ja_0900_as_cs_ks, id SEPARATOR ' ') AS w FROM words;
+SELECT GROUP_CONCAT(w ORDER BY w COLLATE utf8mb4_zh_0900_as_cs, id SEPARATOR ' ') AS w FROM words;
+-- Columns, with indexes.
+CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, cs VARCHAR(20) COLLATE utf8mb4_0900_as_cs, hu VARCHAR(20) COLLATE utf8mb4_hu_0900_ai_ci, tr VARCHAR(20) COLLATE utf8mb4_turkish_ci, cz CHAR(20) COLLATE utf8mb4_czech_ci, KEY (cs), KEY (hu, id), KEY (tr), KEY (cz));
+INSERT INTO t (cs, hu, tr, cz) SELECT w, w, w, w FROM words;
+SELECT cs FROM t FORCE INDEX (cs) WHERE cs BETWEEN 'a' AND 'b' ORDER BY cs;
+SELECT cs FROM t FORCE INDEX (cs) WHERE cs = 'Ä';
+SELECT hu FROM t FORCE INDEX (hu) WHERE hu LIKE 'd%' ORDER BY id;
+SELECT hu FROM t IGNORE INDEX (hu) WHERE hu LIKE 'd%' ORDER BY id;
+SELECT hu FROM t FORCE INDEX (hu) WHERE hu LIKE 'dzs' ORDER BY id;
+SELECT hu FROM t FORCE INDEX (hu) WHERE hu >= 'd' AND hu < 'e' ORDER BY hu DESC, id;
+SELECT cz FROM t FORCE INDEX (cz) WHERE cz LIKE 'c%' ORDER BY id;
+SELECT cz FROM t IGNORE INDEX (cz) WHERE cz LIKE 'cH' ORDER BY id;
+SELECT cz FROM t FORCE INDEX (cz) WHERE cz = 'CH' ORDER BY id;
+SELECT cz FROM t FORCE INDEX (cz) WHERE cz > 'h' AND cz < 'i' ORDER BY cz, id;
+SELECT GROUP_CONCAT(tr ORDER BY id) AS g, COUNT(*) FROM t WHERE tr IN ('i', 'I', 'ı', 'İ') GROUP BY tr ORDER BY g;
+SELECT GROUP_CONCAT(cz ORDER BY id) AS g, COUNT(*) AS n FROM t GROUP BY cz HAVING n > 2 ORDER BY g COLLATE utf8mb4_bin;
+SELECT COUNT(DISTINCT cs), COUNT(DISTINCT hu), COUNT(DISTINCT tr), COUNT(DISTINCT cz) FROM t;
+SELECT MIN(cs), MAX(cs), MIN(hu), MAX(hu), MIN(cz), MAX(cz) FROM t;
+-- Unique indexes tell apart what the collation tells apart.
+CREATE TABLE u (a VARCHAR(9) COLLATE utf8mb4_0900_as_ci UNIQUE, b VARCHAR(9) COLLATE utf8mb4_sv_0900_ai_ci UNIQUE, c VARCHAR(9) CHARACTER SET utf8mb3 COLLATE utf8mb3_danish_ci UNIQUE);
+INSERT INTO u VALUES ('a', 'o', 'aa');
+INSERT INTO u VALUES ('A', NULL, NULL);
+INSERT INTO u VALUES ('á', NULL, NULL);
+INSERT INTO u VALUES (NULL, 'ö', NULL);
+INSERT INTO u VALUES (NULL, 'Ö ', NULL);
+INSERT INTO u VALUES (NULL, 'ø', NULL);
+INSERT INTO u VALUES (NULL, NULL, 'å');
+INSERT INTO u VALUES (NULL, NULL, 'a');
+INSERT INTO u VALUES (NULL, NULL, 'A  ');
+SELECT * FROM u ORDER BY a, b, c;
+-- Case, joins, functions.
+SELECT UPPER(tr), LOWER(tr) FROM t WHERE tr IN ('i', 'ı') ORDER BY id;
+SELECT UPPER('i' COLLATE utf8mb4_tr_0900_ai_ci), LOWER('I' COLLATE utf8mb3_turkish_ci);
+SELECT UPPER('i' COLLATE utf8mb4_turkish_ci), LOWER('I' COLLATE utf8mb4_turkish_ci);
+SELECT a.cs, COUNT(*) FROM t a JOIN t b ON a.cz = b.cz AND a.id <> b.id GROUP BY a.cs ORDER BY a.cs;
+SELECT 'a' COLLATE utf8mb4_0900_as_cs = 'A', 'a' COLLATE utf8mb4_0900_as_ci = 'A', 'a' COLLATE utf8mb4_0900_as_ci = 'á', 'a' COLLATE utf8mb4_0900_as_cs LIKE 'A', 'ss' COLLATE utf8mb4_de_pb_0900_ai_ci = 'ß', 'ae' COLLATE utf8mb4_german2_ci = 'ä', 'x' COLLATE utf8mb4_unicode_ci = 'x ', 'x' COLLATE utf8mb4_cs_0900_ai_ci = 'x ';
+SELECT 'x' COLLATE utf8mb4_swedish_ci = 'x' COLLATE utf8mb4_danish_ci;
+SELECT 'x' COLLATE utf8mb3_swedish_ci;
+SELECT 'x' COLLATE utf8mb4_klingon_ci;
+SHOW CREATE TABLE t;
+ALTER TABLE t MODIFY cz VARCHAR(20) COLLATE utf8mb4_slovak_ci, CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_sk_0900_ai_ci;
+SELECT GROUP_CONCAT(cz ORDER BY cz, id SEPARATOR ' ') AS w FROM t WHERE cz >= 'c' AND cz < 'j';
+CHECK TABLE t;
+DROP DATABASE colls_languages;
