@@ -17,7 +17,7 @@
 //! panic aborts. Every doubt does: a frame without a name, and the parts of `sql` that change the dictionary
 //! or the state of XA transactions, which span several steps.
 //!
-//! A mistake that was seen before it could panic is an error of its statement, 1815. [`report`] writes it to
+//! A mistake that was seen before it could panic is an error of its statement, 1815. `report` writes it to
 //! the error log as well.
 
 use std::any::Any;
