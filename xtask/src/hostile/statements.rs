@@ -207,7 +207,8 @@ fn nest(prng: &mut Prng, tokens: &mut [String], at: usize) {
 
 /// A name, a number or a text of a length that is not usual.
 fn lengthened(prng: &mut Prng, token: &str) -> String {
-    let times = *prng.pick(&[2, 10, 64, 100, 3000]);
+    // A token may have been made long before.
+    let times = (*prng.pick(&[2, 10, 64, 100, 3000])).min(MOST_BYTES / token.len().max(1));
     match token.trim().chars().next() {
         Some('\'') => format!(" '{}'", token.trim().trim_matches('\'').repeat(times)),
         Some(c) if c.is_alphanumeric() => format!(" {}", token.trim().repeat(times)),
