@@ -439,6 +439,7 @@ error_codes! {
     ER_INCORRECT_TYPE = 3064, "HY000", "Incorrect type for argument %s in function %s.";
     ER_FIELD_IN_ORDER_NOT_SELECT = 3065, "HY000", "Expression #%u of ORDER BY clause is not in SELECT list, references column '%-.192s' which is not in SELECT list; this is incompatible with %s";
     ER_NET_OK_PACKET_TOO_LARGE = 3068, "08S01", "OK packet too large";
+    ER_WARN_DEPRECATED_SQLMODE = 3090, "HY000", "Changing sql mode '%-.64s' is deprecated. It will be removed in a future release.";
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED = 3102, "HY000", "Expression of generated column '%s' contains a disallowed function.";
     ER_UNSUPPORTED_ALTER_INPLACE_ON_VIRTUAL_COLUMN = 3103, "HY000", "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions";
     ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN = 3104, "HY000", "Cannot define foreign key with %s clause on a generated column.";
@@ -450,7 +451,6 @@ error_codes! {
     ER_ACCOUNT_HAS_BEEN_LOCKED = 3118, "HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
     ER_WARN_CONFLICTING_HINT = 3126, "HY000", "Hint %s is ignored as conflicting/duplicated";
     ER_UNRESOLVED_HINT_NAME = 3128, "HY000", "Unresolved name %s for %s hint";
-    ER_WARN_DEPRECATED_SQLMODE = 3090, "HY000", "Changing sql mode '%-.64s' is deprecated. It will be removed in a future release.";
     ER_SQL_MODE_MERGED = 3135, "HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
     ER_INVALID_JSON_TEXT = 3140, "22032", "Invalid JSON text: \"%s\" at position %u in value for column '%-.200s'.";
     ER_INVALID_JSON_TEXT_IN_PARAM = 3141, "22032", "Invalid JSON text in argument %u to function %s: \"%s\" at position %u.%-.0s";

@@ -439,7 +439,9 @@ impl Parser<'_> {
         self.expect(Keyword::IN)?;
         let haystack = self.expr()?;
         self.expect_symbol(b')')?;
-        self.call("locate", vec![needle, haystack])
+        let (name, arguments) = ("locate".to_owned(), vec![needle, haystack]);
+        // LOCATE is no word of the grammar.
+        Ok(Expr::Function(Box::new(Function { schema: None, name, arguments, is_generic: true })))
     }
 
     fn trim(&mut self) -> Parsed<Expr> {
