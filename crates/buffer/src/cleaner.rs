@@ -12,8 +12,8 @@
 //! What the pacer wants written can be more than a disk writes in a second. The cleaner that follows the log
 //! writes for
 //! `SLICE` at most, then looks again: at the free frames where it is alone, at the checkpoint, and at the
-//! pacer, whose plan has changed meanwhile. The sweep goes on where it ended. After a slice that the time cut short
-//! the other cleaners help with the next one (`flush_list`).
+//! pacer, whose plan has changed meanwhile. The sweep goes on where it ended. After a slice that the time cut
+//! short the other cleaners help with the next one (`flush_list`).
 //!
 //! # Writing a page
 //!
@@ -68,7 +68,8 @@ const HURRIED_AGE: f64 = 0.7;
 /// So long the coordinator writes before it frees frames, checkpoints and plans again.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Pages of a slice at most: more are not written in that time, and what is chosen and not written is swept again.
+/// Pages of a slice at most: more are not written in that time, and what is chosen and not written is swept
+/// again.
 const SLICE_PAGES: usize = 4096;
 
 /// From this part of the log's capacity on, every step checkpoints.
@@ -175,8 +176,8 @@ impl Cleaner {
         self.batch.capacity()
     }
 
-    /// Writes those of `chosen` (at most a batch) that are still to be written. How many they were, with those that the disk was
-    /// too full for before.
+    /// Writes those of `chosen` (at most a batch) that are still to be written. How many they were, with
+    /// those that the disk was too full for before.
     pub(crate) fn write(&mut self, pool: &BufferPool, chosen: &[Candidate]) -> Result<usize, Error> {
         self.candidates.clear();
         self.candidates.extend_from_slice(chosen);
@@ -368,8 +369,8 @@ impl Coordinator {
         })
     }
 
-    /// A sweep over the frames, from where the last one ended: pages changed first before `plan.below`, as many as a slice may
-    /// write.
+    /// A sweep over the frames, from where the last one ended: pages changed first before `plan.below`, as
+    /// many as a slice may write.
     fn choose(&mut self, core: &Core, plan: Plan) -> Vec<Candidate> {
         let frames = &core.frames;
         let most = plan.pages.min(SLICE_PAGES);
@@ -487,8 +488,8 @@ impl BufferPool {
         Ok(if short { BUSY_PAUSE } else { QUIET_PAUSE })
     }
 
-    /// Writes every dirty page, then a checkpoint. Pages changed meanwhile are written, too: it ends when there are none. With
-    /// cleaners that have threads, each of them writes.
+    /// Writes every dirty page, then a checkpoint. Pages changed meanwhile are written, too: it ends when
+    /// there are none. With cleaners that have threads, each of them writes.
     pub fn checkpoint_sharply(&self) -> Result<(), Error> {
         let mut coordinator = self.coordinator.lock();
         for evictor in &self.evictors {

@@ -6,10 +6,10 @@
 //!                                            coordinator   other cleaners, while they have enough free frames
 //! ```
 //!
-//! Sorted, the pages of a space are in one batch or in a few that follow one another, so that its file is synced as
-//! often as it has batches; in the order of the frames each batch has pages of all spaces. The cleaner that follows the log
-//! makes the list. If it was cut short the time before, the others are called to help: how many cleaners write is what the
-//! load asks for, and no setting.
+//! Sorted, the pages of a space are in one batch or in a few that follow one another, so that its file is
+//! synced as often as it has batches; in the order of the frames each batch has pages of all spaces. The
+//! cleaner that follows the log makes the list. If it was cut short the time before, the others are called to
+//! help: how many cleaners write is what the load asks for, and no setting.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -60,8 +60,8 @@ impl FlushList {
         self.next.load(Ordering::Relaxed) < self.len()
     }
 
-    /// Writes batches until none is left, or the time is over, or `goes_on` says no, which is asked between two batches.
-    /// The first batch is begun in any case.
+    /// Writes batches until none is left, or the time is over, or `goes_on` says no, which is asked between
+    /// two batches. The first batch is begun in any case.
     pub(crate) fn carry_out(
         &self,
         pool: &BufferPool,

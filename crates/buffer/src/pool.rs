@@ -57,8 +57,8 @@ pub struct BufferConfig {
     pub frames: usize,
     /// Frames to keep free (`innodb_lru_scan_depth`); at most a quarter of all.
     pub lru_scan_depth: u32,
-    /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep frames free
-    /// and help it when it is behind.
+    /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep
+    /// frames free and help it when it is behind.
     pub page_cleaners: usize,
     /// Pages to write back per second.
     pub io_capacity: IoCapacity,

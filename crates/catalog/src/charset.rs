@@ -1,8 +1,8 @@
 //! Character sets and conversion between them.
 //!
 //! utf8mb4 and utf8mb3 are UTF-8 (utf8mb3 without 4-byte characters), latin1 is cp1252 as in MySQL: its five
-//! undefined bytes stand for the control characters of the same number. The other sets of one byte a character are
-//! tables (`bytes`).
+//! undefined bytes stand for the control characters of the same number. The other sets of one byte a
+//! character are tables (`bytes`).
 
 use crate::watch::{PIECE, Watch, pieces, split_piece};
 

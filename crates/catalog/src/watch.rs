@@ -1,27 +1,29 @@
 //! Work over long values, in pieces, and what watches it.
 //!
-//! A value may have tens of megabytes. To convert, compare or hash it takes up to a second, and the statement that
-//! does it may be killed meanwhile. So each such operation exists twice: plain, and *watched*. The watched one cuts
-//! a long value into pieces of whole characters, asks its [`Watch`] before each, and does the plain operation on the
-//! piece. What it gives once the watch has said no is worth nothing: the caller, who knows, throws it away.
+//! A value may have tens of megabytes. To convert, compare or hash it takes up to a second, and the statement
+//! that does it may be killed meanwhile. So each such operation exists twice: plain, and *watched*. The
+//! watched one cuts a long value into pieces of whole characters, asks its [`Watch`] before each, and does
+//! the plain operation on the piece. What it gives once the watch has said no is worth nothing: the caller,
+//! who knows, throws it away.
 //!
 //! ```text
 //!  text, 40 KiB   ├──── 16 KiB ────┼──── 16 KiB ────┼─ 8 KiB ─┤
 //!                 ▲ watch(16384)   ▲ watch(16382)   ▲ watch(8194)      the cut moves back to where a character begins
 //! ```
 //!
-//! A value of one piece is done by the plain operation without a question: there is no instruction more for each of
-//! its characters.
+//! A value of one piece is done by the plain operation without a question: there is no instruction more for
+//! each of its characters.
 
 use std::cell::{Cell, RefCell};
 
 use crate::charset::Charset;
 
-/// Told how many bytes are worked on next, and asked whether they shall be. Once it has said no it is not asked
-/// again.
+/// Told how many bytes are worked on next, and asked whether they shall be. Once it has said no it is not
+/// asked again.
 pub type Watch<'w> = &'w mut dyn FnMut(usize) -> bool;
 
-/// Bytes that are worked on between two questions: some hundred microseconds where each takes ten nanoseconds.
+/// Bytes that are worked on between two questions: some hundred microseconds where each takes ten
+/// nanoseconds.
 pub const PIECE: usize = 1 << 14;
 
 /// The first piece of a text, of whole characters, and what follows it.
@@ -43,7 +45,8 @@ fn character_before(charset: Charset, text: &[u8], at: usize) -> usize {
     begin.unwrap_or(at)
 }
 
-/// A text's pieces, for as long as the watch lets them come. It is not asked about a text that is a single one.
+/// A text's pieces, for as long as the watch lets them come. It is not asked about a text that is a single
+/// one.
 pub fn pieces<'t>(charset: Charset, text: &'t [u8], watch: Watch<'_>) -> impl Iterator<Item = &'t [u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {

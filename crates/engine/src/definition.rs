@@ -155,8 +155,8 @@ impl Engine {
         self.forget_tables(std::slice::from_ref(table))
     }
 
-    /// The same for many tables, whose names are made durable together. A file that cannot be removed does not
-    /// keep the others: the first error is given when all have been tried.
+    /// The same for many tables, whose names are made durable together. A file that cannot be removed does
+    /// not keep the others: the first error is given when all have been tried.
     pub(crate) fn forget_tables(&self, tables: &[Arc<Table>]) -> Result<(), Error> {
         for table in tables {
             table.retire();

@@ -359,9 +359,9 @@ impl Held {
 }
 
 impl Engine {
-    /// Which tables are in use, by id, and by how many: transactions that have used them and have not ended, and
-    /// locks on them by name. A transaction that uses more tables than it notes one by one counts for those only
-    /// that it has noted.
+    /// Which tables are in use, by id, and by how many: transactions that have used them and have not ended,
+    /// and locks on them by name. A transaction that uses more tables than it notes one by one counts for
+    /// those only that it has noted.
     pub fn tables_in_use(&self) -> BTreeMap<u64, usize> {
         let locks = &self.metadata;
         let mut users: BTreeMap<u64, usize> = BTreeMap::new();

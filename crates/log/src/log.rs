@@ -105,8 +105,8 @@ pub struct Log {
 /// Fewest segments: the one being written, the one being prepared, the one being recycled.
 const MIN_SEGMENTS: u64 = 4;
 const DEFAULT_SEGMENTS: u64 = 32;
-/// The largest segment, unless the configuration names a size: while one is made no checkpoint is written, and
-/// the disk is to hold it before anything is written there.
+/// The largest segment, unless the configuration names a size: while one is made no checkpoint is written,
+/// and the disk is to hold it before anything is written there.
 const LARGEST_SEGMENT: u64 = 1 << 30;
 /// Bytes of new segments that one [step](Log::adjust_capacity) makes, unless a single one is larger.
 const STEP: u64 = 16 << 20;

@@ -103,8 +103,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes a file of `size` bytes, zero-written and synced, that is not yet part of the sequence; none if it is not wanted
-    /// any more before it is whole.
+    /// Makes a file of `size` bytes, zero-written and synced, that is not yet part of the sequence; none if
+    /// it is not wanted any more before it is whole.
     pub(crate) fn make(&self, size: u64, is_wanted: &dyn Fn() -> bool) -> io::Result<Option<Arc<dyn File>>> {
         self.make_as(IN_THE_MAKING[0], size, is_wanted)
     }
@@ -123,7 +123,8 @@ impl Directory {
         match fill(&*file, size, is_wanted) {
             Ok(true) => Ok(Some(file)),
             unfinished => {
-                // Others may need the space. If it cannot be removed, either, it is when the next one is made.
+                // Others may need the space. If it cannot be removed, either, it is when the next one is
+                // made.
                 let _ = self.fs.remove(&path);
                 unfinished.map(|_| None)
             }

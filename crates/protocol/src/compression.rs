@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Packets and frames are cut independently of each other. Sequence numbers start at 0 with every command, like those
-//! of packets, and count apart from them. A payload is one zlib stream or one Zstandard frame: it does not lean on
-//! those before it.
+//! of packets, and count apart from them. A payload is one zlib stream or one Zstandard frame: it does not
+//! lean on those before it.
 //!
 //! A frame inflates to what its header says, or it is malformed: a client cannot make the server inflate more than
 //! 16 MiB at a time, whatever it sends. And frames are inflated as they are needed: those that have come stay
@@ -124,8 +124,8 @@ impl Compressor {
         &mut self.received
     }
 
-    /// Inflates frames that have come whole, until 64 KiB are inflated, and appends what was in them to `plain`.
-    /// If nothing was appended there is no whole frame.
+    /// Inflates frames that have come whole, until 64 KiB are inflated, and appends what was in them to
+    /// `plain`. If nothing was appended there is no whole frame.
     pub fn inflate(&mut self, plain: &mut Vec<u8>) -> Result<(), Malformed> {
         let (mut at, before) = (0, plain.len());
         while plain.len() - before < ENOUGH

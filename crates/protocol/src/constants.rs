@@ -88,15 +88,16 @@ flags! {
         SESSION_TRACK = 1 << 23;
         /// An OK packet ends a result, not an EOF packet.
         DEPRECATE_EOF = 1 << 24;
-        /// The connection goes on in the compressed protocol, with Zstandard, unless [`COMPRESS`](Self::COMPRESS) is
-        /// set as well.
+        /// The connection goes on in the compressed protocol, with Zstandard, unless
+        /// [`COMPRESS`](Self::COMPRESS) is set as well.
         ZSTD_COMPRESSION_ALGORITHM = 1 << 26;
     }
 }
 
 impl Capabilities {
     /// What this server always offers; [`COMPRESS`](Self::COMPRESS),
-    /// [`ZSTD_COMPRESSION_ALGORITHM`](Self::ZSTD_COMPRESSION_ALGORITHM) and [`SSL`](Self::SSL) depend on its settings.
+    /// [`ZSTD_COMPRESSION_ALGORITHM`](Self::ZSTD_COMPRESSION_ALGORITHM) and [`SSL`](Self::SSL) depend on its
+    /// settings.
     pub const OFFERED: Capabilities = Capabilities(
         Capabilities::LONG_PASSWORD.0
             | Capabilities::FOUND_ROWS.0

@@ -1,8 +1,8 @@
-//! Which compression a connection goes on in: what `protocol_compression_algorithms` offers, and what the client
-//! takes of it.
+//! Which compression a connection goes on in: what `protocol_compression_algorithms` offers, and what the
+//! client takes of it.
 //!
-//! A client that wants zlib and Zstandard both gets zlib, as in MySQL. One that wants neither, or does not know what
-//! is offered, goes on uncompressed, which the variable can forbid as well.
+//! A client that wants zlib and Zstandard both gets zlib, as in MySQL. One that wants neither, or does not
+//! know what is offered, goes on uncompressed, which the variable can forbid as well.
 
 use palisade_base::error_catalogue::{
     ER_WRONG_COMPRESSION_ALGORITHM_CLIENT, ER_WRONG_COMPRESSION_LEVEL_CLIENT, ER_WRONG_VALUE_FOR_VAR,
@@ -65,8 +65,8 @@ impl Allowed {
             .with(Capabilities::ZSTD_COMPRESSION_ALGORITHM, self.zstd)
     }
 
-    /// What the client goes on in, of what was offered; `None`: uncompressed. 3922 if it must not, 3923 at a level
-    /// that Zstandard has not.
+    /// What the client goes on in, of what was offered; `None`: uncompressed. 3922 if it must not, 3923 at a
+    /// level that Zstandard has not.
     pub fn choose(self, response: &HandshakeResponse<'_>) -> Result<Option<Algorithm>, MysqlError> {
         if response.capabilities.has(Capabilities::COMPRESS) {
             return Ok(Some(Algorithm::Zlib));

@@ -63,8 +63,8 @@ pub fn survive<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// The same for work that waits. What was in the middle of being changed stays as it was then: the caller
 /// puts it in order.
 ///
-/// The work stays where the caller has pinned it: a statement's future is thousands of bytes long, and passed by value it is
-/// copied for every statement.
+/// The work stays where the caller has pinned it: a statement's future is thousands of bytes long, and passed
+/// by value it is copied for every statement.
 pub async fn survive_all<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Result<T, Panicked> {
     poll_fn(|context| match survive(|| work.as_mut().poll(context)) {
         Ok(polled) => polled.map(Ok),
@@ -73,8 +73,8 @@ pub async fn survive_all<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Resu
     .await
 }
 
-/// Internal errors of statements are written to the error log: so many in a minute at the most, since a client
-/// may have the same one as often as it likes.
+/// Internal errors of statements are written to the error log: so many in a minute at the most, since a
+/// client may have the same one as often as it likes.
 const MOST_REPORTS: u32 = 10;
 
 /// How many reports there were in the minute that began then, and how many more there would have been.
@@ -164,8 +164,8 @@ fn verdict(stack: &str) -> Result<(), String> {
     Err("it is no session's".to_owned())
 }
 
-/// Panics where a statement tells it to, or gives the error that it is to end with. Builds with debug assertions have it, for tests that ask for it in
-/// the environment; others do not.
+/// Panics where a statement tells it to, or gives the error that it is to end with. Builds with debug
+/// assertions have it, for tests that ask for it in the environment; others do not.
 #[cfg(debug_assertions)]
 pub(crate) fn fail_on_demand(text: &[u8]) -> Option<MysqlError> {
     let place = text.strip_prefix(b"/* fail in ")?.split(|byte| *byte == b' ').next()?;

@@ -100,8 +100,8 @@ pub fn assign(session: &mut Session, id: VariableId, setting: Setting) -> Result
     Ok(())
 }
 
-/// A character set has a default collation and a collation a character set; a limit of rows to examine holds as soon
-/// as it is set: the variable that follows when `id` gets the value `setting`, and its value.
+/// A character set has a default collation and a collation a character set; a limit of rows to examine holds
+/// as soon as it is set: the variable that follows when `id` gets the value `setting`, and its value.
 pub fn coupled(id: VariableId, setting: &Setting) -> Result<Option<(VariableId, Setting)>, MysqlError> {
     if let (sysvar::MAX_JOIN_SIZE, Setting::UInt(rows)) = (id, setting) {
         return Ok(Some((sysvar::SQL_BIG_SELECTS, Setting::Bool(*rows == u64::MAX))));

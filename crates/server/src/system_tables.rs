@@ -1,8 +1,9 @@
-//! Tables of the schema `mysql` that hold nothing here: tools read them without asking whether they are there.
+//! Tables of the schema `mysql` that hold nothing here: tools read them without asking whether they are
+//! there.
 //!
-//! They have MySQL's columns and no rows, since this server has no roles, proxies, routines, plugins, time zones of its
-//! own, help texts or replication. They are not listed, and cannot be written to. A dump of MySQL makes the tables
-//! it brings: from then on those are read, as any other table
+//! They have MySQL's columns and no rows, since this server has no roles, proxies, routines, plugins, time
+//! zones of its own, help texts or replication. They are not listed, and cannot be written to. A dump of
+//! MySQL makes the tables it brings: from then on those are read, as any other table
 //! ([086](../../../docs/decisions/086-dumps-of-the-schema-mysql.md)).
 
 use std::sync::Arc;
@@ -97,8 +98,9 @@ const NAMES: CollationId = CollationId::UTF8MB3_BIN;
 /// Collation of the rest.
 const TEXTS: CollationId = CollationId::UTF8MB3_GENERAL_CI;
 
-/// `i4`, `u4`: integers of so many bytes, signed and not; `c64`, `v64`: CHAR and VARCHAR; `ts`, `ts6`: TIMESTAMP;
-/// `enum:a:b`, `set:a:b`; `host`, `user`, `name`: the CHARs of accounts and what they have privileges on.
+/// `i4`, `u4`: integers of so many bytes, signed and not; `c64`, `v64`: CHAR and VARCHAR; `ts`, `ts6`:
+/// TIMESTAMP; `enum:a:b`, `set:a:b`; `host`, `user`, `name`: the CHARs of accounts and what they have
+/// privileges on.
 fn column_type(code: &str) -> Option<SqlType> {
     let member_list =
         |list: &str| list.split(':').map(|member| member.as_bytes().into()).collect::<Arc<[_]>>();

@@ -54,7 +54,8 @@ fn a_panic_of_a_session_ends_its_statement_and_rolls_back() {
     );
 }
 
-/// The report names the place and the statement, without its constants, and is not written as often as a client likes.
+/// The report names the place and the statement, without its constants, and is not written as often as a
+/// client likes.
 #[test]
 fn an_internal_error_is_in_the_error_log() {
     let dir = tempfile::tempdir().unwrap();

@@ -7,8 +7,8 @@ use client::{Answer, CAPABILITIES, Client, TestServer};
 const ACCESS_DENIED: u16 = 1045;
 const LOCKED: u16 = 3118;
 
-/// As MySQL dumps its accounts: of an older version, whose `user` lacks the columns about roles. The password of
-/// `app` is `secret`, hashed by MySQL 9.7; `expired` and `revoked` say what this server does not keep.
+/// As MySQL dumps its accounts: of an older version, whose `user` lacks the columns about roles. The password
+/// of `app` is `secret`, hashed by MySQL 9.7; `expired` and `revoked` say what this server does not keep.
 const DUMP: &[&str] = &[
     "/*!50606 SET GLOBAL INNODB_STATS_AUTO_RECALC=OFF */",
     "SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ ''",

@@ -1,7 +1,7 @@
 //! Which statements PREPARE and COM_STMT_PREPARE take: those that MySQL takes (1295).
 //!
-//! What is left out changes what a session is made of while it executes (transactions begun by name, locks, handlers,
-//! diagnostics), or has no plan that could be kept.
+//! What is left out changes what a session is made of while it executes (transactions begun by name, locks,
+//! handlers, diagnostics), or has no plan that could be kept.
 
 use palisade_parser::ast::{
     ExplainTarget, Install, MaintenanceKind, Replication, ResourceGroup, ShowWhat, Statement, StoredKind,

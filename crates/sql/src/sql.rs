@@ -167,8 +167,8 @@ impl Sql {
         }
     }
 
-    /// Binds and plans what is a part of a statement of another kind. What takes long is done by a thread that serves no
-    /// other sessions.
+    /// Binds and plans what is a part of a statement of another kind. What takes long is done by a thread
+    /// that serves no other sessions.
     pub(crate) async fn bound<T>(
         &self,
         session: &mut Session,

@@ -1,8 +1,9 @@
 //! Work over long values is done in pieces, and ends at the next of them when its statement is killed.
 //!
 //! No clock is read. An evaluation asks [`Host::may_compute`](palisade_sql::Host::may_compute) about once a
-//! millisecond of work that it has counted; so a statement that works on megabytes must ask often, and after the
-//! question at which it is killed it must not ask again. What is not counted shows as questions that are not asked.
+//! millisecond of work that it has counted; so a statement that works on megabytes must ask often, and after
+//! the question at which it is killed it must not ask again. What is not counted shows as questions that are
+//! not asked.
 
 #[allow(dead_code)]
 mod client;
@@ -14,8 +15,8 @@ use client::{Bench, Client, processor};
 
 /// Characters of the long values; those that are not ASCII have two bytes.
 const CHARACTERS: usize = 1 << 19;
-/// Questions about such a value at least: one about each argument of a function as a whole, and more where each
-/// of its bytes is counted.
+/// Questions about such a value at least: one about each argument of a function as a whole, and more where
+/// each of its bytes is counted.
 const OFTEN: usize = 3;
 
 /// Values that the statements are about.

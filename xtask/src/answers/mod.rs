@@ -3,8 +3,8 @@
 //!
 //! `cargo xtask answers --peer PORT [--seeds FROM..TO] [--port PORT] [--kind NAME] [--reduce COUNT]
 //! [--schema NAME]`: a seed is a question of one or more statements, made by a kind (see [`kinds::KINDS`];
-//! without `--kind` they take turns). Rows, types of columns, rows changed, errors and warnings must be equal;
-//! doubles may differ in their last digits.
+//! without `--kind` they take turns). Rows, types of columns, rows changed, errors and warnings must be
+//! equal; doubles may differ in their last digits.
 //!
 //! A difference that docs/sql.md names is recognised by a rule (see [`rules`]) and counted under its name.
 //! Any other is made as small as it gets (see [`mod@reduce`]; the first `COUNT` of each kind and form, 2

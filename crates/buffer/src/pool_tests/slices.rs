@@ -98,8 +98,8 @@ fn a_cleaner_alone_frees_frames_between_two_batches() {
     assert_eq!(missed.load(Ordering::Relaxed), 0, "reads that found no frame");
 }
 
-/// Pages of two spaces, made dirty in turn, so that they lie side by side in the frames: each batch writes one space and syncs one
-/// file.
+/// Pages of two spaces, made dirty in turn, so that they lie side by side in the frames: each batch writes
+/// one space and syncs one file.
 #[test]
 fn pages_are_written_in_the_order_of_the_files() {
     let (world, disk, space) = world_of(128);

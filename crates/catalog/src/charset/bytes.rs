@@ -1,5 +1,5 @@
-//! Character sets of one byte per character, and the weights of their collations: what `tools/ask_bytes.py` recorded
-//! in `bytes.bin`, which tells the layout.
+//! Character sets of one byte per character, and the weights of their collations: what `tools/ask_bytes.py`
+//! recorded in `bytes.bin`, which tells the layout.
 //!
 //! Everything is found at compile time; a name that the file does not have ends the build.
 
@@ -86,8 +86,8 @@ impl ByteSet {
     }
 }
 
-/// The weight of each byte in a collation, and a second weight (0: none). For a static: a name that the file does not
-/// have ends the build.
+/// The weight of each byte in a collation, and a second weight (0: none). For a static: a name that the file
+/// does not have ends the build.
 pub(crate) const fn weights(name: &str) -> [&'static [u8; 256]; 2] {
     let (mut at, mut number) = (1, 0);
     while number < AT_COMPILE_TIME[0] {

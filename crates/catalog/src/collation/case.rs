@@ -35,8 +35,8 @@ impl Case {
         }
     }
 
-    /// In the Turkish collation of Unicode 4.0.0, i has a dot in both cases, and ı in none. (MySQL's of 9.0.0 maps
-    /// case like every other collation.)
+    /// In the Turkish collation of Unicode 4.0.0, i has a dot in both cases, and ı in none. (MySQL's of 9.0.0
+    /// maps case like every other collation.)
     fn of_turkish(self, character: char) -> char {
         match (self, character) {
             (Case::Upper, 'i') => 'İ',

@@ -78,7 +78,8 @@ macro_rules! languages_before_900 {
     };
 }
 
-/// A language of Unicode 9.0.0: the numbers of its `_ai_ci` and `_as_cs` collations, their names, its tailoring.
+/// A language of Unicode 9.0.0: the numbers of its `_ai_ci` and `_as_cs` collations, their names, its
+/// tailoring.
 type Of900 = (u16, u16, &'static str, &'static str, Language);
 
 macro_rules! languages_900 {
@@ -266,9 +267,9 @@ pub(super) fn by_number(number: u16) -> Option<&'static Collation> {
 /// Added to the number of a collation whose order was another in descriptors before version 3.
 const BEFORE: u16 = 2048;
 
-/// What these collations were then: those of Unicode 4.0.0 and 5.2.0 had the weights of 9.0.0, those called general
-/// took more letters for equal or had other places for signs than MySQL. The indexes of a column declared then are in
-/// this order, until the column is given a collation again.
+/// What these collations were then: those of Unicode 4.0.0 and 5.2.0 had the weights of 9.0.0, those called
+/// general took more letters for equal or had other places for signs than MySQL. The indexes of a column
+/// declared then are in this order, until the column is given a collation again.
 static AS_BEFORE: [Collation; 7] = [
     row(BEFORE + 33, "utf8mb3_general_ci", Charset::Utf8mb3, PAD, Order::Table(weights::GENERAL_BEFORE_3)),
     row(BEFORE + 45, "utf8mb4_general_ci", Charset::Utf8mb4, PAD, Order::Table(weights::GENERAL_BEFORE_3)),

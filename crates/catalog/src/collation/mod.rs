@@ -146,8 +146,8 @@ impl Collation {
         matches!(self.order, Order::Binary)
     }
 
-    /// What MySQL gives as SORTLEN: how much longer than text its sort keys are at most; 0 where they are of no fixed
-    /// size.
+    /// What MySQL gives as SORTLEN: how much longer than text its sort keys are at most; 0 where they are of
+    /// no fixed size.
     pub fn sort_length(&self) -> u32 {
         match self.order {
             Order::Unicode(unicode) if unicode.version != Version::V900 => 8,

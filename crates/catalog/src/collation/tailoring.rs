@@ -1,9 +1,10 @@
 //! What a language changes in the weights of its version of Unicode, as `tools/ask_uca.py` recorded it in
 //! `tailorings.bin`, which tells the layout.
 //!
-//! A tailoring is read once, at the first use of a collation that has it: into pages of 256 characters, so that a
-//! character finds its entry, or that it has none, with two loads. A contraction (several characters that weigh as
-//! one, such as `ch` in Czech) hangs on the entry of its first character; the longest that fits is taken.
+//! A tailoring is read once, at the first use of a collation that has it: into pages of 256 characters, so
+//! that a character finds its entry, or that it has none, with two loads. A contraction (several characters
+//! that weigh as one, such as `ch` in Czech) hangs on the entry of its first character; the longest that fits
+//! is taken.
 
 use std::sync::OnceLock;
 
@@ -26,7 +27,8 @@ impl Language {
     /// The weights as Unicode has them.
     pub(super) const ROOT: Language = Language(u8::MAX);
 
-    /// The language with this name in the file: to be called at compile time, where a missing one ends the build.
+    /// The language with this name in the file: to be called at compile time, where a missing one ends the
+    /// build.
     pub(super) const fn named(name: &str) -> Language {
         let (wanted, mut at, mut number) = (name.as_bytes(), 2, 0);
         while number < COUNT {
@@ -214,8 +216,8 @@ impl Tailoring {
         self.entry(code).is_some_and(|entry| !entry.contractions.is_empty())
     }
 
-    /// The weights of `code`, which `following` gives the characters after; and how many of those are taken in.
-    /// `None` if the base has its weights.
+    /// The weights of `code`, which `following` gives the characters after; and how many of those are taken
+    /// in. `None` if the base has its weights.
     pub(super) fn weights(
         &self,
         code: u32,

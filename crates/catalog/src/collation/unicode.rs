@@ -1,9 +1,10 @@
-//! Weights of the Unicode collations by version, language and level; `utf8mb4_0900_ai_ci` has a faster iterator of
-//! its own in `weights`.
+//! Weights of the Unicode collations by version, language and level; `utf8mb4_0900_ai_ci` has a faster
+//! iterator of its own in `weights`.
 //!
-//! Texts compare by their primary weights; those equal by their secondary weights (accents), then by the tertiary
-//! ones (case), as far as the collation has levels. A character has weights from its language's tailoring, else
-//! from the table of its version; what neither lists has implicit ones, made from the code point.
+//! Texts compare by their primary weights; those equal by their secondary weights (accents), then by the
+//! tertiary ones (case), as far as the collation has levels. A character has weights from its language's
+//! tailoring, else from the table of its version; what neither lists has implicit ones, made from the code
+//! point.
 
 use super::tailoring::{Language, Place, Tailoring};
 use super::weights::{self, NOT_A_CHARACTER};
@@ -134,8 +135,8 @@ impl Iterator for Characters<'_> {
     }
 }
 
-/// The code points of a text of any length: they end early once the watch has said no. A contraction may be cut
-/// nowhere, so it is the characters that are watched, not pieces of the text.
+/// The code points of a text of any length: they end early once the watch has said no. A contraction may be
+/// cut nowhere, so it is the characters that are watched, not pieces of the text.
 #[derive(Clone)]
 struct WatchedCharacters<'a> {
     characters: Characters<'a>,

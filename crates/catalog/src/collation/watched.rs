@@ -1,8 +1,8 @@
 //! Comparing and sort keys of texts of any length: as the plain operations, but [watched](crate::watch).
 //!
-//! Where a weight depends on its own character only, the weights of a text are those of its pieces one after the other
-//! ([`Pieced`]); where contractions are, its characters are watched. Everything else is the code of the plain
-//! operations.
+//! Where a weight depends on its own character only, the weights of a text are those of its pieces one after
+//! the other ([`Pieced`]); where contractions are, its characters are watched. Everything else is the code of
+//! the plain operations.
 
 use std::cmp::Ordering;
 

@@ -104,8 +104,8 @@ pub(super) fn implicit_900(code: u32) -> (u16, u16) {
     (first as u16, second as u16 | 0x8000)
 }
 
-/// Implicit weights in the collations of Unicode 4.0.0 and 5.2.0, as MySQL has them: of the ideographs they know the
-/// main block, the twelve in the compatibility block, and extension A.
+/// Implicit weights in the collations of Unicode 4.0.0 and 5.2.0, as MySQL has them: of the ideographs they
+/// know the main block, the twelve in the compatibility block, and extension A.
 pub(super) fn implicit_before_900(code: u32) -> (u16, u16) {
     let first = match code {
         0x4e00..=0x9fa5
@@ -244,13 +244,14 @@ impl Iterator for UcaWeights<'_> {
     }
 }
 
-/// The tables of other collations with one weight a character; of `general.bin` before descriptors had version 3.
+/// The tables of other collations with one weight a character; of `general.bin` before descriptors had
+/// version 3.
 pub(super) static GENERAL_MYSQL500: &[u8] = include_bytes!("general_mysql500.bin");
 pub(super) static TO_LOWER: &[u8] = include_bytes!("tolower.bin");
 pub(super) static GENERAL_BEFORE_3: &[u8] = include_bytes!("general_before_3.bin");
 
-/// Weights of UTF-8 text in the `_general_ci` collations: the upper-case base letter, for most accents; all characters
-/// beyond the Basic Multilingual Plane weigh the same.
+/// Weights of UTF-8 text in the `_general_ci` collations: the upper-case base letter, for most accents; all
+/// characters beyond the Basic Multilingual Plane weigh the same.
 #[derive(Clone)]
 pub(super) struct GeneralWeights<'a> {
     rest: &'a [u8],

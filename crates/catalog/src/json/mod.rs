@@ -98,8 +98,8 @@ pub fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// [`quote`] of a text of any length, for as long as `watch` lets it, which is told before each part how long the
-/// text is that has been appended to. False if it has said no.
+/// [`quote`] of a text of any length, for as long as `watch` lets it, which is told before each part how long
+/// the text is that has been appended to. False if it has said no.
 pub fn quote_watched(text: &str, out: &mut Vec<u8>, watch: Watch<'_>) -> bool {
     if text.len() <= PIECE {
         quote(text, out);
@@ -246,8 +246,8 @@ impl Json {
         }
     }
 
-    /// Appends its text on lines of their own, two spaces deeper per level (JSON_PRETTY), for as long as `watch` lets
-    /// it, which is told before each part how long the text is. False if it has said no.
+    /// Appends its text on lines of their own, two spaces deeper per level (JSON_PRETTY), for as long as
+    /// `watch` lets it, which is told before each part how long the text is. False if it has said no.
     pub fn write_pretty(&self, level: usize, out: &mut Vec<u8>, watch: Watch<'_>) -> bool {
         let new_line = |level: usize, out: &mut Vec<u8>| {
             out.push(b'\n');
@@ -532,8 +532,8 @@ mod tests {
         assert_eq!(out, b"{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}");
     }
 
-    /// Documents of few long parts and of many short ones are read and written in pieces, and no further than the
-    /// watch lets them.
+    /// Documents of few long parts and of many short ones are read and written in pieces, and no further than
+    /// the watch lets them.
     #[test]
     fn long_documents_are_watched() {
         let long = format!("\"{}\"", "\\u0007abc".repeat(20_000));

@@ -30,7 +30,8 @@ pub struct StoreContext<'a> {
     pub temporal: TemporalMode,
     /// The session's time zone, for TIMESTAMP columns.
     pub zone: &'a Zone,
-    /// When the statement began: its day in that zone is the day of TIME values stored into DATE, DATETIME and YEAR columns.
+    /// When the statement began: its day in that zone is the day of TIME values stored into DATE, DATETIME
+    /// and YEAR columns.
     pub began: Timestamp,
     /// The value's static type: its character set, digits of fractions.
     pub source: &'a SqlType,

@@ -72,7 +72,8 @@ impl Store<'_> {
         }
     }
 
-    /// A double as a column of `length` characters keeps it: with as many digits as fit. `None` of other values.
+    /// A double as a column of `length` characters keeps it: with as many digits as fit. `None` of other
+    /// values.
     fn narrow(&mut self, length: u32) -> Result<Option<Vec<u8>>> {
         let value = match self.value {
             ValueRef::Double(value) => value,

@@ -256,8 +256,8 @@ impl DateTime {
         from_fields(fields.values, fields.micros).map(|_| fields.digits)
     }
 
-    /// From a number: 20260131, 20260131235959; `micros` is the number's fraction (1000000 carries). It counts
-    /// only where there is a time: `truncated` says that one was dropped.
+    /// From a number: 20260131, 20260131235959; `micros` is the number's fraction (1000000 carries). It
+    /// counts only where there is a time: `truncated` says that one was dropped.
     pub fn from_number(number: i64, micros: u32, mode: TemporalMode) -> Option<Parsed<DateTime>> {
         let is_date = (101..=99_991_231).contains(&number);
         let (mut date, mut time) = match number {

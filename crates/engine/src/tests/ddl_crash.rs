@@ -173,8 +173,8 @@ fn drop_database_is_all_or_nothing() {
     survives(drop_schema);
 }
 
-/// The names of dropped tables become durable together, and their room is free when the statement ends although a
-/// snapshot of the dictionary still knows them.
+/// The names of dropped tables become durable together, and their room is free when the statement ends
+/// although a snapshot of the dictionary still knows them.
 #[test]
 fn tables_that_are_dropped_together_sync_their_directory_once() {
     let (disk, engine) = prepared(1);

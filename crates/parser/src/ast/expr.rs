@@ -443,8 +443,8 @@ pub struct Function {
     /// What stands between the parentheses. SUBSTRING(x FROM a FOR b) and POSITION(x IN y) are rewritten to
     /// `substring(x, a, b)` and `locate(x, y)`.
     pub arguments: Vec<Expr>,
-    /// Whether it is called as stored functions are: a word of the grammar is, if it is quoted, qualified, or apart from its
-    /// parenthesis.
+    /// Whether it is called as stored functions are: a word of the grammar is, if it is quoted, qualified, or
+    /// apart from its parenthesis.
     pub is_generic: bool,
 }
 

@@ -11,8 +11,8 @@ use crate::ast::{
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
-    /// A call by name; the parenthesis is next. `word` is what the lexer took the name for: DATE is a word of the grammar
-    /// also where it is called, unless it is quoted.
+    /// A call by name; the parenthesis is next. `word` is what the lexer took the name for: DATE is a word of
+    /// the grammar also where it is called, unless it is quoted.
     pub(super) fn function(&mut self, schema: Option<Name>, name: Name, word: Keyword) -> Parsed<Expr> {
         let arguments = self.arguments()?;
         if schema.is_none() && name.eq_ignore_ascii_case("found_rows") {

@@ -88,8 +88,8 @@ fn crypt_of(kept: &[u8]) -> Option<(u32, &[u8], &[u8])> {
     (LEAST_THOUSANDS..=MOST_THOUSANDS).contains(&thousands).then_some((thousands * 1000, salt, crypt))
 }
 
-/// What could be kept of a `caching_sha2_password` that no account has. It takes as many rounds as that of `others`
-/// with the most: how long a login takes does not tell that there is no such account.
+/// What could be kept of a `caching_sha2_password` that no account has. It takes as many rounds as that of
+/// `others` with the most: how long a login takes does not tell that there is no such account.
 pub fn of_no_account<'a>(others: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let rounds = others.filter_map(|kept| crypt_of(kept).map(|(rounds, ..)| rounds)).max();
     let thousands = rounds.map_or(LEAST_THOUSANDS, |rounds| rounds / 1000);

@@ -17,12 +17,13 @@ use super::table::{Account, AccountName, AccountTable, Completeness};
 
 const SCHEMA: &str = "mysql";
 
-/// The table that becomes `user` once root is in it. It is the first one to be made: where there are other tables
-/// and neither of the two, `user` was dropped.
+/// The table that becomes `user` once root is in it. It is the first one to be made: where there are other
+/// tables and neither of the two, `user` was dropped.
 const BEGUN: &str = "user_begun";
 
-/// Makes what is not there yet. `user` comes last, and whole: a server that has had accounts does not get root of a
-/// fresh one, who has no password, unless `is_repaired`: an administrator has started it to mend its accounts.
+/// Makes what is not there yet. `user` comes last, and whole: a server that has had accounts does not get
+/// root of a fresh one, who has no password, unless `is_repaired`: an administrator has started it to mend
+/// its accounts.
 pub(super) async fn create(sql: &Sql, is_repaired: bool) -> SqlResult<()> {
     let (is_made, is_fresh) = {
         let dictionary = sql.engine().dictionary();
@@ -69,8 +70,8 @@ fn others() -> [(&'static str, Vec<String>); 7] {
     ]
 }
 
-/// Makes the tables of the accounts what this server expects, where an older one has made them or the dump of another:
-/// columns that are missing are added. Of what a dump has replaced nothing else is changed.
+/// Makes the tables of the accounts what this server expects, where an older one has made them or the dump of
+/// another: columns that are missing are added. Of what a dump has replaced nothing else is changed.
 pub(super) async fn complete(sql: &Sql) -> SqlResult<()> {
     let mut session = session();
     for (name, columns) in others().into_iter().chain([("user", user_columns())]) {
@@ -200,8 +201,8 @@ pub(super) async fn check(sql: &Sql) -> SqlResult<Vec<String>> {
     Ok(rows.iter().filter_map(problem).collect())
 }
 
-/// Columns of `user`, and when they say what this server does not keep and would have to: then the account, which
-/// another server has made, is locked.
+/// Columns of `user`, and when they say what this server does not keep and would have to: then the account,
+/// which another server has made, is locked.
 const NOT_KEPT: [(&str, &str); 2] = [
     ("password_expired", "password_expired = 'Y'"),
     ("User_attributes", "JSON_CONTAINS_PATH(User_attributes, 'one', '$.Restrictions')"),
@@ -563,7 +564,8 @@ fn slow_log_columns() -> Vec<String> {
     .to_vec()
 }
 
-/// Statistics of indexes, which dumps of MySQL fill; this server keeps its own elsewhere and reads none of these.
+/// Statistics of indexes, which dumps of MySQL fill; this server keeps its own elsewhere and reads none of
+/// these.
 fn index_statistics_columns() -> Vec<String> {
     [
         "database_name varchar(64) NOT NULL",

@@ -175,8 +175,8 @@ fn is_text_or_bits(ty: &SqlType) -> bool {
     ty.is_string() || matches!(ty, SqlType::Bit { .. })
 }
 
-/// Whether a name that is called as stored functions are is one that only the grammar gives a meaning to: the two other words
-/// are functions of the library, too.
+/// Whether a name that is called as stored functions are is one that only the grammar gives a meaning to: the
+/// two other words are functions of the library, too.
 fn is_of_grammar(name: &str) -> bool {
     !matches!(Keyword::of(name.as_bytes()), Keyword::None | Keyword::LOG | Keyword::REVERSE)
 }

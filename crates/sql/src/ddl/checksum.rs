@@ -1,7 +1,7 @@
 //! CHECKSUM TABLE, with the values that MySQL computes for the same rows in InnoDB.
 //!
-//! The checksum of a table is the sum, modulo 2³², of those of its rows, so that their order does not matter. That
-//! of a row is the CRC-32 of what MySQL's server would hold of it in memory:
+//! The checksum of a table is the sum, modulo 2³², of those of its rows, so that their order does not matter.
+//! That of a row is the CRC-32 of what MySQL's server would hold of it in memory:
 //!
 //! ```text
 //! ┌───────────┬─────────┬─────────┬─ ─ ─   nulls: a bit for each column that may be NULL, stored columns before VIRTUAL
@@ -9,11 +9,11 @@
 //! └───────────┴─────────┴─────────┴─ ─ ─   length has another bit before them, which is 1
 //! ```
 //!
-//! A column of fixed length has all of its bytes, also where it is NULL: those of its default then. What has a
-//! variable length has the bytes of its value.
+//! A column of fixed length has all of its bytes, also where it is NULL: those of its default then. What has
+//! a variable length has the bytes of its value.
 //!
-//! Rows are read as SELECT reads them: in the session's transaction, by its snapshot, without locks. So the statement
-//! waits, yields and ends as a query does.
+//! Rows are read as SELECT reads them: in the session's transaction, by its snapshot, without locks. So the
+//! statement waits, yields and ends as a query does.
 
 use std::sync::Arc;
 
@@ -78,8 +78,8 @@ impl Sql {
         Ok(Completion::of_rows())
     }
 
-    /// The table's name as it is shown, and a query for all rows and columns of it; the inner error is what keeps it
-    /// from having a checksum.
+    /// The table's name as it is shown, and a query for all rows and columns of it; the inner error is what
+    /// keeps it from having a checksum.
     fn plan_of_rows(
         &self,
         session: &mut Session,
@@ -403,8 +403,8 @@ fn append_temporal(ty: &SqlType, value: ValueRef<'_>, out: &mut Vec<u8>) {
 /// How many bytes so many digits take.
 const BYTES_OF_DIGITS: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
 
-/// Nine digits in four bytes, counted from the point to both sides; what is left over at the ends in as many as
-/// it needs. The first bit is turned over, and all of a negative number.
+/// Nine digits in four bytes, counted from the point to both sides; what is left over at the ends in as many
+/// as it needs. The first bit is turned over, and all of a negative number.
 fn append_decimal(number: &Decimal, precision: usize, scale: usize, out: &mut Vec<u8>) {
     let mut text = Vec::new();
     number.abs().format(&mut text);

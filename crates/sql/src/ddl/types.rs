@@ -64,8 +64,8 @@ fn length(column: &str, length: u64, most: u64) -> SqlResult<u32> {
     Ok(length as u32)
 }
 
-/// The type of column `column` as declared; `inherited` is the table's collation, members are in the character set
-/// of `client`.
+/// The type of column `column` as declared; `inherited` is the table's collation, members are in the
+/// character set of `client`.
 pub fn declared(
     column: &str,
     ty: &DataType,

@@ -189,8 +189,8 @@ impl Context<'_> {
         store::coerce(value, column, &context, &mut warn).map_err(|error| error.to_mysql(&column.name, row))
     }
 
-    /// [`store`](Self::store) of what an expression gives. A JSON value becomes a number or a date as CAST makes
-    /// it one, and warnings name the expression.
+    /// [`store`](Self::store) of what an expression gives. A JSON value becomes a number or a date as CAST
+    /// makes it one, and warnings name the expression.
     #[inline]
     pub fn store_of(
         &mut self,

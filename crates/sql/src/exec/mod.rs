@@ -316,8 +316,8 @@ pub fn limit_values(limit: &Limit, cx: &mut Context<'_>) -> SqlAttempt<(u64, u64
     Ok((offset, count))
 }
 
-/// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates. Long values are
-/// [watched](palisade_catalog::watch).
+/// Appends bytes that are equal for equal values of a type: for hashing groups and duplicates. Long values
+/// are [watched](palisade_catalog::watch).
 pub fn append_hash_key(value: &Value, ty: &SqlType, out: &mut Vec<u8>, watch: Watch<'_>) {
     match value {
         Value::Null => out.push(0),

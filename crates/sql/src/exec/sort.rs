@@ -268,7 +268,8 @@ impl SortState {
         let computed = self.keys.as_ref().map_or(0, |keys| keys.bytes);
         let average = (self.text_bytes + computed) / self.ranked.len().max(1);
         let run = (LONGEST_RUN / (1 + average / 2)).max(2);
-        // Of so few items a sort ends in peace if comparisons of long keys that are ended contradict each other.
+        // Of so few items a sort ends in peace if comparisons of long keys that are ended contradict each
+        // other.
         let run = if self.longest_row > PIECE { run.min(FEW) } else { run };
         let sort = MergeSort::new(std::mem::take(&mut self.ranked), run);
         self.phase = Phase::Sorting { sort, ended };

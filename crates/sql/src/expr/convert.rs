@@ -273,8 +273,8 @@ impl Context<'_> {
         self.read_datetime(value, self.reading_mode())
     }
 
-    /// As a date, with a warning that says so. Numbers up to 100 are a month and a day of the year 2000, as in
-    /// CAST(5 AS DATE), which is 2000-00-05.
+    /// As a date, with a warning that says so. Numbers up to 100 are a month and a day of the year 2000, as
+    /// in CAST(5 AS DATE), which is 2000-00-05.
     pub fn to_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
         self.read_date(value, self.reading_mode())
     }

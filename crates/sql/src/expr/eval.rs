@@ -45,8 +45,8 @@ impl Expr {
         }
     }
 
-    /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to be
-    /// converted, and a YEAR that has been computed, which is sent as a number.
+    /// Slot and column, if the value is a column's as it is stored: of any type but TIMESTAMP, which has to
+    /// be converted, and a YEAR that has been computed, which is sent as a number.
     pub fn as_plain_column(&self) -> Option<(usize, usize)> {
         match self.node {
             Node::Column { slot, column, computed, .. } => match self.ty {

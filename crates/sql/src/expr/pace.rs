@@ -99,9 +99,9 @@ impl Context<'_> {
         failure.map_or(Ok(result), Err)
     }
 
-    /// Does work that cannot begin again, as it has consumed a row or changes the state of an operator: within it
-    /// checkpoints fail if the statement is to end, and do not give way. If it takes long, the operator's next turn
-    /// is over, and the statement goes on on another thread.
+    /// Does work that cannot begin again, as it has consumed a row or changes the state of an operator:
+    /// within it checkpoints fail if the statement is to end, and do not give way. If it takes long, the
+    /// operator's next turn is over, and the statement goes on on another thread.
     #[inline]
     pub fn in_one_go<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.pace.in_one_go, true);

@@ -1,8 +1,8 @@
 //! Cutting and joining text by characters: what the string functions do once their arguments are bytes.
 //!
 //! Positions count characters from 1, as in SQL; negative ones count from the end. Results never exceed
-//! `max_allowed_packet`: a function that could is given the limit and answers `None`. What works on long values in one
-//! go is [watched](palisade_catalog::watch), or offers its work in parts.
+//! `max_allowed_packet`: a function that could is given the limit and answers `None`. What works on long
+//! values in one go is [watched](palisade_catalog::watch), or offers its work in parts.
 
 use palisade_catalog::watch::{PIECE, pieces};
 use palisade_catalog::{Charset, Collation, Watch};

@@ -326,8 +326,8 @@ fn field(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -
     Ok(Value::Int(0))
 }
 
-/// All arguments are compared alike: as texts if all are texts or dates, as integers or decimals if all are those,
-/// else as doubles.
+/// All arguments are compared alike: as texts if all are texts or dates, as integers or decimals if all are
+/// those, else as doubles.
 fn field_domain(arguments: &[Expr]) -> SqlResult<Domain> {
     let given = || arguments.iter().filter(|argument| argument.ty != SqlType::Null);
     let is_text = |ty: &SqlType| ty.is_string() || ty.is_temporal();

@@ -210,8 +210,8 @@ fn now_time_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::Time { fsp: constant_digits(arguments) }))
 }
 
-/// DATE stays a DATE when whole days are added; TIME stays a TIME when the unit has no days, else it is one of
-/// today; text stays text.
+/// DATE stays a DATE when whole days are added; TIME stays a TIME when the unit has no days, else it is one
+/// of today; text stays text.
 fn added_type(operand: &Expr, amount: &Expr, unit: Unit, connection: CollationId) -> SqlType {
     let fraction = if unit.has_micros() {
         6

@@ -1,8 +1,9 @@
 //! How many rows a plan would examine: what `max_join_size` is about.
 //!
-//! As MySQL has it: the rows that are fetched from each table, for each row of the tables before it. What filters
-//! throw away counts, since it was examined; rows that operators keep do not count again. Numbers of rows are those of the
-//! statistics of the moment, not those that the plan was chosen by, which expects tables to grow.
+//! As MySQL has it: the rows that are fetched from each table, for each row of the tables before it. What
+//! filters throw away counts, since it was examined; rows that operators keep do not count again. Numbers of
+//! rows are those of the statistics of the moment, not those that the plan was chosen by, which expects
+//! tables to grow.
 
 use palisade_engine::Table;
 

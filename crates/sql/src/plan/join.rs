@@ -81,9 +81,9 @@ impl JoinPlanner<'_, '_> {
 
     /// Plans a tree of joins under conditions; `bound` are the slots whose rows are in place already.
     ///
-    /// What is below an outer join is planned again for each place that it may have, so that the work may multiply
-    /// with each outer join that lies within the right side of another. Once the statement is to end what comes out
-    /// is nothing: the caller asks [`checkpoint`](Binder::checkpoint), which fails.
+    /// What is below an outer join is planned again for each place that it may have, so that the work may
+    /// multiply with each outer join that lies within the right side of another. Once the statement is to end
+    /// what comes out is nothing: the caller asks [`checkpoint`](Binder::checkpoint), which fails.
     pub fn tree(&self, tree: &JoinTree, mut pool: Vec<Conjunct>, bound: &[usize]) -> Planned {
         if self.binder.is_over(UNITS_AN_ACCESS) {
             let operator = Operator::Dual;
@@ -97,8 +97,9 @@ impl JoinPlanner<'_, '_> {
         }
     }
 
-    /// The parts of a tree between which there are only inner joins, however they are nested, and whose conditions
-    /// are put into the pool. An outer join is an inner one where a condition cannot be true without its right side.
+    /// The parts of a tree between which there are only inner joins, however they are nested, and whose
+    /// conditions are put into the pool. An outer join is an inner one where a condition cannot be true
+    /// without its right side.
     fn joined_inner<'t>(&self, tree: &'t JoinTree, pool: &mut Vec<Conjunct>) -> Vec<&'t JoinTree> {
         let mut joined = vec![tree];
         let mut at = 0;

@@ -1,5 +1,5 @@
-//! SHOW about what this server has none of: routines, triggers, events, views, a binary log. There is no such object of
-//! any name, and no event in a log that is not written: both can be said, as MySQL says it.
+//! SHOW about what this server has none of: routines, triggers, events, views, a binary log. There is no such
+//! object of any name, and no event in a log that is not written: both can be said, as MySQL says it.
 
 use palisade_base::error_catalogue::{
     ER_EVENT_DOES_NOT_EXIST, ER_FEATURE_DISABLED, ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST,

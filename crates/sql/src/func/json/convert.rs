@@ -144,8 +144,8 @@ impl Context<'_> {
         self.write_json_by(|out, watch| document.write_watched(out, watch))
     }
 
-    /// A text that is written by a function whose watch is told before each part how long the text is; `None` if it
-    /// is longer than `max_allowed_packet`.
+    /// A text that is written by a function whose watch is told before each part how long the text is; `None`
+    /// if it is longer than `max_allowed_packet`.
     pub fn write_json_by(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>, Watch<'_>) -> bool,
@@ -171,8 +171,8 @@ impl Context<'_> {
         self.cast(scalar.clone(), &Expr::literal(scalar, ty), target)
     }
 
-    /// The SQL value that a scalar says where a `target` is wanted, in the type it has of its own. What says none
-    /// is 0, or NULL where a date is wanted, with warning 3156.
+    /// The SQL value that a scalar says where a `target` is wanted, in the type it has of its own. What says
+    /// none is 0, or NULL where a date is wanted, with warning 3156.
     pub fn json_scalar(
         &mut self,
         text: &[u8],
