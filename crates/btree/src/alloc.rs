@@ -43,7 +43,7 @@ const FIRST_PAGES: u32 = 4;
 const SCATTERED_LEAST: u32 = 4 * EXTENT_PAGES;
 
 /// The header's page.
-const HEADER: PageNo = PageNo(0);
+pub const HEADER: PageNo = PageNo(0);
 
 /// Makes an attached, empty file a space: its header, in a mini-transaction of its own. Waits for: the file to be
 /// extended, log credit.

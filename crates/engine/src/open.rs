@@ -5,7 +5,7 @@
 //!     ─► dictionary, as committed ─► remove files that no row names ─► serve; roll back and purge meanwhile
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Arc, OnceLock};
@@ -52,6 +52,8 @@ const DOUBLEWRITE_PAGES: usize = 128;
 const DDL_THREADS: usize = 4;
 /// The buffer pool's size, in multiples of what the lock table may take.
 const POOL_PER_LOCKS: u64 = 2;
+/// Tables whose first pages are read while those of as many others are looked at.
+const TABLES_AHEAD: usize = 32;
 /// Where the log begins.
 const FIRST_LSN: Lsn = Lsn(8192);
 /// Where a log begins that takes the place of one of which nothing is known: no page has been stamped with
@@ -472,12 +474,25 @@ fn open_tables(
 ) -> Result<Dictionary, Error> {
     let schemas: Vec<_> = schemas.into_iter().map(|schema| Change::PutSchema(Arc::new(schema))).collect();
     let mut tables = Vec::new();
-    for def in defs {
+    let mut ahead = defs.iter().map(|def| def.space).collect::<Vec<_>>().into_iter();
+    for (number, def) in defs.into_iter().enumerate() {
+        if number % TABLES_AHEAD == 0 {
+            // For this round and the next one, when it is the first.
+            let rounds = if number == 0 { 2 } else { 1 };
+            read_first_pages(base, ahead.by_ref().take(rounds * TABLES_AHEAD));
+        }
         let table = open_table(base, def)?;
         registry.add(table.id, table.trees());
         tables.push(Change::PutTable(Arc::new(table)));
     }
     Ok(Dictionary::default().with(&schemas).with(&tables))
+}
+
+/// Has the pages read that opening a table looks at, of many tables at once.
+fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
+    for space in spaces.filter_map(|space| base.pool.space(space)) {
+        space.read_ahead([alloc::HEADER, info::INFO_PAGE]);
+    }
 }
 
 /// Gives a file the length back that its header speaks of. A power cut may have taken pages from its end that were
@@ -530,9 +545,10 @@ fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runti
 
 /// Removes the files of tables whose creation did not, or whose dropping did commit.
 fn remove_orphans(base: &Base, dictionary: &Dictionary) -> Result<(), Error> {
+    let tables = dictionary.all_tables().map(|table| table.space);
+    let owned: HashSet<_> = tables.chain([SYSTEM_SPACE, UNDO_SPACE]).collect();
     for space in base.files.list_spaces()? {
-        let owned = space == SYSTEM_SPACE || space == UNDO_SPACE;
-        if !owned && !dictionary.all_tables().any(|table| table.space == space) {
+        if !owned.contains(&space) {
             base.pool.detach_space(space);
             base.files.remove_space(space)?;
         }
