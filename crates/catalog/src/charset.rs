@@ -96,6 +96,7 @@ pub fn is_missing(name: &str) -> bool {
 }
 
 /// The tables of the character sets of one byte; the others, latin1 among them, need none.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 static BYTE_SETS: [Option<ByteSet>; Charset::ALL.len()] = {
     let mut sets = [None; Charset::ALL.len()];
     macro_rules! tables {
@@ -131,11 +132,11 @@ static BYTE_SETS: [Option<ByteSet>; Charset::ALL.len()] = {
 };
 
 /// Decodes the character at the start of `bytes`: its code point and length. A byte that starts none is
-/// `Err(())`, one byte long. `bytes` is not empty.
+/// `Err(())`, one byte long; where there is none the length is 0.
 pub(crate) fn decode_utf8(bytes: &[u8]) -> (Result<u32, ()>, usize) {
     let continuation =
         |at: usize| bytes.get(at).filter(|byte| **byte & 0xc0 == 0x80).map(|byte| u32::from(*byte & 0x3f));
-    let first = u32::from(bytes[0]);
+    let Some(first) = bytes.first().copied().map(u32::from) else { return (Err(()), 0) };
     let character = match first {
         0..=0x7f => return (Ok(first), 1),
         0xc2..=0xdf => continuation(1).map(|a| ((first & 0x1f) << 6 | a, 2)),
@@ -180,7 +181,7 @@ impl Charset {
 
     /// The tables of a character set that has them.
     fn byte_set(self) -> Option<ByteSet> {
-        BYTE_SETS[self as usize]
+        BYTE_SETS.get(self as usize).copied().flatten()
     }
 
     /// The other case of a character of a set that has tables; any other byte stays.
@@ -201,6 +202,11 @@ impl Charset {
         }
     }
 
+    /// What follows the first character of `text`.
+    pub(crate) fn after_first(self, text: &[u8]) -> &[u8] {
+        text.get(self.char_len(text)..).unwrap_or_default()
+    }
+
     /// Number of characters; bytes that are none count one each.
     pub fn char_count(self, text: &[u8]) -> usize {
         if !self.is_utf8() || text.is_ascii() {
@@ -208,7 +214,7 @@ impl Charset {
         }
         let (mut rest, mut count) = (text, 0);
         while !rest.is_empty() {
-            rest = &rest[self.char_len(rest)..];
+            rest = self.after_first(rest);
             count += 1;
         }
         count
@@ -219,14 +225,14 @@ impl Charset {
         if !self.is_utf8() || text.is_ascii() {
             return count.min(text.len());
         }
-        let mut at = 0;
+        let mut rest = text;
         for _ in 0..count {
-            if at == text.len() {
+            if rest.is_empty() {
                 break;
             }
-            at += self.char_len(&text[at..]);
+            rest = self.after_first(rest);
         }
-        at
+        text.len() - rest.len()
     }
 
     /// [`char_count`](Self::char_count) of a text of any length, which is [watched](crate::watch).
@@ -284,27 +290,28 @@ impl Charset {
             Charset::Utf8mb4 => std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len),
             Charset::Utf8mb3 => {
                 let valid = Charset::Utf8mb4.valid_len(text);
-                text[..valid].iter().position(|byte| *byte >= 0xf0).unwrap_or(valid)
+                text.iter().take(valid).position(|byte| *byte >= 0xf0).unwrap_or(valid)
             }
             _ => text.len(),
         }
     }
 
-    /// Decodes the first character of `text`, which is not empty: its code point, `None` if there is none, and its
-    /// length.
+    /// Decodes the first character of `text`: its code point, `None` if there is none, and its length, 0 for the
+    /// empty text.
     pub fn decode(self, text: &[u8]) -> (Option<char>, usize) {
+        let Some(&first) = text.first() else { return (None, 0) };
         match self {
             Charset::Utf8mb4 | Charset::Utf8mb3 => {
                 let (code, length) = decode_utf8(text);
                 (code.ok().and_then(char::from_u32), length)
             }
-            Charset::Latin1 => match text[0] {
-                byte @ 0x80..=0x9f => (Some(CP1252[usize::from(byte - 0x80)]), 1),
-                byte => (Some(char::from(byte)), 1),
+            Charset::Latin1 => match first {
+                0x80..=0x9f => (CP1252.get(usize::from(first - 0x80)).copied(), 1),
+                _ => (Some(char::from(first)), 1),
             },
-            Charset::Ascii => (text[0].is_ascii().then_some(char::from(text[0])), 1),
-            Charset::Binary => (Some(char::from(text[0])), 1),
-            _ => (self.byte_set().and_then(|set| set.decode(text[0])), 1),
+            Charset::Ascii => (first.is_ascii().then_some(char::from(first)), 1),
+            Charset::Binary => (Some(char::from(first)), 1),
+            _ => (self.byte_set().and_then(|set| set.decode(first)), 1),
         }
     }
 
@@ -369,7 +376,7 @@ pub fn convert(text: &[u8], from: Charset, to: Charset, out: &mut Vec<u8>) -> bo
             out.push(b'?');
             faithful = false;
         }
-        rest = &rest[length..];
+        rest = rest.get(length..).unwrap_or_default();
     }
     faithful
 }

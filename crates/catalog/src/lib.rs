@@ -18,6 +18,7 @@
 //! Deliberately absent: query processing, pages, transactions. Nothing here does I/O or keeps state.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice)]
 
 pub mod charset;
 pub mod collation;

@@ -19,11 +19,13 @@ const UPPER: usize = 512;
 const LOWER: usize = UPPER + 256;
 const CHARACTERS: usize = LOWER + 256;
 
+#[expect(clippy::indexing_slicing, reason = "the places are of tables that are part of the program")]
 const fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
 /// Whether the record at `at` has this name, and where its tables begin.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn name_at(at: usize, name: &str) -> (bool, usize) {
     let (length, name) = (AT_COMPILE_TIME[at] as usize, name.as_bytes());
     let mut same = length == name.len();
@@ -41,6 +43,7 @@ const fn end(tables: usize) -> usize {
 }
 
 impl ByteSet {
+    #[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
     pub(super) const fn named(name: &str) -> ByteSet {
         let (mut at, mut number) = (1, 0);
         while number < AT_COMPILE_TIME[0] {
@@ -64,12 +67,12 @@ impl ByteSet {
     pub(super) fn encode(self, character: char) -> Option<u8> {
         let wanted = u16::try_from(u32::from(character)).ok()?;
         let count = usize::from(word(FILE, self.at + CHARACTERS));
-        let list = &FILE[self.at + CHARACTERS + 2..][..3 * count];
+        let from = self.at + CHARACTERS + 2;
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = low.midpoint(high);
-            match word(list, 3 * middle).cmp(&wanted) {
-                std::cmp::Ordering::Equal => return Some(list[3 * middle + 2]),
+            match word(FILE, from + 3 * middle).cmp(&wanted) {
+                std::cmp::Ordering::Equal => return FILE.get(from + 3 * middle + 2).copied(),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
@@ -78,16 +81,17 @@ impl ByteSet {
     }
 
     pub(super) fn upper(self, byte: u8) -> u8 {
-        FILE[self.at + UPPER + usize::from(byte)]
+        FILE.get(self.at + UPPER + usize::from(byte)).copied().unwrap_or(byte)
     }
 
     pub(super) fn lower(self, byte: u8) -> u8 {
-        FILE[self.at + LOWER + usize::from(byte)]
+        FILE.get(self.at + LOWER + usize::from(byte)).copied().unwrap_or(byte)
     }
 }
 
 /// The weight of each byte in a collation, and a second weight (0: none). For a static: a name that the file
 /// does not have ends the build.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 pub(crate) const fn weights(name: &str) -> [&'static [u8; 256]; 2] {
     let (mut at, mut number) = (1, 0);
     while number < AT_COMPILE_TIME[0] {

@@ -80,10 +80,10 @@ impl Collation {
     fn map_characters(&self, text: &[u8], out: &mut Vec<u8>, case: Case) {
         let turkish = self.is_turkish();
         let mut rest = text;
-        while let Some(first) = rest.first() {
+        while let Some((first, behind)) = rest.split_first() {
             if first.is_ascii() && !turkish {
                 out.push(case.of_ascii(*first));
-                rest = &rest[1..];
+                rest = behind;
                 continue;
             }
             let (code, length) = decode_utf8(rest);

@@ -40,7 +40,8 @@ const fn old(
 
 /// One weight a byte, as listed for the collation with this name.
 const fn listed(name: &str) -> Order {
-    Order::Bytes(byte_weights(name)[0])
+    let [first, _] = byte_weights(name);
+    Order::Bytes(first)
 }
 
 /// One or two weights a byte.
@@ -200,6 +201,7 @@ const BYTES: [Collation; 56] = {
 const BINARY_900: Collation = row(309, "utf8mb4_0900_bin", Charset::Utf8mb4, NO_PAD, Order::Binary);
 
 /// By number.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 pub(super) static COLLATIONS: [Collation; COUNT] = {
     let mut sorted = [BINARY_900; COUNT];
     let mut count = 1;
@@ -232,6 +234,7 @@ pub(super) static COLLATIONS: [Collation; COUNT] = {
 };
 
 /// Puts a row where its number belongs among the `count` first, and gives the new count.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn insert(sorted: &mut [Collation; COUNT], count: usize, row: Collation) -> usize {
     let mut at = count;
     while at > 0 && sorted[at - 1].id.0 > row.id.0 {
@@ -246,6 +249,7 @@ const HIGHEST: usize = 323;
 const NO_POSITION: u16 = u16::MAX;
 
 /// Position in [`COLLATIONS`] of each number.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 static POSITIONS: [u16; HIGHEST + 1] = {
     let mut positions = [NO_POSITION; HIGHEST + 1];
     let mut at = 0;
@@ -294,6 +298,7 @@ impl CollationId {
 }
 
 /// Position in [`COLLATIONS`] of the default collation of each character set.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 static DEFAULTS: [u16; Charset::ALL.len()] = {
     let mut positions = [NO_POSITION; Charset::ALL.len()];
     let mut at = 0;
@@ -312,6 +317,7 @@ static DEFAULTS: [u16; Charset::ALL.len()] = {
 };
 
 /// The default collation of a character set.
+#[expect(clippy::indexing_slicing, reason = "DEFAULTS has a place for each character set, each of a collation")]
 pub(super) fn default_of(charset: Charset) -> &'static Collation {
     &COLLATIONS[usize::from(DEFAULTS[charset as usize])]
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use super::{Collation, GeneralWeights, Order, UcaWeights, by_table, expanded};
+use super::{Collation, GeneralWeights, Order, UcaWeights, by_table, expanded, tables};
 
 /// What a LIKE pattern begins with; see [`Collation::like_prefix`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Collation {
                 }
                 Order::BytesExpanding(tables) => expanded(left, tables).eq(expanded(right, tables)),
                 Order::Bytes(table) => match (left, right) {
-                    ([a], [b]) => table[usize::from(*a)] == table[usize::from(*b)],
+                    ([a], [b]) => tables::weight(table, *a) == tables::weight(table, *b),
                     _ => false,
                 },
                 Order::Binary => false,
@@ -115,7 +115,7 @@ impl Collation {
                         continue;
                     }
                     Element::AnyCharacter if !text.is_empty() => {
-                        text = &text[self.charset.char_len(text)..];
+                        text = self.charset.after_first(text);
                         pattern = rest;
                         continue;
                     }
@@ -133,7 +133,7 @@ impl Collation {
             // The last `%` swallows one more character.
             match retry {
                 Some((after, rest)) if !rest.is_empty() => {
-                    text = &rest[self.charset.char_len(rest)..];
+                    text = self.charset.after_first(rest);
                     pattern = after;
                     retry = Some((after, text));
                 }

@@ -66,6 +66,7 @@ impl CollationId {
     ///
     /// # Panics
     /// If there is none with this number; numbers from outside go through [`Collation::by_id`].
+    #[expect(clippy::expect_used, reason = "what makes ids looks them up first")]
     pub fn get(self) -> &'static Collation {
         Collation::by_id(self).expect("a collation id was checked when it was made")
     }
@@ -119,9 +120,9 @@ impl Collation {
 
     /// By name, without regard to case; `utf8_...` is `utf8mb3_...`.
     pub fn by_name(name: &str) -> Option<&'static Collation> {
-        let same = |known: &str| match name.get(..5) {
-            Some(head) if head.eq_ignore_ascii_case("utf8_") => {
-                known.strip_prefix("utf8mb3_").is_some_and(|tail| tail.eq_ignore_ascii_case(&name[5..]))
+        let same = |known: &str| match name.split_at_checked(5) {
+            Some((head, wanted)) if head.eq_ignore_ascii_case("utf8_") => {
+                known.strip_prefix("utf8mb3_").is_some_and(|tail| tail.eq_ignore_ascii_case(wanted))
             }
             _ => known.eq_ignore_ascii_case(name),
         };
@@ -134,6 +135,7 @@ impl Collation {
     }
 
     /// The `_bin` collation of a character set.
+    #[expect(clippy::expect_used, reason = "a test asks for that of every character set")]
     pub fn binary_of(charset: Charset) -> &'static Collation {
         let mut candidates = COLLATIONS.iter().filter(|collation| collation.charset == charset);
         candidates
@@ -164,7 +166,7 @@ impl Collation {
             Order::Uca900 => UCA_SPACE,
             Order::Unicode(unicode) => unicode.space(),
             Order::General | Order::Table(_) | Order::Binary => u16::from(b' '),
-            Order::Bytes(table) | Order::BytesExpanding([table, _]) => u16::from(table[usize::from(b' ')]),
+            Order::Bytes(table) | Order::BytesExpanding([table, _]) => tables::weight(table, b' '),
         })
     }
 
@@ -175,7 +177,7 @@ impl Collation {
         }
         let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
         let same = self.begin_of_difference(left, right, same);
-        let (left, right, pad) = (&left[same..], &right[same..], self.pad());
+        let (left, right, pad) = (from(left, same), from(right, same), self.pad());
         match self.order {
             Order::Uca900 => compare_ascii_first(left, right, weights::uca_ascii, |left, right| {
                 compare_weights(UcaWeights::new(left), UcaWeights::new(right), pad)
@@ -235,8 +237,7 @@ impl Collation {
         match self.order {
             Order::Binary if pad.is_none() => {
                 let mut first = [0; 8];
-                let length = text.len().min(8);
-                first[..length].copy_from_slice(&text[..length]);
+                first.iter_mut().zip(text).for_each(|(first, byte)| *first = *byte);
                 u64::from_be_bytes(first)
             }
             Order::Uca900 => match text.first_chunk::<4>() {
@@ -264,8 +265,7 @@ impl Collation {
         let pad = self.pad();
         match self.order {
             Order::Binary => {
-                let length = if pad.is_some() { length_without_spaces(text) } else { text.len() };
-                state.write(&text[..length]);
+                state.write(if pad.is_some() { without_spaces(text) } else { text });
                 state.write_u8(0xff);
             }
             Order::Uca900 => hash_weights(UcaWeights::new(text), pad, state),
@@ -337,7 +337,7 @@ impl Collation {
     pub fn sort_key_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
         // What follows could make a contraction of the last character, and LIKE knows no contractions.
         let prefix = match self.order {
-            Order::Unicode(unicode) => &prefix[..unicode.before_contractions(self.charset, prefix)],
+            Order::Unicode(unicode) => unicode.before_contractions(self.charset, prefix),
             _ => prefix,
         };
         match (self.form(), self.order) {
@@ -378,19 +378,29 @@ impl Collation {
     }
 }
 
-/// Length of a text without trailing spaces, which PAD SPACE does not see.
-fn length_without_spaces(text: &[u8]) -> usize {
-    text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)
+/// A text without trailing spaces, which PAD SPACE does not see.
+fn without_spaces(mut text: &[u8]) -> &[u8] {
+    while let [rest @ .., b' '] = text {
+        text = rest;
+    }
+    text
+}
+
+/// The bytes of a text that follow the first `count`.
+#[inline]
+fn from(text: &[u8], count: usize) -> &[u8] {
+    text.get(count..).unwrap_or_default()
 }
 
 /// Appends the Unicode weights of a text.
 fn put_words(text: &[u8], out: &mut Vec<u8>) {
     out.reserve(2 * text.len() + 1);
-    let ascii = text.iter().take_while(|byte| byte.is_ascii()).count();
-    for weight in text[..ascii].iter().map(|byte| weights::uca_ascii(*byte)).filter(|weight| *weight != 0) {
+    let count = text.iter().take_while(|byte| byte.is_ascii()).count();
+    let (ascii, rest) = text.split_at(count);
+    for weight in ascii.iter().map(|byte| weights::uca_ascii(*byte)).filter(|weight| *weight != 0) {
         out.extend_from_slice(&weight.to_be_bytes());
     }
-    for weight in UcaWeights::new(&text[ascii..]) {
+    for weight in UcaWeights::new(rest) {
         out.extend_from_slice(&weight.to_be_bytes());
     }
 }
@@ -416,7 +426,7 @@ fn compare_ascii_first(
         }
         same += 1;
     }
-    rest(&left[same..], &right[same..])
+    rest(from(left, same), from(right, same))
 }
 
 /// The first four weights, the first one highest.

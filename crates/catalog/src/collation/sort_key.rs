@@ -88,13 +88,12 @@ pub(super) fn put_escaped(text: &[u8], out: &mut Vec<u8>) {
 
 /// The same without its end.
 pub(super) fn put_escaped_prefix(text: &[u8], out: &mut Vec<u8>) {
-    let mut rest = text;
-    while let Some(zero) = rest.iter().position(|byte| *byte == 0) {
-        out.extend_from_slice(&rest[..zero]);
-        out.extend_from_slice(&[0, 0xff]);
-        rest = &rest[zero + 1..];
+    for (number, part) in text.split(|byte| *byte == 0).enumerate() {
+        if number > 0 {
+            out.extend_from_slice(&[0, 0xff]);
+        }
+        out.extend_from_slice(part);
     }
-    out.extend_from_slice(rest);
 }
 
 /// Length of the sort key at the start of `bytes`; `None` if there is none. Every byte is XORed with `mask` first

@@ -1,6 +1,13 @@
 //! Weights of the collations with one byte per character.
 
+/// The weight of a byte.
+#[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
+pub(super) fn weight(table: &[u8; 256], byte: u8) -> u16 {
+    table[usize::from(byte)] as u16
+}
+
 /// Every byte weighs itself.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 pub(super) static IDENTITY: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -14,6 +21,7 @@ pub(super) static IDENTITY: [u8; 256] = {
 /// ascii_general_ci: lower case weighs as upper case.
 pub(super) static ASCII_CI: [u8; 256] = upper_case_ascii();
 
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn upper_case_ascii() -> [u8; 256] {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -25,6 +33,7 @@ const fn upper_case_ascii() -> [u8; 256] {
 }
 
 /// ASCII without regard to case, and these weights of the bytes from 0x80.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn with_upper_half(weights: [u8; 128]) -> [u8; 256] {
     let mut table = upper_case_ascii();
     let mut at = 0;
@@ -61,6 +70,7 @@ pub(super) static LATIN1_DANISH_CI: [u8; 256] = with_upper_half([
 
 /// latin1_swedish_ci: accented letters weigh as their base letters, but Å, Ä (with Æ) and Ö come after Z, and Ü
 /// weighs as Y. From 0xC0; 0xE0 and above weigh the same as their upper-case letters.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 pub(super) static LATIN1_SWEDISH_CI: [u8; 256] = {
     let upper: [u8; 32] = *b"AAAA\x5c\x5b\x5cCEEEEIIII\x44NOOOO\x5d\xd7\xd8UUUYY\xde\xdf";
     let mut table = upper_case_ascii();
@@ -90,6 +100,7 @@ pub(super) static LATIN1_GENERAL_CI: [u8; 256] = latin1_general(false);
 pub(super) static LATIN1_GENERAL_CS: [u8; 256] = latin1_general(true);
 
 /// Control characters and punctuation first, in their order, then [`GENERAL_ORDER`], then the rest.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const fn latin1_general(case_sensitive: bool) -> [u8; 256] {
     const fn ordered(byte: u8) -> Option<usize> {
         let mut at = 0;

@@ -11,7 +11,10 @@ use std::sync::OnceLock;
 static FILE: &[u8] = include_bytes!("tailorings.bin");
 
 /// Number of tailorings in the file.
-const COUNT: usize = u16::from_le_bytes([FILE_HEAD[0], FILE_HEAD[1]]) as usize;
+const COUNT: usize = match FILE_HEAD {
+    [low, high, ..] => u16::from_le_bytes([*low, *high]) as usize,
+    _ => panic!("the file is empty"),
+};
 const FILE_HEAD: &[u8] = include_bytes!("tailorings.bin");
 
 static LOADED: [OnceLock<Tailoring>; COUNT] = [const { OnceLock::new() }; COUNT];
@@ -29,6 +32,7 @@ impl Language {
 
     /// The language with this name in the file: to be called at compile time, where a missing one ends the
     /// build.
+    #[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
     pub(super) const fn named(name: &str) -> Language {
         let (wanted, mut at, mut number) = (name.as_bytes(), 2, 0);
         while number < COUNT {
@@ -107,9 +111,15 @@ struct Bytes {
 }
 
 impl Bytes {
+    #[expect(clippy::indexing_slicing, reason = "the file is part of the program, and a test reads all of it")]
     fn byte(&mut self) -> usize {
         self.at += 1;
         usize::from(FILE[self.at - 1])
+    }
+
+    fn skip_name(&mut self) {
+        let length = self.byte();
+        self.at += length;
     }
 
     fn word(&mut self) -> u16 {
@@ -125,9 +135,10 @@ impl Tailoring {
     fn read(number: usize) -> Tailoring {
         let mut from = Bytes { at: 2 };
         for _ in 0..number {
-            from.at += 1 + usize::from(FILE[from.at]) + 4;
+            from.skip_name();
+            from.at += 4;
         }
-        from.at += 1 + usize::from(FILE[from.at]);
+        from.skip_name();
         from.at = from.long() as usize;
         // The base: the declaration of the collation names it too.
         from.byte();
@@ -169,21 +180,23 @@ impl Tailoring {
             self.weights.extend([from.word(), 0x20, 0x02]);
             counts = [1, 1, 1, 0];
         } else {
-            for count in &mut counts[..levels] {
+            for count in counts.iter_mut().take(levels) {
                 *count = from.byte() as u8;
                 self.weights.extend((0..*count).map(|_| from.word()));
             }
         }
         let span = Span { start, counts };
-        let entry = self.entry_mut(codes[0]);
-        if codes.len() == 1 {
+        let [first, rest @ ..] = &codes[..] else { return };
+        let entry = self.entry_mut(*first);
+        if rest.is_empty() {
             entry.own = Some(span);
         } else {
-            entry.contractions.push((codes[1..].into(), span));
+            entry.contractions.push((rest.into(), span));
             self.has_contractions = true;
         }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "pages and entries are named as they are added, code points by the file")]
     fn entry_mut(&mut self, code: u32) -> &mut Entry {
         let page = &mut self.pages[(code >> 8) as usize];
         if *page == 0 {
@@ -200,10 +213,8 @@ impl Tailoring {
 
     fn entry(&self, code: u32) -> Option<&Entry> {
         let page = usize::from(*self.pages.get((code >> 8) as usize)?);
-        match self.numbers[page * 256 + (code & 0xff) as usize] {
-            0 => None,
-            number => Some(&self.entries[number as usize - 1]),
-        }
+        let number = *self.numbers.get(page * 256 + (code & 0xff) as usize)?;
+        self.entries.get((number as usize).checked_sub(1)?)
     }
 
     /// Whether a weight may depend on the characters before it.
@@ -231,21 +242,19 @@ impl Tailoring {
             Some((rest, span)) => (*span, rest.len()),
             None => (entry.own?, 0),
         };
-        let before: usize = span.counts[..level].iter().map(|count| usize::from(*count)).sum();
+        let before: usize = span.counts.iter().take(level).map(|count| usize::from(*count)).sum();
         let start = span.start as usize + before;
-        Some((&self.weights[start..start + usize::from(span.counts[level])], taken))
+        let count = usize::from(*span.counts.get(level)?);
+        Some((self.weights.get(start..start + count)?, taken))
     }
 
     /// What becomes of a weight of the base, and the weight that goes before it (0: none).
     pub(super) fn shifted(&self, weight: u16, place: Place) -> (u16, u16) {
         let shifts = match place {
-            Place::Implicit => &self.shifts[0],
-            Place::Level(level) => match self.shifts.get(level + 1) {
-                Some(shifts) => shifts,
-                None => return (0, weight),
-            },
+            Place::Implicit => self.shifts.first(),
+            Place::Level(level) => self.shifts.get(level + 1),
         };
-        match shifts.iter().find(|shift| (shift.lowest..=shift.highest).contains(&weight)) {
+        match shifts.into_iter().flatten().find(|shift| (shift.lowest..=shift.highest).contains(&weight)) {
             Some(shift) => (shift.prefix, weight.wrapping_add(shift.added)),
             None => (0, weight),
         }

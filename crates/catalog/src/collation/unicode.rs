@@ -86,18 +86,18 @@ impl Unicode {
         }
     }
 
-    /// Length of the beginning of `text` before the first character with which a contraction begins.
-    pub(super) fn before_contractions(self, charset: Charset, text: &[u8]) -> usize {
+    /// The beginning of `text` before the first character with which a contraction begins.
+    pub(super) fn before_contractions(self, charset: Charset, text: &[u8]) -> &[u8] {
         let Some(tailoring) = self.language.tailoring().filter(|tailoring| tailoring.has_contractions())
         else {
-            return text.len();
+            return text;
         };
         let mut characters = Characters { charset, rest: text };
         loop {
             let before = characters.rest.len();
             match characters.next() {
                 Some(code) if !tailoring.begins_contraction(code) => {}
-                _ => return text.len() - before,
+                _ => return text.split_at(text.len() - before).0,
             }
         }
     }
@@ -130,7 +130,7 @@ impl Iterator for Characters<'_> {
             return None;
         }
         let (character, length) = self.charset.decode(self.rest);
-        self.rest = &self.rest[length..];
+        self.rest = self.rest.get(length..).unwrap_or_default();
         Some(character.map_or(GARBAGE, u32::from))
     }
 }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use super::sort_key::{self, Form};
 use super::weights::{ByteWeights, GeneralWeights, UcaWeights, by_table, expanded};
-use super::{Collation, Order, compare_weights, put_words, tables};
+use super::{Collation, Order, compare_weights, from, put_words, tables};
 use crate::charset::Charset;
 use crate::watch::{PIECE, Shared, Watch, common_length, pieces, split_piece};
 
@@ -98,10 +98,10 @@ impl Collation {
         let watch = &Shared::new(watch);
         let same = common_length(left, right, watch);
         if matches!(self.order, Order::Binary) && !self.pad_space {
-            return left[same..].cmp(&right[same..]);
+            return from(left, same).cmp(from(right, same));
         }
         let same = self.begin_of_difference(left, right, same);
-        let (left, right, pad) = (&left[same..], &right[same..], self.pad());
+        let (left, right, pad) = (from(left, same), from(right, same), self.pad());
         if let Order::Unicode(unicode) = self.order {
             let weights = |text, level| unicode.weights_watched(self.charset, text, level, watch);
             let mut levels = (0..usize::from(unicode.levels))

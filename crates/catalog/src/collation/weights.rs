@@ -6,12 +6,14 @@
 //! The Unicode weights are those of `allkeys-9.0.0.txt`, first level, variable elements not ignored, which is what
 //! MySQL's `_0900_ai_ci` uses. Contractions are left out: docs/decisions/021-collation-tables.md.
 
+use super::tables;
 use super::unicode::Characters;
 use crate::charset::{Charset, decode_utf8};
 
 /// What a byte that is not part of a character weighs: more than every character.
 pub(super) const NOT_A_CHARACTER: u16 = 0xffff;
 
+#[expect(clippy::indexing_slicing, reason = "the tables are part of the program; a test asks them for every code point")]
 const fn word(table: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([table[2 * at], table[2 * at + 1]])
 }
@@ -24,6 +26,7 @@ const UCA_PAGES: usize = 0x1102;
 const NO_ENTRY: u16 = 0xffff;
 
 /// Weights of ASCII: in front of the table, because most text is.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 static UCA_ASCII: [u16; 128] = {
     let mut weights = [0; 128];
     let table = include_bytes!("uca900.bin");
@@ -41,6 +44,7 @@ static UCA_ASCII: [u16; 128] = {
 pub(super) const UCA_SPACE: u16 = 0x0209;
 
 /// The weight of an ASCII character (0: ignorable).
+#[expect(clippy::indexing_slicing, reason = "there is a weight for each value of seven bits")]
 pub(super) fn uca_ascii(byte: u8) -> u16 {
     UCA_ASCII[usize::from(byte & 0x7f)]
 }
@@ -221,17 +225,17 @@ impl Iterator for UcaWeights<'_> {
             return Some(weight);
         }
         loop {
-            let &first = self.rest.first()?;
+            let (&first, rest) = self.rest.split_first()?;
             if first < 0x80 {
-                self.rest = &self.rest[1..];
-                let weight = UCA_ASCII[usize::from(first)];
+                self.rest = rest;
+                let weight = uca_ascii(first);
                 if weight != 0 {
                     return Some(weight);
                 }
                 continue;
             }
             let (code, length) = decode_utf8(self.rest);
-            self.rest = &self.rest[length..];
+            self.rest = self.rest.get(length..).unwrap_or_default();
             match code {
                 Err(()) => return Some(NOT_A_CHARACTER),
                 Ok(code) => {
@@ -288,13 +292,13 @@ impl Iterator for GeneralWeights<'_> {
     type Item = u16;
 
     fn next(&mut self) -> Option<u16> {
-        let &first = self.rest.first()?;
+        let (&first, rest) = self.rest.split_first()?;
         if first < 0x80 {
-            self.rest = &self.rest[1..];
+            self.rest = rest;
             return Some(u16::from(first.to_ascii_uppercase()));
         }
         let (code, length) = decode_utf8(self.rest);
-        self.rest = &self.rest[length..];
+        self.rest = self.rest.get(length..).unwrap_or_default();
         Some(code.map_or(NOT_A_CHARACTER, |code| table_weight(GENERAL, code)))
     }
 }
@@ -318,7 +322,7 @@ impl Iterator for ByteWeights<'_> {
     fn next(&mut self) -> Option<u16> {
         let (&first, rest) = self.rest.split_first()?;
         self.rest = rest;
-        Some(u16::from(self.table[usize::from(first)]))
+        Some(tables::weight(self.table, first))
     }
 }
 
@@ -327,9 +331,9 @@ pub(super) fn expanded<'a>(
     text: &'a [u8],
     [first, second]: [&'static [u8; 256]; 2],
 ) -> impl Iterator<Item = u16> + Clone + use<'a> {
-    let weights = move |byte: &u8| [first[usize::from(*byte)], second[usize::from(*byte)]];
+    let weights = move |byte: &u8| [tables::weight(first, *byte), tables::weight(second, *byte)];
     text.iter().map(weights).flat_map(|[first, second]| {
-        std::iter::once(u16::from(first)).chain((second != 0).then_some(u16::from(second)))
+        std::iter::once(first).chain((second != 0).then_some(second))
     })
 }
 
