@@ -66,7 +66,7 @@ fn main() {
     let bytes = row::encode(&table, &values).expect("the values are of their types");
     let view = RowView::new(&table, &bytes).expect("a row");
     let (mut entry, mut payload, mut out) = (Vec::new(), Vec::new(), Vec::new());
-    key::entry_key(&table, 1, &view, &mut entry);
+    key::entry_key(&table, 1, &view, &mut entry).expect("a sound row");
     key::entry_payload(&table, 1, &view, &mut payload);
     println!("link row {} bytes, id1_type entry {} + {} bytes", bytes.len(), entry.len(), payload.len());
 
@@ -87,7 +87,7 @@ fn main() {
     });
     measure("key: 7-column entry from a row", || {
         out.clear();
-        key::entry_key(&table, 1, black_box(&view), &mut out);
+        key::entry_key(&table, 1, black_box(&view), &mut out).expect("a sound row");
     });
     measure("key: clustered key of an entry", || {
         out.clear();

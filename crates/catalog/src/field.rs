@@ -12,6 +12,7 @@
 //! | BIT, ENUM, SET, YEAR | as few as hold them |
 
 use crate::decimal::Decimal;
+use crate::part::from;
 use crate::temporal::{Date, DateTime, Time, Timestamp};
 use crate::types::SqlType;
 use crate::value::{SetText, ValueRef};
@@ -61,7 +62,7 @@ fn put(value: u64, length: usize, out: &mut Vec<u8>) {
         1 => out.push(value as u8),
         4 => out.extend_from_slice(&(value as u32).to_be_bytes()),
         8 => out.extend_from_slice(&value.to_be_bytes()),
-        _ => out.extend_from_slice(&value.to_be_bytes()[8 - length..]),
+        _ => out.extend_from_slice(from(&value.to_be_bytes(), 8 - length)),
     }
 }
 
@@ -164,10 +165,11 @@ pub(crate) fn encode_fixed(sql_type: &SqlType, value: ValueRef<'_>, out: &mut Ve
             put(index.into(), 1 + usize::from(members.len() > 255), out);
         }
         (SqlType::Set { members, .. }, ValueRef::Set { bits, .. }) => {
+            let Some(length) = fixed_len(sql_type) else { return false };
             if members.len() < 64 && bits >> members.len() != 0 {
                 return false;
             }
-            put(bits, fixed_len(sql_type).expect("SET is of fixed width"), out);
+            put(bits, length, out);
         }
         (SqlType::Null, ValueRef::Null) => {}
         _ => return false,

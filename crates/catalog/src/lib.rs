@@ -13,6 +13,7 @@
 //! | [`store`] | what happens to a value on its way into a column: range checks, truncation, MySQL's errors |
 //! | [`number`] | numbers as text, as MySQL reads and prints them |
 //! | [`json`] | validation and normalisation of JSON text |
+//! | `part` | parts of texts by places within them |
 //! | [`watch`] | long values in pieces, so that work over them can be ended |
 //!
 //! Deliberately absent: query processing, pages, transactions. Nothing here does I/O or keeps state.
@@ -28,6 +29,7 @@ mod field;
 pub mod json;
 pub mod key;
 pub mod number;
+mod part;
 pub mod row;
 pub mod store;
 pub mod temporal;

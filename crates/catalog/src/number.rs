@@ -3,6 +3,8 @@
 //! A string in a numeric context is the longest number at its start. What follows is ignored with a warning; no
 //! number at all is 0 with a warning.
 
+use crate::part::{first, from};
+
 /// A number at the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NumberPrefix<T> {
@@ -43,10 +45,10 @@ fn sign(text: &[u8]) -> (usize, bool) {
 /// Reads a double from the start of `text`. Beyond the range it is the largest double.
 pub fn parse_f64(text: &[u8]) -> NumberPrefix<f64> {
     let (start, negative) = sign(text);
-    let integer = count_digits(&text[start..]);
+    let integer = count_digits(from(text, start));
     let mut end = start + integer;
     if text.get(end) == Some(&b'.') {
-        let fraction = count_digits(&text[end + 1..]);
+        let fraction = count_digits(from(text, end + 1));
         if integer + fraction == 0 {
             return NumberPrefix::none();
         }
@@ -56,18 +58,19 @@ pub fn parse_f64(text: &[u8]) -> NumberPrefix<f64> {
     }
     if matches!(text.get(end), Some(b'e' | b'E')) {
         let signed = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
-        let exponent = count_digits(&text[end + 1 + signed..]);
+        let exponent = count_digits(from(text, end + 1 + signed));
         if exponent > 0 {
             end += 1 + signed + exponent;
         }
     }
-    let number = std::str::from_utf8(&text[start..end]).ok().and_then(|number| number.parse::<f64>().ok());
+    let number = text.get(start..end).and_then(|number| std::str::from_utf8(number).ok());
+    let number = number.and_then(|number| number.parse::<f64>().ok());
     let magnitude = number.unwrap_or(0.0);
     let clamped = magnitude.min(f64::MAX);
     NumberPrefix {
         value: if negative { -clamped } else { clamped },
         used: end,
-        complete: only_white_space(&text[end..]),
+        complete: only_white_space(from(text, end)),
         overflow: magnitude.is_infinite(),
     }
 }
@@ -75,21 +78,21 @@ pub fn parse_f64(text: &[u8]) -> NumberPrefix<f64> {
 /// Sign, magnitude (`None` beyond u64) and end of the digits at the start of `text`.
 fn parse_digits(text: &[u8]) -> Option<(bool, Option<u64>, usize)> {
     let (start, negative) = sign(text);
-    let count = count_digits(&text[start..]);
-    if count == 0 {
+    let digits = from(text, start);
+    let digits = first(digits, count_digits(digits));
+    if digits.is_empty() {
         return None;
     }
-    let digits = &text[start..start + count];
     let magnitude = digits
         .iter()
         .try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
-    Some((negative, magnitude, start + count))
+    Some((negative, magnitude, start + digits.len()))
 }
 
 /// Reads a signed integer from the start of `text`, digits only (no fraction, no exponent).
 pub fn parse_i64(text: &[u8]) -> NumberPrefix<i64> {
     let Some((negative, magnitude, used)) = parse_digits(text) else { return NumberPrefix::none() };
-    let complete = only_white_space(&text[used..]);
+    let complete = only_white_space(from(text, used));
     let value =
         magnitude.map(i128::from).and_then(|value| i64::try_from(if negative { -value } else { value }).ok());
     let clamped = value.unwrap_or(if negative { i64::MIN } else { i64::MAX });
@@ -99,7 +102,7 @@ pub fn parse_i64(text: &[u8]) -> NumberPrefix<i64> {
 /// Reads an unsigned integer from the start of `text`; negative ones overflow to 0.
 pub fn parse_u64(text: &[u8]) -> NumberPrefix<u64> {
     let Some((negative, magnitude, used)) = parse_digits(text) else { return NumberPrefix::none() };
-    let complete = only_white_space(&text[used..]);
+    let complete = only_white_space(from(text, used));
     let (value, overflow) = match (negative, magnitude) {
         (false, Some(value)) => (value, false),
         (false, None) => (u64::MAX, true),
@@ -117,10 +120,10 @@ fn put_digits(negative: bool, digits: &[u8], point: i32, out: &mut Vec<u8>) {
         out.push(b'-');
     }
     if !PLAIN_EXPONENTS.contains(&point) {
-        out.push(digits[0]);
+        out.extend_from_slice(first(digits, 1));
         if digits.len() > 1 {
             out.push(b'.');
-            out.extend_from_slice(&digits[1..]);
+            out.extend_from_slice(from(digits, 1));
         }
         out.push(b'e');
         format_i64(i64::from(point) - 1, out);
@@ -130,11 +133,11 @@ fn put_digits(negative: bool, digits: &[u8], point: i32, out: &mut Vec<u8>) {
         out.extend_from_slice(digits);
     } else {
         let point = point as usize;
-        out.extend_from_slice(&digits[..point.min(digits.len())]);
+        out.extend_from_slice(first(digits, point));
         out.extend(std::iter::repeat_n(b'0', point.saturating_sub(digits.len())));
         if digits.len() > point {
             out.push(b'.');
-            out.extend_from_slice(&digits[point..]);
+            out.extend_from_slice(from(digits, point));
         }
     }
 }
@@ -184,7 +187,8 @@ pub fn format_fixed(value: f64, digits: u8, out: &mut Vec<u8>) {
     let at = out.len();
     out.extend_from_slice(value.to_string().as_bytes());
     let digits = usize::from(digits);
-    let shown = out[at..].iter().position(|byte| *byte == b'.').map_or(0, |point| out.len() - at - point - 1);
+    let shown =
+        from(out, at).iter().position(|byte| *byte == b'.').map_or(0, |point| out.len() - at - point - 1);
     if shown > digits {
         out.truncate(at);
         out.extend_from_slice(format!("{value:.digits$}").as_bytes());
@@ -253,6 +257,7 @@ pub fn format_i64(value: i64, out: &mut Vec<u8>) {
 }
 
 /// Appends an unsigned integer.
+#[expect(clippy::indexing_slicing, reason = "no u64 has more than 20 digits")]
 pub fn format_u64(mut value: u64, out: &mut Vec<u8>) {
     let mut digits = [0u8; 20];
     let mut start = digits.len();

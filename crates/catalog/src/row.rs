@@ -14,7 +14,7 @@
 //!
 //! Fixed-width columns are in the form that keys have (see `field`): a key is copied from a row.
 
-use crate::descriptor::{DescriptorError, Table, TableDef};
+use crate::descriptor::{Column, DescriptorError, Table, TableDef};
 use crate::field::{decode_fixed, encode_fixed, fixed_len};
 use crate::value::{Value, ValueRef};
 use smallvec::SmallVec;
@@ -63,19 +63,20 @@ impl RowLayout {
     /// The layout of `def`'s rows.
     pub(crate) fn new(def: &TableDef) -> Result<RowLayout, DescriptorError> {
         let count = usize::from(def.next_ordinal());
-        let mut columns = vec![None; count];
-        let mut types = vec![None; count];
+        let mut places = vec![None; count];
         let stored = def.columns.iter().enumerate().filter_map(|(position, column)| {
             column.ordinal.map(|ordinal| (ordinal, Some(position as u16), &column.sql_type))
         });
         let dropped = def.dropped.iter().map(|column| (column.ordinal, None, &column.sql_type));
         for (ordinal, position, sql_type) in stored.chain(dropped) {
-            if types[usize::from(ordinal)].replace(sql_type).is_some() {
-                return Err(DescriptorError::Inconsistent(format!(
-                    "two columns have the row position {ordinal}"
-                )));
+            match places.get_mut(usize::from(ordinal)) {
+                Some(place @ None) => *place = Some((position, sql_type)),
+                _ => {
+                    return Err(DescriptorError::Inconsistent(format!(
+                        "two columns have the row position {ordinal}"
+                    )));
+                }
             }
-            columns[usize::from(ordinal)] = position;
         }
         let mut layout = RowLayout {
             places: vec![Place::Virtual; def.columns.len()],
@@ -85,13 +86,12 @@ impl RowLayout {
             variable_counts: vec![0],
         };
         let (mut offset, mut number) = (0u32, 0u16);
-        for (ordinal, sql_type) in types.into_iter().enumerate() {
-            let Some(sql_type) = sql_type else {
+        for (ordinal, place) in places.into_iter().enumerate() {
+            let Some((column, sql_type)) = place else {
                 return Err(DescriptorError::Inconsistent(format!(
                     "no column has the row position {ordinal}"
                 )));
             };
-            let column = columns[ordinal];
             let ordinal = ordinal as u16;
             let place = match fixed_len(sql_type).map(|length| length as u32) {
                 Some(length) => {
@@ -105,8 +105,9 @@ impl RowLayout {
                     Place::Variable { ordinal, number: number - 1 }
                 }
             };
-            if let Some(position) = column {
-                layout.places[usize::from(position)] = place;
+            if let Some(known) = column.and_then(|position: u16| layout.places.get_mut(usize::from(position)))
+            {
+                *known = place;
             }
             layout.fixed_lengths.push(offset);
             layout.variable_counts.push(number);
@@ -116,6 +117,23 @@ impl RowLayout {
 
     fn ordinals(&self) -> usize {
         self.fixed_lengths.len() - 1
+    }
+
+    /// Width of the fixed part of a row of `count` ordinals.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is a width for each count up to that of all ordinals")]
+    fn fixed_length(&self, count: usize) -> usize {
+        self.fixed_lengths[count] as usize
+    }
+
+    /// Columns of variable width in a row of `count` ordinals.
+    #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a number for each count up to that of all ordinals"
+    )]
+    fn variable_count(&self, count: usize) -> usize {
+        usize::from(self.variable_counts[count])
     }
 }
 
@@ -155,6 +173,10 @@ pub fn encode_with<'v>(
 }
 
 /// [`encode_with`], with fields that need no encoding.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the bitmap has a bit for each ordinal, the table a column for each position of its layout"
+)]
 pub(crate) fn encode_from<'v>(
     table: &Table,
     column: impl Fn(usize) -> Source<'v>,
@@ -164,7 +186,7 @@ pub(crate) fn encode_from<'v>(
     let start = out.len();
     let count = layout.ordinals();
     let bitmap = start + HEADER;
-    let fixed_len = layout.fixed_lengths[count] as usize;
+    let fixed_len = layout.fixed_length(count);
     out.reserve(HEADER + count.div_ceil(8) + fixed_len + 2 * layout.variable.len());
     out.push(0);
     out.extend_from_slice(&(count as u16).to_le_bytes());
@@ -271,12 +293,13 @@ impl<'a> RowView<'a> {
         }
         let wide = flags & WIDE_OFFSETS != 0;
         let fixed = HEADER + usize::from(count).div_ceil(8);
-        let offsets = fixed + layout.fixed_lengths[usize::from(count)] as usize;
-        let variable_count = usize::from(layout.variable_counts[usize::from(count)]);
+        let offsets = fixed + layout.fixed_length(usize::from(count));
+        let variable_count = layout.variable_count(usize::from(count));
         let variable = offsets + variable_count * if wide { 4 } else { 2 };
-        if variable > bytes.len() || u32::try_from(bytes.len()).is_err() {
+        if u32::try_from(bytes.len()).is_err() {
             return Err(RowError::Damaged);
         }
+        let Some(ends) = bytes.get(offsets..variable) else { return Err(RowError::Damaged) };
         let view = RowView {
             table,
             bytes,
@@ -286,7 +309,6 @@ impl<'a> RowView<'a> {
             offsets: offsets as u32,
             variable: variable as u32,
         };
-        let ends = &bytes[offsets..variable];
         let (mut last, mut ascend) = (0, true);
         let mut note = |end: usize| {
             ascend &= end >= last;
@@ -317,6 +339,10 @@ impl<'a> RowView<'a> {
     }
 
     #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`new` has seen an end offset for each column of variable width"
+    )]
     fn end_offset(&self, number: usize) -> usize {
         let offsets = &self.bytes[self.offsets as usize..self.variable as usize];
         if self.wide {
@@ -327,19 +353,26 @@ impl<'a> RowView<'a> {
     }
 
     #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`new` has seen a bitmap of `count` bits; the callers ask below that"
+    )]
     fn is_null_at(&self, ordinal: u16) -> bool {
         self.bytes[HEADER + usize::from(ordinal / 8)] >> (ordinal % 8) & 1 == 1
     }
 
     /// The value of column `column` (in SQL order); NULL for a VIRTUAL column, and where the bytes are no value of
     /// the column's type (see [`check`](Self::check)).
+    ///
+    /// # Panics
+    /// If the table has no such column.
     #[inline]
     pub fn column(&self, column: usize) -> ValueRef<'a> {
         match self.field(column) {
-            Field::Fixed(bytes) => decode_fixed(&self.table.columns[column].sql_type, bytes),
+            Field::Fixed(bytes) => decode_fixed(&self.declared(column).sql_type, bytes),
             Field::Variable(bytes) => ValueRef::Bytes(bytes),
             Field::Null => ValueRef::Null,
-            Field::Absent => self.table.columns[column].instant_default.as_ref(),
+            Field::Absent => self.declared(column).instant_default.as_ref(),
         }
     }
 
@@ -347,13 +380,27 @@ impl<'a> RowView<'a> {
     pub fn is_null(&self, column: usize) -> bool {
         match self.field(column) {
             Field::Null => true,
-            Field::Absent => self.table.columns[column].instant_default.is_null(),
+            Field::Absent => self.declared(column).instant_default.is_null(),
             _ => false,
         }
     }
 
+    #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "callers ask for columns of the table that the row was read with"
+    )]
+    fn declared(&self, column: usize) -> &'a Column {
+        &self.table.columns[column]
+    }
+
     /// The bytes of a column as they are in the row.
     #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the layout has a place for each column; `new` has seen that the fixed part is there and that the \
+                  end offsets ascend to the end of the row"
+    )]
     pub(crate) fn field(&self, column: usize) -> Field<'a> {
         match self.table.layout().places[column] {
             Place::Virtual => Field::Null,
@@ -384,7 +431,7 @@ impl<'a> RowView<'a> {
     /// Whether every field is a value of its column's type (CHECK TABLE).
     pub fn check(&self) -> Result<(), RowError> {
         let sound = (0..self.table.columns.len()).all(|column| match self.field(column) {
-            Field::Fixed(bytes) => !decode_fixed(&self.table.columns[column].sql_type, bytes).is_null(),
+            Field::Fixed(bytes) => !decode_fixed(&self.declared(column).sql_type, bytes).is_null(),
             _ => true,
         });
         if sound { Ok(()) } else { Err(RowError::Damaged) }

@@ -331,7 +331,7 @@ impl ValueRef<'_> {
             ValueRef::Year(value) => number::format_u64(value.into(), out),
             ValueRef::Bit { bits, width } => {
                 let bytes = usize::from(width).div_ceil(8).min(8);
-                out.extend_from_slice(&bits.to_be_bytes()[8 - bytes..]);
+                out.extend_from_slice(crate::part::from(&bits.to_be_bytes(), 8 - bytes));
             }
             ValueRef::Enum { text, .. } => out.extend_from_slice(text),
             ValueRef::Set { bits, text } => text.append_to(bits, out),

@@ -181,7 +181,7 @@ impl Engine {
     async fn insert_built(&self, table: &Arc<Table>, row: &[u8]) -> Result<(), Error> {
         let view = RowView::new(table, row).map_err(|_| damaged_row(table))?;
         let mut key = Vec::new();
-        key::entry_key(table, 0, &view, &mut key);
+        key::entry_key(table, 0, &view, &mut key).map_err(|_| damaged_row(table))?;
         let (mut flags, mut reference) = (0, None);
         if is_external(key.len(), row.len()) {
             flags = EXTERNAL;
@@ -262,7 +262,7 @@ fn build_index(log: &Arc<Log>, table: &Arc<Table>, number: usize) -> Result<(), 
         for row in 0..cursor.rows.len() {
             let bytes = retry_blocking(|| cursor.row(table.tree(0), row))?;
             let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
-            run.push(table, number, &view);
+            run.push(table, number, &view)?;
             if run.bytes.len() >= RUN_BYTES {
                 run.insert(log, table, number)?;
             }
@@ -280,13 +280,14 @@ struct Run {
 }
 
 impl Run {
-    fn push(&mut self, table: &Table, number: usize, row: &RowView<'_>) {
+    fn push(&mut self, table: &Table, number: usize, row: &RowView<'_>) -> Result<(), Error> {
         let start = self.bytes.len() as u32;
-        key::entry_key(table, number, row, &mut self.bytes);
+        key::entry_key(table, number, row, &mut self.bytes).map_err(|_| damaged_row(table))?;
         let middle = self.bytes.len() as u32;
         SecondaryHeader { writer: TrxId::NONE, flags: 0 }.put(&mut self.bytes);
         key::entry_payload(table, number, row, &mut self.bytes);
         self.entries.push((start, middle, self.bytes.len() as u32));
+        Ok(())
     }
 
     /// Inserts the entries in order, and empties the run. Blocks.
@@ -324,7 +325,7 @@ fn row_with(table: &Table, number: usize, prefix: &[u8]) -> Result<Vec<u8>, Erro
             let bytes = retry_blocking(|| cursor.row(table.tree(0), row))?;
             let view = RowView::new(table, &bytes).map_err(|_| damaged_row(table))?;
             key.clear();
-            key::entry_key(table, number, &view, &mut key);
+            key::entry_key(table, number, &view, &mut key).map_err(|_| damaged_row(table))?;
             if key.starts_with(prefix) {
                 return Ok(bytes);
             }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, SpaceId};
-use palisade_catalog::RowView;
-use palisade_catalog::key;
+use palisade_catalog::row::RowError;
+use palisade_catalog::{RowView, key};
 use palisade_txn::{EXTERNAL, EntryChange, Mode, RowChange, RowOutcome, SavePoint, Stamp, Trx};
 
 use crate::metadata::Use;
@@ -169,7 +169,13 @@ pub(crate) fn name_table(error: Error, table: &Table) -> Error {
 }
 
 fn view<'a>(table: &'a Table, row: &'a [u8]) -> Result<RowView<'a>, Error> {
-    RowView::new(table, row).map_err(|error| Error::Inconsistent(format!("table '{}': {error}", table.name)))
+    RowView::new(table, row).map_err(|error| damaged(table, error))
+}
+
+/// A row of a table is damaged.
+#[cold]
+pub(crate) fn damaged(table: &Table, error: RowError) -> Error {
+    Error::Inconsistent(format!("table '{}': {error}", table.name))
 }
 
 impl Operation<'_> {
@@ -186,10 +192,10 @@ impl Operation<'_> {
 
     fn insert(&mut self, row: &[u8]) -> Steps {
         let new = view(self.table, row)?;
-        self.put_key(0, &new, Version::New);
+        self.put_key(0, &new, Version::New)?;
         self.insert_row(row)?;
         for index in 1..self.table.indexes.len() {
-            self.put_key(index, &new, Version::New);
+            self.put_key(index, &new, Version::New)?;
             self.insert_entry(index)?;
         }
         Ok(UpdateOutcome::Done)
@@ -197,12 +203,12 @@ impl Operation<'_> {
 
     fn delete(&mut self, stamp: Stamp, old: &[u8]) -> Steps {
         let old_view = view(self.table, old)?;
-        self.put_key(0, &old_view, Version::Old);
+        self.put_key(0, &old_view, Version::Old)?;
         if self.delete_row(stamp, old)? == UpdateOutcome::Changed {
             return Ok(UpdateOutcome::Changed);
         }
         for index in 1..self.table.indexes.len() {
-            self.put_key(index, &old_view, Version::Old);
+            self.put_key(index, &old_view, Version::Old)?;
             self.delete_entry(index)?;
         }
         Ok(UpdateOutcome::Done)
@@ -210,8 +216,8 @@ impl Operation<'_> {
 
     fn update(&mut self, stamp: Stamp, old: &[u8], new: &[u8]) -> Steps {
         let (old_view, new_view) = (view(self.table, old)?, view(self.table, new)?);
-        self.put_key(0, &old_view, Version::Old);
-        self.put_key(0, &new_view, Version::New);
+        self.put_key(0, &old_view, Version::Old)?;
+        self.put_key(0, &new_view, Version::New)?;
         let moves = self.buffers.old_key != self.buffers.new_key;
         let outcome = match moves {
             true => self.move_row(stamp, old, new)?,
@@ -221,8 +227,8 @@ impl Operation<'_> {
             return Ok(UpdateOutcome::Changed);
         }
         for index in 1..self.table.indexes.len() {
-            self.put_key(index, &old_view, Version::Old);
-            self.put_key(index, &new_view, Version::New);
+            self.put_key(index, &old_view, Version::Old)?;
+            self.put_key(index, &new_view, Version::New)?;
             if self.buffers.old_key != self.buffers.new_key {
                 self.delete_entry(index)?;
                 self.insert_entry(index)?;
@@ -234,18 +240,19 @@ impl Operation<'_> {
     }
 
     /// Puts key and payload of `row` in `index` into the buffers.
-    fn put_key(&mut self, index: usize, row: &RowView<'_>, version: Version) {
+    fn put_key(&mut self, index: usize, row: &RowView<'_>, version: Version) -> Result<(), Error> {
         let buffers = &mut *self.buffers;
         let (key, payload) = match version {
             Version::Old => (&mut buffers.old_key, &mut buffers.old_payload),
             Version::New => (&mut buffers.new_key, &mut buffers.new_payload),
         };
         key.clear();
-        key::entry_key(self.table, index, row, key);
+        key::entry_key(self.table, index, row, key).map_err(|error| damaged(self.table, error))?;
         payload.clear();
         if index > 0 {
             key::entry_payload(self.table, index, row, payload);
         }
+        Ok(())
     }
 
     fn space(&self) -> SpaceId {

@@ -317,7 +317,10 @@ static DEFAULTS: [u16; Charset::ALL.len()] = {
 };
 
 /// The default collation of a character set.
-#[expect(clippy::indexing_slicing, reason = "DEFAULTS has a place for each character set, each of a collation")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "DEFAULTS has a place for each character set, each of a collation"
+)]
 pub(super) fn default_of(charset: Charset) -> &'static Collation {
     &COLLATIONS[usize::from(DEFAULTS[charset as usize])]
 }

@@ -28,6 +28,7 @@ use unicode::{Unicode, Version};
 use weights::{ByteWeights, GeneralWeights, UCA_SPACE, UcaWeights, by_table, expanded};
 
 use crate::charset::Charset;
+use crate::part::from;
 
 /// A collation, by MySQL's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -384,12 +385,6 @@ fn without_spaces(mut text: &[u8]) -> &[u8] {
         text = rest;
     }
     text
-}
-
-/// The bytes of a text that follow the first `count`.
-#[inline]
-fn from(text: &[u8], count: usize) -> &[u8] {
-    text.get(count..).unwrap_or_default()
 }
 
 /// Appends the Unicode weights of a text.

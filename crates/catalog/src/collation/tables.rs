@@ -3,7 +3,7 @@
 /// The weight of a byte.
 #[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
 pub(super) fn weight(table: &[u8; 256], byte: u8) -> u16 {
-    table[usize::from(byte)] as u16
+    u16::from(table[usize::from(byte)])
 }
 
 /// Every byte weighs itself.

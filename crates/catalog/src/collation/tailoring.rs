@@ -111,7 +111,10 @@ struct Bytes {
 }
 
 impl Bytes {
-    #[expect(clippy::indexing_slicing, reason = "the file is part of the program, and a test reads all of it")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the file is part of the program, and a test reads all of it"
+    )]
     fn byte(&mut self) -> usize {
         self.at += 1;
         usize::from(FILE[self.at - 1])
@@ -196,7 +199,10 @@ impl Tailoring {
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "pages and entries are named as they are added, code points by the file")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "pages and entries are named as they are added, code points by the file"
+    )]
     fn entry_mut(&mut self, code: u32) -> &mut Entry {
         let page = &mut self.pages[(code >> 8) as usize];
         if *page == 0 {

@@ -8,8 +8,9 @@ use std::cmp::Ordering;
 
 use super::sort_key::{self, Form};
 use super::weights::{ByteWeights, GeneralWeights, UcaWeights, by_table, expanded};
-use super::{Collation, Order, compare_weights, from, put_words, tables};
+use super::{Collation, Order, compare_weights, put_words, tables};
 use crate::charset::Charset;
+use crate::part::from;
 use crate::watch::{PIECE, Shared, Watch, common_length, pieces, split_piece};
 
 /// The weights of a text, piece by piece. They end early once the watch has said no.

@@ -13,7 +13,10 @@ use crate::charset::{Charset, decode_utf8};
 /// What a byte that is not part of a character weighs: more than every character.
 pub(super) const NOT_A_CHARACTER: u16 = 0xffff;
 
-#[expect(clippy::indexing_slicing, reason = "the tables are part of the program; a test asks them for every code point")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the tables are part of the program; a test asks them for every code point"
+)]
 const fn word(table: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([table[2 * at], table[2 * at + 1]])
 }
@@ -332,9 +335,9 @@ pub(super) fn expanded<'a>(
     [first, second]: [&'static [u8; 256]; 2],
 ) -> impl Iterator<Item = u16> + Clone + use<'a> {
     let weights = move |byte: &u8| [tables::weight(first, *byte), tables::weight(second, *byte)];
-    text.iter().map(weights).flat_map(|[first, second]| {
-        std::iter::once(first).chain((second != 0).then_some(second))
-    })
+    text.iter()
+        .map(weights)
+        .flat_map(|[first, second]| std::iter::once(first).chain((second != 0).then_some(second)))
 }
 
 #[cfg(test)]

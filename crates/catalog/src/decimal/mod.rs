@@ -18,7 +18,7 @@ mod wide;
 use std::cmp::Ordering;
 
 pub use text::ParseEnd;
-use wide::{POW10_128, Wide};
+use wide::{POW10_128, Wide, pow10_128};
 
 /// Most digits of a DECIMAL.
 pub const MAX_PRECISION: u8 = 65;
@@ -52,8 +52,8 @@ pub enum DecimalError {
 
 /// 10^n as a [`Wide`].
 fn power_of_ten(n: u32) -> Wide {
-    if n < 39 {
-        return Wide::from_u128(POW10_128[n as usize]);
+    if let Some(power) = pow10_128(n) {
+        return Wide::from_u128(power);
     }
     let mut wide = Wide::from_u128(1);
     wide.scale_up(n);
@@ -135,11 +135,13 @@ impl Decimal {
         }
         let mut rest = self.wide();
         let mut digits = 0;
-        while rest.0[2..].iter().any(|&limb| limb != 0) {
-            rest.divide_small(10);
+        let small = loop {
+            match rest.to_u128() {
+                Some(small) => break small,
+                None => rest.divide_small(10),
+            };
             digits += 1;
-        }
-        let small = u128::from(rest.0[1]) << 64 | u128::from(rest.0[0]);
+        };
         digits + POW10_128.iter().position(|&power| small < power).unwrap_or(39) as u32
     }
 
@@ -164,12 +166,14 @@ impl Decimal {
         if let Some(small) = self.small()
             && small <= EXACT
             && self.scale <= 22
+            && let Some(power) = pow10_128(self.scale.into())
         {
             // Both operands are exact, so that the one rounding of the division is the only one.
-            let magnitude = small as f64 / POW10_128[usize::from(self.scale)] as f64;
+            let magnitude = small as f64 / power as f64;
             return if self.negative { -magnitude } else { magnitude };
         }
-        self.to_string().parse().expect("a decimal's text is a number")
+        // A decimal's text is a number.
+        self.to_string().parse().unwrap_or(f64::NAN)
     }
 
     /// From a double, by its shortest decimal form, as MySQL converts; `Overflow` beyond 65 digits (and for
@@ -186,11 +190,7 @@ impl Decimal {
 
     /// Rounded half away from zero to an integer; clamped to u128's range.
     fn rounded_magnitude(&self) -> u128 {
-        let rounded = round_wide(self.wide(), u32::from(self.scale));
-        if rounded.0[2..].iter().any(|&limb| limb != 0) {
-            return u128::MAX;
-        }
-        u128::from(rounded.0[1]) << 64 | u128::from(rounded.0[0])
+        round_wide(self.wide(), u32::from(self.scale)).to_u128().unwrap_or(u128::MAX)
     }
 
     /// Rounded half away from zero to an i64; clamped to its range with `Err`.
@@ -231,7 +231,7 @@ impl Decimal {
         }
         if wanted > scale {
             let up = (wanted - scale) as u32;
-            if let Some(scaled) = self.small().and_then(|small| small.checked_mul(POW10_128[up as usize])) {
+            if let Some(scaled) = self.small().and_then(|small| small.checked_mul(pow10_128(up)?)) {
                 return Ok(Decimal::from_small(scaled, wanted as u8, self.negative));
             }
             let room = u32::from(MAX_PRECISION).saturating_sub(self.digits()).min(up);
@@ -241,10 +241,9 @@ impl Decimal {
         }
         let drop = (scale - wanted) as u32;
         if let Some(small) = self.small()
-            && drop < 39
+            && let Some(power) = pow10_128(drop)
             && wanted >= 0
         {
-            let power = POW10_128[drop as usize];
             let rest = small % power;
             let quotient = small / power + u128::from(half_up && rest >= power / 2);
             return Ok(Decimal::from_small(quotient, wanted as u8, self.negative));
@@ -298,7 +297,7 @@ impl Decimal {
 
     /// The coefficient at a scale that is not smaller, if it fits 128 bits.
     fn small_at(&self, scale: u8) -> Option<u128> {
-        self.small()?.checked_mul(POW10_128[usize::from(scale - self.scale)])
+        self.small()?.checked_mul(pow10_128(u32::from(scale - self.scale))?)
     }
 
     fn wide_at(&self, scale: u8) -> Wide {
@@ -341,10 +340,8 @@ impl Decimal {
         let shift = scale as i32 + i32::from(other.scale) - i32::from(self.scale);
         let (up, down) = (shift.max(0) as u32, (-shift).max(0) as u32);
         if let (Some(left), Some(right)) = (self.small(), other.small())
-            && up < 39
-            && down < 39
-            && let Some(dividend) = left.checked_mul(POW10_128[up as usize])
-            && let Some(divisor) = right.checked_mul(POW10_128[down as usize])
+            && let Some(dividend) = pow10_128(up).and_then(|power| left.checked_mul(power))
+            && let Some(divisor) = pow10_128(down).and_then(|power| right.checked_mul(power))
         {
             return Ok(Decimal::from_small(dividend / divisor, scale as u8, negative));
         }
@@ -396,6 +393,7 @@ impl Decimal {
     }
 
     /// The largest DECIMAL(precision, scale): `largest(4, 2)` is 99.99.
+    #[expect(clippy::expect_used, reason = "both are cut to what a DECIMAL may have")]
     pub fn largest(precision: u8, scale: u8) -> Decimal {
         let nines = power_of_ten(u32::from(precision.min(MAX_PRECISION))).subtract(&Wide::from_u128(1));
         Decimal::from_wide(nines, u32::from(scale.min(MAX_SCALE)), false).expect("65 nines fit")
@@ -463,7 +461,8 @@ impl std::hash::Hash for Decimal {
             coefficient = shorter;
             scale -= 1;
         }
-        coefficient.0[..4].hash(state);
+        let [low, middle, high, top, ..] = coefficient.0;
+        [low, middle, high, top][..].hash(state);
         scale.hash(state);
         self.negative.hash(state);
     }

@@ -5,6 +5,7 @@ use super::wide::Wide;
 use super::{Decimal, MAX_PRECISION};
 
 /// Bytes for each precision: the smallest n with 10^p <= 2^(8n-1).
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 const LENGTHS: [u8; MAX_PRECISION as usize + 1] = {
     let mut lengths = [1u8; MAX_PRECISION as usize + 1];
     // 10^p as four limbs.
@@ -36,12 +37,21 @@ const LENGTHS: [u8; MAX_PRECISION as usize + 1] = {
 
 impl Decimal {
     /// Bytes of the packed form of DECIMAL(precision, s).
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "types of more than 65 digits are refused where they are made"
+    )]
     pub const fn packed_len(precision: u8) -> usize {
         LENGTHS[precision as usize] as usize
     }
 
     /// Appends the packed, memcomparable form of DECIMAL(precision, scale). The value must [fit](Self::fits) and is
     /// rounded to the scale.
+    #[expect(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        reason = "the callers ask `fits`; no form has more than 32 bytes"
+    )]
     pub fn pack(&self, precision: u8, scale: u8, out: &mut Vec<u8>) {
         let rounded = self.round(i32::from(scale)).expect("the value fits the column");
         assert!(
@@ -70,18 +80,18 @@ impl Decimal {
         if precision > MAX_PRECISION || bytes.len() != Decimal::packed_len(precision) {
             return None;
         }
-        let negative = bytes[0] & 0x80 == 0;
+        let negative = bytes.first()? & 0x80 == 0;
         let mut wide = [if negative { 0xff } else { 0 }; 32];
-        let start = 32 - bytes.len();
-        wide[start..].copy_from_slice(bytes);
-        wide[start] ^= 0x80;
+        let stored = wide.get_mut(32usize.checked_sub(bytes.len())?..)?;
+        stored.copy_from_slice(bytes);
+        *stored.first_mut()? ^= 0x80;
         let mut limbs = [0u64; 8];
-        for (limb, chunk) in limbs.iter_mut().zip(wide.rchunks_exact(8)) {
-            *limb = u64::from_be_bytes(chunk.try_into().expect("chunks of eight"));
+        for (limb, chunk) in limbs.iter_mut().zip(wide.as_chunks().0.iter().rev()) {
+            *limb = u64::from_be_bytes(*chunk);
         }
         if negative {
             let mut carry = true;
-            for limb in &mut limbs[..4] {
+            for limb in limbs.iter_mut().take(4) {
                 (*limb, carry) = (!*limb).overflowing_add(u64::from(carry));
             }
         }

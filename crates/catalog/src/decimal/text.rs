@@ -1,7 +1,8 @@
 //! Decimals as text.
 
-use super::wide::{POW10, Wide};
+use super::wide::{Wide, pow10};
 use super::{Decimal, MAX_PRECISION, MAX_SCALE};
+use crate::part::{first, from};
 
 /// How a text ended after the number at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +33,8 @@ impl Digits {
             if fractional {
                 self.exponent -= 1;
             }
-        } else if self.count < self.kept.len() {
-            self.kept[self.count] = digit;
+        } else if let Some(place) = self.kept.get_mut(self.count) {
+            *place = digit;
             self.count += 1;
             if fractional {
                 self.exponent -= 1;
@@ -63,7 +64,7 @@ impl Digits {
             return (Decimal { scale: scale as u8, ..Decimal::ZERO }, false);
         }
         let keep = self.count - drop as usize;
-        let round_up = drop > 0 && self.kept[keep] >= 5;
+        let round_up = drop > 0 && self.kept.get(keep).is_some_and(|digit| *digit >= 5);
         self.count = keep;
         let mut coefficient = self.coefficient();
         if self.exponent > 0 {
@@ -80,9 +81,9 @@ impl Digits {
 
     fn coefficient(&self) -> Wide {
         let mut wide = Wide::ZERO;
-        for chunk in self.kept[..self.count].chunks(19) {
+        for chunk in first(&self.kept, self.count).chunks(19) {
             let value = chunk.iter().fold(0u64, |value, digit| value * 10 + u64::from(*digit));
-            wide.mul_add_small(POW10[chunk.len()], value);
+            wide.mul_add_small(pow10(chunk.len()), value);
         }
         wide
     }
@@ -118,12 +119,12 @@ impl Decimal {
         if !seen {
             return (Decimal::ZERO, ParseEnd::NoNumber);
         }
-        if let Some((exponent, used)) = parse_exponent(&text[at..]) {
+        if let Some((exponent, used)) = parse_exponent(from(text, at)) {
             digits.exponent += exponent;
             at += used;
         }
         let (number, overflow) = digits.finish(negative);
-        let complete = text[at..].iter().all(|byte| byte.is_ascii_whitespace());
+        let complete = from(text, at).iter().all(|byte| byte.is_ascii_whitespace());
         let end = match (overflow, complete) {
             (true, _) => ParseEnd::Overflow,
             (false, true) => ParseEnd::Complete,
@@ -133,12 +134,16 @@ impl Decimal {
     }
 
     /// Appends its text, all digits of its scale included.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there are at most 65 digits, of which at most 30 are behind the point"
+    )]
     pub fn format(&self, out: &mut Vec<u8>) {
         let mut buffer = [b'0'; 80];
         let mut start = buffer.len();
         let mut rest = self.wide();
         while !rest.is_zero() {
-            let mut chunk = rest.divide_small(POW10[19]);
+            let mut chunk = rest.divide_small(pow10(19));
             let end = start;
             while chunk != 0 || (!rest.is_zero() && end - start < 19) {
                 start -= 1;
@@ -163,26 +168,26 @@ impl Decimal {
 
 /// `e-12` at the start of `text`: the exponent (clamped to ±10000) and the bytes used.
 fn parse_exponent(text: &[u8]) -> Option<(i64, usize)> {
-    if !matches!(text.first()?, b'e' | b'E') {
+    let (b'e' | b'E', rest) = text.split_first()? else { return None };
+    let (negative, digits) = match rest {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if count == 0 {
         return None;
     }
-    let signed = matches!(text.get(1), Some(b'-' | b'+'));
-    let start = 1 + usize::from(signed);
-    let digits = text[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if digits == 0 {
-        return None;
-    }
-    let magnitude = text[start..start + digits]
-        .iter()
-        .fold(0i64, |value, byte| (value * 10 + i64::from(byte - b'0')).min(10_000));
-    Some((if text[1] == b'-' { -magnitude } else { magnitude }, start + digits))
+    let magnitude =
+        digits.iter().take(count).fold(0i64, |value, byte| (value * 10 + i64::from(byte - b'0')).min(10_000));
+    Some((if negative { -magnitude } else { magnitude }, text.len() - digits.len() + count))
 }
 
 impl std::fmt::Display for Decimal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut out = Vec::with_capacity(48);
         self.format(&mut out);
-        f.pad(std::str::from_utf8(&out).expect("digits are ASCII"))
+        f.pad(std::str::from_utf8(&out).map_err(|_| std::fmt::Error)?)
     }
 }
 

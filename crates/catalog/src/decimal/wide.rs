@@ -12,7 +12,18 @@ use std::cmp::Ordering;
 pub(super) struct Wide(pub(super) [u64; 8]);
 
 /// 10^n for n in 0..=19.
-pub(super) const POW10: [u64; 20] = {
+#[expect(clippy::indexing_slicing, reason = "no caller has an n above 19")]
+pub(super) fn pow10(n: usize) -> u64 {
+    POW10[n]
+}
+
+/// 10^n for n in 0..=38; `None` beyond, where u128 ends.
+pub(super) fn pow10_128(n: u32) -> Option<u128> {
+    POW10_128.get(n as usize).copied()
+}
+
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
+const POW10: [u64; 20] = {
     let mut table = [1u64; 20];
     let mut n = 1;
     while n < 20 {
@@ -23,6 +34,7 @@ pub(super) const POW10: [u64; 20] = {
 };
 
 /// 10^n for n in 0..=38.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler, for which a panic is an error")]
 pub(super) const POW10_128: [u128; 39] = {
     let mut table = [1u128; 39];
     let mut n = 1;
@@ -39,10 +51,7 @@ impl Wide {
     pub(super) const MAX: Wide = Wide([u64::MAX; 8]);
 
     pub(super) fn from_u128(value: u128) -> Wide {
-        let mut limbs = [0; 8];
-        limbs[0] = value as u64;
-        limbs[1] = (value >> 64) as u64;
-        Wide(limbs)
+        Wide([value as u64, (value >> 64) as u64, 0, 0, 0, 0, 0, 0])
     }
 
     pub(super) fn is_zero(&self) -> bool {
@@ -77,7 +86,7 @@ impl Wide {
     pub(super) fn scale_up(&mut self, mut n: u32) {
         while n > 0 {
             let step = n.min(19);
-            self.mul_add_small(POW10[step as usize], 0);
+            self.mul_add_small(pow10(step as usize), 0);
             n -= step;
         }
     }
@@ -91,7 +100,7 @@ impl Wide {
         n -= 1;
         while n > 0 {
             let step = n.min(19);
-            inexact |= self.divide_small(POW10[step as usize]) != 0;
+            inexact |= self.divide_small(pow10(step as usize)) != 0;
             n -= step;
         }
         (self.divide_small(10) as u8, inexact)
@@ -122,7 +131,16 @@ impl Wide {
         if borrow { Wide::ZERO } else { out }
     }
 
+    /// The low 128 bits, if there are no others.
+    pub(super) fn to_u128(self) -> Option<u128> {
+        match self.0 {
+            [low, high, 0, 0, 0, 0, 0, 0] => Some(u128::from(high) << 64 | u128::from(low)),
+            _ => None,
+        }
+    }
+
     /// Product.
+    #[expect(clippy::indexing_slicing, reason = "a limb beyond the eighth ends the sum before it is reached")]
     pub(super) fn multiply(&self, other: &Wide) -> Wide {
         let mut out = [0u64; 8];
         for (i, &left) in self.0.iter().enumerate().filter(|(_, limb)| **limb != 0) {
@@ -147,6 +165,10 @@ impl Wide {
     }
 
     /// Quotient and remainder (Knuth, volume 2, algorithm D). The quotient by 0 is beyond every number.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the divisor has 2 to 8 limbs, n of them; j is at most 8 - n, i below n"
+    )]
     pub(super) fn divide(&self, divisor: &Wide) -> (Wide, Wide) {
         let n = divisor.used();
         if n == 0 {
@@ -206,6 +228,7 @@ impl Wide {
 }
 
 /// `limbs << shift` (shift < 64), one limb wider.
+#[expect(clippy::indexing_slicing, reason = "eight limbs become nine")]
 fn shift_left(limbs: &[u64; 8], shift: u32) -> [u64; 9] {
     let mut out = [0u64; 9];
     for (i, &limb) in limbs.iter().enumerate() {

@@ -343,7 +343,10 @@ impl TableDef {
     pub fn choose_clustered_index(&mut self) {
         let chosen = self.clustering_position();
         match chosen {
-            Some(position) => self.indexes[..=position].rotate_right(1),
+            Some(position) => {
+                let index = self.indexes.remove(position);
+                self.indexes.insert(0, index);
+            }
             None => self.add_row_id(),
         }
     }
@@ -457,6 +460,13 @@ impl Table {
     }
 
     /// How keys of index `number` are encoded.
+    ///
+    /// # Panics
+    /// If there is no such index.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a codec for each index; numbers come from the same definition"
+    )]
     pub fn key_codec(&self, number: usize) -> &KeyCodec {
         &self.codecs[number]
     }

@@ -165,7 +165,7 @@ pub fn put_key_watched(text: &[u8], out: &mut Vec<u8>, watch: Watch<'_>) {
 fn put_double(value: f64, out: &mut Vec<u8>) {
     let start = out.len();
     format_f64(value, out);
-    if out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
+    if crate::part::from(out, start).iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
         out.extend_from_slice(b".0");
     }
 }

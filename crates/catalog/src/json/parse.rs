@@ -6,6 +6,7 @@
 
 use super::{Json, JsonError, MAX_DEPTH, Members, Name};
 use crate::decimal::{Decimal, ParseEnd};
+use crate::part::{first, from};
 use crate::watch::Watch;
 
 /// Reads a text that somebody wrote. A number with a point, an exponent or too many digits is a double.
@@ -176,11 +177,10 @@ impl Parser<'_> {
         self.at += 1;
         loop {
             self.look()?;
-            let rest = &self.text[self.at..];
-            let part = &rest[..rest.len().min(2 * BYTES_A_LOOK)];
+            let part = first(from(self.text, self.at), 2 * BYTES_A_LOOK);
             let is_plain = |byte: &u8| *byte >= 0x20 && *byte != b'"' && *byte != b'\\';
             let length = part.iter().position(|byte| !is_plain(byte)).unwrap_or(part.len());
-            out.extend_from_slice(&part[..length]);
+            out.extend_from_slice(first(part, length));
             self.at += length;
             match self.peek() {
                 Some(byte) if is_plain(&byte) => {}
@@ -200,7 +200,7 @@ impl Parser<'_> {
         let kind = self.text.get(start + 1).copied();
         self.at = (start + 2).min(self.text.len());
         out.push(match kind {
-            Some(b'"' | b'\\' | b'/') => self.text[start + 1],
+            Some(itself @ (b'"' | b'\\' | b'/')) => itself,
             Some(b'b') => 0x08,
             Some(b'f') => 0x0c,
             Some(b'n') => b'\n',
@@ -279,7 +279,8 @@ impl Parser<'_> {
                 return wrong("Missing exponent in number.", self.at);
             }
         }
-        let text = std::str::from_utf8(&self.text[start..self.at]).expect("a number is ASCII");
+        let text = self.text.get(start..self.at).and_then(|text| std::str::from_utf8(text).ok());
+        let Some(text) = text else { return wrong(INVALID_VALUE, start) };
         if whole {
             if let Ok(integer) = text.parse() {
                 return Ok(Json::Int(integer));
@@ -288,7 +289,7 @@ impl Parser<'_> {
                 return Ok(Json::UInt(integer));
             }
         }
-        let double: f64 = text.parse().expect("its form has been looked at");
+        let Ok(double) = text.parse::<f64>() else { return wrong(INVALID_VALUE, start) };
         if !double.is_finite() {
             return wrong("Number too big to be stored in double.", start);
         }

@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 
 use super::{Json, Name, parse};
+use crate::part;
 
 /// A position in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,8 +166,10 @@ impl Parser<'_> {
                 while self.peek().is_some_and(|byte| !is_space(byte) && !matches!(byte, b'.' | b'[' | b'*')) {
                     self.at += 1;
                 }
-                let name = &self.text[start..self.at];
-                if is_identifier(name) { Ok(Leg::Member(name.to_owned())) } else { self.wrong() }
+                match self.text.get(start..self.at) {
+                    Some(name) if is_identifier(name) => Ok(Leg::Member(name.to_owned())),
+                    _ => self.wrong(),
+                }
             }
         }
     }
@@ -178,7 +181,8 @@ impl Parser<'_> {
             self.at += 1;
             match byte {
                 b'"' => {
-                    return match parse::document(&self.text.as_bytes()[start..self.at]) {
+                    let quoted = part::first(part::from(self.text.as_bytes(), start), self.at - start);
+                    return match parse::document(quoted) {
                         Ok(Json::String(name)) => Ok(Leg::Member(name)),
                         _ => self.wrong(),
                     };
@@ -200,7 +204,7 @@ impl Parser<'_> {
         let before = self.at;
         self.skip_space();
         // `to` stands between spaces
-        let rest = &self.text.as_bytes()[self.at..];
+        let rest = part::from(self.text.as_bytes(), self.at);
         if self.at > before && rest.starts_with(b"to") && rest.get(2).copied().is_some_and(is_space) {
             self.at += 2;
             self.skip_space();
@@ -228,7 +232,7 @@ impl Parser<'_> {
     }
 
     fn index(&mut self) -> Result<Index, PathError> {
-        if !self.text.as_bytes()[self.at..].starts_with(b"last") {
+        if !part::from(self.text.as_bytes(), self.at).starts_with(b"last") {
             return self.position().map(Index::FromStart);
         }
         self.at += 4;
@@ -244,13 +248,15 @@ impl Parser<'_> {
 
     /// Digits that fit 32 bits.
     fn position(&mut self) -> Result<usize, PathError> {
-        let digits = self.text[self.at..].bytes().take_while(u8::is_ascii_digit).count();
-        match self.text[self.at..self.at + digits].parse::<u32>() {
-            Ok(position) => {
+        let rest = part::from(self.text.as_bytes(), self.at);
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let position = self.text.get(self.at..self.at + digits).and_then(|text| text.parse::<u32>().ok());
+        match position {
+            Some(position) => {
                 self.at += digits;
                 Ok(position as usize)
             }
-            Err(_) => self.wrong(),
+            None => self.wrong(),
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::charset::Charset;
 use crate::collation::Collation;
 use crate::descriptor::{Table, TableDef};
 use crate::field::{encode_fixed, fixed_len};
+use crate::part::{first, from};
 use crate::row::{self, Field, RowError, RowView, Source};
 use crate::types::SqlType;
 use crate::value::ValueRef;
@@ -66,9 +67,13 @@ fn is_decodable(sql_type: &SqlType) -> bool {
 
 impl KeyCodec {
     /// The codec of index `number` of a definition that has been checked.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the definition has this index, a clustered one, and the columns of both"
+    )]
     pub(crate) fn new(def: &TableDef, number: usize) -> KeyCodec {
         let part = |part: &crate::IndexPart| {
-            let column = &def.columns[usize::from(part.column)];
+            let column = def.key_column(part.column);
             let kind = match fixed_len(&column.sql_type) {
                 Some(length) => Kind::Fixed { length },
                 None => Kind::Text {
@@ -130,7 +135,7 @@ impl Part {
     fn put_text(&self, text: &[u8], charset: Charset, out: &mut Vec<u8>) {
         if let Kind::Text { collation, prefix, .. } = &self.kind {
             let length = prefix.map_or(text.len(), |prefix| charset.prefix_len(text, prefix as usize));
-            collation.sort_key(&text[..length], out);
+            collation.sort_key(first(text, length), out);
         }
     }
 
@@ -156,11 +161,11 @@ impl Part {
             }
             _ => return false,
         }
-        self.invert(&mut out[start..]);
+        self.invert(out, start);
         true
     }
 
-    fn put_field(&self, row: &RowView<'_>, out: &mut Vec<u8>) {
+    fn put_field(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> Result<(), RowError> {
         let column = usize::from(self.column);
         match (row.field(column), &self.kind) {
             (Field::Fixed(bytes), _) => {
@@ -169,22 +174,21 @@ impl Part {
                     out.push(1);
                 }
                 out.extend_from_slice(bytes);
-                self.invert(&mut out[start..]);
+                self.invert(out, start);
+                Ok(())
             }
             _ => {
-                let sql_type = &row.table().columns[column].sql_type;
+                let sql_type = &row.table().key_column(self.column).sql_type;
                 let encoded = self.put_value(sql_type, row.column(column), out);
-                assert!(
-                    encoded,
-                    "a row that was encoded holds values of its columns' types, and NULL only where allowed"
-                );
+                if encoded { Ok(()) } else { Err(RowError::Damaged) }
             }
         }
     }
 
-    fn invert(&self, bytes: &mut [u8]) {
+    /// Inverts what has been appended since `start`, if the part is DESC.
+    fn invert(&self, out: &mut [u8], start: usize) {
         if self.mask != 0 {
-            bytes.iter_mut().for_each(|byte| *byte = !*byte);
+            out.iter_mut().skip(start).for_each(|byte| *byte = !*byte);
         }
     }
 
@@ -200,7 +204,7 @@ impl Part {
         }
         let length = match &self.kind {
             Kind::Fixed { length } => *length,
-            Kind::Text { collation, .. } => collation.sort_key_len(&bytes[marker..], self.mask)?,
+            Kind::Text { collation, .. } => collation.sort_key_len(from(bytes, marker), self.mask)?,
         };
         (marker + length <= bytes.len()).then_some((marker + length, false))
     }
@@ -209,12 +213,9 @@ impl Part {
 /// Appends the complete key of `row` in index `number`: the index's parts, then the clustered key's parts that are
 /// not among them. This is what the tree stores.
 ///
-/// # Panics
-/// If the row has NULL in a NOT NULL column of the key, which no row that was checked on its way in has.
-pub fn entry_key(table: &Table, number: usize, row: &RowView<'_>, out: &mut Vec<u8>) {
-    for part in &table.key_codec(number).parts {
-        part.put_field(row, out);
-    }
+/// A row that has NULL in a NOT NULL column of the key is damaged: none that was checked on its way in has.
+pub fn entry_key(table: &Table, number: usize, row: &RowView<'_>, out: &mut Vec<u8>) -> Result<(), RowError> {
+    table.key_codec(number).parts.iter().try_for_each(|part| part.put_field(row, out))
 }
 
 /// Appends the payload of `row`'s entry in secondary index `number`: the original bytes of the columns whose key
@@ -241,7 +242,7 @@ pub fn search_key(
 ) -> Result<(), RowError> {
     for (part, value) in table.key_codec(number).parts.iter().zip(values) {
         let column = usize::from(part.column);
-        if !part.put_value(&table.columns[column].sql_type, *value, out) {
+        if !part.put_value(&table.key_column(part.column).sql_type, *value, out) {
             return Err(RowError::Mismatch { column });
         }
     }
@@ -268,8 +269,8 @@ pub fn search_key_for_prefix(
         out.push(1);
     }
     let length = cut.map_or(prefix.len(), |cut| collation.charset.prefix_len(prefix, cut as usize));
-    collation.sort_key_prefix(&prefix[..length], out);
-    part.invert(&mut out[start..]);
+    collation.sort_key_prefix(first(prefix, length), out);
+    part.invert(out, start);
     Ok(())
 }
 
@@ -298,8 +299,8 @@ pub struct UniquePrefix {
 pub fn unique_prefix(table: &Table, number: usize, key: &[u8]) -> Option<UniquePrefix> {
     let codec = table.key_codec(number);
     let mut prefix = UniquePrefix { length: 0, has_null: false };
-    for part in &codec.parts[..codec.own] {
-        let (length, null) = part.length(&key[prefix.length..])?;
+    for part in codec.parts.iter().take(codec.own) {
+        let (length, null) = part.length(from(key, prefix.length))?;
         prefix.length += length;
         prefix.has_null |= null;
     }
@@ -312,8 +313,8 @@ pub fn part_ends(table: &Table, number: usize, key: &[u8]) -> SmallVec<[usize; 8
     let codec = table.key_codec(number);
     let mut ends = SmallVec::new();
     let mut at = 0;
-    for part in &codec.parts[..codec.own] {
-        let Some((length, _)) = part.length(&key[at..]) else { return SmallVec::new() };
+    for part in codec.parts.iter().take(codec.own) {
+        let Some((length, _)) = part.length(from(key, at)) else { return SmallVec::new() };
         at += length;
         ends.push(at);
     }
@@ -327,7 +328,7 @@ fn split(codec: &KeyCodec, key: &[u8]) -> Result<Pieces, RowError> {
     let mut pieces = Pieces::new();
     let mut at = 0;
     for part in &codec.parts {
-        let (length, _) = part.length(&key[at..]).ok_or(RowError::Damaged)?;
+        let (length, _) = part.length(from(key, at)).ok_or(RowError::Damaged)?;
         pieces.push((at as u32, (at + length) as u32));
         at += length;
     }
@@ -349,8 +350,8 @@ pub fn clustered_key(
     }
     let pieces = split(codec, entry_key)?;
     for (part, inverted) in &codec.clustered_parts {
-        let (start, end) = pieces[*part];
-        let piece = &entry_key[start as usize..end as usize];
+        let place = pieces.get(*part).map(|(start, end)| *start as usize..*end as usize);
+        let piece = place.and_then(|place| entry_key.get(place)).ok_or(RowError::Damaged)?;
         if *inverted {
             out.extend(piece.iter().map(|byte| !byte));
         } else {
@@ -376,6 +377,10 @@ enum Found {
 
 /// Appends a row (see [`crate::row`]) with the columns that an entry of secondary index `number` holds; the others
 /// are NULL. See [`KeyCodec::covers`].
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the codec's columns are the table's; the ranges are of the parts that were just found in key and payload"
+)]
 pub fn entry_to_row(
     table: &Table,
     number: usize,
@@ -388,7 +393,7 @@ pub fn entry_to_row(
     let mut columns: SmallVec<[Found; 24]> = SmallVec::from_elem(Found::Nowhere, table.columns.len());
     let mut at = 0;
     for part in &codec.parts {
-        let (length, null) = part.length(&entry_key[at..]).ok_or(RowError::Damaged)?;
+        let (length, null) = part.length(from(entry_key, at)).ok_or(RowError::Damaged)?;
         let start = at + usize::from(part.nullable);
         at += length;
         if null {

@@ -221,7 +221,7 @@ impl Store<'_> {
             // Text is a binary string here, not a number.
             ValueRef::Bytes(bytes) => {
                 let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
-                let significant = &bytes[start..];
+                let significant = crate::part::from(bytes, start);
                 (significant.len() <= 8)
                     .then(|| significant.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)))
             }

@@ -5,6 +5,7 @@ use crate::charset::{Charset, convert};
 use crate::collation::CollationId;
 use crate::json;
 use crate::number;
+use crate::part::{first, from};
 use crate::types::LobSize;
 use crate::value::{Bytes, EnumValue, Members, SetText, SetValue, Value, ValueRef};
 
@@ -12,24 +13,21 @@ impl Store<'_> {
     /// The value as text in `charset`. Bytes that are no characters, and characters that the character set does not
     /// have, are a problem (1366); the text before them is kept.
     fn text_in(&mut self, charset: Charset) -> Result<Vec<u8>> {
-        let from = self.source_charset();
+        let source = self.source_charset();
         let text = self.text();
         let mut converted = Vec::new();
-        let (kept, bad) = if from == charset || from == Charset::Binary || charset == Charset::Binary {
+        let (kept, bad) = if source == charset || source == Charset::Binary || charset == Charset::Binary {
             let valid = charset.valid_len(&text);
-            let bad = text[valid..].to_vec();
+            let bad = from(&text, valid).to_vec();
             converted = text;
             (valid, bad)
         } else {
-            let valid = from.valid_len(&text);
-            let faithful = convert(&text[..valid], from, charset, &mut converted);
+            let valid = source.valid_len(&text);
+            let faithful = convert(first(&text, valid), source, charset, &mut converted);
             match (faithful, valid == text.len()) {
                 (true, true) => (converted.len(), Vec::new()),
-                (true, false) => (converted.len(), text[valid..].to_vec()),
-                (false, _) => {
-                    let at = first_unknown(&text, from, charset);
-                    (converted.len(), text[at..].to_vec())
-                }
+                (true, false) => (converted.len(), from(&text, valid).to_vec()),
+                (false, _) => (converted.len(), from_first_unknown(&text, source, charset).to_vec()),
             }
         };
         converted.truncate(kept);
@@ -60,7 +58,7 @@ impl Store<'_> {
         if kept == text.len() {
             return Ok(text);
         }
-        let only_spaces = text[kept..].iter().all(|byte| *byte == b' ');
+        let only_spaces = from(&text, kept).iter().all(|byte| *byte == b' ');
         text.truncate(kept);
         match (only_spaces, note_spaces) {
             (true, false) => Ok(text),
@@ -123,7 +121,8 @@ impl Store<'_> {
         let mut text = self.text_in(charset)?;
         if text.len() as u64 > size.max_bytes() {
             let mut kept = size.max_bytes() as usize;
-            while charset.is_utf8() && kept > 0 && text[kept] & 0xc0 == 0x80 {
+            let continues = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+            while charset.is_utf8() && kept > 0 && continues(kept) {
                 kept -= 1;
             }
             text.truncate(kept);
@@ -187,10 +186,9 @@ impl Store<'_> {
                 })
             }
         };
-        match index {
-            Some(index) => {
-                Ok(Value::Enum(Box::new(EnumValue { index: index as u16, text: members[index - 1].clone() })))
-            }
+        let member = index.and_then(|index| Some((index as u16, members.get(index.checked_sub(1)?)?)));
+        match member {
+            Some((index, text)) => Ok(Value::Enum(Box::new(EnumValue { index, text: text.clone() }))),
             None => {
                 let error = Value::Enum(Box::new(EnumValue { index: 0, text: Bytes::new() }));
                 self.problem(StoreErrorKind::Truncated, error)
@@ -261,24 +259,24 @@ impl Store<'_> {
 }
 
 fn trim_spaces(text: &[u8]) -> &[u8] {
-    &text[..text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1)]
+    first(text, text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1))
 }
 
 fn position(members: &Members, text: &[u8], collation: CollationId) -> Option<usize> {
     members.iter().position(|member| collation.get().equal(member, text))
 }
 
-/// Byte position of the first character of `text` that `to` does not have.
-fn first_unknown(text: &[u8], from: Charset, to: Charset) -> usize {
-    let mut at = 0;
-    while at < text.len() {
-        let (character, length) = from.decode(&text[at..]);
+/// The first character of `text` that `to` does not have, and what follows.
+fn from_first_unknown(text: &[u8], source: Charset, to: Charset) -> &[u8] {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (character, length) = source.decode(rest);
         if !character.is_some_and(|character| to.encode(character, &mut Vec::new())) {
             break;
         }
-        at += length;
+        rest = from(rest, length);
     }
-    at
+    rest
 }
 
 /// Bytes as error 1366 shows them: `\xF0\x9F\x98\x80...`, six at most, ASCII as it is.

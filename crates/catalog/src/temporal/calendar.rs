@@ -39,6 +39,11 @@ pub fn days_in_month(year: u16, month: u8) -> u8 {
 /// Days before the first of each month, in a year that is no leap year.
 const DAYS_BEFORE: [u16; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
+/// Days before the first of a month, 1 to 12.
+fn days_before(month: u16) -> u16 {
+    DAYS_BEFORE.get(usize::from(month) - 1).copied().unwrap_or_default()
+}
+
 /// TO_DAYS of the first day of a year.
 fn first_day_of(year: u16) -> i64 {
     let past = i64::from(year) - 1;
@@ -61,7 +66,7 @@ impl Date {
 
     fn day_in_year(self) -> u16 {
         let leap_day = u16::from(self.month() > 2 && is_leap_year(self.year()));
-        DAYS_BEFORE[usize::from(self.month() - 1)] + leap_day + u16::from(self.day())
+        days_before(self.month().into()) + leap_day + u16::from(self.day())
     }
 
     /// The day with this number; `None` before 0000-01-01 and after year 9999.
@@ -83,7 +88,7 @@ impl Date {
     /// The `day`th day of a year.
     fn of_day(year: u16, day: u16) -> Option<Date> {
         let leap_day = u16::from(is_leap_year(year));
-        let before = |month: u16| DAYS_BEFORE[usize::from(month)] + if month > 1 { leap_day } else { 0 };
+        let before = |month: u16| days_before(month + 1) + if month > 1 { leap_day } else { 0 };
         // No month has more than 31 days, and all together lack fewer than 31 of that: it is this one or the
         // next.
         let guess = (day - 1) / 31;

@@ -2,7 +2,8 @@
 
 use super::{Date, DateTime, Time};
 
-/// Appends a number with at least `width` digits.
+/// Appends a number with at least `width` (at most 10) digits.
+#[expect(clippy::indexing_slicing, reason = "no u32 has more than 10 digits")]
 fn digits(value: u32, width: usize, out: &mut Vec<u8>) {
     let mut buffer = [b'0'; 10];
     let (mut at, mut rest) = (buffer.len(), value);

@@ -6,6 +6,7 @@
 
 use super::zone::parse_offset;
 use super::{Date, DateTime, Time};
+use crate::part::from;
 
 /// Which incomplete or impossible dates are let through (from sql_mode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,8 +55,12 @@ impl Cursor<'_> {
 
     fn skip(&mut self, wanted: impl Fn(u8) -> bool) -> usize {
         let count = self.rest.iter().take_while(|byte| wanted(**byte)).count();
-        self.rest = &self.rest[count..];
+        self.skip_bytes(count);
         count
+    }
+
+    fn skip_bytes(&mut self, count: usize) {
+        self.rest = from(self.rest, count);
     }
 
     fn digits_ahead(&self) -> usize {
@@ -78,11 +83,11 @@ impl Cursor<'_> {
         if self.peek() != Some(b'.') {
             return (0, 0);
         }
-        self.rest = &self.rest[1..];
+        self.skip_bytes(1);
         let count = self.digits_ahead();
         let kept = count.min(6);
         let micros = self.number(kept) * 10u32.pow(6 - kept as u32);
-        let next = if count > 6 { self.rest[0] } else { b'0' };
+        let next = self.peek().filter(|_| count > 6).unwrap_or(b'0');
         self.skip(|byte| byte.is_ascii_digit());
         (micros + u32::from(!truncate && next >= b'5'), kept as u8)
     }
@@ -139,7 +144,8 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         (false, _) => usize::MAX,
     };
     let mut two_digit_year = false;
-    for field in 0..6 {
+    let mut values = [0; 6];
+    for (field, place) in values.iter_mut().enumerate() {
         let before = cursor.digits_ahead();
         if before == 0 {
             break;
@@ -153,7 +159,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         if field == 0 {
             two_digit_year = before.min(most) <= 2;
         }
-        fields.values[field] = value;
+        *place = value;
         fields.count = field + 1;
         if field == 5 {
             break;
@@ -166,7 +172,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
             if matches!(cursor.peek(), Some(b'T' | b't'))
                 && cursor.rest.get(1).is_some_and(u8::is_ascii_digit)
             {
-                cursor.rest = &cursor.rest[1..];
+                cursor.skip_bytes(1);
             } else if !cursor.rest.is_empty() {
                 let mut lookahead = Cursor { rest: cursor.rest };
                 lookahead.skip(|byte| byte.is_ascii_whitespace() || is_punctuation(byte));
@@ -191,6 +197,7 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         }
         cursor = lookahead;
     }
+    fields.values = values;
     if fields.count == 6 || undelimited {
         (fields.micros, fields.digits) = cursor.fraction(truncate);
     }
@@ -203,9 +210,9 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
     cursor.skip(|byte| byte.is_ascii_whitespace());
     fields.trailing = !cursor.rest.is_empty();
     if two_digit_year {
-        let all_zero = fields.values[..3].iter().all(|value| *value == 0);
-        if !all_zero {
-            fields.values[0] = full_year(fields.values[0]);
+        let [year, month, day, ..] = &mut fields.values;
+        if [&*year, &*month, &*day].into_iter().any(|value| *value != 0) {
+            *year = full_year(*year);
         }
     }
     Some(fields)
@@ -214,9 +221,9 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
 /// A datetime of its fields, if each is in range; a fraction of 1000000 microseconds carries.
 fn from_fields(values: [u32; 6], micros: u32) -> Option<DateTime> {
     let small = |value: u32| u8::try_from(value).ok();
-    let date = Date::new(u16::try_from(values[0]).ok()?, small(values[1])?, small(values[2])?)?;
-    let value =
-        DateTime::new(date, small(values[3])?, small(values[4])?, small(values[5])?, micros.min(999_999))?;
+    let [year, month, day, hour, minute, second] = values;
+    let date = Date::new(u16::try_from(year).ok()?, small(month)?, small(day)?)?;
+    let value = DateTime::new(date, small(hour)?, small(minute)?, small(second)?, micros.min(999_999))?;
     if micros > 999_999 { value.round(0) } else { Some(value) }
 }
 
@@ -260,7 +267,7 @@ impl DateTime {
     /// counts only where there is a time: `truncated` says that one was dropped.
     pub fn from_number(number: i64, micros: u32, mode: TemporalMode) -> Option<Parsed<DateTime>> {
         let is_date = (101..=99_991_231).contains(&number);
-        let (mut date, mut time) = match number {
+        let (mut date, time) = match number {
             0 => (0, 0),
             _ if is_date => (number, 0),
             101_000_000..=99_991_231_235_959 => (number / 1_000_000, number % 1_000_000),
@@ -275,16 +282,9 @@ impl DateTime {
             0 | 10_000_101.. => {}
             _ => return None,
         }
-        let mut values = [0u32; 6];
-        for field in (1..3).rev() {
-            values[field] = (date % 100) as u32;
-            date /= 100;
-        }
-        values[0] = date as u32;
-        for field in (3..6).rev() {
-            values[field] = (time % 100) as u32;
-            time /= 100;
-        }
+        let two = |number: i64| (number % 100) as u32;
+        let [year, month, day] = [(date / 10_000) as u32, two(date / 100), two(date)];
+        let values = [year, month, day, two(time / 10_000), two(time / 100), two(time)];
         let value = from_fields(values, micros).filter(|value| mode.allows(value.date()))?;
         Some(Parsed { value, truncated })
     }
@@ -326,7 +326,7 @@ impl Time {
         let mut cursor = Cursor { rest: trimmed };
         let negative = cursor.peek() == Some(b'-');
         if negative {
-            cursor.rest = &cursor.rest[1..];
+            cursor.skip_bytes(1);
         }
         if cursor.digits_ahead() == 0 && cursor.peek() != Some(b'.') {
             return None;
@@ -338,16 +338,18 @@ impl Time {
         let day_part = digits > 0 && spaces > 0 && cursor.rest.get(spaces).is_some_and(u8::is_ascii_digit);
         if day_part {
             days = first;
-            cursor.rest = &cursor.rest[spaces..];
+            cursor.skip_bytes(spaces);
             parts[0] = cursor.number(usize::MAX);
         } else {
             parts[0] = first;
         }
         let mut fields = 1;
-        while fields < 3 && cursor.peek() == Some(b':') && cursor.rest.get(1).is_some_and(u8::is_ascii_digit)
-        {
-            cursor.rest = &cursor.rest[1..];
-            parts[fields] = cursor.number(usize::MAX);
+        for place in parts.iter_mut().skip(1) {
+            if cursor.peek() != Some(b':') || !cursor.rest.get(1).is_some_and(u8::is_ascii_digit) {
+                break;
+            }
+            cursor.skip_bytes(1);
+            *place = cursor.number(usize::MAX);
             fields += 1;
         }
         if fields == 1 && !day_part {

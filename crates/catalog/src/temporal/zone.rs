@@ -114,12 +114,12 @@ pub(super) fn parse_offset(text: &[u8]) -> Option<i32> {
         (b'-', rest) => (-1, rest),
         _ => return None,
     };
-    let colon = rest.iter().position(|byte| *byte == b':')?;
+    let mut halves = rest.splitn(2, |byte| *byte == b':');
     let number = |digits: &[u8]| -> Option<i32> {
         let sound = (1..=2).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
         sound.then(|| digits.iter().fold(0, |value, digit| value * 10 + i32::from(digit - b'0')))
     };
-    let (hours, minutes) = (number(&rest[..colon])?, number(&rest[colon + 1..])?);
+    let (hours, minutes) = (number(halves.next()?)?, number(halves.next()?)?);
     let seconds = sign * (hours * 3600 + minutes * 60);
     let in_range = minutes < 60 && (-(13 * 3600 + 59 * 60)..=14 * 3600).contains(&seconds);
     in_range.then_some(seconds)

@@ -9,11 +9,13 @@
 use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
+use palisade_catalog::row::RowError;
 use palisade_catalog::{RowView, key};
 
 use super::Watch;
 use super::finding::{Kind, Owner};
 use super::table::{Report, TableCheckOptions};
+use crate::rows::damaged;
 use crate::scan::{key_of_entry, write_entry};
 use crate::{Direction, Error, KeyRange, ReadMode, RowBatch, RowBuf, Scan, Table, Transaction};
 
@@ -117,14 +119,14 @@ fn read_rows(
                 }
             };
             key.clear();
-            key::entry_key(table, 0, &view, &mut key);
+            key::entry_key(table, 0, &view, &mut key).map_err(|error| damaged(table, error))?;
             if census.first().is_some_and(|rows| rows.entries > 0) && key <= previous {
                 let what = format!("rows out of order: {}", identity(table, &view));
                 report.damage(Kind::Row, Some(0), Owner::Clustered(0), what);
             }
             std::mem::swap(&mut key, &mut previous);
             for (index, census) in census.iter_mut().enumerate() {
-                census.add(&entry_of(table, index, &view));
+                census.add(&entry_of(table, index, &view).map_err(|error| damaged(table, error))?);
             }
         }
     }
@@ -132,14 +134,14 @@ fn read_rows(
 }
 
 /// The entry that a row has in an index.
-fn entry_of(table: &Table, index: usize, row: &RowView<'_>) -> Vec<u8> {
+fn entry_of(table: &Table, index: usize, row: &RowView<'_>) -> Result<Vec<u8>, RowError> {
     let (mut key, mut payload, mut entry) = (Vec::new(), Vec::new(), Vec::new());
-    key::entry_key(table, index, row, &mut key);
+    key::entry_key(table, index, row, &mut key)?;
     if index > 0 {
         key::entry_payload(table, index, row, &mut payload);
     }
     write_entry(&key, &payload, &mut entry);
-    entry
+    Ok(entry)
 }
 
 /// Whether every field is a value of its column, and none is NULL that may not be.
@@ -192,7 +194,7 @@ fn name_rows(
                 continue;
             }
             let mut key = Vec::new();
-            key::entry_key(table, index, &view, &mut key);
+            key::entry_key(table, index, &view, &mut key).map_err(|error| damaged(table, error))?;
             let found = retry_blocking(|| tx.point_read(table, index, &key, ReadMode::Snapshot, &mut out))?;
             if !(found && out.row() == row.row) {
                 let what = format!("index {} lacks {}", table.indexes[index].name, identity(table, &view));
@@ -224,8 +226,9 @@ fn name_entries(
             let found =
                 is_key && retry_blocking(|| tx.point_read(table, 0, &row_key, ReadMode::Snapshot, &mut out))?;
             let belongs = found
-                && RowView::new(table, out.row())
-                    .is_ok_and(|view| is_sound(table, &view) && entry_of(table, index, &view) == entry.row);
+                && RowView::new(table, out.row()).is_ok_and(|view| {
+                    is_sound(table, &view) && entry_of(table, index, &view).is_ok_and(|own| own == entry.row)
+                });
             if !belongs {
                 let name = &table.indexes[index].name;
                 let what = match found {

@@ -245,7 +245,7 @@ impl Look {
                 let Some(row) = found.filter(|_| verify) else { return Ok(found) };
                 let view = RowView::new(table, &self.bytes).map_err(|_| damaged(table.tree(0)))?;
                 self.entry.clear();
-                key::entry_key(table, index, &view, &mut self.entry);
+                key::entry_key(table, index, &view, &mut self.entry).map_err(|_| damaged(table.tree(0)))?;
                 let belongs = self.entry == key;
                 if !belongs && row.newly_locked {
                     trx.unlock(table.tree(0).index_id(), &self.row_key);

@@ -583,7 +583,7 @@ async fn again(
 ) -> SqlResult<Option<(Vec<u8>, RowStamp)>> {
     let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
     let mut search = Vec::new();
-    key::entry_key(table, 0, &row, &mut search);
+    key::entry_key(table, 0, &row, &mut search).map_err(row_error)?;
     let mut found = RowBuf::new();
     let there = drive(cx, |cx| {
         let mode = ReadMode::Locked(LockMode::Exclusive, LockWait::Wait);

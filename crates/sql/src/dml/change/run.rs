@@ -432,6 +432,6 @@ async fn read_locked(
 pub(crate) fn clustered_key(table: &Table, bytes: &[u8]) -> SqlResult<Vec<u8>> {
     let row = RowView::new(table.descriptor(), bytes).map_err(row_error)?;
     let mut out = Vec::with_capacity(16);
-    key::entry_key(table, 0, &row, &mut out);
+    key::entry_key(table, 0, &row, &mut out).map_err(row_error)?;
     Ok(out)
 }
