@@ -9,8 +9,10 @@
 //! # Detaching a space
 //!
 //! [`BufferPool::detach_space`] is for tables that were dropped: their pages leave memory unwritten. First the space is
-//! marked, under its mutex: from then on no read is published and no page created. Then every frame that holds one of its
-//! pages is taken out of the page table under the page's exclusive latch; a dirty one is unregistered from the log. A
+//! marked, under its mutex: from then on no read is published and no page created. Then each of its pages that is in memory
+//! is taken out of the page table under the page's exclusive latch; a dirty one is unregistered from the log. They are
+//! looked for in the page table, or in all frames where those are fewer: dropping a small table costs the same whatever
+//! the pool's size. A
 //! frame whose copy a cleaner is writing is freed by that cleaner, and so is not given to another page while the cleaner
 //! still looks after it; the write itself goes to a file nobody will read. Spaces' ids are never reused.
 //!
@@ -26,7 +28,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_base::{Event, SpaceId};
+use palisade_base::{Event, PageNo, SpaceId};
 use palisade_io::{File, IoPool};
 use palisade_log::Log;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -350,28 +352,40 @@ impl BufferPool {
 
     /// Drops the pages of a space without writing them, and the space; its file may then be removed. What made it
     /// superfluous must be durable: the checkpoint no longer waits for its pages. Accesses that come later fail with
-    /// [`Error::Detached`]; no one may hold a latch in it.
-    pub fn detach_space(&self, id: SpaceId) {
-        let Some(space) = self.spaces.write().remove(&id) else { return };
-        space.mark_detached();
+    /// [`Error::Detached`]; no one may hold a latch in it. Gives how many places it has looked at: the pages of the
+    /// space's file, or the frames of the pool where those are fewer.
+    pub fn detach_space(&self, id: SpaceId) -> usize {
+        let Some(space) = self.spaces.write().remove(&id) else { return 0 };
+        let pages = space.mark_detached() as usize;
+        let frames = self.core.frames.count();
+        if pages <= frames {
+            let resident = |page| space.known_entry(page).is_some_and(|entry| entry.frame().is_some());
+            let pages = (0..pages as u32).map(PageNo).filter(|page| resident(*page));
+            pages.for_each(|page| self.drop_page(&space, page));
+        } else {
+            let owners = (0..frames as u32).filter_map(|frame| self.core.frames.owner(frame));
+            owners.filter(|owner| owner.space == id).for_each(|owner| self.drop_page(&space, owner.page));
+        }
+        pages.min(frames)
+    }
+
+    /// Takes a page of a detached space out of memory, unwritten, if it is there still.
+    fn drop_page(&self, space: &Space, page: PageNo) {
         let frames = &self.core.frames;
-        for frame in 0..frames.count() as u32 {
-            let Some(owner) = frames.owner(frame).filter(|owner| owner.space == id) else { continue };
-            let entry = space.owned_entry(owner.page);
-            entry.latch.lock_exclusive();
-            let mut free = false;
-            if entry.frame() == Some(frame) {
-                if let Some(oldest) = frames.take_dirty(frame) {
-                    self.core.log.unregister_dirty(oldest);
-                }
-                entry.set_frame(None);
-                frames.set_owner(frame, None);
-                free = !frames.discard(frame);
+        let entry = space.owned_entry(page);
+        entry.latch.lock_exclusive();
+        let mut free = None;
+        if let Some(frame) = entry.frame() {
+            if let Some(oldest) = frames.take_dirty(frame) {
+                self.core.log.unregister_dirty(oldest);
             }
-            entry.latch.unlock_exclusive(true);
-            if free {
-                frames.give_free(frame);
-            }
+            entry.set_frame(None);
+            frames.set_owner(frame, None);
+            free = (!frames.discard(frame)).then_some(frame);
+        }
+        entry.latch.unlock_exclusive(true);
+        if let Some(frame) = free {
+            frames.give_free(frame);
         }
     }
 

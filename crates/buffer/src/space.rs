@@ -360,6 +360,11 @@ impl Space {
         Error::Corrupted { page: self.page_id(page), reason: Corruption::BeyondEnd { pages } }
     }
 
+    /// The entry of a page; `None` if no page near it was ever asked for.
+    pub(crate) fn known_entry(&self, page: PageNo) -> Option<&Entry> {
+        self.table.known_entry(page)
+    }
+
     /// The entry of a page that a frame claims to hold.
     pub(crate) fn owned_entry(&self, page: PageNo) -> &Entry {
         self.table.entry(page)
@@ -577,11 +582,12 @@ impl Space {
         self.slow.lock().detached
     }
 
-    /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop.
-    pub(crate) fn mark_detached(&self) {
+    /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop: their
+    /// numbers are below what it gives.
+    pub(crate) fn mark_detached(&self) -> u32 {
         let mut slow = self.slow.lock();
         slow.detached = true;
-        self.pages.store(0, Ordering::Release);
+        self.pages.swap(0, Ordering::AcqRel)
     }
 }
 

@@ -110,6 +110,13 @@ impl PageTable {
         unsafe { &*entries.add(position) }
     }
 
+    /// The entry of `page` if its bucket is allocated; else none of the bucket's pages is in memory.
+    pub(crate) fn known_entry(&self, page: PageNo) -> Option<&Entry> {
+        let (bucket, _) = locate(page);
+        let is_allocated = !self.buckets[bucket].load(Acquire).is_null();
+        is_allocated.then(|| self.entry(page))
+    }
+
     #[cold]
     fn allocate(&self, bucket: usize) -> *mut Entry {
         let len = bucket_len(bucket);
@@ -179,6 +186,15 @@ mod tests {
             assert_eq!(table.entry(PageNo(page)).frame(), Some(page));
         }
         assert_eq!(first, std::ptr::from_ref(table.entry(PageNo(0))));
+    }
+
+    #[test]
+    fn asking_whether_a_page_is_known_allocates_nothing() {
+        let table = PageTable::new();
+        table.entry(PageNo(3)).set_frame(Some(7));
+        assert_eq!(table.known_entry(PageNo(3)).and_then(Entry::frame), Some(7));
+        assert!(table.known_entry(PageNo(1 << 30)).is_none());
+        assert!(table.buckets.iter().skip(1).all(|bucket| bucket.load(Relaxed).is_null()));
     }
 
     #[test]

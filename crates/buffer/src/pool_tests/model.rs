@@ -275,6 +275,22 @@ fn a_detached_space_loses_its_pages_unwritten_and_its_frames_are_free() {
 }
 
 #[test]
+fn detaching_a_space_looks_at_its_pages_or_at_the_frames_whichever_are_fewer() {
+    for frames in [200, 16] {
+        let world = World::create(Arc::new(FaultFileSystem::new(1)), frames, Sink::Off);
+        for page in 0..40 {
+            world.change(created(page)).unwrap();
+        }
+        let pages = world.space.pages() as usize;
+        assert!((40..200).contains(&pages));
+        assert_eq!(world.pool.detach_space(SPACE), pages.min(frames));
+        assert_eq!((world.pool.free_frames(), world.pool.dirty_pages()), (frames, 0));
+        assert_eq!(world.log.checkpoint_candidate(), world.log.tail());
+        assert_eq!(world.pool.detach_space(SPACE), 0);
+    }
+}
+
+#[test]
 fn the_file_of_a_dropped_space_is_closed() {
     let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Doublewrite);
     world.change(created(0)).unwrap();
