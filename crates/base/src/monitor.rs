@@ -115,7 +115,8 @@ impl Monitors {
     }
 
     /// Does `operation` to the metrics that `pattern` names: a metric, a module (`module_log`), `all`, or a name
-    /// with wildcards. Gives what could not be done to some of them, for the error log.
+    /// with wildcards. Gives why nothing was done to a metric that is named by itself, for the error log: as in
+    /// MySQL, of several there may be some that are as they are to be.
     pub fn apply(&self, operation: Operation, pattern: &str, now: i64) -> Result<Vec<String>, Unknown> {
         self.with(|monitors| {
             let knows = monitors.iter().any(|monitor| is_module_like(monitor.metric.module, pattern));
@@ -123,7 +124,8 @@ impl Monitors {
             let (mut any, mut notes) = (knows, Vec::new());
             for monitor in chosen {
                 any = true;
-                notes.extend(monitor.apply(operation, now));
+                let note = monitor.apply(operation, now);
+                notes.extend(note.filter(|_| pattern.eq_ignore_ascii_case(monitor.metric.name)));
             }
             if any { Ok(notes) } else { Err(Unknown) }
         })
@@ -276,6 +278,16 @@ mod tests {
 
     fn row(monitors: &Monitors, name: &str, now: i64) -> Reading {
         monitors.read(now).into_iter().find(|row| row.metric.name == name).unwrap()
+    }
+
+    #[test]
+    fn what_is_as_it_is_to_be_is_told_of_a_metric_named_by_itself() {
+        let monitors = Monitors::new([metric("log_writes", "log", Kind::Counter)], 100);
+        let notes = |pattern| monitors.apply(Operation::Enable, pattern, 101).unwrap();
+        assert_eq!(notes("LOG_writes"), ["monitor log_writes is already enabled"]);
+        for several in ["module_log", "log%", "all", "%"] {
+            assert_eq!(notes(several), [""; 0], "{several}");
+        }
     }
 
     /// The picture in the module's documentation.

@@ -446,7 +446,7 @@ system_variables! {
     LOCAL_INFILE = "local_infile", Global, dynamic, bool(false), "Whether LOAD DATA LOCAL may ask clients for files of theirs.";
     LOCK_WAIT_TIMEOUT = "lock_wait_timeout", Both, dynamic, uint(31536000, 1, 31536000, Seconds), "How long a statement waits for a table's metadata lock.";
     LOCKED_IN_MEMORY = "locked_in_memory", Global, fixed, bool(false), COMPATIBLE;
-    LOG_BIN = "log_bin", Global, fixed_default, bool(false), "Only the default is taken: there is no binary log yet.";
+    LOG_BIN = "log_bin", Global, fixed_default, bool(false), "Only the default is taken: there is no binary log yet. As an option another value is a warning.";
     LOG_BIN_BASENAME = "log_bin_basename", Global, fixed, text(""), COMPATIBLE;
     LOG_BIN_INDEX = "log_bin_index", Global, fixed, text(""), COMPATIBLE;
     LOG_BIN_TRUST_FUNCTION_CREATORS = "log_bin_trust_function_creators", Global, dynamic, bool(false), COMPATIBLE;

@@ -6,11 +6,14 @@
 //! `--defaults-file` or `--defaults-extra-file` names it: a server must not pick up another one's data directory
 //! from `/etc/mysql/my.cnf`.
 
+mod former;
+
 use std::path::Path;
 
 use palisade_base::sysvar::{Kind, Scope, Setting, Settings, Taken, Variable, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 
+use self::former::Former;
 use crate::option_file::{self, Given};
 use crate::variable_sources::Source;
 use crate::{session_variables, variables};
@@ -240,9 +243,17 @@ impl Options {
         if accepts(name) {
             return Ok(());
         }
-        let name = alias(name);
+        let former = former::find(name);
+        let name = match former {
+            Some(Former::Renamed(now)) => now,
+            _ => name,
+        };
         if let Some(id) = find(name) {
             return self.set_variable(id, value, source);
+        }
+        if let Some(Former::Ignored(why)) = former {
+            self.warnings.push(format!("option '{name}' is ignored: {why}"));
+            return Ok(());
         }
         for (prefix, on) in [("skip", false), ("disable", false), ("enable", true)] {
             let Some(rest) = strip(name, prefix) else { continue };
@@ -253,11 +264,30 @@ impl Options {
             if accepts(rest) {
                 return Ok(());
             }
+            if let Some(Former::Ignored(why)) = former::find(rest) {
+                self.warnings.push(format!("option '{name}' is ignored: {why}"));
+                return Ok(());
+            }
         }
         Err(match value {
             Some(value) => format!("unknown variable '{name}={value}'"),
             None => format!("unknown option '--{name}'"),
         })
+    }
+
+    /// `log_bin`, whose value may be the name of the log's files. A server that was to have a binary log starts
+    /// without one, and says so: option files of all servers name it, and `@@log_bin` tells the truth.
+    fn stays_without_binary_log(&mut self, text: &str) -> bool {
+        let is_off = sysvar::LOG_BIN
+            .declaration()
+            .from_option(text)
+            .is_ok_and(|assigned| matches!(assigned.setting, Setting::Bool(false)));
+        if !is_off {
+            self.warnings.push(format!(
+                "log_bin={text}: there is no binary log yet; the server runs without, and log_bin is OFF"
+            ));
+        }
+        !is_off
     }
 
     /// Sets a variable to a value of which the text comes from `source`; the error says what is wrong with
@@ -277,11 +307,10 @@ impl Options {
         if COMPUTED.contains(&id) {
             return Err(format!("variable '{}' is read-only", variable.name));
         }
-        let assigned = match id {
-            // its value is the name of the log's files
-            sysvar::LOG_BIN if variable.from_option(text).is_err() => variable.from_option("ON")?,
-            _ => variable.from_option(text)?,
-        };
+        if id == sysvar::LOG_BIN && self.stays_without_binary_log(text) {
+            return Ok(());
+        }
+        let assigned = variable.from_option(text)?;
         if let Some(warning) = assigned.warning {
             let used = variable.shown(&assigned.setting);
             self.warnings.push(format!("{}; using {used}", warning.message));
@@ -325,15 +354,6 @@ const COMPUTED: &[VariableId] = &[
     sysvar::ERROR_COUNT,
     sysvar::WARNING_COUNT,
 ];
-
-/// The variable of an option that has another name.
-fn alias(name: &str) -> &str {
-    match name.replace('_', "-").as_str() {
-        "default-time-zone" => "time_zone",
-        "memlock" => "locked_in_memory",
-        _ => name,
-    }
-}
 
 fn accepts(name: &str) -> bool {
     ACCEPTED.contains(&name.replace('_', "-").as_str())

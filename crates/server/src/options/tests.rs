@@ -119,8 +119,6 @@ fn files_come_before_the_command_line() {
 #[test]
 fn what_the_server_would_not_do_is_refused() {
     for option in [
-        "--log-bin",
-        "--log-bin=mysql-bin",
         "--partial-revokes",
         "--default-table-encryption=ON",
         "--event-scheduler=ON",
@@ -174,4 +172,35 @@ fn the_document_of_variables_is_up_to_date() {
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(written == document, "run this test with UPDATE_EXPECT=1 to write {} again", path.display());
+}
+
+/// The settings of option files for a benchmark of old: what is gone is named in warnings, what is left holds.
+#[test]
+fn an_option_file_that_has_grown_for_years_starts_the_server() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/options/grown.cnf");
+    let options = run(&[&format!("--defaults-file={file}")]).unwrap();
+    let warned = |name: &str| options.warnings.iter().filter(|warning| warning.contains(name)).count();
+    for name in ["log_bin", "innodb_file_format'", "innodb_checksums", "query_cache_size", "expire_logs_days"]
+    {
+        assert_eq!(warned(name), 1, "{name}: {:#?}", options.warnings);
+    }
+    assert_eq!(warned("innodb_undo_logs"), 0, "it is innodb_rollback_segments");
+    let settings = &options.settings;
+    assert!(!settings.bool(sysvar::LOG_BIN), "there is none");
+    assert_eq!(settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE), 256 << 20);
+    assert_eq!(settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY), 256 << 20);
+    assert_eq!(settings.uint(sysvar::INNODB_ADAPTIVE_HASH_INDEX_PARTS), 8);
+    assert_eq!(settings.uint(sysvar::INNODB_ROLLBACK_SEGMENTS), 100);
+    assert_eq!(settings.uint(sysvar::INNODB_PAGE_CLEANERS), 8);
+}
+
+#[test]
+fn a_former_name_sets_the_variable_of_today() {
+    let options = run(&["--tx-isolation=READ-COMMITTED", "--table_cache=77"]).unwrap();
+    assert_eq!(options.settings.uint(sysvar::TABLE_OPEN_CACHE), 77);
+    let isolation = sysvar::TRANSACTION_ISOLATION;
+    assert_eq!(isolation.declaration().shown(options.settings.get(isolation)), "READ-COMMITTED");
+    assert_eq!(options.warnings, [""; 0]);
+    assert!(run(&["--log-bin=OFF"]).unwrap().warnings.is_empty());
+    assert_eq!(run(&["--skip-query-cache-size"]).unwrap().warnings.len(), 1);
 }
