@@ -17,7 +17,7 @@ use crate::sink::ColumnMeta;
 use crate::{Session, SqlResult};
 
 /// Tables of one join, as in MySQL.
-const MAX_TABLES: usize = 61;
+pub(crate) const MAX_TABLES: usize = 61;
 
 /// Tables and how they are joined.
 #[derive(Debug)]

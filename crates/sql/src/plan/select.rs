@@ -269,8 +269,7 @@ impl Binder<'_> {
                     order: wanted.clone(),
                     straight: select.options.straight_join,
                 };
-                let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
-                let planned = planner.tree(tree, pool, &[]);
+                let planned = planner.plan(tree, conditions);
                 self.checkpoint(0)?;
                 (planned.operator, planned.rows, planned.ordered && wanted.is_some())
             }

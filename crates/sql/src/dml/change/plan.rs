@@ -229,8 +229,7 @@ impl Binder<'_> {
         let used = local.iter().map(|slot| (*slot, None)).collect();
         let wants_order = order.is_some();
         let planner = JoinPlanner { binder: &self, local, used, order, straight: false };
-        let pool = conditions.into_iter().map(|condition| planner.conjunct(condition)).collect();
-        let planned = planner.tree(&tree, pool, &[]);
+        let planned = planner.plan(&tree, conditions);
         self.checkpoint(0)?;
         if self.session.variables.sql_safe_updates && limit.is_none() {
             for target in &targets {

@@ -1,0 +1,283 @@
+//! What the planner of joins works with: sets of tables, conditions, and parts of a join that are planned.
+//!
+//! A part that is planned is a tree of shared [`Shape`]s, because one and the same part may be weighed in many
+//! places. Operators, which own their expressions, are made of it once, at the end ([`Planned::operator`]).
+
+use std::rc::Rc;
+
+use super::Planning;
+use crate::bind::from::{Leaf, MAX_TABLES, TableLeaf};
+use crate::expr::{Comparison, Domain, Expr, Node};
+use crate::plan::conditions::{expr_slots, selectivity};
+use crate::plan::{Access, JoinKind, Operator};
+
+/// Some of a query block's tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct TableSet(u64);
+
+const _: () = assert!(MAX_TABLES <= u64::BITS as usize, "a block's tables are bits of a word");
+
+impl TableSet {
+    /// The table at this place among the block's.
+    pub(super) fn of(place: usize) -> TableSet {
+        TableSet(1 << place)
+    }
+
+    pub(super) fn with(self, other: TableSet) -> TableSet {
+        TableSet(self.0 | other.0)
+    }
+
+    pub(super) fn common(self, other: TableSet) -> TableSet {
+        TableSet(self.0 & other.0)
+    }
+
+    pub(super) fn is_within(self, other: TableSet) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) fn is_several(self) -> bool {
+        self.0.count_ones() > 1
+    }
+}
+
+/// A condition, and the tables of the query block that it reads.
+#[derive(Debug)]
+pub(super) struct Conjunct {
+    /// Tells it apart from the other conditions of the block.
+    pub(super) number: usize,
+    pub(super) expr: Expr,
+    pub(super) tables: TableSet,
+    /// Of an equality: how it is compared, and the tables that each side reads.
+    sides: Option<(Domain, TableSet, TableSet)>,
+}
+
+/// Conditions that are known of rows.
+pub(super) type Pool = Vec<Rc<Conjunct>>;
+
+/// All of them as one expression.
+fn all_of(pool: &[Rc<Conjunct>]) -> Option<Expr> {
+    Expr::all_of(pool.iter().map(|conjunct| conjunct.expr.clone()).collect())
+}
+
+/// The part of rows for which all of them hold.
+pub(super) fn product_of(pool: &[Rc<Conjunct>]) -> f64 {
+    pool.iter().map(|conjunct| selectivity(&conjunct.expr)).product()
+}
+
+/// Takes the conditions out of the pool that can be decided once these tables are in place.
+pub(super) fn take_within(pool: &mut Pool, tables: TableSet) -> Pool {
+    let (taken, kept) =
+        std::mem::take(pool).into_iter().partition(|conjunct| conjunct.tables.is_within(tables));
+    *pool = kept;
+    taken
+}
+
+/// An equality between the two sides of a join.
+#[derive(Debug, Clone)]
+pub(super) struct Equality {
+    pub(super) conjunct: Rc<Conjunct>,
+    domain: Domain,
+    /// Its left side is of the join's right side.
+    is_turned: bool,
+}
+
+impl Equality {
+    /// The expressions of the join's left and right side, and how they are compared.
+    fn key(&self) -> Option<(Expr, Expr, Domain)> {
+        let Node::Compare { left, right, .. } = &self.conjunct.expr.node else { return None };
+        let (left, right) = if self.is_turned { (right, left) } else { (left, right) };
+        Some(((**left).clone(), (**right).clone(), self.domain))
+    }
+}
+
+impl Conjunct {
+    /// The equality that it is between `left` and `right`; `bound` are tables whose rows are in place already.
+    pub(super) fn equality(
+        self: &Rc<Self>,
+        left: TableSet,
+        right: TableSet,
+        bound: TableSet,
+    ) -> Option<Equality> {
+        let (domain, one, other) = self.sides?;
+        let is_left = |side: TableSet| !side.is_empty() && side.is_within(left.with(bound));
+        let is_right = |side: TableSet| !side.is_empty() && side.is_within(right);
+        let is_turned = if is_left(one) && is_right(other) {
+            false
+        } else if is_left(other) && is_right(one) {
+            true
+        } else {
+            return None;
+        };
+        Some(Equality { conjunct: self.clone(), domain, is_turned })
+    }
+}
+
+impl<'t> Planning<'_, '_, 't> {
+    /// A condition with the tables that it reads.
+    pub(super) fn conjunct(&self, expr: Expr) -> Rc<Conjunct> {
+        let sides = match &expr.node {
+            Node::Compare { comparison: Comparison::Equal, domain, left, right } => {
+                Some((*domain, self.tables_of(left), self.tables_of(right)))
+            }
+            _ => None,
+        };
+        let number = self.conjuncts.get();
+        self.conjuncts.set(number + 1);
+        Rc::new(Conjunct { number, tables: self.tables_of(&expr), expr, sides })
+    }
+
+    /// The block's tables that an expression reads.
+    fn tables_of(&self, expr: &Expr) -> TableSet {
+        let mut slots = Vec::new();
+        expr_slots(self.planner.binder, expr, &mut slots);
+        self.in_slots(&slots)
+    }
+
+    /// The block's tables that are in these slots.
+    pub(super) fn in_slots(&self, slots: &[usize]) -> TableSet {
+        let places = slots.iter().filter_map(|slot| self.planner.local.iter().position(|own| own == slot));
+        places.fold(TableSet::default(), |set, place| set.with(TableSet::of(place)))
+    }
+}
+
+/// A planned part of a join.
+#[derive(Debug, Clone)]
+pub(super) struct Planned<'t> {
+    pub(super) shape: Rc<Shape<'t>>,
+    /// Rows it gives each time it is opened.
+    pub(super) rows: f64,
+    /// What opening and reading it costs, in rows read.
+    pub(super) cost: f64,
+    /// It reads slots from outside.
+    pub(super) parameterised: bool,
+    /// It comes in the wanted order.
+    pub(super) ordered: bool,
+}
+
+/// What its operators will be.
+#[derive(Debug)]
+pub(super) enum Shape<'t> {
+    /// The statement is to end, and will not be executed.
+    Nothing,
+    Table {
+        leaf: &'t TableLeaf,
+        access: Access,
+        filter: Pool,
+        rows: f64,
+    },
+    Other {
+        leaf: &'t Leaf,
+        filter: Pool,
+    },
+    Filter {
+        input: Planned<'t>,
+        conditions: Pool,
+    },
+    Hash {
+        left: Planned<'t>,
+        right: Planned<'t>,
+        kind: JoinKind,
+        keys: Vec<Equality>,
+        rest: Pool,
+    },
+    Nested {
+        left: Planned<'t>,
+        right: Planned<'t>,
+        kind: JoinKind,
+    },
+}
+
+impl<'t> Planned<'t> {
+    pub(super) fn nothing() -> Planned<'t> {
+        Planned { shape: Rc::new(Shape::Nothing), rows: 0.0, cost: 0.0, parameterised: false, ordered: false }
+    }
+
+    /// What is no stored table is read from one end to the other.
+    pub(super) fn of_leaf(leaf: &'t Leaf, filter: Pool) -> Planned<'t> {
+        let rows = match leaf {
+            Leaf::Derived { query, .. } => query.rows.max(1.0),
+            Leaf::Working { .. } => 10.0,
+            Leaf::Table(_) | Leaf::Virtual { .. } | Leaf::Recursive { .. } => 100.0,
+        };
+        let shape = Rc::new(Shape::Other { leaf, filter });
+        Planned { shape, rows, cost: rows, parameterised: false, ordered: false }
+    }
+
+    /// Its rows for which these conditions hold.
+    pub(super) fn filtered(self, conditions: Pool) -> Planned<'t> {
+        if conditions.is_empty() {
+            return self;
+        }
+        let (rows, cost) = (self.rows * product_of(&conditions), self.cost);
+        let (parameterised, ordered) = (self.parameterised, self.ordered);
+        let shape = Rc::new(Shape::Filter { input: self, conditions });
+        Planned { shape, rows, cost, parameterised, ordered }
+    }
+
+    /// Its operators.
+    pub(super) fn operator(&self) -> Operator {
+        match &*self.shape {
+            Shape::Nothing => Operator::Dual,
+            Shape::Table { leaf, access, filter, rows } => Operator::Scan {
+                slot: leaf.slot,
+                table: leaf.table.clone(),
+                alias: leaf.alias.clone(),
+                access: access.clone(),
+                filter: all_of(filter),
+                mode: leaf.mode,
+                rows: *rows,
+            },
+            Shape::Other { leaf, filter } => other_operator(leaf, all_of(filter)),
+            Shape::Filter { input, conditions } => match all_of(conditions) {
+                Some(condition) => Operator::Filter { input: Box::new(input.operator()), condition },
+                None => input.operator(),
+            },
+            Shape::Hash { left, right, kind, keys, rest } => {
+                let (left, right) = (left.operator(), right.operator());
+                let mut right_slots = Vec::new();
+                right.slots(&mut right_slots);
+                Operator::HashJoin {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    kind: *kind,
+                    keys: keys.iter().filter_map(Equality::key).collect(),
+                    condition: all_of(rest),
+                    right_slots,
+                }
+            }
+            Shape::Nested { left, right, kind } => Operator::NestedLoop {
+                left: Box::new(left.operator()),
+                right: Box::new(right.operator()),
+                kind: *kind,
+                condition: None,
+            },
+        }
+    }
+}
+
+/// What reads a table that is not stored.
+fn other_operator(leaf: &Leaf, filter: Option<Expr>) -> Operator {
+    match leaf {
+        Leaf::Virtual { slot, schema, name, alias } => Operator::Virtual {
+            slot: *slot,
+            schema: schema.clone(),
+            name: name.clone(),
+            alias: alias.clone(),
+            filter,
+        },
+        Leaf::Recursive { slot, recursion, alias } => {
+            Operator::Recursive { slot: *slot, recursion: recursion.clone(), filter, alias: alias.clone() }
+        }
+        Leaf::Working { slot, table, alias } => {
+            Operator::Working { slot: *slot, table: *table, filter, alias: alias.clone() }
+        }
+        Leaf::Derived { slot, query, alias } => {
+            Operator::Derived { slot: *slot, query: query.clone(), filter, alias: alias.clone() }
+        }
+        Leaf::Table(_) => unreachable!("a stored table has a path"),
+    }
+}
