@@ -1,4 +1,4 @@
-//! LIKE and searching: character by character, never padded. Two characters match if their weights are equal.
+//! LIKE: character by character, never padded. Two characters match if their weights are equal.
 
 use std::convert::Infallible;
 
@@ -54,7 +54,7 @@ impl Collation {
         }
     }
 
-    fn same_character(&self, left: &[u8], right: &[u8]) -> bool {
+    pub(super) fn same_character(&self, left: &[u8], right: &[u8]) -> bool {
         left == right
             || match self.order {
                 Order::Uca900 => UcaWeights::new(left).eq(UcaWeights::new(right)),
@@ -161,70 +161,5 @@ impl Collation {
             pattern = rest;
         }
         LikePrefix { literal, rest: LikeRest::Nothing }
-    }
-
-    /// Position in bytes of the first occurrence of `needle` at or after byte `from` that is equal under this
-    /// collation, and its length there (LOCATE, INSTR, POSITION). `from` must be the start of a character.
-    pub fn find(&self, text: &[u8], needle: &[u8], from: usize) -> Option<(usize, usize)> {
-        let counted = self.find_counted(text, needle, from, |_| Ok::<(), Infallible>(()));
-        counted.unwrap_or_else(|never| match never {})
-    }
-
-    /// The same, which tells `count` how many bytes it is about to look at, again and again; and ends with
-    /// its error.
-    pub fn find_counted<E>(
-        &self,
-        text: &[u8],
-        needle: &[u8],
-        from: usize,
-        mut count: impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<Option<(usize, usize)>, E> {
-        let mut at = from;
-        let mut uncounted = 0;
-        while let Some(rest) = text.get(at..) {
-            let (compared, matched) = self.match_at(rest, needle, &mut count)?;
-            if let Some(length) = matched {
-                return Ok(Some((at, length)));
-            }
-            if rest.is_empty() {
-                return Ok(None);
-            }
-            uncounted += compared;
-            if uncounted >= COUNTED_TOGETHER {
-                count(uncounted * UNITS_A_CHARACTER)?;
-                uncounted = 0;
-            }
-            at += self.charset.char_len(rest);
-        }
-        Ok(None)
-    }
-
-    /// Length of the beginning of `text` that matches `needle`, character by character; and how many were
-    /// compared and not counted.
-    fn match_at<E>(
-        &self,
-        text: &[u8],
-        needle: &[u8],
-        count: &mut impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<(usize, Option<usize>), E> {
-        let (mut rest, mut wanted) = (text, needle);
-        let mut compared = 0;
-        while !wanted.is_empty() {
-            compared += 1;
-            if compared == COUNTED_TOGETHER {
-                count(COUNTED_TOGETHER * UNITS_A_CHARACTER)?;
-                compared = 0;
-            }
-            if rest.is_empty() {
-                return Ok((compared, None));
-            }
-            let (character, after) = rest.split_at(self.charset.char_len(rest));
-            let (expected, remaining) = wanted.split_at(self.charset.char_len(wanted));
-            if !self.same_character(character, expected) {
-                return Ok((compared, None));
-            }
-            (rest, wanted) = (after, remaining);
-        }
-        Ok((compared, Some(text.len() - rest.len())))
     }
 }

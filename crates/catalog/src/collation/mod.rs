@@ -11,6 +11,7 @@
 mod case;
 mod declared;
 mod matching;
+mod search;
 mod sort_key;
 mod tables;
 mod tailoring;

@@ -326,10 +326,22 @@ fn case_and_search() {
     assert_eq!(upper("binary", b"abc"), b"abc");
     assert_eq!(upper("utf8mb4_bin", b"a\xffb"), b"A\xffB");
     let ci = by_name("utf8mb4_0900_ai_ci");
-    assert_eq!(ci.find("xÄb".as_bytes(), b"AB", 0), Some((1, 3)));
-    assert_eq!(ci.find(b"foobarbar", b"bar", 4), Some((6, 3)));
-    assert_eq!(ci.find(b"abc", b"", 1), Some((1, 0)));
-    assert_eq!(ci.find(b"abc", b"", 3), Some((3, 0)));
+    assert_eq!(ci.find("xÄb".as_bytes(), b"AB", 0), Some(1));
+    assert_eq!(ci.find(b"foobarbar", b"bar", 4), Some(6));
+    assert_eq!(ci.find(b"abc", b"", 1), Some(1));
+    assert_eq!(ci.find(b"abc", b"", 3), Some(3));
     assert_eq!(ci.find(b"abc", b"", 4), None);
     assert_eq!(ci.find(b"abc", b"abcd", 0), None);
+    // Weights decide, not characters: what has none is passed over, and letters may be one.
+    assert_eq!(ci.find("xe\u{301}y".as_bytes(), b"ey", 0), Some(1));
+    assert_eq!(ci.find(b"xe", "\u{301}".as_bytes(), 0), Some(0));
+    assert_eq!(ci.find(b"xe", "\u{301}".as_bytes(), 2), None);
+    assert_eq!(ci.find("xß".as_bytes(), b"ss", 0), Some(1));
+    let czech = by_name("utf8mb4_cs_0900_as_cs");
+    assert_eq!(czech.find(b"chc", b"c", 0), Some(2));
+    assert_eq!(czech.find(b"xch", b"ch", 0), Some(1));
+    assert_eq!(czech.find(b"xch", b"Ch", 0), None);
+    let danish = by_name("utf8mb4_da_0900_ai_ci");
+    assert_eq!(danish.find(b"aaa", b"a", 0), Some(2));
+    assert_eq!(danish.find(b"xaa", "å".as_bytes(), 0), Some(1));
 }

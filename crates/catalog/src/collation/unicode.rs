@@ -73,7 +73,7 @@ impl Unicode {
         )
     }
 
-    fn weights_of<C>(self, characters: C, level: usize) -> LevelWeights<C> {
+    pub(super) fn weights_of<C>(self, characters: C, level: usize) -> LevelWeights<C> {
         LevelWeights {
             characters,
             version: self.version,

@@ -18,7 +18,7 @@ use crate::exec::aggregate::AggregateSpec;
 use crate::expr::arithmetic::{decimal_shape, double_of_scale, double_scale};
 use crate::expr::bits;
 use crate::expr::common::text_of;
-use crate::expr::compare::result_collation;
+use crate::expr::compare::{incompatible, result_collation};
 use crate::expr::convert::is_chosen;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
@@ -165,13 +165,21 @@ impl Binder<'_> {
                 }
                 _ => (SqlType::BIGINT_UNSIGNED, false),
             },
-            AggregateKind::Min | AggregateKind::Max => (first.clone(), true),
+            kind @ (AggregateKind::Min | AggregateKind::Max) => {
+                if let Some(argument) = arguments.first()
+                    && argument.coercibility == Coercibility::Conflict
+                {
+                    let operation = if kind == AggregateKind::Min { "min" } else { "max" };
+                    return Err(incompatible(&[argument, argument], operation));
+                }
+                (first.clone(), true)
+            }
             AggregateKind::GroupConcat => {
                 let operands: Vec<&Expr> = arguments.iter().collect();
                 let (collation, strength) = result_collation(&operands, "group_concat")?;
                 let collation = if strength == Coercibility::Numeric { connection } else { collation };
                 for argument in &mut arguments {
-                    transcode_to(argument, collation);
+                    transcode_to(argument, collation)?;
                 }
                 let length = self.session.variables.group_concat_max_len;
                 let characters = length / u64::from(collation.get().charset.max_bytes());

@@ -2,7 +2,7 @@
 
 use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
-use palisade_catalog::{SqlType, Value};
+use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 use palisade_parser::lexer::Keyword;
 
@@ -11,10 +11,11 @@ use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::transcode_to;
 use super::{Binder, not_supported};
-use crate::expr::compare::result_collation;
+use crate::expr::compare::{aggregate_collations, result_collation};
 use crate::expr::{Coercibility, Expr, Node};
-use crate::func::control::NULLIF;
+use crate::func::control::{IF, NULLIF};
 use crate::func::{self, Function, Purity, absent};
+use crate::place::At;
 use crate::{SqlError, SqlResult};
 
 /// GROUPING()'s arguments, at most: a bit for each.
@@ -90,7 +91,7 @@ impl Binder<'_> {
             constant_beside(right, left)?;
         }
         adapt_documents(function, &mut arguments)?;
-        self.reconcile_charsets(function, &mut arguments);
+        self.reconcile_charsets(function, &mut arguments)?;
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
         let coercibility = coercibility(function, &arguments, &typed.ty);
         Ok(Expr {
@@ -102,24 +103,58 @@ impl Binder<'_> {
     }
 
     /// Texts of one call come in one character set.
-    fn reconcile_charsets(&self, function: &Function, arguments: &mut [Expr]) {
+    fn reconcile_charsets(&self, function: &Function, arguments: &mut [Expr]) -> SqlResult<()> {
         if matches!(
             function.name,
             "charset" | "collation" | "coercibility" | "hex" | "length" | "octet_length"
         ) || function.name.starts_with("json_")
         {
-            return;
+            return Ok(());
         }
-        let texts = arguments.iter().filter(|argument| argument.ty.is_text()).count();
-        if texts < 2 {
-            return;
+        if let ("quote", [argument]) = (function.name, &mut *arguments) {
+            return match argument.ty.collation() {
+                CollationId::BINARY => transcode_to(argument, self.session.variables.collation_connection),
+                _ => Ok(()),
+            };
         }
-        let found = result_collation(&arguments.iter().collect::<Vec<_>>(), function.name);
-        if let Ok((collation, _)) = found {
-            for argument in arguments {
-                transcode_to(argument, collation);
+        if let Some(at) = subject(function) {
+            return self.reconcile_with_subject(at, arguments);
+        }
+        let Some(texts) = arguments.get_mut(texts_of(function)) else { return Ok(()) };
+        if texts.iter().filter(|argument| argument.ty.is_string()).count() < 2 {
+            return Ok(());
+        }
+        let operands: Vec<&Expr> = texts.iter().collect();
+        let collation = match result_collation(&operands, function.name) {
+            _ if matches!(function.name, "find_in_set" | "strcmp") => {
+                aggregate_collations(&operands, function.name)?.0
+            }
+            Ok((collation, _)) => collation,
+            Err(_) => return Ok(()),
+        };
+        // A regular expression says itself what it takes beside bytes.
+        let keeps_bytes = function.name.starts_with("regexp_");
+        for argument in texts {
+            if !keeps_bytes || argument.ty.is_text() {
+                transcode_to(argument, collation)?;
             }
         }
+        Ok(())
+    }
+
+    /// What is looked for in a text, or put into it, comes in the text's character set.
+    fn reconcile_with_subject(&self, at: usize, arguments: &mut [Expr]) -> SqlResult<()> {
+        let collation = match &arguments.at(at)?.ty {
+            ty if ty.is_string() => ty.collation(),
+            SqlType::Bit { .. } | SqlType::Null => CollationId::BINARY,
+            _ => self.session.variables.collation_connection,
+        };
+        for (position, argument) in arguments.iter_mut().enumerate() {
+            if position != at {
+                transcode_to(argument, collation)?;
+            }
+        }
+        Ok(())
     }
 
     /// A word of the grammar as an argument: no text to reconcile the collations of others with.
@@ -129,6 +164,25 @@ impl Binder<'_> {
             coercibility: Coercibility::Null,
             ..Expr::literal(Value::bytes(word), SqlType::Null)
         }
+    }
+}
+
+/// Which of a function's arguments is the text that it looks into or changes: its collation is that of the
+/// call, whatever the collations of the others are.
+fn subject(function: &Function) -> Option<usize> {
+    match function.name {
+        "field" | "insert" | "instr" | "lpad" | "replace" | "rpad" | "substring_index" => Some(0),
+        "locate" | "position" => Some(1),
+        "trim" => Some(2),
+        _ => None,
+    }
+}
+
+/// Which arguments of a function are texts that meet each other.
+fn texts_of(function: &Function) -> std::ops::RangeFrom<usize> {
+    match function.name {
+        IF | "elt" | "export_set" | "make_set" => 1..,
+        _ => 0..,
     }
 }
 
@@ -145,13 +199,18 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
     };
     match function.name {
         // MySQL keeps here what it compares the arguments by.
-        "field" if !arguments.iter().all(|argument| argument.ty.is_string()) => Coercibility::Numeric,
-        "field" | "instr" => {
-            strongest(arguments.get(..1).unwrap_or_default()).unwrap_or(Coercibility::Numeric)
+        "field" => {
+            let is_text = |argument: &Expr| argument.ty.is_string() || argument.ty == SqlType::Null;
+            match arguments.first() {
+                Some(first) if arguments.iter().all(is_text) => first.coercibility,
+                _ => Coercibility::Numeric,
+            }
         }
+        "instr" => strongest(arguments.get(..1).unwrap_or_default()).unwrap_or(Coercibility::Numeric),
         "locate" | "position" => {
             strongest(arguments.get(1..2).unwrap_or_default()).unwrap_or(Coercibility::Numeric)
         }
+        "quote" => arguments.first().map_or(Coercibility::Literal, |argument| argument.coercibility),
         "regexp_instr" | "regexp_like" => {
             strongest(arguments.get(..2).unwrap_or(arguments)).unwrap_or(Coercibility::Numeric)
         }
@@ -165,6 +224,9 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
         | "md5" | "oct" | "sha" | "sha1" | "sha2" | "to_base64" | "unhex" | "uuid" => Coercibility::Literal,
         "date_format" | "time_format" => {
             strongest(arguments.get(1..).unwrap_or_default()).unwrap_or(Coercibility::Literal)
+        }
+        _ if let Some(at) = subject(function) => {
+            strongest(arguments.get(at..=at).unwrap_or_default()).unwrap_or(Coercibility::Literal)
         }
         _ if has_conflict(arguments, ty) => Coercibility::Conflict,
         _ => strongest(arguments).unwrap_or(Coercibility::Literal),

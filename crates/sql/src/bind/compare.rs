@@ -6,7 +6,7 @@ use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::json::json_as_integer;
-use super::types::{as_number, transcode_to};
+use super::types::{as_number, transcode_beside_document, transcode_to};
 use crate::SqlResult;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
@@ -129,12 +129,22 @@ pub fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     if *l != SqlType::Json && *r != SqlType::Json {
         return compare_leniently(Comparison::Equal, left, right);
     }
-    let collation = CollationId::UTF8MB4_BIN;
-    transcode_to(&mut left, collation);
-    transcode_to(&mut right, collation);
+    transcode_beside_document(&mut left)?;
+    transcode_beside_document(&mut right)?;
+    Ok(equal_texts(left, right, CollationId::UTF8MB4_BIN))
+}
+
+/// `left = right` of texts in a collation.
+pub fn compare_texts(mut left: Expr, mut right: Expr, collation: CollationId) -> SqlResult<Expr> {
+    transcode_to(&mut left, collation)?;
+    transcode_to(&mut right, collation)?;
+    Ok(equal_texts(left, right, collation))
+}
+
+fn equal_texts(left: Expr, right: Expr, collation: CollationId) -> Expr {
     let nullable = left.nullable || right.nullable;
     let (left, right, domain) = (Box::new(left), Box::new(right), Domain::Text(collation));
-    Ok(Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable))
+    Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable)
 }
 
 /// As [`compare`], for the parts of rows of which the order is asked: a constant that is no date is no error,
@@ -147,8 +157,8 @@ fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) ->
     let domain = domain_of(&left, &right, comparison.symbol())?;
     match domain {
         Domain::Text(collation) => {
-            transcode_to(&mut left, collation);
-            transcode_to(&mut right, collation);
+            transcode_to(&mut left, collation)?;
+            transcode_to(&mut right, collation)?;
         }
         Domain::DateTime => {
             literal_date(&mut left);
@@ -157,8 +167,8 @@ fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) ->
             day_of_text(&mut right, &left.ty);
         }
         Domain::Json(..) => {
-            transcode_to(&mut left, CollationId::UTF8MB4_BIN);
-            transcode_to(&mut right, CollationId::UTF8MB4_BIN);
+            transcode_beside_document(&mut left)?;
+            transcode_beside_document(&mut right)?;
         }
         _ => {}
     }

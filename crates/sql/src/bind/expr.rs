@@ -7,7 +7,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{Collation, CollationId, Decimal, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
-use super::compare::{bit_operation, compare, compare_case, comparison, negation, row_parts};
+use super::compare::{bit_operation, compare, compare_case, compare_texts, comparison, negation, row_parts};
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
 use super::types::{as_number, text_length, transcode_to};
@@ -16,7 +16,7 @@ use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
 use crate::expr::bits;
 use crate::expr::common::{common, text_of};
-use crate::expr::compare::result_collation;
+use crate::expr::compare::{aggregate_collations, result_collation};
 use crate::expr::{
     ArithmeticOp, BitOp, CastTarget, Coercibility, Comparison, Expr, Loss, Node, Subquery, SubqueryUse, Truth,
 };
@@ -385,15 +385,8 @@ impl Binder<'_> {
 
     fn case(&mut self, case: &ast::Case) -> SqlResult<Expr> {
         let mut branches = Vec::with_capacity(case.branches.len());
-        for (condition, result) in &case.branches {
-            let condition = match &case.operand {
-                Some(operand) => {
-                    let (operand, value) = (self.expr(operand)?, self.expr(condition)?);
-                    compare_case(operand, value)?
-                }
-                None => as_number(self.expr(condition)?),
-            };
-            branches.push((condition, self.expr(result)?));
+        for (condition, result) in self.case_conditions(case)?.into_iter().zip(&case.branches) {
+            branches.push((condition, self.expr(&result.1)?));
         }
         let mut otherwise = match &case.otherwise {
             Some(otherwise) => Some(self.expr(otherwise)?),
@@ -410,11 +403,38 @@ impl Binder<'_> {
             _ => Coercibility::Numeric,
         };
         if ty.is_text() {
-            branches.iter_mut().for_each(|(_, result)| transcode_to(result, ty.collation()));
-            otherwise.iter_mut().for_each(|result| transcode_to(result, ty.collation()));
+            branches.iter_mut().try_for_each(|(_, result)| transcode_to(result, ty.collation()))?;
+            otherwise.iter_mut().try_for_each(|result| transcode_to(result, ty.collation()))?;
         }
         let node = Node::Case { branches, otherwise: otherwise.map(Box::new) };
         Ok(Expr { node, ty, nullable, coercibility })
+    }
+
+    /// What WHEN asks. The texts that are compared with a text agree on one collation.
+    fn case_conditions(&mut self, case: &ast::Case) -> SqlResult<Vec<Expr>> {
+        let mut pairs = Vec::with_capacity(case.branches.len());
+        let mut conditions = Vec::new();
+        for (condition, _) in &case.branches {
+            match &case.operand {
+                Some(operand) => pairs.push((self.expr(operand)?, self.expr(condition)?)),
+                None => conditions.push(as_number(self.expr(condition)?)),
+            }
+        }
+        let is_text = |expr: &&Expr| expr.ty.is_string() && expr.ty != SqlType::Json;
+        let operand = pairs.first().map(|(operand, _)| operand).filter(is_text);
+        let values = pairs.iter().map(|(_, value)| value).filter(is_text);
+        let texts: Vec<&Expr> = operand.into_iter().chain(values).collect();
+        let collation = match operand.is_some() && texts.len() > 1 {
+            true => Some(aggregate_collations(&texts, "case")?.0),
+            false => None,
+        };
+        for (operand, value) in pairs {
+            conditions.push(match collation {
+                Some(collation) if is_text(&&value) => compare_texts(operand, value, collation)?,
+                _ => compare_case(operand, value)?,
+            });
+        }
+        Ok(conditions)
     }
 
     fn cast(&mut self, cast: &ast::Cast) -> SqlResult<Expr> {
@@ -442,9 +462,8 @@ impl Binder<'_> {
             operand.ty,
             SqlType::Binary { .. } | SqlType::VarBinary { .. } | SqlType::Blob { .. } | SqlType::Bit { .. }
         );
-        if (operand.ty.is_text() || bytes)
-            && charset != collation.charset
-            && !matches!(operand.ty, SqlType::Null)
+        if matches!(operand.ty, SqlType::Null)
+            || (operand.ty.is_text() || bytes) && charset != collation.charset
         {
             return Err(mysql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name()));
         }

@@ -192,7 +192,8 @@ impl Binder<'_> {
     /// A name that a block further in uses.
     fn lent(&mut self, name: &ColumnName, depth: usize) -> SqlResult<Option<Expr>> {
         let scope = self.scopes.at(depth)?;
-        let found = match scope.find(name)? {
+        let is_summed_up = scope.is_summed_up;
+        let mut found = match scope.find(name)? {
             Some((source, column)) => scope.sources.at(source)?.expr(column)?,
             None if scope.lends_aliases() => {
                 let Some(item) = scope.item(name)?.cloned() else { return Ok(None) };
@@ -209,6 +210,7 @@ impl Binder<'_> {
             }
             None => return Ok(None),
         };
+        found.nullable |= is_summed_up;
         let mut columns = Vec::new();
         found.walk(&mut |part| {
             if let Node::Column { slot, column, name, .. } = &part.node {

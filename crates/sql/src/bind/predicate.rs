@@ -8,7 +8,7 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
 use super::compare::{compare, compare_in_row, constant_as_column, literal_date, negation, row_parts, wider};
-use super::types::transcode_to;
+use super::types::{transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of, json_domain};
@@ -76,7 +76,7 @@ impl Binder<'_> {
         }
         if let Some(collation) = text_collation(&[&operand, &low, &high], "between")? {
             for part in [&mut operand, &mut low, &mut high] {
-                transcode_to(part, collation);
+                transcode_to(part, collation)?;
             }
             let domain = Domain::Text(collation);
             return Ok(between_bounds(operand, domain, [low, high], between.negated));
@@ -126,17 +126,17 @@ impl Binder<'_> {
         let collation =
             text_collation(&[&[&operand], &list.iter().collect::<Vec<_>>()[..]].concat(), " IN ")?;
         if let Some(collation) = collation {
-            return Ok(in_texts(operand, list, collation, negated));
+            return in_texts(operand, list, collation, negated);
         }
         if operand.ty == SqlType::Year && list.iter().all(is_constant_text) {
             let (collation, _) = aggregate_collations(&list.iter().collect::<Vec<_>>(), " IN ")?;
-            return Ok(in_texts(written(operand, collation), list, collation, negated));
+            return in_texts(written(operand, collation), list, collation, negated);
         }
         let has_dates = dates_among_texts(&operand, &list);
         // With one document all are compared as documents.
         let has_documents = operand.ty == SqlType::Json || list.iter().any(|item| item.ty == SqlType::Json);
         if has_documents {
-            transcode_to(&mut operand, CollationId::UTF8MB4_BIN);
+            transcode_beside_document(&mut operand)?;
         }
         for mut item in list {
             // Of columns only those of type BIGINT have a list read as they would keep it.
@@ -151,7 +151,7 @@ impl Binder<'_> {
             };
             match domain {
                 Domain::DateTime => literal_date(&mut item),
-                Domain::Json(..) => transcode_to(&mut item, CollationId::UTF8MB4_BIN),
+                Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }
             items.push((domain, item));
@@ -183,7 +183,7 @@ impl Binder<'_> {
         } else {
             collation
         };
-        operands.iter_mut().for_each(|operand| transcode_to(operand, collation));
+        operands.iter_mut().try_for_each(|operand| transcode_to(operand, collation))?;
         let nullable = operands.iter().any(|operand| operand.nullable);
         let [operand, pattern] = operands.map(Box::new);
         Ok(Expr::truth(Node::Like { operand, pattern, escape, collation, negated: like.negated }, nullable))
@@ -213,7 +213,7 @@ impl Binder<'_> {
         for (left, right) in left.iter_mut().zip(&plan.output) {
             let domain = domain_of(left, right, comparison.symbol())?;
             if let Domain::Text(collation) = domain {
-                transcode_to(left, collation);
+                transcode_to(left, collation)?;
             }
             domains.push(domain);
         }
@@ -230,7 +230,7 @@ impl Binder<'_> {
             };
             for (output, domain) in query.output.iter_mut().zip(&domains) {
                 if let Domain::Text(collation) = domain {
-                    transcode_to(output, *collation);
+                    transcode_to(output, *collation)?;
                 }
             }
         }
@@ -270,12 +270,17 @@ fn written(year: Expr, collation: CollationId) -> Expr {
 }
 
 /// `operand [NOT] IN (list)` of texts.
-fn in_texts(mut operand: Expr, mut list: Vec<Expr>, collation: CollationId, negated: bool) -> Expr {
-    transcode_to(&mut operand, collation);
-    list.iter_mut().for_each(|item| transcode_to(item, collation));
+fn in_texts(
+    mut operand: Expr,
+    mut list: Vec<Expr>,
+    collation: CollationId,
+    negated: bool,
+) -> SqlResult<Expr> {
+    transcode_to(&mut operand, collation)?;
+    list.iter_mut().try_for_each(|item| transcode_to(item, collation))?;
     let nullable = operand.nullable || list.iter().any(|item| item.nullable);
     let list = list.into_iter().map(|item| (Domain::Text(collation), item)).collect();
-    Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable)
+    Ok(Expr::truth(Node::In { operand: Box::new(operand), list, negated }, nullable))
 }
 
 fn between_bounds(operand: Expr, domain: Domain, [low, high]: [Expr; 2], negated: bool) -> Expr {

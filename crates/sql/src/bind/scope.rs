@@ -113,6 +113,8 @@ pub struct Scope {
     pub aggregates_allowed: bool,
     /// It has a GROUP BY.
     pub is_grouped: bool,
+    /// It has WITH ROLLUP: what it is grouped by may be NULL in it.
+    pub is_summed_up: bool,
     /// Inside an aggregate's argument.
     pub in_aggregate: bool,
     /// Inside a window function's argument.

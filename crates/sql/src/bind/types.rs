@@ -1,6 +1,7 @@
 //! Types of results: lengths of texts, conversions between character sets, targets of CAST.
 
-use palisade_catalog::{CollationId, SqlType};
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{Charset, CollationId, SqlType, Value};
 
 use palisade_base::error_catalogue::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE};
 use palisade_base::mysql_error;
@@ -11,6 +12,7 @@ use super::literal::charset_collation;
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::common::text_of;
+use crate::expr::convert::{refuse_loss, text_of as value_text};
 use crate::expr::{CastTarget, Expr, Loss, Node};
 use crate::func::Purity;
 use crate::func::control::IF;
@@ -26,33 +28,54 @@ pub fn text_length(expr: &Expr) -> u32 {
     }
 }
 
-/// Wraps a text in a conversion to another character set, if it needs one.
-pub fn transcode_to(argument: &mut Expr, collation: CollationId) {
-    if !argument.ty.is_text() && !matches!(argument.ty, SqlType::Json) {
-        return;
+/// Wraps a text in a conversion to another character set, if it needs one. Characters that this one does not
+/// have, and bytes that are no text there, are refused (3854): those of a constant at once, others when they
+/// are met.
+pub fn transcode_to(argument: &mut Expr, collation: CollationId) -> SqlResult<()> {
+    if !argument.ty.is_string() {
+        return Ok(());
     }
     let (from, to) = (argument.ty.collation().get().charset, collation.get().charset);
-    if from == to || to == palisade_catalog::Charset::Binary {
-        return;
+    if from == to || to == Charset::Binary {
+        return Ok(());
     }
     let ty = text_of(u64::from(text_length(argument)), collation);
+    // A long one is looked at when it is met, where the statement can give way to others.
+    if let Node::Literal(value @ (Value::Bytes(_) | Value::Bit { .. })) = &argument.node
+        && text_length(argument) as usize <= PIECE
+    {
+        let text = value_text(value, &argument.ty);
+        refuse_loss(&text, from, to, &mut |_| true)?;
+        if from == Charset::Binary {
+            (argument.node, argument.ty) = (Node::Literal(Value::Bytes(text)), ty);
+            return Ok(());
+        }
+    }
     let inner = std::mem::replace(argument, Expr::null());
     let (nullable, coercibility) = (inner.nullable, inner.coercibility);
-    let loss = if is_written(&inner) { Loss::Refused } else { Loss::Allowed };
     *argument = Expr {
-        node: Node::Transcode { operand: Box::new(inner), to: collation, loss },
+        node: Node::Transcode { operand: Box::new(inner), to: collation, loss: Loss::Refused },
         ty,
         nullable,
         coercibility,
     };
+    Ok(())
+}
+
+/// [`transcode_to`] for what is compared with a document: bytes stay bytes there.
+pub fn transcode_beside_document(argument: &mut Expr) -> SqlResult<()> {
+    match argument.ty.collation() {
+        CollationId::BINARY => Ok(()),
+        _ => transcode_to(argument, CollationId::UTF8MB4_BIN),
+    }
 }
 
 /// Whether a value is in the statement itself: a literal, a parameter, or what is computed of those.
-fn is_written(expr: &Expr) -> bool {
+pub fn is_written(expr: &Expr) -> bool {
     let mut written = true;
     expr.walk(&mut |part| {
         written &= match &part.node {
-            Node::Literal(_) | Node::Parameter(_) | Node::Cast { .. } => true,
+            Node::Literal(_) | Node::Parameter(_) | Node::Cast { .. } | Node::Transcode { .. } => true,
             Node::Call { function, .. } => function.purity == Purity::Pure,
             _ => false,
         }

@@ -25,7 +25,7 @@ use crate::func::json::convert::{Form, to_json};
 use crate::func::json::document_error;
 use crate::func::json::make::member_name;
 use crate::place::At;
-use crate::plan::{Operator, SortKey};
+use crate::plan::{KeptKey, Operator, SortKey};
 use crate::{SqlAttempt, SqlResult};
 
 /// One aggregate of a query.
@@ -55,6 +55,7 @@ pub struct Grouping<'p> {
     pub slot: usize,
     pub rollup: bool,
     pub keep: &'p [usize],
+    pub kept_keys: &'p [KeptKey],
 }
 
 #[derive(Debug)]
@@ -149,6 +150,11 @@ impl AggregateState {
         }
         if plan.rollup {
             row.push(Value::Int(group.level as i64));
+            for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
+                let summed_up =
+                    plan.kept_keys.iter().filter(|key| key.slot == *slot && key.position >= group.level);
+                kept.clear_columns(summed_up.map(|key| key.column))?;
+            }
         }
         for (slot, kept) in plan.keep.iter().zip(group.kept.iter_mut()) {
             *cx.frame.slots.at_mut(*slot)? = std::mem::take(kept);

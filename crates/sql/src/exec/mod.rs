@@ -216,11 +216,12 @@ impl State {
             },
             (
                 State::Aggregate(state),
-                Operator::Aggregate { input, group, aggregates, slot, rollup, keep },
-            ) => state.next(
-                cx,
-                &aggregate::Grouping { input, group, aggregates, slot: *slot, rollup: *rollup, keep },
-            ),
+                Operator::Aggregate { input, group, aggregates, slot, rollup, keep, kept_keys },
+            ) => {
+                let (slot, rollup) = (*slot, *rollup);
+                let plan = aggregate::Grouping { input, group, aggregates, slot, rollup, keep, kept_keys };
+                state.next(cx, &plan)
+            }
             (State::Sort(state), Operator::Sort { input, keys, slots, limit, distinct }) => state
                 .next(cx, &sort::Sorting { input, keys, slots, limit: limit.as_ref(), distinct: *distinct }),
             (State::Project { input, pending }, Operator::Project { input: plan, output, slot }) => {

@@ -49,24 +49,73 @@ pub fn common(operands: &[&Expr], connection: CollationId, operation: &str) -> S
     if all(|ty| matches!(ty, SqlType::Json)) {
         return plain(SqlType::Json);
     }
-    let binary = known.iter().any(|operand| is_binary(&operand.ty));
-    let (collation, coercibility) = match result_collation(&known, operation)? {
+    let (collation, coercibility) = match result_collation(operands, operation)? {
         (_, Coercibility::Numeric) => (connection, Coercibility::Literal),
         found => found,
     };
-    let collation = if binary { CollationId::BINARY } else { collation };
     let ty = match &first.ty {
         ty @ (SqlType::Enum { .. } | SqlType::Set { .. }) if known.len() == 1 => ty.clone(),
-        ty if known.iter().all(|operand| operand.ty == *ty) && ty.collation() == collation => ty.clone(),
+        ty if known.iter().all(|operand| operand.ty == *ty) && ty.collation() == collation => varying(ty),
         _ => common_text(&known, collation),
     };
     Ok(Common { ty, nullable, coercibility })
 }
 
-fn is_binary(ty: &SqlType) -> bool {
+/// The type of a column of UNION or VALUES: as [`common`], but texts of fixed length stay so, beside numbers
+/// and dates, too.
+pub fn common_column(operands: &[&Expr], connection: CollationId, operation: &str) -> SqlResult<Common> {
+    let mut found = common(operands, connection, operation)?;
+    let lengths = operands.iter().filter_map(|operand| Length::of(&operand.ty));
+    if lengths.reduce(Length::merge) == Some(Length::Fixed) {
+        found.ty = match found.ty {
+            SqlType::VarChar { length, collation } => SqlType::Char { length, collation },
+            SqlType::VarBinary { length } => SqlType::Binary { length },
+            other => other,
+        };
+    }
+    Ok(found)
+}
+
+/// What the values of a type make of the length of texts beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// CHAR and BINARY.
+    Fixed,
+    Varying,
+    Number,
+    Date,
+    /// ENUM and SET.
+    Member,
+}
+
+impl Length {
+    fn of(ty: &SqlType) -> Option<Length> {
+        match ty {
+            SqlType::Null => None,
+            SqlType::Char { .. } | SqlType::Binary { .. } => Some(Length::Fixed),
+            SqlType::Enum { .. } | SqlType::Set { .. } => Some(Length::Member),
+            ty if ty.is_numeric() => Some(Length::Number),
+            ty if ty.is_temporal() => Some(Length::Date),
+            _ => Some(Length::Varying),
+        }
+    }
+
+    fn merge(self, other: Length) -> Length {
+        match (self, other) {
+            (Length::Varying, _) | (_, Length::Varying) => Length::Varying,
+            (Length::Fixed, _) | (_, Length::Fixed) => Length::Fixed,
+            (Length::Number, Length::Number) | (Length::Date, Length::Date) => self,
+            _ => Length::Varying,
+        }
+    }
+}
+
+/// The type without a fixed length.
+pub fn varying(ty: &SqlType) -> SqlType {
     match ty {
-        SqlType::Bit { .. } => true,
-        ty => ty.is_string() && ty.collation() == CollationId::BINARY,
+        SqlType::Char { length, collation } => SqlType::VarChar { length: *length, collation: *collation },
+        SqlType::Binary { length } => SqlType::VarBinary { length: *length },
+        other => other.clone(),
     }
 }
 
@@ -223,7 +272,9 @@ fn common_text(operands: &[&Expr], collation: CollationId) -> SqlType {
             ty if binary && ty.is_text() => ty.collation().get().charset.max_bytes(),
             _ => 1,
         };
-        u64::from(shown_length(operand)) * u64::from(per_char)
+        // MySQL has room for the sign of a number that has none, too.
+        let positive = matches!(operand.node, Node::Literal(Value::Int(number)) if number >= 0);
+        u64::from(shown_length(operand) + u32::from(positive && !is_truth(operand))) * u64::from(per_char)
     };
     text_of(operands.iter().map(length).max().unwrap_or(0), collation)
 }

@@ -13,6 +13,7 @@ use palisade_catalog::{Charset, Collation, CollationId, Date, DateTime, SqlType,
 use super::{Coercibility, Context, Expr, Node};
 use crate::SqlResult;
 use crate::bind::compare::binary_collation;
+use crate::bind::types::is_written;
 use crate::func::json::convert::{Form, is_truth, to_json};
 
 /// Comparison operators.
@@ -207,6 +208,9 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         return Ok(Domain::Double);
     }
     if l.is_string() && r.is_string() {
+        if refuses_explicit(left, right) || refuses_explicit(right, left) {
+            return Err(incompatible(&[left, right], operation));
+        }
         let (collation, _) = aggregate_collations(&[left, right], operation)?;
         return Ok(Domain::Text(collation));
     }
@@ -218,6 +222,27 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         return Ok(Domain::Decimal);
     }
     Ok(Domain::Double)
+}
+
+/// Whether two texts are not compared though the collation of one is written: the other is no constant, and
+/// may have characters which that collation does not know; or its collation is nothing that was chosen.
+fn refuses_explicit(explicit: &Expr, other: &Expr) -> bool {
+    if explicit.coercibility != Coercibility::Explicit {
+        return false;
+    }
+    let (wanted, had) = (explicit.ty.collation(), other.ty.collation());
+    match other.coercibility {
+        Coercibility::Conflict => wanted == had,
+        Coercibility::Implicit => {
+            let is_kept = matches!(had.get().charset, Charset::Ascii | Charset::Binary);
+            wanted.get().charset != had.get().charset
+                && !wanted.get().charset.is_utf8()
+                && wanted != CollationId::BINARY
+                && !is_kept
+                && !is_written(other)
+        }
+        _ => false,
+    }
 }
 
 fn is_constant(expr: &Expr) -> bool {
@@ -319,19 +344,24 @@ fn reconcile(
     }
 }
 
-fn incompatible(operands: &[&Expr], operation: &str) -> crate::SqlError {
-    let texts: Vec<_> = operands.iter().filter(|operand| operand.ty.is_string()).collect();
-    let name = |expr: &Expr| expr.ty.collation().get().name;
+/// 1267, 1270 or 1271: the collations of these do not go together.
+pub fn incompatible(operands: &[&Expr], operation: &str) -> crate::SqlError {
+    let is_text = |expr: &Expr| expr.ty.is_string() || expr.ty == SqlType::Null;
+    let name = |expr: &Expr| match is_text(expr) {
+        true => expr.ty.collation().get().name,
+        false => CollationId::LATIN1_SWEDISH_CI.get().name,
+    };
     let strength = |expr: &Expr| match expr.coercibility {
+        _ if !is_text(expr) => "NUMERIC",
         Coercibility::Explicit => "EXPLICIT",
         Coercibility::Conflict => "NONE",
         Coercibility::Implicit => "IMPLICIT",
         Coercibility::SystemConstant => "SYSCONST",
         Coercibility::Literal => "COERCIBLE",
         Coercibility::Numeric => "NUMERIC",
-        Coercibility::Null => "IGNORABLE",
+        Coercibility::Null => "NULL",
     };
-    match texts.as_slice() {
+    match operands {
         [left, right] => mysql_error!(
             ER_CANT_AGGREGATE_2COLLATIONS,
             name(left),

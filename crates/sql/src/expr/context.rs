@@ -117,6 +117,30 @@ impl Slot {
         }
     }
 
+    /// Makes some of its columns NULL.
+    pub fn clear_columns(&mut self, columns: impl Iterator<Item = usize>) -> SqlResult<()> {
+        let mut columns = columns.peekable();
+        if columns.peek().is_none() {
+            return Ok(());
+        }
+        let width = match self {
+            Slot::Null => return Ok(()),
+            Slot::Values(values) => values.len(),
+            Slot::Batch { table, .. } | Slot::Row { table, .. } | Slot::Point { table, .. } => {
+                table.columns.len()
+            }
+        };
+        let mut values = Vec::with_capacity(width);
+        for column in 0..width {
+            values.push(self.value(column)?.to_owned());
+        }
+        for column in columns {
+            *values.at_mut(column)? = Value::Null;
+        }
+        *self = Slot::Values(values.into());
+        Ok(())
+    }
+
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
         64 + match self {

@@ -1,11 +1,14 @@
 //! Implicit conversions, with MySQL's warnings.
 
-use palisade_base::error_catalogue::ER_TRUNCATED_WRONG_VALUE;
+use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_TRUNCATED_WRONG_VALUE};
 use palisade_base::{MysqlError, mysql_error};
+use palisade_catalog::charset::convert_watched;
 use palisade_catalog::decimal::ParseEnd;
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::value::SetText;
-use palisade_catalog::{Bytes, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, ValueRef, number};
+use palisade_catalog::{
+    Bytes, Charset, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, ValueRef, Watch, number,
+};
 
 use super::{Context, Expr, Node};
 use crate::SqlResult;
@@ -21,6 +24,35 @@ pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
             out.into()
         }
     }
+}
+
+/// 3854 if a text has characters that another character set does not have, or bytes are no text there.
+pub fn refuse_loss(text: &[u8], from: Charset, to: Charset, watch: Watch<'_>) -> SqlResult<()> {
+    let is_kept = if from == Charset::Binary {
+        to.valid_len_watched(text, watch) == text.len()
+    } else if from.has_the_bytes_of(to, text) || to.is_utf8() {
+        true
+    } else {
+        let (mut there, mut back) = (Vec::new(), Vec::new());
+        convert_watched(text, from, to, &mut there, watch);
+        convert_watched(&there, to, from, &mut back, watch);
+        back == text
+    };
+    if is_kept {
+        return Ok(());
+    }
+    // MySQL shows six bytes.
+    let mut shown = String::new();
+    for byte in text.iter().take(6) {
+        match byte {
+            b' '..=b'~' => shown.push(char::from(*byte)),
+            _ => shown.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    if text.len() > 6 {
+        shown.push_str("...");
+    }
+    Err(mysql_error!(ER_CANNOT_CONVERT_STRING, shown, from.name(), to.name()))
 }
 
 /// A value as it leaves its expression: a DECIMAL has no more digits than its type says. A binary literal is

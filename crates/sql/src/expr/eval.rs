@@ -3,14 +3,13 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_UNKNOWN_SYSTEM_VARIABLE};
+use palisade_base::error_catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use palisade_base::mysql_error;
-use palisade_catalog::charset::convert_watched;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::watch::PIECE;
 use palisade_catalog::{CollationId, SqlType, Value, ValueRef};
 
-use super::convert::{text_of, year_as_number};
+use super::convert::{refuse_loss, text_of, year_as_number};
 use super::{Comparison, Context, Domain, Expr, Loss, Node, Truth};
 use crate::exec::membership::Found;
 use crate::func::{Evaluation, Purity};
@@ -139,9 +138,10 @@ impl Expr {
                 Value::Null => Ok(Value::Null),
                 value => {
                     if *loss == Loss::Refused {
-                        let checked =
-                            cx.refuse_loss(&text_of(&value, &operand.ty), operand.ty.collation(), *to);
-                        cx.attempt(checked)?;
+                        let text = text_of(&value, &operand.ty);
+                        let (from, to) = (operand.ty.collation().get().charset, to.get().charset);
+                        let checked = cx.watched(|watch| refuse_loss(&text, from, to, watch));
+                        cx.attempt(checked.and_then(|checked| checked))?;
                     }
                     let text = cx.valid_text(text_of(&value, &operand.ty), &operand.ty, *to);
                     Ok(cx.attempt(text)?.map_or(Value::Null, Value::Bytes))
@@ -417,32 +417,6 @@ fn compare_operands(
 }
 
 impl Context<'_> {
-    /// 3854 if a text has characters that another character set does not have.
-    fn refuse_loss(&mut self, text: &[u8], from: CollationId, to: CollationId) -> SqlResult<()> {
-        let (from, to) = (from.get().charset, to.get().charset);
-        if from.has_the_bytes_of(to, text) || to.is_utf8() {
-            return Ok(());
-        }
-        let (mut there, mut back) = (Vec::new(), Vec::new());
-        self.watched(|watch| convert_watched(text, from, to, &mut there, watch))?;
-        self.watched(|watch| convert_watched(&there, to, from, &mut back, watch))?;
-        if back == text {
-            return Ok(());
-        }
-        // MySQL shows six bytes.
-        let mut shown = String::new();
-        for byte in text.iter().take(6) {
-            match byte {
-                b' '..=b'~' => shown.push(char::from(*byte)),
-                _ => shown.push_str(&format!("\\x{byte:02X}")),
-            }
-        }
-        if text.len() > 6 {
-            shown.push_str("...");
-        }
-        Err(mysql_error!(ER_CANNOT_CONVERT_STRING, shown, from.name(), to.name()))
-    }
-
     /// A branch's value in the type that IF, CASE, COALESCE, UNION give all branches.
     pub fn adapt(&mut self, value: Value, from: &SqlType, to: &SqlType) -> SqlResult<Value> {
         Ok(match (to, &value) {

@@ -303,6 +303,11 @@ impl Expr {
         matches!(self.node, Node::Column { computed: false, .. })
     }
 
+    /// Whether it is a column with COLLATE, in whose order an index over the column need not be.
+    pub fn has_own_collation(&self) -> bool {
+        matches!(self.node, Node::Column { .. }) && self.coercibility == Coercibility::Explicit
+    }
+
     /// The conjunction of `conditions`; TRUE of none.
     pub fn all_of(mut conditions: Vec<Expr>) -> Option<Expr> {
         match conditions.len() {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 
 use super::{Evaluation, Function, MANY, Typed, function};
-use crate::expr::common::common;
+use crate::expr::common::{common, varying};
 use crate::expr::compare::domain_of;
 use crate::expr::convert::year_as_number;
 use crate::expr::{Context, Expr};
@@ -63,7 +63,7 @@ fn if_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
 fn nullif_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     domain_of(arguments.at(0)?, arguments.at(1)?, "nullif")?;
     let _ = connection;
-    Ok(Typed::nullable(arguments.at(0)?.ty.clone()))
+    Ok(Typed::nullable(varying(&arguments.at(0)?.ty)))
 }
 
 fn extreme_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -195,7 +195,11 @@ fn extreme(
         let value = cx.adapt(value.clone(), &argument.ty, &call.ty)?;
         let better = match &best {
             None => true,
-            Some(best) => cx.compare(value.as_ref(), best.as_ref(), domain)? == Some(wanted),
+            // Of equal texts GREATEST gives the last, LEAST the first.
+            Some(best) => match cx.compare(value.as_ref(), best.as_ref(), domain)? {
+                Some(Ordering::Equal) => wanted == Ordering::Greater,
+                found => found == Some(wanted),
+            },
         };
         if better {
             best = Some(value);

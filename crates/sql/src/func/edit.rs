@@ -262,7 +262,7 @@ pub fn locate(
     }
     let from = cx.watched(|watch| charset.prefix_len_watched(text, skip, watch))?;
     let found = collation.find_counted(text, needle, from, |units| cx.checkpoint(units))?;
-    let Some(before) = found.and_then(|(at, _)| text.get(..at)) else { return Ok(0) };
+    let Some(before) = found.and_then(|at| text.get(..at)) else { return Ok(0) };
     Ok(cx.watched(|watch| charset.char_count_watched(before, watch))? as i64 + 1)
 }
 

@@ -140,8 +140,11 @@ pub fn text_type(
     connection: CollationId,
 ) -> SqlResult<SqlType> {
     let is_text = |ty: &SqlType| ty.is_string() || matches!(ty, SqlType::Bit { .. });
-    let texts: Vec<&Expr> = arguments.iter().filter(|argument| is_text(&argument.ty)).collect();
-    let collation = if texts.is_empty() { connection } else { result_collation(&texts, operation)?.0 };
+    let all: Vec<&Expr> = arguments.iter().collect();
+    let collation = match arguments.iter().any(|argument| is_text(&argument.ty)) {
+        true => result_collation(&all, operation)?.0,
+        false => connection,
+    };
     Ok(text_of_length(length, collation))
 }
 

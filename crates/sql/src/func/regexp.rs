@@ -16,7 +16,7 @@ use palisade_base::error_catalogue::{
     ER_REGEXP_INVALID_CAPTURE_GROUP_NAME, ER_REGEXP_TIME_OUT, ER_WRONG_ARGUMENTS,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::{Bytes, CollationId, SqlType, Value};
+use palisade_catalog::{Bytes, Charset, CollationId, SqlType, Value};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -106,10 +106,16 @@ struct Search {
     text: Bytes,
     program: Program,
     start: usize,
-    collation: CollationId,
+    /// The collation of the text as it is searched.
+    read_as: CollationId,
 }
 
 impl Search {
+    /// A text that the search gives, in the character set of the call.
+    fn result(&self, cx: &mut Context<'_>, text: Vec<u8>, call: &Expr) -> SqlResult<Value> {
+        Ok(Value::Bytes(cx.transcode(text.into(), self.read_as, call.ty.collation())?))
+    }
+
     /// The n-th match, from 1, in bytes from the start on.
     fn occurrence(&self, cx: &mut Context<'_>, number: i64) -> SqlResult<Option<Range<usize>>> {
         let text = self.text.get(self.start..).unwrap_or_default();
@@ -243,7 +249,12 @@ fn search(
     flags: usize,
 ) -> SqlResult<Search> {
     let collation = aggregate_collations(&[arguments.at(0)?, arguments.at(1)?], operation)?.0;
-    let ty = super::text_of_length(0, collation);
+    // The engine reads UTF-8.
+    let read_as = match collation.get().charset {
+        charset if charset.is_utf8() || charset == Charset::Binary => collation,
+        _ => CollationId::UTF8MB4_BIN,
+    };
+    let ty = super::text_of_length(0, read_as);
     let text = cx.text(values.at(0)?, arguments.at(0)?, &ty)?;
     let pattern = cx.text(values.at(1)?, arguments.at(1)?, &ty)?;
     let flags = match (values.get(flags), arguments.get(flags)) {
@@ -257,14 +268,14 @@ fn search(
     if let Some((place, value)) = position.and_then(|place| Some((place, values.get(place)?))) {
         let from = cx.to_i64(value.as_ref())?;
         let charset = arguments.at(place)?.ty.collation().get().charset;
-        let charset = if text.is_ascii() { charset } else { collation.get().charset };
+        let charset = if text.is_ascii() { charset } else { read_as.get().charset };
         let count = charset.char_count(&text) as i64;
         if from < 1 || from > count.max(1) {
             return Err(mysql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
         }
         start = charset.prefix_len(&text, (from - 1) as usize);
     }
-    Ok(Search { text, program, start, collation })
+    Ok(Search { text, program, start, read_as })
 }
 
 /// An optional integer argument.
@@ -285,16 +296,24 @@ fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &
     Ok(Value::Int(found.map_or(0, |found| {
         let at = search.start + if after { found.end } else { found.start };
         let before = search.text.get(..at).unwrap_or(&search.text);
-        search.collation.get().charset.char_count(before) as i64 + 1
+        search.read_as.get().charset.char_count(before) as i64 + 1
     })))
 }
 
-fn regexp_substr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+fn regexp_substr(
+    cx: &mut Context<'_>,
+    values: &[Value],
+    arguments: &[Expr],
+    call: &Expr,
+) -> SqlResult<Value> {
     let search = search(cx, values, arguments, "regexp_substr", Some(2), 4)?;
     let occurrence = integer(cx, values, 3, 1)?.max(1);
     let found = search.occurrence(cx, occurrence)?;
     let text = search.text.get(search.start..).unwrap_or_default();
-    Ok(found.and_then(|found| text.get(found)).map_or(Value::Null, Value::bytes))
+    match found.and_then(|found| text.get(found)) {
+        Some(found) => search.result(cx, found.to_vec(), call),
+        None => Ok(Value::Null),
+    }
 }
 
 fn regexp_replace(
@@ -305,7 +324,8 @@ fn regexp_replace(
 ) -> SqlResult<Value> {
     let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
     let occurrence = integer(cx, values, 4, 0)?.max(0) as usize;
-    let template = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
+    let template_type = super::text_of_length(0, search.read_as);
+    let template = cx.text(values.at(2)?, arguments.at(2)?, &template_type)?;
     let limit = cx.packet_limit();
     let (before, text) = search.text.split_at(search.start);
     let mut out = before.to_vec();
@@ -328,7 +348,7 @@ fn regexp_replace(
         return Ok(cx.too_large("regexp_replace"));
     }
     out.extend_from_slice(rest);
-    Ok(Value::bytes(out))
+    search.result(cx, out, call)
 }
 
 /// ICU's template: `$1` and `${name}` are groups, a backslash takes the next character as it is. Ends early

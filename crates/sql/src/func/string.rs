@@ -24,7 +24,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("char_length", (1, 1), int, Strict(char_length)),
     function("character_length", (1, 1), int, Strict(char_length)),
     function("concat", (1, MANY), concat_type, Strict(concat)),
-    function("concat_ws", (2, MANY), concat_type, Nullable(concat_ws)),
+    function("concat_ws", (2, MANY), concat_ws_type, Nullable(concat_ws)),
     function("conv", (3, 3), conv_type, Strict(conv)),
     function("elt", (2, MANY), elt_type, Lazy(elt)),
     function("export_set", (3, 5), export_set_type, Strict(export_set)),
@@ -48,7 +48,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("ord", (1, 1), int, Strict(ord)),
     function("position", (2, 2), int, Strict(locate)),
     function("quote", (1, 1), quote_type, Nullable(quote)),
-    function("repeat", (2, 2), long_type, Strict(repeat)),
+    function("repeat", (2, 2), edited_type, Strict(repeat)),
     function("replace", (3, 3), edited_type, Strict(replace)),
     function("reverse", (1, 1), first_type, Strict(reverse)),
     function("right", (2, 2), first_type, Strict(right)),
@@ -59,7 +59,7 @@ pub static FUNCTIONS: &[Function] = &[
     function("strcmp", (2, 2), int, Strict(strcmp)),
     function("substr", (2, 3), first_type, Strict(substring)),
     function("substring", (2, 3), first_type, Strict(substring)),
-    function("substring_index", (3, 3), first_type, Strict(substring_index)),
+    function("substring_index", (3, 3), substring_index_type, Strict(substring_index)),
     // TRIM(side what FROM text) is bound as trim('side', what, text)
     function("trim", (3, 3), trim_type, Strict(trim)),
     function("ucase", (1, 1), first_type, Strict(upper)),
@@ -94,15 +94,35 @@ fn char_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::nullable(text_of_length(length, Collation::default_of(charset).id)))
 }
 
+/// The collation of a text that is changed: what is put into it does not change that.
+fn collation_of(text: &Expr, connection: CollationId) -> CollationId {
+    match &text.ty {
+        ty if ty.is_string() => ty.collation(),
+        SqlType::Bit { .. } | SqlType::Null => CollationId::BINARY,
+        _ => connection,
+    }
+}
+
 /// TRIM: text as long as the third argument.
 fn trim_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let ty = text_type("trim", arguments.tail(1)?, characters(arguments.at(2)?), connection)?;
-    Ok(Typed::strict(ty, arguments))
+    let text = arguments.at(2)?;
+    Ok(Typed::strict(text_of_length(characters(text), collation_of(text, connection)), arguments))
+}
+
+/// SUBSTRING_INDEX: text as long as the first argument.
+fn substring_index_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let text = arguments.at(0)?;
+    Ok(Typed::strict(text_of_length(characters(text), collation_of(text, connection)), arguments))
 }
 
 fn concat_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
     let length = arguments.iter().map(characters).sum();
     Ok(Typed::strict(text_type("concat", arguments, length, connection)?, arguments))
+}
+
+fn concat_ws_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
+    let length = arguments.iter().map(characters).sum();
+    Ok(Typed::strict(text_type("concat_ws", arguments, length, connection)?, arguments))
 }
 
 fn tail_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -135,34 +155,28 @@ pub fn binary_of_first(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
 }
 
 fn insert_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let texts = [arguments.at(0)?.clone(), arguments.at(3)?.clone()];
-    let length = texts.iter().map(characters).sum();
-    Ok(Typed::strict(text_type("insert", &texts, length, connection)?, arguments))
+    let (text, inserted) = (arguments.at(0)?, arguments.at(3)?);
+    let length = characters(text) + characters(inserted);
+    Ok(Typed::strict(text_of_length(length, collation_of(text, connection)), arguments))
 }
 
-/// Text whose length depends on a value: LONGTEXT, in the collation of the textual arguments.
-fn long_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    Ok(Typed::nullable(text_type("repeat", arguments, u64::from(u32::MAX), connection)?))
-}
-
-/// The same of the first argument, edited: binary if that is, and a text even where others are binary.
+/// Text whose length depends on a value: LONGTEXT, in the collation of the first argument.
 fn edited_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let is_binary = |ty: &SqlType| {
-        matches!(ty, SqlType::Bit { .. }) || ty.is_string() && ty.collation() == CollationId::BINARY
-    };
-    if is_binary(&arguments.at(0)?.ty) {
-        return Ok(Typed::nullable(text_of_length(u64::from(u32::MAX), CollationId::BINARY)));
-    }
-    let texts: Vec<Expr> = arguments.iter().filter(|argument| !is_binary(&argument.ty)).cloned().collect();
-    Ok(Typed::nullable(text_type("replace", &texts, u64::from(u32::MAX), connection)?))
+    let collation = collation_of(arguments.at(0)?, connection);
+    Ok(Typed::nullable(text_of_length(u64::from(u32::MAX), collation)))
 }
 
-/// A text even of bytes: in the connection's collation then.
+/// A text even of bytes: in the connection's collation then. That of a number is in the collation which
+/// MySQL says numbers have.
 fn quote_type(arguments: &[Expr], connection: CollationId) -> SqlResult<Typed> {
-    let length = characters(arguments.at(0)?) * 2 + 2;
-    let ty = text_type("quote", arguments, length, connection)?;
-    let is_binary = ty.collation() == CollationId::BINARY;
-    Ok(Typed::never_null(if is_binary { text_of_length(length, connection) } else { ty }))
+    let argument = arguments.at(0)?;
+    let collation = match &argument.ty {
+        SqlType::Null | SqlType::Bit { .. } => connection,
+        ty if !ty.is_string() => CollationId::LATIN1_SWEDISH_CI,
+        ty if ty.collation() == CollationId::BINARY => connection,
+        ty => ty.collation(),
+    };
+    Ok(Typed::never_null(text_of_length(characters(argument) * 2 + 2, collation)))
 }
 
 fn space_type(_: &[Expr], connection: CollationId) -> SqlResult<Typed> {
@@ -334,8 +348,8 @@ fn field_domain(arguments: &[Expr]) -> SqlResult<Domain> {
     let is_integer = |ty: &SqlType| matches!(ty, SqlType::Int { .. } | SqlType::Year | SqlType::Bit { .. });
     let is_exact = |ty: &SqlType| is_integer(ty) || matches!(ty, SqlType::Decimal { .. });
     if given().all(|argument| is_text(&argument.ty)) {
-        let texts: Vec<&Expr> = given().collect();
-        return Ok(Domain::Text(crate::expr::compare::aggregate_collations(&texts, "field")?.0));
+        let first = arguments.first().filter(|first| first.ty.is_string());
+        return Ok(Domain::Text(first.map_or(CollationId::default(), |first| first.ty.collation())));
     }
     if given().all(|argument| is_integer(&argument.ty)) {
         return Ok(Domain::Integer);
@@ -380,13 +394,17 @@ fn needle_and_text(
     [needle, text]: [&Value; 2],
     [needle_argument, text_argument]: [&Expr; 2],
 ) -> SqlResult<(Bytes, Bytes, CollationId)> {
-    let own = |argument: &Expr| argument.ty.is_string().then(|| argument.ty.collation());
+    let own = |argument: &Expr| match &argument.ty {
+        SqlType::Bit { .. } => Some(CollationId::BINARY),
+        ty => ty.is_string().then(|| ty.collation()),
+    };
     let collation = own(text_argument).or_else(|| own(needle_argument)).unwrap_or_default();
     let ty = text_of_length(0, collation);
-    let bytes = own(needle_argument) == Some(CollationId::BINARY);
-    let needle =
-        if bytes { text_of(needle, &needle_argument.ty) } else { cx.text(needle, needle_argument, &ty)? };
-    Ok((needle, cx.text(text, text_argument, &ty)?, collation))
+    let mut text_in = |value: &Value, argument: &Expr| match own(argument) {
+        Some(CollationId::BINARY) => Ok(text_of(value, &argument.ty)),
+        _ => cx.text(value, argument, &ty),
+    };
+    Ok((text_in(needle, needle_argument)?, text_in(text, text_argument)?, collation))
 }
 
 fn find_in_set(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {

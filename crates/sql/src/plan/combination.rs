@@ -14,7 +14,7 @@ use crate::SqlResult;
 use crate::bind::Binder;
 use crate::bind::scope::{Clause, Scope};
 use crate::bind::types::transcode_to;
-use crate::expr::common::common;
+use crate::expr::common::common_column;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
 use crate::func::control::COALESCE;
 use crate::place::At;
@@ -68,7 +68,7 @@ impl Binder<'_> {
         for position in 0..parts.at(0)?.output.len() {
             let values = parts.iter().map(|part| part.output.at(position));
             let values: Vec<&Expr> = values.collect::<SqlResult<_>>()?;
-            let shape = common(&values, connection, "UNION")?;
+            let shape = common_column(&values, connection, "UNION")?;
             if shape.coercibility == Coercibility::Conflict {
                 return Err(mysql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION"));
             }
@@ -95,11 +95,14 @@ impl Binder<'_> {
         let inputs = parts
             .into_iter()
             .map(|part| {
-                let output =
-                    part.output.into_iter().zip(&types).map(|(expr, ty)| converted(expr, ty)).collect();
-                Operator::Project { input: Box::new(part.root), output, slot }
+                let output = part.output.into_iter().zip(&types).map(|(expr, ty)| converted(expr, ty));
+                Ok(Operator::Project {
+                    input: Box::new(part.root),
+                    output: output.collect::<SqlResult<_>>()?,
+                    slot,
+                })
             })
-            .collect();
+            .collect::<SqlResult<_>>()?;
         let root = Operator::Union { inputs, slot, steps, types };
         let query = Query { root, output, columns, rows, outer_slots, outer_columns, counted_limit: None };
         if order_by.is_empty() && limit.is_none() {
@@ -161,20 +164,20 @@ impl Binder<'_> {
 }
 
 /// `expr` in the type that a UNION gives its column.
-fn converted(mut expr: Expr, ty: &SqlType) -> Expr {
+fn converted(mut expr: Expr, ty: &SqlType) -> SqlResult<Expr> {
     if ty.is_text() {
-        transcode_to(&mut expr, ty.collation());
+        transcode_to(&mut expr, ty.collation())?;
     }
     let is_number = expr.ty == SqlType::Year && !expr.is_field();
     if expr.ty == *ty && !is_number || matches!(expr.ty, SqlType::Null) {
-        return expr;
+        return Ok(expr);
     }
     let (nullable, coercibility) = (expr.nullable, expr.coercibility);
     // A BIT or YEAR among texts is its number.
     let expr = match expr.ty {
         SqlType::Year if *ty == SqlType::Year => {
             let node = Node::Cast { operand: Box::new(expr), target: CastTarget::KeptYear };
-            return Expr { node, ty: SqlType::Year, nullable, coercibility };
+            return Ok(Expr { node, ty: SqlType::Year, nullable, coercibility });
         }
         SqlType::Bit { .. } | SqlType::Year if ty.is_string() => {
             let node = Node::Cast { operand: Box::new(expr), target: CastTarget::Unsigned };
@@ -182,6 +185,12 @@ fn converted(mut expr: Expr, ty: &SqlType) -> Expr {
         }
         _ => expr,
     };
-    let node = Node::Call { function: COALESCE, arguments: vec![expr] };
-    Expr { node, ty: ty.clone(), nullable, coercibility }
+    let node = match ty {
+        SqlType::Binary { length } => {
+            let target = CastTarget::Binary { length: Some(u64::from(*length)) };
+            Node::Cast { operand: Box::new(expr), target }
+        }
+        _ => Node::Call { function: COALESCE, arguments: vec![expr] },
+    };
+    Ok(Expr { node, ty: ty.clone(), nullable, coercibility })
 }

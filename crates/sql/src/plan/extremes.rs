@@ -48,6 +48,7 @@ impl Extreme {
         let shows_columns = !finish.keep.is_empty();
         // An ENUM's least value is its least text, not its first member.
         let has_own_order = matches!(argument.ty, SqlType::Enum { .. } | SqlType::Set { .. } | SqlType::Json);
+        let has_own_order = has_own_order || argument.has_own_collation();
         let is_other = shows_columns || has_own_order || !finish.group.is_empty();
         if is_other || slot != source.slot || source.table.is_none() {
             return None;

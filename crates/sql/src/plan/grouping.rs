@@ -5,12 +5,12 @@ use palisade_base::error_catalogue::*;
 use palisade_base::mysql_error;
 use palisade_catalog::{SqlType, Value};
 
-use super::SortKey;
 use super::conditions::expr_slots;
 use super::dependence::{Dependence, Undetermined, in_message};
 use super::window::WindowPlan;
+use super::{KeptKey, SortKey};
+use crate::bind::Binder;
 use crate::bind::scope::Scope;
-use crate::bind::{Binder, not_supported};
 use crate::expr::{Expr, Node};
 use crate::func::control::GROUPING;
 use crate::mode::SqlMode;
@@ -25,7 +25,7 @@ impl Binder<'_> {
         output: &mut [Expr],
         finish: &mut Finish,
     ) -> SqlResult<()> {
-        let Finish { having, keys, group, slot, keep, windows } = finish;
+        let Finish { having, keys, group, slot, keep, kept_keys, windows } = finish;
         let is_checked = self.session.variables.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
         let determined = match above.rollup {
             // Rows that sum up have values of their own in what they are grouped by, and in nothing else.
@@ -91,6 +91,9 @@ impl Binder<'_> {
             });
         }
         *keep = regroup.keep;
+        if above.rollup {
+            *kept_keys = kept_keys_of(group, keep);
+        }
         replaced
     }
 }
@@ -112,6 +115,7 @@ pub(super) struct Finish {
     pub(super) group: Vec<Expr>,
     pub(super) slot: Option<usize>,
     pub(super) keep: Vec<usize>,
+    pub(super) kept_keys: Vec<KeptKey>,
     pub(super) windows: Vec<WindowPlan>,
 }
 
@@ -134,9 +138,6 @@ struct Regroup<'r> {
 impl Regroup<'_> {
     fn expr(&mut self, expr: &mut Expr) -> SqlResult<()> {
         self.groupings(expr)?;
-        if self.rollup && self.subquery_reads_group(expr) {
-            return Err(not_supported("a subquery that reads a column of GROUP BY ... WITH ROLLUP"));
-        }
         self.replace(expr);
         let mut slots = Vec::new();
         expr_slots(self.binder, expr, &mut slots);
@@ -146,23 +147,6 @@ impl Regroup<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a subquery reads a column that is grouped by: it would see its value in some row where it is
-    /// to be NULL.
-    fn subquery_reads_group(&self, expr: &Expr) -> bool {
-        let mut found = false;
-        expr.walk(&mut |part| {
-            let Node::Subquery(subquery) = &part.node else { return };
-            let query = self.binder.subqueries.get(subquery.number).and_then(Option::as_ref);
-            for read in query.iter().flat_map(|query| &query.outer_columns) {
-                found |= self.group.iter().any(|expr| {
-                    matches!(&expr.node, Node::Column { slot, column, .. }
-                        if (*slot, *column) == (read.slot, read.column))
-                });
-            }
-        });
-        found
     }
 
     /// GROUPING(expressions) is computed of the group's level and of the expressions' places among those of GROUP BY.
@@ -219,6 +203,20 @@ impl Regroup<'_> {
         }
         expr.children_mut(&mut |child| self.replace(child));
     }
+}
+
+/// The columns among `group` that are in slots of which a row is kept.
+fn kept_keys_of(group: &[Expr], keep: &[usize]) -> Vec<KeptKey> {
+    let mut found: Vec<KeptKey> = Vec::new();
+    for (position, expr) in group.iter().enumerate() {
+        if let Node::Column { slot, column, .. } = expr.node
+            && keep.contains(&slot)
+            && !found.iter().any(|key| (key.slot, key.column) == (slot, column))
+        {
+            found.push(KeptKey { slot, column, position });
+        }
+    }
+    found
 }
 
 pub(super) fn reads_aggregate(expr: &Expr, group_slot: Option<usize>) -> bool {

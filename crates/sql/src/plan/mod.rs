@@ -128,6 +128,18 @@ pub struct SortKey {
     pub descending: bool,
 }
 
+/// A column by which rows are grouped, in the row that is kept of a group: where WITH ROLLUP sums it up it is
+/// NULL there, too, for subqueries that read it.
+#[derive(Debug, Clone, Copy)]
+pub struct KeptKey {
+    /// Slot of its table.
+    pub slot: usize,
+    /// Its position there.
+    pub column: usize,
+    /// Its position in GROUP BY.
+    pub position: usize,
+}
+
 /// What happens to rows.
 #[derive(Debug)]
 #[allow(missing_docs)]
@@ -191,6 +203,8 @@ pub enum Operator {
         rollup: bool,
         /// Slots of the input of which one row is kept per group, for columns that depend on the group.
         keep: Vec<usize>,
+        /// With ROLLUP: which columns of those are grouped by.
+        kept_keys: Vec<KeptKey>,
     },
     /// Sorted; `slots` are those whose rows are kept. At most `limit` rows are needed. With `distinct`, of rows with equal
     /// keys only the first.

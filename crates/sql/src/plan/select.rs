@@ -16,7 +16,7 @@ use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
 use crate::bind::scope::{Clause, Scope, same_name};
 use crate::bind::{Binder, CommonTable};
-use crate::expr::common::common;
+use crate::expr::common::common_column;
 use crate::expr::{Coercibility, Expr, Node};
 use crate::mode::SqlMode;
 use crate::place::At;
@@ -92,7 +92,8 @@ impl Binder<'_> {
                 for column in 0..width {
                     let values: Vec<&Expr> =
                         bound.iter().map(|row| row.at(column)).collect::<SqlResult<_>>()?;
-                    let shape = common(&values, self.session.variables.collation_connection, "values")?;
+                    let shape =
+                        common_column(&values, self.session.variables.collation_connection, "values")?;
                     output.push(slot_column(
                         slot,
                         column,
@@ -182,6 +183,7 @@ impl Binder<'_> {
         let keeps_sources = std::mem::take(&mut self.keeps_sources);
         self.scope().named_windows.clone_from(&select.windows);
         self.scope().group_width = select.group_by.len();
+        self.scope().is_summed_up = select.rollup;
         let tree = self.from(&select.from)?;
         let mut conditions = match &select.filter {
             Some(filter) => self.filter(filter)?,
@@ -210,7 +212,15 @@ impl Binder<'_> {
             std::mem::take(&mut scope.items).into_iter().map(|(_, expr)| expr).collect();
         let grouped = !group.is_empty() || !scope.aggregates.is_empty();
         let windows = std::mem::take(&mut scope.windows);
-        let mut finish = Finish { having, keys, group, slot: scope.group_slot, keep: Vec::new(), windows };
+        let mut finish = Finish {
+            having,
+            keys,
+            group,
+            slot: scope.group_slot,
+            keep: Vec::new(),
+            kept_keys: Vec::new(),
+            windows,
+        };
         if grouped && finish.group.is_empty() {
             // One row has no order.
             finish.keys.clear();
@@ -288,6 +298,7 @@ impl Binder<'_> {
                 slot,
                 rollup: select.rollup,
                 keep: finish.keep,
+                kept_keys: finish.kept_keys,
             };
         }
         if let Some(condition) = finish.having {
@@ -542,6 +553,7 @@ impl Binder<'_> {
         for key in &finish.keys {
             let Node::Column { slot, column, .. } = &key.expr.node else { return None };
             if !local.contains(slot)
+                || key.expr.has_own_collation()
                 || *from.get_or_insert(*slot) != *slot
                 || matches!(key.expr.ty, SqlType::Enum { .. } | SqlType::Set { .. })
             {

@@ -219,7 +219,9 @@ impl Binder<'_> {
             Some(Node::Column { slot, .. }) if single => {
                 let slot = *slot;
                 let columns = keys.iter().map(|key| match &key.expr.node {
-                    Node::Column { column, .. } => Some((*column, key.descending)),
+                    Node::Column { column, .. } if !key.expr.has_own_collation() => {
+                        Some((*column, key.descending))
+                    }
                     _ => None,
                 });
                 columns.collect::<Option<Vec<_>>>().map(|keys| WantedOrder { slot, keys, limit: None })

@@ -1,0 +1,20 @@
+-- COLLATE beside an index over the column: its order is another one.
+drop database if exists kinds_order; create database kinds_order; use kinds_order;
+set names utf8mb4 collate utf8mb4_0900_ai_ci;
+create table o (id int primary key, bin varchar(20) collate utf8mb4_bin, u varchar(5) unique, key(bin));
+insert into o values (1,'abc','a'),(2,'ABC','b'),(3,'äbc','B2'),(4,'b','c'),(5,'B','d');
+select id from o where bin collate utf8mb4_general_ci = 'abc' order by id;
+select id from o where bin collate utf8mb4_general_ci > 'abc' order by id;
+select id from o where bin collate utf8mb4_general_ci like 'ab%' order by id;
+select id from o where bin collate utf8mb4_general_ci in ('abc','b') order by id;
+select id from o where u collate utf8mb4_bin = 'B';
+select id, bin from o order by bin collate utf8mb4_general_ci, id;
+select id from o order by bin collate utf8mb4_general_ci desc, id limit 2;
+select max(u collate utf8mb4_bin), min(u collate utf8mb4_bin) from o;
+select max(u collate utf8mb4_bin) from o;
+select min(u collate utf8mb4_bin) from o;
+select a.id, b.id from o a join o b on a.bin = b.bin collate utf8mb4_general_ci order by 1,2;
+update o set u = concat('z', id) order by bin collate utf8mb4_general_ci, id limit 2;
+select id, u from o order by id;
+delete from o order by bin collate utf8mb4_general_ci desc, id limit 1;
+select id, u from o order by id;
