@@ -203,15 +203,30 @@ impl<E> From<E> for Blocked<E> {
 /// The result of an operation that acquires before it applies; see [`Blocked`].
 pub type Attempt<T, E> = Result<T, Blocked<E>>;
 
-/// Calls `attempt` until it no longer asks to wait, parking the task in between.
+/// Calls `attempt` until it no longer asks to wait, parking the task in between. Where what it asks to wait for has
+/// happened ([`Blocked::yielding`]), the worker's other tasks have their turn.
 pub async fn retry<T, E>(mut attempt: impl FnMut() -> Attempt<T, E>) -> Result<T, E> {
     loop {
         match attempt() {
             Ok(value) => return Ok(value),
             Err(Blocked::Error(error)) => return Err(error),
+            Err(Blocked::Wait(event)) if event.is_complete() => yield_now().await,
             Err(Blocked::Wait(event)) => event.await,
         }
     }
+}
+
+/// Lets the other tasks of a worker run.
+pub async fn yield_now() {
+    let mut has_yielded = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// [`retry`] for background threads and tests: sleeps in between.

@@ -9,6 +9,7 @@
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use palisade_base::event::yield_now;
 use palisade_base::event::{retry, retry_blocking};
 use palisade_base::{Blocked, PageNo, TrxId};
 use palisade_btree::mtr::MAX_ENTRY_CHANGE_BYTES;
@@ -25,7 +26,6 @@ use crate::metadata::{ExclusiveLock, TableName};
 use crate::rows::name_table;
 use crate::store::{How, ReadProgress, RowStore, is_external};
 use crate::table::Table;
-use crate::transaction::yield_now;
 use crate::{Attempt, Error};
 
 /// Bytes of entries sorted at once.

@@ -69,6 +69,9 @@ pub(crate) fn is_external(key_len: usize, row_len: usize) -> bool {
     key_len + CLUSTERED_HEADER + row_len > MAX_ENTRY
 }
 
+/// Pages of a chain written before others have their turn: less than a millisecond.
+const CHUNKS_AT_ONCE: u64 = 32;
+
 /// How far the writing of a chain has come.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ChainProgress {
@@ -78,7 +81,8 @@ pub(crate) struct ChainProgress {
 }
 
 /// Writes `row` to a chain, from where `progress` says. Gives what the leaf entry holds. Call again after waiting with the
-/// same `progress`. Waits for: pages, log credit, the file to be extended.
+/// same `progress`. Waits for: pages, log credit, the file to be extended, and after every [`CHUNKS_AT_ONCE`] pages for
+/// nothing, so that others have their turn.
 pub(crate) fn write_chain(
     trx: &mut Trx,
     space: &Space,
@@ -86,7 +90,12 @@ pub(crate) fn write_chain(
     progress: &mut ChainProgress,
 ) -> Attempt<[u8; 8]> {
     let len = u32::try_from(row.len()).map_err(|_| Error::RowTooLarge)?;
+    let mut chunks = 0;
     while progress.pages.is_none() || progress.written < row.len() {
+        if chunks == CHUNKS_AT_ONCE {
+            return Err(Blocked::yielding());
+        }
+        chunks += 1;
         let chunk = &row[progress.written..row.len().min(progress.written + CHUNK)];
         let pages = match progress.pages {
             None => {

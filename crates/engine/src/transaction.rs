@@ -2,9 +2,8 @@
 //! ranges in [`scan`](crate::scan).
 
 use std::sync::{Arc, Weak};
-use std::task::Poll;
 
-use palisade_base::event::retry;
+use palisade_base::event::{retry, yield_now};
 use palisade_base::{Blocked, Lsn, TrxId};
 use palisade_txn::{
     Gaps, LockWait, Locking, Mode, Places, SavePoint, SessionNo, Stamp, Trx, UndoPtr, UniquePart,
@@ -729,19 +728,6 @@ async fn all_steps(mut step: impl FnMut() -> palisade_txn::Attempt<bool>) -> Res
         }
     }
     Ok(())
-}
-
-/// Lets the worker's other tasks run.
-pub(crate) async fn yield_now() {
-    let mut yielded = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Sessions move between tasks, and tasks between threads.

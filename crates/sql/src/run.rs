@@ -1,13 +1,11 @@
 //! Running a statement's steps: waiting where they wait, and ending its transaction.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use palisade_base::error_catalogue::{
     ER_CHECKREAD, ER_LOCK_DEADLOCK, ER_LOCK_TABLE_FULL, ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED,
 };
+pub use palisade_base::event::yield_now;
 use palisade_base::{Blocked, Event, mysql_error};
 use palisade_catalog::ValueRef;
 use palisade_engine::{Savepoint, Transaction};
@@ -23,22 +21,6 @@ use crate::sink::ResultSink;
 use crate::sql::Sql;
 use crate::work::Work;
 use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
-
-/// Lets other tasks of the worker run once.
-pub fn yield_now() -> impl Future<Output = ()> + Send {
-    struct Yield(bool);
-    impl Future for Yield {
-        type Output = ();
-        fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<()> {
-            if std::mem::replace(&mut self.0, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-    }
-    Yield(false)
-}
 
 /// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its client has gone.
 pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {

@@ -191,12 +191,11 @@ impl TrxSystem {
         if !is_it {
             return Ok(());
         }
-        let leaf = position.leaf();
+        let is_due = tree.is_due_to_shrink(&mtr, &position);
         tree.remove(&mut mtr, position);
-        let underfull = tree.is_underfull(&mtr, leaf);
         mtr.commit(|_| {});
         metrics::PURGE_DEL_MARK_RECORDS.increment();
-        if underfull {
+        if is_due {
             // Only tidiness: if it has to wait, a later removal will do it.
             let _ = tree.shrink(key);
         }

@@ -43,6 +43,11 @@ use crate::undo::{Delta, Prior, Undo, UndoRecord};
 /// Most bytes of redo of a step that restores an entry.
 const MAX_RESTORE_BYTES: usize = MAX_ENTRY_CHANGE_BYTES + 4 * OP_OVERHEAD;
 
+/// Changes undone before others have their turn: less than a millisecond.
+const STEPS_AT_ONCE: u64 = 128;
+/// Mini-transactions that free links of a chain, before others have their turn.
+const FREED_AT_ONCE: u64 = 4;
+
 /// With how many bytes of this entry's key in this index no other entry may begin; `None` if others may have the same, as in an
 /// index that is not unique, or if nobody chooses what they are.
 pub type UniquePart<'a> = &'a dyn Fn(u64, &[u8]) -> Option<usize>;
@@ -125,10 +130,20 @@ impl Trx {
     }
 
     /// Undoes everything after `savepoint`; rows stay locked, and places as it is said. Call again after waiting. Waits for:
-    /// pages, log credit. After [`Error::LockTableFull`] the transaction must be rolled back.
+    /// pages, log credit, and after every some changes for nothing, so that others have their turn. After
+    /// [`Error::LockTableFull`] the transaction must be rolled back.
     pub fn rollback_to(&mut self, savepoint: SavePoint, places: Places<'_>) -> Attempt<()> {
         self.cancel_wait();
-        while self.state.changes > savepoint.changes && self.undo_step(Locks::Kept(places))? {}
+        let mut steps = 0;
+        while self.state.changes > savepoint.changes {
+            if steps == STEPS_AT_ONCE {
+                return Err(Blocked::yielding());
+            }
+            if !self.undo_step(Locks::Kept(places))? {
+                break;
+            }
+            steps += 1;
+        }
         metrics::TRX_ROLLBACKS_SAVEPOINT.increment();
         Ok(())
     }
@@ -324,17 +339,17 @@ impl State {
         before: UndoPtr,
         existed: bool,
     ) -> Attempt<()> {
-        let (key, leaf) = (position.key(), position.leaf());
+        let key = position.key();
         self.move_pointer(system, &mut mtr, before)?;
         if existed {
             tree.replace(&mut mtr, position, &self.value);
             mtr.commit(|_| {});
             return Ok(());
         }
+        let is_due = tree.is_due_to_shrink(&mtr, &position);
         tree.remove(&mut mtr, position);
-        let underfull = tree.is_underfull(&mtr, leaf);
         mtr.commit(|_| {});
-        if underfull {
+        if is_due {
             // Only tidiness: if it has to wait, a later removal will do it.
             let _ = tree.shrink(key);
         }
@@ -349,7 +364,13 @@ impl State {
         first: PageNo,
     ) -> Attempt<()> {
         let Some(space) = system.trees().space(space) else { return self.skip(system, before) };
-        free_links(system, &space, first)?;
+        let mut freed = 0;
+        while free_some_links(system, &space, first)? {
+            freed += 1;
+            if freed == FREED_AT_ONCE {
+                return Err(Blocked::yielding());
+            }
+        }
         let bytes = overflow::MAX_FREE_BYTES + 4 * OP_OVERHEAD;
         let mut mtr = Mtr::begin(&system.log, bytes).map_err(Blocked::up)?;
         let segment = self.segment.as_ref().expect("a transaction with changes has a segment");
@@ -363,16 +384,18 @@ impl State {
 
 /// Frees all links of a chain but the first.
 pub(crate) fn free_links(system: &TrxSystem, space: &palisade_buffer::Space, first: PageNo) -> Attempt<()> {
-    loop {
-        let mut mtr = Mtr::begin(&system.log, overflow::MAX_FREE_BYTES).map_err(Blocked::up)?;
-        let more = overflow::free_links(&mut mtr, space, first).map_err(Blocked::up)?;
-        if mtr.is_changed() {
-            mtr.commit(|_| {});
-        }
-        if !more {
-            return Ok(());
-        }
+    while free_some_links(system, space, first)? {}
+    Ok(())
+}
+
+/// Frees some of a chain's links but the first. Whether there are more.
+fn free_some_links(system: &TrxSystem, space: &palisade_buffer::Space, first: PageNo) -> Attempt<bool> {
+    let mut mtr = Mtr::begin(&system.log, overflow::MAX_FREE_BYTES).map_err(Blocked::up)?;
+    let more = overflow::free_links(&mut mtr, space, first).map_err(Blocked::up)?;
+    if mtr.is_changed() {
+        mtr.commit(|_| {});
     }
+    Ok(more)
 }
 
 fn is_obsolete(system: &TrxSystem, writer: TrxId) -> bool {

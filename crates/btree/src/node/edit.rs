@@ -310,6 +310,11 @@ impl NodeView<'_, Page> {
         self.used_by(0..self.slot_count(), len)
     }
 
+    /// Bytes of [`CAPACITY`] that an entry uses.
+    pub fn used_by_entry(&self, index: usize) -> usize {
+        SLOT_SIZE + self.entry_size(&self.slot(index))
+    }
+
     /// Bytes of [`CAPACITY`] that a node of the entries in `slots` with a prefix of `len` bytes would use.
     pub fn used_by(&self, slots: std::ops::Range<usize>, len: usize) -> usize {
         let own = self.prefix_len();

@@ -7,7 +7,7 @@ use palisade_base::prng::{Prng, test_seed};
 use super::harness::{Store, with_cleaner};
 use super::model::{Model, check};
 use crate::verify::verify_tree;
-use crate::{Error, MAX_ENTRY, MAX_KEY};
+use crate::{Error, MAX_ENTRY, MAX_KEY, Mtr};
 
 fn number(n: u64) -> [u8; 8] {
     (1u64 << 63 | n).to_be_bytes()
@@ -134,6 +134,38 @@ fn an_entry_too_large_is_refused_and_the_largest_is_taken() {
     store.put(&tree, b"", &[0; MAX_ENTRY]).unwrap();
     assert_eq!(store.get(&tree, b"").unwrap().len(), MAX_ENTRY);
     assert_eq!(store.get(&tree, &key).unwrap().len(), MAX_ENTRY - MAX_KEY);
+}
+
+/// Entries go in the order opposite to that in which they came, as in a rollback: while a leaf is emptied, the one
+/// before it is full.
+#[test]
+fn a_leaf_that_is_emptied_beside_a_full_one_is_seldom_looked_at_and_goes_in_the_end() {
+    let store = Store::in_memory(300);
+    let tree = store.create_tree();
+    for n in 0..20_000 {
+        store.put(&tree, &number(n), &[5; 20]).unwrap();
+    }
+    let leaves = with_cleaner(&store.pool, || verify_tree(&tree).unwrap().leaf_pages) as usize;
+    assert!((30..100).contains(&leaves), "{leaves}");
+    let mut looks = 0;
+    for key in (0..20_000).rev().map(number) {
+        let is_due = store.run(|| {
+            let mut mtr = Mtr::begin(&store.log, crate::mtr::MAX_ENTRY_CHANGE_BYTES)?;
+            let position = tree.acquire_existing(&mut mtr, &key)?;
+            let is_due = tree.is_due_to_shrink(&mtr, &position);
+            tree.remove(&mut mtr, position);
+            mtr.commit(|_| {});
+            Ok(is_due)
+        });
+        if is_due.unwrap() {
+            looks += 1;
+            store.run(|| tree.shrink(&key)).unwrap();
+        }
+    }
+    // an entry in five would make it underfull, or leave it so
+    assert!((leaves - 1..=18 * leaves).contains(&looks), "{looks} for {leaves} leaves");
+    let verified = with_cleaner(&store.pool, || verify_tree(&tree).unwrap());
+    assert_eq!((verified.levels, verified.leaf_pages), (1, 1));
 }
 
 #[test]

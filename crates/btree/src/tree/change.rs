@@ -201,10 +201,14 @@ impl Tree {
         mtr.apply(position.leaf, PageOp::Remove { slot: position.slot as u16 });
     }
 
-    /// Whether the leaf of a position has become so empty by removing its entry that [`shrink`](Tree::shrink) is due.
-    pub fn is_underfull(&self, mtr: &Mtr<'_>, leaf: Handle) -> bool {
-        NodeView::new(mtr.page(leaf)).used() < super::shrink::UNDERFULL
-            && mtr.page_id(leaf).page != self.root()
+    /// Whether [`shrink`](Tree::shrink) is due when the entry at a position has been removed: its leaf becomes
+    /// underfull, or markedly emptier than that, or empty.
+    pub fn is_due_to_shrink(&self, mtr: &Mtr<'_>, position: &Position<'_>) -> bool {
+        let node = NodeView::new(mtr.page(position.leaf));
+        let before = node.used();
+        let after = before.saturating_sub(node.used_by_entry(position.slot));
+        (super::shrink::is_due(before, after) || node.slot_count() == 1)
+            && mtr.page_id(position.leaf).page != self.root()
     }
 }
 

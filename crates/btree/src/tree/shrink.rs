@@ -4,6 +4,13 @@
 //! level latches their parent before, so among the children the order does not matter. The right node's entries move to the left
 //! one, and its page is freed; an inner right node brings its leftmost child along under the separator from the parent.
 //! A root with a single child takes that child's content.
+//!
+//! # When
+//!
+//! Asked for when a removal makes a leaf [`UNDERFULL`], then each time it is emptier by a sixteenth of that, and when its last
+//! entry goes; not for every removal. Where entries are removed in the order of their keys, as when a transaction that
+//! inserted them is rolled back, the leaf's neighbour is full until the leaf is all but empty: to latch and check three
+//! nodes only to find that out takes much longer than to remove an entry.
 
 use palisade_base::{PageNo, codec};
 use palisade_buffer::Page;
@@ -23,6 +30,8 @@ use crate::op::PageOp;
 
 /// A node that uses less of [`CAPACITY`] is worth merging.
 pub const UNDERFULL: usize = CAPACITY / 4;
+/// A leaf that is underfull is looked at again when it uses less by so much.
+const STEP: usize = UNDERFULL / 16;
 /// A merge does not fill a node beyond this, lest the next insert split it again; unless one of the two is empty.
 const MERGED_MOST: usize = CAPACITY / 4 * 3;
 
@@ -41,6 +50,11 @@ struct Merge {
     /// The right node's entries, an inner one's leftmost child among them.
     entries: Vec<u8>,
     count: usize,
+}
+
+/// Whether a node that used `before` bytes and now uses `after` is to be looked at.
+pub(super) fn is_due(before: usize, after: usize) -> bool {
+    after < UNDERFULL && (before >= UNDERFULL || after / STEP != before / STEP)
 }
 
 impl Tree {

@@ -1,6 +1,9 @@
 //! Rows, their indexes and who sees them.
 
 use super::harness::*;
+use palisade_base::Blocked;
+use palisade_base::event::retry_blocking;
+
 use crate::{Direction, Error, IsolationLevel, KeyRange, ReadMode};
 
 #[test]
@@ -53,6 +56,38 @@ fn a_rollback_leaves_nothing_and_a_savepoint_leaves_what_was_before() {
     assert_eq!(client.scan(0), [Row::new(1, 1, Some(1), b"one")]);
     assert_eq!(client.scan_equal(1, 1).len(), 1);
     assert_eq!(client.scan_equal(1, 2).len(), 0);
+}
+
+/// Calls until it no longer asks to wait; how often it asked for a turn of others.
+fn turns<T>(mut attempt: impl FnMut() -> crate::Attempt<T>) -> usize {
+    let mut turns = 0;
+    retry_blocking(|| {
+        let attempted = attempt();
+        if let Err(Blocked::Wait(event)) = &attempted {
+            turns += usize::from(event.is_complete());
+        }
+        attempted
+    })
+    .unwrap();
+    turns
+}
+
+#[test]
+fn a_long_rollback_and_a_long_row_let_others_have_turns() {
+    let (_fs, engine, table) = new_engine();
+    let mut client = Client::new(&engine, &table);
+    let savepoint = client.tx.savepoint();
+    for id in 0..1000 {
+        client.insert(&Row::new(id, 1, None, b"")).unwrap();
+    }
+    assert!(turns(|| client.tx.rollback_to(savepoint)) >= 1000 * table.indexes.len() / 200);
+    assert!(client.scan(0).is_empty());
+    // of 130 pages
+    let row = Row::new(1, 1, None, &vec![7; 2 << 20]).encode(&table);
+    assert!(turns(|| client.tx.insert(&table, &row)) >= 3);
+    assert_eq!(client.scan(0).len(), 1);
+    assert!(turns(|| client.tx.rollback_to(savepoint)) >= 1);
+    assert!(client.scan(0).is_empty());
 }
 
 #[test]
