@@ -14,9 +14,11 @@
 //!
 //! Fixed-width columns are in the form that keys have (see `field`): a key is copied from a row.
 
+use crate::charset::Charset;
 use crate::descriptor::{Column, DescriptorError, Table, TableDef};
 use crate::field::{decode_fixed, encode_fixed, fixed_len};
 use crate::value::{Value, ValueRef};
+use crate::watch::{PIECE, Watch, pieces};
 use smallvec::SmallVec;
 
 const HEADER: usize = 3;
@@ -169,7 +171,17 @@ pub fn encode_with<'v>(
     column: impl Fn(usize) -> ValueRef<'v>,
     out: &mut Vec<u8>,
 ) -> Result<(), RowError> {
-    encode_from(table, |position| Source::Value(column(position)), out)
+    encode_with_watched(table, column, out, &mut |_| true)
+}
+
+/// [`encode_with`], which is [watched](crate::watch).
+pub fn encode_with_watched<'v>(
+    table: &Table,
+    column: impl Fn(usize) -> ValueRef<'v>,
+    out: &mut Vec<u8>,
+    watch: Watch<'_>,
+) -> Result<(), RowError> {
+    encode_from(table, |position| Source::Value(column(position)), out, watch)
 }
 
 /// [`encode_with`], with fields that need no encoding.
@@ -181,6 +193,7 @@ pub(crate) fn encode_from<'v>(
     table: &Table,
     column: impl Fn(usize) -> Source<'v>,
     out: &mut Vec<u8>,
+    watch: Watch<'_>,
 ) -> Result<(), RowError> {
     let layout = table.layout();
     let start = out.len();
@@ -244,8 +257,15 @@ pub(crate) fn encode_from<'v>(
             out.extend_from_slice(&(end as u16).to_le_bytes());
         }
     }
+    if wide {
+        out.reserve(total);
+    }
     for text in &texts {
-        out.extend_from_slice(text);
+        if text.len() <= PIECE {
+            out.extend_from_slice(text);
+        } else {
+            pieces(Charset::Binary, text, watch).for_each(|piece| out.extend_from_slice(piece));
+        }
     }
     Ok(())
 }

@@ -18,8 +18,8 @@ use std::cell::{Cell, RefCell};
 
 use crate::charset::Charset;
 
-/// Told how many bytes are worked on next, and asked whether they shall be. Once it has said no it is not
-/// asked again.
+/// Told how many bytes are worked on next, and asked whether they shall be. Once it has said no it says no to
+/// all that follows: an operation of several parts may ask it again.
 pub type Watch<'w> = &'w mut dyn FnMut(usize) -> bool;
 
 /// Bytes that are worked on between two questions: some hundred microseconds where each takes ten

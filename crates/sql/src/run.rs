@@ -314,7 +314,7 @@ pub async fn send_rows(
 }
 
 /// Waits for what a step asks to wait for.
-async fn wait_or_fail(cx: &mut Context<'_>, blocked: Blocked<SqlError>) -> SqlResult<()> {
+pub(crate) async fn wait_or_fail(cx: &mut Context<'_>, blocked: Blocked<SqlError>) -> SqlResult<()> {
     match cx.settle(blocked) {
         Blocked::Error(error) => Err(error),
         // Boxed: every step has a place for this future in its own, and few wait.

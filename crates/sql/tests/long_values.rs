@@ -112,6 +112,20 @@ const QUERIES: &[&str] = &[
     "SELECT t, COUNT(*) FROM l GROUP BY t WITH ROLLUP LIMIT 1",
 ];
 
+/// Changes of rows that hold long values, each with a table of which it changes or makes one row.
+const CHANGES: &[&str] = &[
+    "INSERT INTO texts VALUES (@e)",
+    "INSERT INTO texts VALUES (CONVERT(@a USING utf8mb4))",
+    "INSERT INTO latin VALUES (@e)",
+    "INSERT INTO blobs VALUES (@a)",
+    "INSERT INTO documents VALUES (@strings)",
+    "REPLACE INTO texts VALUES (@e)",
+    "INSERT INTO texts SELECT @e",
+    "INSERT IGNORE INTO words VALUES (@a)",
+    "UPDATE texts SET t = CONCAT(@e, '') LIMIT 1",
+    "UPDATE blobs SET t = @e LIMIT 1",
+];
+
 fn world(bench: Bench) -> (Arc<Bench>, Client) {
     let bench = Arc::new(bench);
     let mut client = Client::new(&processor(bench.clone()), 1);
@@ -123,6 +137,14 @@ fn world(bench: Bench) -> (Arc<Bench>, Client) {
     client.run("CREATE DATABASE d");
     client.run("USE d");
     client.run("CREATE TABLE l (id INT PRIMARY KEY, t LONGTEXT)");
+    client.run("CREATE TABLE texts (t LONGTEXT, KEY (t(40)))");
+    client.run("CREATE TABLE latin (t LONGTEXT CHARACTER SET latin1)");
+    client.run("CREATE TABLE blobs (t LONGBLOB, KEY (t(40)))");
+    client.run("CREATE TABLE documents (t JSON)");
+    client.run("CREATE TABLE words (t VARCHAR(10))");
+    for table in ["texts", "blobs"] {
+        assert_eq!(client.run(&format!("INSERT INTO {table} VALUES ('x')")), "1 affected");
+    }
     for row in 0..3 {
         // equal to a reader of the collation, and not one text is another's copy
         let text = ["@e", "@upper_e", "CONCAT(LEFT(@e, 250000), LEFT(@upper_e, 274288))"][row];
@@ -133,7 +155,7 @@ fn world(bench: Bench) -> (Arc<Bench>, Client) {
 
 fn statements() -> impl Iterator<Item = String> {
     let expressions = EXPRESSIONS.iter().map(|expression| format!("SELECT LENGTH({expression})"));
-    expressions.chain(QUERIES.iter().map(|query| (*query).to_owned()))
+    expressions.chain(QUERIES.iter().chain(CHANGES).map(|statement| (*statement).to_owned()))
 }
 
 #[test]
@@ -142,12 +164,15 @@ fn work_on_long_values_asks_and_ends_where_it_is_killed() {
     assert_eq!(client.run("SELECT CHAR_LENGTH(@e), COUNT(DISTINCT t) FROM l"), format!("{CHARACTERS} 1"));
     let mut wrong = Vec::new();
     for statement in statements() {
+        // What has been changed is taken back for the next execution to find the same.
+        client.run("BEGIN");
         let asked = |client: &mut Client| {
             let before = bench.questions.load(Relaxed);
             let answer = client.run(&statement);
             (bench.questions.load(Relaxed) - before, answer)
         };
         let (all, answer) = asked(&mut client);
+        client.run("ROLLBACK");
         if all < OFTEN {
             wrong.push(format!("{statement}: asks {all} times"));
             continue;
@@ -160,9 +185,40 @@ fn work_on_long_values_asks_and_ends_where_it_is_killed() {
             let killed: String = killed.chars().take(60).collect();
             wrong.push(format!("{statement}: killed at {at} of {all}, asks {until} times: {killed}"));
         }
+        client.run("BEGIN");
         assert!(asked(&mut client).1 == answer, "{statement}: the next execution knows nothing of it");
+        client.run("ROLLBACK");
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The list of an INSERT is looked at row by row, whatever is in the rows.
+#[test]
+fn a_list_of_rows_asks_and_ends_where_it_is_killed() {
+    let (bench, mut client) = world(Bench::default());
+    client.run("CREATE TABLE rows_of (a INT, b INT DEFAULT 5, c INT, PRIMARY KEY (a))");
+    let list =
+        |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<Vec<_>>().join(",");
+    for (statement, least) in [
+        (format!("INSERT IGNORE INTO rows_of () VALUES {}", list(30_000, &|_| "()".to_owned())), 3),
+        (
+            format!(
+                "INSERT IGNORE INTO rows_of VALUES {}",
+                list(30_000, &|_| "(1,DEFAULT,DEFAULT)".to_owned())
+            ),
+            10,
+        ),
+        (format!("REPLACE INTO rows_of VALUES {}", list(5_000, &|_| "(2, b + 1, 7)".to_owned())), 10),
+    ] {
+        let begun = bench.questions.load(Relaxed);
+        *bench.killed_asking.lock().unwrap() = Some((client.session.kill.clone(), least));
+        let answer = client.run(&statement);
+        *bench.killed_asking.lock().unwrap() = None;
+        let asked = bench.questions.load(Relaxed) - begun;
+        let text: String = statement.chars().take(60).collect();
+        assert!(answer.contains("Query execution was interrupted"), "{text}: {answer}");
+        assert_eq!(asked, least, "{text}: it went on after it was killed");
+    }
 }
 
 /// Evaluations that have to give way again and again count no row twice and lose none.
@@ -170,8 +226,12 @@ fn work_on_long_values_asks_and_ends_where_it_is_killed() {
 fn giving_way_changes_no_answer() {
     let (_, mut client) = world(Bench::default());
     let (bench, mut giving_way) = world(Bench { interrupts: true, ..Bench::default() });
-    for query in QUERIES {
+    for query in QUERIES.iter().chain(CHANGES) {
         assert!(giving_way.run(query) == client.run(query), "{query}");
+    }
+    for table in ["texts", "latin", "blobs", "documents", "words"] {
+        let rows = format!("SELECT COUNT(*), SUM(LENGTH(t)), SUM(CRC32(t)) FROM {table}");
+        assert_eq!(giving_way.run(&rows), client.run(&rows), "{table}");
     }
     assert!(bench.refused.load(Relaxed) > 10);
 }

@@ -442,7 +442,7 @@ pub fn entry_to_row(
             Found::Text(start, end) => Source::Value(ValueRef::Bytes(&scratch[range(start, end)])),
         }
     };
-    row::encode_from(table, source, out)
+    row::encode_from(table, source, out, &mut |_| true)
 }
 
 #[cfg(test)]

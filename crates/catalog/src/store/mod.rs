@@ -20,6 +20,7 @@ use crate::json::Json;
 use crate::temporal::{Date, TemporalMode, Timestamp, Zone};
 use crate::types::{LobSize, SqlType};
 use crate::value::{EnumValue, Value, ValueRef};
+use crate::watch::{PIECE, Watch, pieces};
 
 /// How strictly values are taken, and what they are converted with.
 #[derive(Debug, Clone, Copy)]
@@ -157,6 +158,7 @@ struct Store<'a> {
     value: ValueRef<'a>,
     context: &'a StoreContext<'a>,
     warn: &'a mut dyn FnMut(Warning),
+    watch: Watch<'a>,
 }
 
 impl Store<'_> {
@@ -193,9 +195,13 @@ impl Store<'_> {
     }
 
     /// The value as text, in its own character set or ASCII.
-    fn text(&self) -> Vec<u8> {
+    fn text(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         match self.value {
+            ValueRef::Bytes(text) if text.len() > PIECE => {
+                out.reserve_exact(text.len());
+                pieces(Charset::Binary, text, self.watch).for_each(|piece| out.extend_from_slice(piece));
+            }
             ValueRef::Timestamp(value) => {
                 value.to_datetime(self.context.zone).format(self.context.source.fraction_digits(), &mut out);
             }
@@ -205,9 +211,14 @@ impl Store<'_> {
     }
 
     /// The value as messages show it.
-    fn shown(&self) -> String {
+    fn shown(&mut self) -> String {
         const MOST_SHOWN: usize = 128;
-        let text = self.text();
+        // of 128 characters at least
+        const MOST_BYTES: usize = 1024;
+        let text = match self.value {
+            ValueRef::Bytes(text) => text.get(..MOST_BYTES).unwrap_or(text).to_vec(),
+            _ => self.text(),
+        };
         if self.source_charset() == Charset::Binary {
             return text.iter().take(MOST_SHOWN).map(shown_byte).collect();
         }
@@ -247,6 +258,17 @@ pub fn coerce(
     context: &StoreContext<'_>,
     warn: &mut dyn FnMut(Warning),
 ) -> Result<Value> {
+    coerce_watched(value, column, context, warn, &mut |_| true)
+}
+
+/// [`coerce`], which is [watched](crate::watch).
+pub fn coerce_watched(
+    value: ValueRef<'_>,
+    column: &Column,
+    context: &StoreContext<'_>,
+    warn: &mut dyn FnMut(Warning),
+    watch: Watch<'_>,
+) -> Result<Value> {
     // The short path: the value is what the column stores.
     match (value, &column.sql_type) {
         (ValueRef::Null, _) if column.nullable => return Ok(Value::Null),
@@ -264,7 +286,7 @@ pub fn coerce(
         && (column.sql_type.is_numeric() || column.sql_type.is_temporal())
         && !matches!(column.sql_type, SqlType::Bit { .. } | SqlType::Year)
     {
-        return json_scalar(text, column, context, warn);
+        return json_scalar(text, column, context, warn, watch);
     }
     let number = column.sql_type.is_numeric();
     let mut bytes = Vec::new();
@@ -277,7 +299,7 @@ pub fn coerce(
         ValueRef::Bit { bits, .. } if !number => ValueRef::UInt(bits),
         value => value,
     };
-    let mut store = Store { value, context, warn };
+    let mut store = Store { value, context, warn, watch };
     match &column.sql_type {
         SqlType::Null => Ok(Value::Null),
         SqlType::Int { width, unsigned } => store.integer(*width, *unsigned),
@@ -308,9 +330,10 @@ fn json_scalar(
     column: &Column,
     context: &StoreContext<'_>,
     warn: &mut dyn FnMut(Warning),
+    watch: Watch<'_>,
 ) -> Result<Value> {
     let number = column.sql_type.is_numeric();
-    let scalar = match crate::json::parse::normal(text) {
+    let scalar = match crate::json::parse::watched(text, true, watch) {
         Ok(Json::Bool(value)) if number => Some(Value::Int(i64::from(value))),
         Ok(Json::Int(value)) if number => Some(Value::Int(value)),
         Ok(Json::UInt(value)) if number => Some(Value::UInt(value)),
@@ -326,7 +349,8 @@ fn json_scalar(
             Value::Bytes(_) => SqlType::Text { size: LobSize::Long, collation: SqlType::Json.collation() },
             _ => SqlType::Null,
         };
-        return coerce(value.as_ref(), column, &StoreContext { source: &source, ..*context }, warn);
+        let context = StoreContext { source: &source, ..*context };
+        return coerce_watched(value.as_ref(), column, &context, warn, watch);
     }
     let kind = match &column.sql_type {
         SqlType::Decimal { .. } => "DECIMAL",
@@ -336,7 +360,7 @@ fn json_scalar(
         SqlType::DateTime { .. } | SqlType::Timestamp { .. } => "DATETIME/TIMESTAMP",
         _ => "INTEGER",
     };
-    let mut store = Store { value: ValueRef::Null, context, warn };
+    let mut store = Store { value: ValueRef::Null, context, warn, watch };
     store.problem(StoreErrorKind::JsonToOther(kind), implicit_default(column))
 }
 

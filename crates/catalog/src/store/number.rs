@@ -80,7 +80,7 @@ impl Store<'_> {
 
     /// The value rounded to an integer, clamped far beyond every column's range; and what it is if it is a
     /// text.
-    fn nearest_integer(&self) -> (i128, TextEnd) {
+    fn nearest_integer(&mut self) -> (i128, TextEnd) {
         let from_decimal = |value: Decimal| match (value.is_negative(), value.to_i64(), value.to_u64()) {
             (true, Ok(exact), _) => i128::from(exact),
             (true, Err(_), _) => i128::MIN,

@@ -34,7 +34,7 @@ impl Store<'_> {
     }
 
     /// The value as a local datetime, fraction not yet rounded.
-    fn local_datetime(&self, mode: TemporalMode) -> std::result::Result<Parsed<DateTime>, Reason> {
+    fn local_datetime(&mut self, mode: TemporalMode) -> std::result::Result<Parsed<DateTime>, Reason> {
         let exactly = |value| Ok(Parsed { value, truncated: false });
         let allowed = |value: DateTime| {
             if mode.allows(value.date()) {
@@ -69,7 +69,7 @@ impl Store<'_> {
         }
     }
 
-    fn parse_datetime(&self, mode: TemporalMode) -> std::result::Result<Parsed<DateTime>, Reason> {
+    fn parse_datetime(&mut self, mode: TemporalMode) -> std::result::Result<Parsed<DateTime>, Reason> {
         let text = self.text();
         let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
         let Some((mut parsed, offset)) = DateTime::parse(&text, mode) else {

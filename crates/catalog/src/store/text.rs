@@ -1,13 +1,14 @@
 //! Storing into text, binary, ENUM, SET and JSON columns.
 
 use super::{Result, Store, StoreError, StoreErrorKind};
-use crate::charset::{Charset, convert};
+use crate::charset::{Charset, convert_watched};
 use crate::collation::CollationId;
 use crate::json;
 use crate::number;
 use crate::part::{first, from};
 use crate::types::LobSize;
 use crate::value::{Bytes, EnumValue, Members, SetText, SetValue, Value, ValueRef};
+use crate::watch::{PIECE, Watch};
 
 impl Store<'_> {
     /// The value as text in `charset`. Bytes that are no characters, and characters that the character set does not
@@ -17,17 +18,20 @@ impl Store<'_> {
         let text = self.text();
         let mut converted = Vec::new();
         let (kept, bad) = if source == charset || source == Charset::Binary || charset == Charset::Binary {
-            let valid = charset.valid_len(&text);
-            let bad = from(&text, valid).to_vec();
+            let valid = charset.valid_len_watched(&text, self.watch);
+            let bad = beginning(from(&text, valid));
             converted = text;
             (valid, bad)
         } else {
-            let valid = source.valid_len(&text);
-            let faithful = convert(first(&text, valid), source, charset, &mut converted);
+            let valid = source.valid_len_watched(&text, self.watch);
+            let faithful = convert_watched(first(&text, valid), source, charset, &mut converted, self.watch);
             match (faithful, valid == text.len()) {
                 (true, true) => (converted.len(), Vec::new()),
-                (true, false) => (converted.len(), from(&text, valid).to_vec()),
-                (false, _) => (converted.len(), from_first_unknown(&text, source, charset).to_vec()),
+                (true, false) => (converted.len(), beginning(from(&text, valid))),
+                (false, _) => {
+                    let unknown = from_first_unknown(&text, source, charset, self.watch);
+                    (converted.len(), beginning(unknown))
+                }
             }
         };
         converted.truncate(kept);
@@ -54,7 +58,7 @@ impl Store<'_> {
         if text.len() <= length as usize {
             return Ok(text);
         }
-        let kept = charset.prefix_len(&text, length as usize);
+        let kept = charset.prefix_len_watched(&text, length as usize, self.watch);
         if kept == text.len() {
             return Ok(text);
         }
@@ -246,11 +250,17 @@ impl Store<'_> {
             return Ok(Value::bytes(text));
         }
         // Not JSON is an error in every mode.
-        json::normalize(&text).map(Value::bytes).map_err(|error| match error {
+        let document = json::parse::watched(&text, false, self.watch);
+        let normal = document.map(|document| {
+            let mut normal = Vec::new();
+            document.write_counted(&mut normal, self.watch);
+            normal
+        });
+        normal.map(Value::bytes).map_err(|error| match error {
             json::JsonError::Syntax { reason, position } => {
                 StoreError { kind: StoreErrorKind::InvalidJson(position), value: reason.to_owned() }
             }
-            // reading it is not watched, and so not stopped
+            // nobody is told of one that was stopped
             json::JsonError::TooDeep | json::JsonError::Stopped => {
                 StoreError::new(StoreErrorKind::JsonTooDeep)
             }
@@ -266,10 +276,21 @@ fn position(members: &Members, text: &[u8], collation: CollationId) -> Option<us
     members.iter().position(|member| collation.get().equal(member, text))
 }
 
+/// So much of text that is not right as messages show, and a byte more.
+fn beginning(text: &[u8]) -> Vec<u8> {
+    first(text, text.len().min(MOST_SHOWN + 1)).to_vec()
+}
+
 /// The first character of `text` that `to` does not have, and what follows.
-fn from_first_unknown(text: &[u8], source: Charset, to: Charset) -> &[u8] {
-    let mut rest = text;
+fn from_first_unknown<'t>(text: &'t [u8], source: Charset, to: Charset, watch: Watch<'_>) -> &'t [u8] {
+    let (mut rest, mut looked_at) = (text, text.len());
     while !rest.is_empty() {
+        if looked_at - rest.len() >= PIECE {
+            looked_at = rest.len();
+            if !watch(PIECE) {
+                break;
+            }
+        }
         let (character, length) = source.decode(rest);
         if !character.is_some_and(|character| to.encode(character, &mut Vec::new())) {
             break;
@@ -279,16 +300,19 @@ fn from_first_unknown(text: &[u8], source: Charset, to: Charset) -> &[u8] {
     rest
 }
 
+/// Bytes that error 1366 shows.
+const MOST_SHOWN: usize = 6;
+
 /// Bytes as error 1366 shows them: `\xF0\x9F\x98\x80...`, six at most, ASCII as it is.
 fn show_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
-    for byte in bytes.iter().take(6) {
+    for byte in bytes.iter().take(MOST_SHOWN) {
         match byte {
             0x20..=0x7e => out.push(char::from(*byte)),
             _ => out.push_str(&format!("\\x{byte:02X}")),
         }
     }
-    if bytes.len() > 6 {
+    if bytes.len() > MOST_SHOWN {
         out.push_str("...");
     }
     out

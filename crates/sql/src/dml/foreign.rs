@@ -10,7 +10,7 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::ForeignKey;
-use palisade_catalog::{RowView, SqlType, Value, ValueRef, key, row};
+use palisade_catalog::{RowView, SqlType, Value, ValueRef, key};
 use palisade_engine::{
     Bound, Direction, Error as EngineError, KeyRange, LockMode, LockWait, ReadMode, RowBatch, RowBuf,
     RowStamp, Scan, Table, UpdateOutcome,
@@ -18,7 +18,7 @@ use palisade_engine::{
 
 use super::collision;
 use super::insert::row_error;
-use super::store::{RowRules, duplicate_entry};
+use super::store::{RowRules, duplicate_entry, encode_row, value_in};
 use crate::bind::Binder;
 use crate::bind::scope::{Scope, Source};
 use crate::ddl::foreign::{begins_with, parent_index};
@@ -518,9 +518,10 @@ impl Family {
             let mut new = old.clone();
             for (place, (value, ty)) in columns.iter().zip(&given) {
                 let place = usize::from(*place);
+                let column = table.columns.at(place)?;
                 *new.at_mut(place)? = match value {
                     Value::Null => Value::Null,
-                    value => cx.store(value.as_ref(), ty, table.columns.at(place)?, 1)?,
+                    value => drive(cx, |cx| Ok(cx.store(value.as_ref(), ty, column, 1)?)).await?,
                 };
             }
             drive(cx, |cx| cx.generate(&member.rules, table, member.slot, &mut new, 1)).await?;
@@ -528,7 +529,8 @@ impl Family {
             self.check_member(cx, child.member, &new, Some(&old), Some(child.key)).await?;
             let step = Step { member: child.member, fate: Fate::Updated(&new), above: Some(above) };
             self.restrict(cx, &old, step).await?;
-            let encoded = row::encode(table, &new).map_err(row_error)?;
+            let mut encoded = Vec::new();
+            encode_row(cx, table, value_in(&new), &mut encoded).await?;
             let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, &bytes, &encoded) {
                 Ok(outcome) => Ok(Ok(outcome)),
                 Err(Blocked::Error(EngineError::DuplicateKey { index })) => Ok(Err(index)),

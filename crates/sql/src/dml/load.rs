@@ -186,7 +186,7 @@ async fn load_all(
                 }
                 Target::Column(column) => {
                     let value = field.map(Field::to_value);
-                    *values.at_mut(*column)? = run.field(cx, value, ty, *column, number)?;
+                    *values.at_mut(*column)? = run.field(cx, value, ty, *column, number).await?;
                 }
             }
         }

@@ -5,15 +5,20 @@ use palisade_base::mysql_error;
 use palisade_catalog::descriptor::DefaultValue;
 use palisade_catalog::store::{self, Level, StoreContext};
 use palisade_catalog::temporal::{TemporalMode, Timestamp};
-use palisade_catalog::{Charset, CollationId, Column, SqlType, TableDef, Value, ValueRef, charset};
+use palisade_catalog::watch::PIECE;
+use palisade_catalog::{
+    Charset, CollationId, Column, SqlType, Table, TableDef, Value, ValueRef, charset, row,
+};
 use palisade_parser::ast::{self, QueryBody, SelectItem, Statement};
 
 use crate::bind::scope::{Scope, Source};
 use crate::bind::{Binder, not_supported};
+use crate::dml::insert::row_error;
 use crate::expr::convert::display_text;
 use crate::expr::{CastTarget, Context, Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::place::At;
+use crate::run::wait_or_fail;
 use crate::{SqlAttempt, SqlError, SqlResult};
 
 /// What a column gets when the statement says nothing of it.
@@ -149,6 +154,27 @@ pub fn parse_expression(text: &str) -> SqlResult<ast::Expr> {
     Err(not_supported(text))
 }
 
+/// Makes the row with `value(i)` in column i of a table. One of long values is made on another thread.
+pub(super) async fn encode_row<'v>(
+    cx: &mut Context<'_>,
+    table: &Table,
+    value: impl Fn(usize) -> ValueRef<'v>,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    loop {
+        out.clear();
+        match cx.watched(|watch| row::encode_with_watched(table, &value, out, watch)) {
+            Ok(encoded) => return encoded.map_err(row_error),
+            Err(error) => wait_or_fail(cx, error.into()).await?,
+        }
+    }
+}
+
+/// The values of a row by their places.
+pub(super) fn value_in<'v>(values: &'v [Value]) -> impl Fn(usize) -> ValueRef<'v> {
+    |place| values.get(place).map_or(ValueRef::Null, Value::as_ref)
+}
+
 impl Context<'_> {
     /// Which dates may be stored.
     pub fn storing_mode(&self) -> TemporalMode {
@@ -162,6 +188,7 @@ impl Context<'_> {
     }
 
     /// `value`, which is of type `ty`, as `column` stores it. `row` is the number of the row, for messages.
+    /// Storing a long one may give way.
     pub fn store(
         &mut self,
         value: ValueRef<'_>,
@@ -169,6 +196,11 @@ impl Context<'_> {
         column: &Column,
         row: u64,
     ) -> SqlResult<Value> {
+        if let ValueRef::Bytes(text) = value
+            && text.len() > PIECE
+        {
+            return self.store_long(value, ty, column, row);
+        }
         let (temporal, began) = (self.storing_mode(), Timestamp(self.now_micros()));
         let session = &mut *self.session;
         let context = StoreContext {
@@ -187,6 +219,31 @@ impl Context<'_> {
             }
         };
         store::coerce(value, column, &context, &mut warn).map_err(|error| error.to_mysql(&column.name, row))
+    }
+
+    #[cold]
+    fn store_long(
+        &mut self,
+        value: ValueRef<'_>,
+        ty: &SqlType,
+        column: &Column,
+        row: u64,
+    ) -> SqlResult<Value> {
+        let (strict, temporal, began) = (self.strict, self.storing_mode(), Timestamp(self.now_micros()));
+        let zone = self.session.variables.time_zone.clone();
+        let context = StoreContext { strict, temporal, zone: &zone, source: ty, began };
+        let mut warnings = Vec::new();
+        let mut warn = |warning| warnings.push(warning);
+        let stored =
+            self.watched(|watch| store::coerce_watched(value, column, &context, &mut warn, watch))?;
+        for store::Warning { level, error } in warnings {
+            let error = error.to_mysql(&column.name, row);
+            match level {
+                Level::Note => self.session.warnings.note(error),
+                Level::Warning => self.session.warnings.warn(error),
+            }
+        }
+        stored.map_err(|error| error.to_mysql(&column.name, row))
     }
 
     /// [`store`](Self::store) of what an expression gives. A JSON value becomes a number or a date as CAST

@@ -93,7 +93,10 @@ impl Context<'_> {
     pub fn watched<T>(&mut self, work: impl FnOnce(Watch<'_>) -> T) -> SqlResult<T> {
         let mut failure = None;
         let result = work(&mut |bytes| {
-            failure = self.checkpoint(bytes.saturating_mul(UNITS_A_BYTE)).err();
+            // Work of several parts may ask again in the next part.
+            if failure.is_none() {
+                failure = self.checkpoint(bytes.saturating_mul(UNITS_A_BYTE)).err();
+            }
             failure.is_none()
         });
         failure.map_or(Ok(result), Err)

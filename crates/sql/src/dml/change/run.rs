@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
-use palisade_catalog::{RowView, Value, ValueRef, key, row};
+use palisade_catalog::{RowView, Value, ValueRef, key};
 use palisade_engine::{
     Error as EngineError, LockMode, LockWait, ReadMode, RowBuf, RowStamp, Table, UpdateOutcome,
 };
@@ -15,7 +15,7 @@ use super::{ChangePlan, Target};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
 use crate::dml::insert::{Cell, note_given, row_error};
-use crate::dml::store::{duplicate_entry, in_table};
+use crate::dml::store::{duplicate_entry, encode_row, in_table};
 use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
@@ -285,7 +285,7 @@ impl<'p> ChangeRun<'p> {
         };
         self.new.clear();
         self.new.reserve(self.bytes.len());
-        row::encode_with(table, value, &mut self.new).map_err(row_error)?;
+        encode_row(cx, table, value, &mut self.new).await?;
         let (bytes, new) = (&self.bytes, &self.new);
         let outcome = drive(cx, |cx| match cx.transaction().update(table, stamp, bytes, new) {
             Ok(outcome) => Ok(Ok(outcome)),

@@ -7,14 +7,14 @@
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
-use palisade_catalog::{Column, Value, row};
+use palisade_catalog::{Column, Value};
 use palisade_engine::{Error as EngineError, LockMode, RowBuf, UpdateOutcome};
 
 use super::numbers::{note_given, positive};
-use super::{Cell, InsertRun, row_error};
+use super::{Cell, InsertRun};
 use crate::dml::collision;
 use crate::dml::foreign::is_violation;
-use crate::dml::store::{duplicate_entry, in_table};
+use crate::dml::store::{duplicate_entry, encode_row, in_table, value_in};
 use crate::expr::context::view;
 use crate::expr::{Context, Slot};
 use crate::place::At;
@@ -173,7 +173,8 @@ impl InsertRun<'_> {
                 family.check_parents(cx, &new, Some(&old)).await?;
                 family.check_update(cx, &old, &new).await?;
             }
-            let encoded = row::encode(table, &new).map_err(row_error)?;
+            let mut encoded = Vec::new();
+            encode_row(cx, table, value_in(&new), &mut encoded).await?;
             let outcome =
                 drive(cx, |cx| match cx.transaction().update(table, found.stamp(), found.row(), &encoded) {
                     Ok(outcome) => Ok(Ok(outcome)),

@@ -17,6 +17,23 @@ use crate::place::At;
 use crate::plan::Query;
 use crate::{Access, SqlResult};
 
+/// What a row of VALUES counts as beside the expressions in it, in units of a nanosecond ...
+const UNITS_A_ROW: usize = 128;
+/// ... and a cell of it.
+const UNITS_A_CELL: usize = 32;
+
+impl Cell {
+    /// Whether it reads a row in this slot.
+    fn reads(&self, wanted: usize) -> bool {
+        let Cell::Expr(expr) = self else { return false };
+        let mut reads = false;
+        expr.walk(&mut |expr| {
+            reads |= matches!(&expr.node, Node::Column { slot, .. } if *slot == wanted);
+        });
+        reads
+    }
+}
+
 impl Binder<'_> {
     /// Binds an INSERT or REPLACE.
     pub fn insert(mut self, insert: &ast::Insert) -> SqlResult<InsertPlan> {
@@ -44,16 +61,19 @@ impl Binder<'_> {
         let mut rows = Vec::new();
         let mut query = None;
         let mut buffered = false;
+        let mut reads_row = false;
         match written_rows(&insert.source) {
             WrittenRows::Values(values) => {
                 let all_defaults = insert.columns.is_empty() && values.iter().all(Vec::is_empty);
                 for (number, value) in values.iter().enumerate() {
+                    self.checkpoint(UNITS_A_ROW + UNITS_A_CELL * value.len())?;
                     if value.len() != columns.len() && !all_defaults {
                         return Err(mysql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
                     }
                     rows.push(self.cells(value)?);
                     for (column, cell) in columns.iter().zip(rows.last().into_iter().flatten()) {
                         refuse_generated(&table, *column, cell)?;
+                        reads_row |= cell.reads(existing);
                     }
                 }
                 if all_defaults {
@@ -74,14 +94,6 @@ impl Binder<'_> {
                     refuse_value(&table, table.columns.at(*column)?)?;
                 }
                 query = Some(planned);
-            }
-        }
-        let mut reads_row = false;
-        for cell in rows.iter().flatten() {
-            if let Cell::Expr(expr) = cell {
-                expr.walk(&mut |expr| {
-                    reads_row |= matches!(&expr.node, Node::Column { slot, .. } if *slot == existing);
-                });
             }
         }
         // In ON DUPLICATE KEY UPDATE names mean the row that exists; VALUES() and the alias the new one.

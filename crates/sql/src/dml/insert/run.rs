@@ -5,18 +5,18 @@ use std::sync::Arc;
 use palisade_base::error_catalogue::*;
 use palisade_base::{Blocked, mysql_error};
 use palisade_catalog::descriptor::Visibility;
-use palisade_catalog::{Column, SqlType, Value, row};
+use palisade_catalog::{Column, SqlType, Value};
 use palisade_engine::{Error as EngineError, RowsToCome};
 
 use super::existing::Replaced;
 use super::numbers::{Numbers, numbered};
-use super::{Cell, InsertPlan, row_error};
+use super::{Cell, InsertPlan};
 use crate::dml::foreign::is_violation;
-use crate::dml::store::{ColumnDefault, duplicate_entry, in_table};
+use crate::dml::store::{ColumnDefault, duplicate_entry, encode_row, in_table, value_in};
 use crate::exec::State;
 use crate::exec::join::charge;
 use crate::expr::context::values_size;
-use crate::expr::{Context, Expr, Slot};
+use crate::expr::{Context, Expr, Node, Slot};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::run::{drive, end_row};
@@ -71,7 +71,7 @@ impl<'p> InsertRun<'p> {
     }
 
     /// What a column gets from a field of LOAD DATA; without a field, what its type has for nothing.
-    pub(in crate::dml) fn field(
+    pub(in crate::dml) async fn field(
         &self,
         cx: &mut Context<'_>,
         value: Option<Value>,
@@ -87,7 +87,9 @@ impl<'p> InsertRun<'p> {
                 cx.warn_or_fail(mysql_error!(ER_WARN_NULL_TO_NOTNULL, known.name, number))?;
                 Ok(palisade_catalog::store::implicit_default(known))
             }
-            Some(value) => self.stored(cx, &value, Origin::Type(ty), column, number),
+            Some(value) => {
+                drive(cx, |cx| Ok(self.stored(cx, &value, Origin::Type(ty), column, number)?)).await
+            }
         }
     }
 
@@ -200,6 +202,15 @@ impl<'p> InsertRun<'p> {
         match cell {
             Cell::Default => self.default(cx, column, number),
             Cell::Expr(expr) => {
+                // A value that is at hand is not copied to be stored.
+                let value = match &expr.node {
+                    Node::Literal(value) => Some(value),
+                    Node::Parameter(number) => cx.parameters.get(*number),
+                    _ => None,
+                };
+                if let Some(value) = value {
+                    return Ok(self.stored(cx, value, Origin::Expr(expr), column, number)?);
+                }
                 let value = expr.eval(cx)?;
                 Ok(self.stored(cx, &value, Origin::Expr(expr), column, number)?)
             }
@@ -362,8 +373,7 @@ impl<'p> InsertRun<'p> {
                 checked => checked?,
             }
         }
-        self.encoded.clear();
-        row::encode_into(table, &values, &mut self.encoded).map_err(row_error)?;
+        encode_row(cx, table, value_in(&values), &mut self.encoded).await?;
         loop {
             cx.session.work.add(Work::HandlerWrite, 1);
             let encoded = &self.encoded;
