@@ -116,8 +116,15 @@ impl Binder<'_> {
     ) -> SqlResult<(AggregateSpec, bool)> {
         let connection = self.session.variables.collation_connection;
         use AggregateKind::*;
+        if aggregate.distinct && matches!(aggregate.kind, Sum | Avg) {
+            arguments = arguments.into_iter().map(as_summed).collect();
+        }
         if !matches!(aggregate.kind, Count | Min | Max | GroupConcat | JsonArrayAgg | JsonObjectAgg) {
             arguments = arguments.into_iter().map(as_number).collect();
+        }
+        if aggregate.kind == Count && !aggregate.distinct && arguments.iter().all(|value| !value.nullable) {
+            // As in MySQL nothing is computed that cannot be NULL.
+            arguments.clear();
         }
         arguments = arguments.into_iter().map(in_its_type).collect();
         let first = arguments.first().map(|argument| argument.ty.clone()).unwrap_or(SqlType::Null);
@@ -234,6 +241,16 @@ impl Binder<'_> {
         }
         Ok((arguments, order_by))
     }
+}
+
+/// Text among values of which the distinct ones are summed up.
+fn as_summed(text: Expr) -> Expr {
+    if !text.ty.is_string() || text.ty == SqlType::Json {
+        return text;
+    }
+    let nullable = text.nullable;
+    let node = Node::Cast { operand: Box::new(text), target: CastTarget::SummedText };
+    Expr::computed(node, SqlType::DOUBLE, nullable)
 }
 
 /// Text as the number that an aggregate adds up.

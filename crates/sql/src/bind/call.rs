@@ -11,8 +11,8 @@ use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::transcode_to;
 use super::{Binder, not_supported};
-use crate::expr::compare::{aggregate_collations, result_collation};
-use crate::expr::{Coercibility, Expr, Node};
+use crate::expr::compare::{domain_of, result_collation};
+use crate::expr::{Coercibility, Domain, Expr, Node};
 use crate::func::control::{IF, NULLIF};
 use crate::func::{self, Function, Purity, absent};
 use crate::place::At;
@@ -126,8 +126,11 @@ impl Binder<'_> {
         }
         let operands: Vec<&Expr> = texts.iter().collect();
         let collation = match result_collation(&operands, function.name) {
-            _ if matches!(function.name, "find_in_set" | "strcmp") => {
-                aggregate_collations(&operands, function.name)?.0
+            _ if let ("find_in_set" | "strcmp", [left, right]) = (function.name, &operands[..]) => {
+                match domain_of(left, right, function.name)? {
+                    Domain::Text(collation) => collation,
+                    _ => return Ok(()),
+                }
             }
             Ok((collation, _)) => collation,
             Err(_) => return Ok(()),

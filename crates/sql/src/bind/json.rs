@@ -114,6 +114,7 @@ fn wanted(function: &Function, position: usize) -> Wanted {
         ("hour" | "microsecond" | "minute" | "second" | "time" | "time_to_sec", 0) => {
             CastTarget::Time { fsp: 6 }
         }
+        ("date_add" | "date_sub", 0) | ("timestampadd", 2) => CastTarget::MomentText,
         ("convert_tz" | "date_format" | "timestamp" | "to_seconds" | "unix_timestamp", 0) => {
             CastTarget::DateTime { fsp: 6 }
         }

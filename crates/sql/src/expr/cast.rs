@@ -1,15 +1,19 @@
 //! CAST and CONVERT.
 
 use palisade_base::error_catalogue::{
-    ER_DATA_TOO_LONG, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE,
-    ER_WRONG_VALUE,
+    ER_DATA_TOO_LONG, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE,
+    ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WARN_DATA_OUT_OF_RANGE, ER_WRONG_VALUE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::charset::convert_watched;
+use palisade_catalog::json::Json;
 use palisade_catalog::temporal::TemporalMode;
-use palisade_catalog::{Bytes, Charset, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef};
+use palisade_catalog::types::LobSize;
+use palisade_catalog::{
+    Bytes, Charset, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, number,
+};
 
-use super::convert::text_of;
+use super::convert::{display_text, text_of};
 use super::{Context, Expr, Node};
 use crate::SqlResult;
 use crate::func::json::convert::{Form, to_json, utf8_text};
@@ -50,6 +54,12 @@ pub enum CastTarget {
     Json,
     /// Not in SQL: a text that a function has made of a date or time, as the number of that.
     DateNumber,
+    /// Not in SQL: a text as a column of type DOUBLE keeps it, among those of which the distinct ones are
+    /// summed up: what is no number is told by 1366.
+    SummedText,
+    /// Not in SQL: the text of a document that says a date or time, to which an interval is added; NULL of
+    /// any other document, which 3156 tells.
+    MomentText,
     /// Not in SQL: a text that is compared with a DATE, of which only the date counts. One that is no date is
     /// the zero date.
     ComparedDay,
@@ -102,6 +112,8 @@ impl CastTarget {
             CastTarget::ComparedDate { .. }
                 | CastTarget::ComparedDay
                 | CastTarget::DateNumber
+                | CastTarget::SummedText
+                | CastTarget::MomentText
                 | CastTarget::KeptYear
         )
     }
@@ -124,7 +136,10 @@ impl CastTarget {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
             }
             CastTarget::Float => SqlType::Float { unsigned: false, digits: None },
-            CastTarget::Double | CastTarget::DateNumber => SqlType::DOUBLE,
+            CastTarget::Double | CastTarget::DateNumber | CastTarget::SummedText => SqlType::DOUBLE,
+            CastTarget::MomentText => {
+                SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN }
+            }
             CastTarget::Date | CastTarget::ComparedDay => SqlType::Date,
             CastTarget::Time { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
@@ -153,7 +168,10 @@ impl Context<'_> {
         if let (SqlType::Json, Value::Bytes(text)) = (&operand.ty, &value)
             && !matches!(target, CastTarget::Char { .. } | CastTarget::Binary { .. } | CastTarget::Json)
         {
-            return self.cast_from_json(text, operand, target);
+            return match target {
+                CastTarget::MomentText => self.moment_text(text, operand),
+                _ => self.cast_from_json(text, operand, target),
+            };
         }
         match target {
             CastTarget::Char { length, collation } => {
@@ -232,6 +250,8 @@ impl Context<'_> {
                 let text = text_of(&value, &operand.ty);
                 Ok(Value::Double(self.number_of_date(&text)?))
             }
+            CastTarget::SummedText => self.summed_text(&value, operand),
+            CastTarget::MomentText => Ok(value),
             CastTarget::ComparedDay => Ok(match self.datetime_to_compare(value.as_ref())? {
                 Some(datetime) => Value::Date(datetime.date()),
                 None => Value::Null,
@@ -254,6 +274,30 @@ impl Context<'_> {
             CastTarget::ComparedTime { fsp } => self.compared_time(value, *fsp),
             CastTarget::ComparedMoment { fsp } => self.compared_moment(value, *fsp),
         }
+    }
+
+    fn summed_text(&mut self, value: &Value, operand: &Expr) -> SqlResult<Value> {
+        let Value::Bytes(text) = value else { return Ok(Value::Double(self.to_f64(value.as_ref())?)) };
+        let parsed = number::parse_f64(text);
+        if !parsed.complete || text.trim_ascii().is_empty() {
+            let shown = display_text(value.as_ref(), &operand.ty);
+            self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "DOUBLE", shown, "", 1))?;
+        }
+        if parsed.value.is_infinite() {
+            self.warn_or_fail(mysql_error!(ER_WARN_DATA_OUT_OF_RANGE, "", 1))?;
+        }
+        Ok(Value::Double(parsed.value.clamp(f64::MIN, f64::MAX)))
+    }
+
+    fn moment_text(&mut self, text: &[u8], operand: &Expr) -> SqlResult<Value> {
+        let (moment, _) = self.json_scalar(text, operand, &CastTarget::DateTime { fsp: 6 })?;
+        if moment.is_null() {
+            return Ok(Value::Null);
+        }
+        Ok(match self.read_json(text, Form::Normal)? {
+            Ok(Json::String(said)) => Value::bytes(said),
+            _ => Value::Null,
+        })
     }
 
     fn cast_year(&mut self, value: &Value) -> SqlResult<Value> {

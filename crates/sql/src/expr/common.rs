@@ -273,8 +273,12 @@ fn common_text(operands: &[&Expr], collation: CollationId) -> SqlType {
             _ => 1,
         };
         // MySQL has room for the sign of a number that has none, too.
-        let positive = matches!(operand.node, Node::Literal(Value::Int(number)) if number >= 0);
-        u64::from(shown_length(operand) + u32::from(positive && !is_truth(operand))) * u64::from(per_char)
+        let roomy = match operand.node {
+            Node::Literal(Value::Int(number)) => number >= 0 && !is_truth(operand),
+            Node::UserVariable(_) => matches!(operand.ty, SqlType::Int { .. }),
+            _ => false,
+        };
+        u64::from(shown_length(operand) + u32::from(roomy)) * u64::from(per_char)
     };
     text_of(operands.iter().map(length).max().unwrap_or(0), collation)
 }

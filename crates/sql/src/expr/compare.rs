@@ -208,7 +208,7 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
         return Ok(Domain::Double);
     }
     if l.is_string() && r.is_string() {
-        if refuses_explicit(left, right) || refuses_explicit(right, left) {
+        if refuses(left, right) || refuses(right, left) {
             return Err(incompatible(&[left, right], operation));
         }
         let (collation, _) = aggregate_collations(&[left, right], operation)?;
@@ -224,16 +224,14 @@ pub fn domain_of(left: &Expr, right: &Expr, operation: &str) -> SqlResult<Domain
     Ok(Domain::Double)
 }
 
-/// Whether two texts are not compared though the collation of one is written: the other is no constant, and
-/// may have characters which that collation does not know; or its collation is nothing that was chosen.
-fn refuses_explicit(explicit: &Expr, other: &Expr) -> bool {
-    if explicit.coercibility != Coercibility::Explicit {
-        return false;
-    }
-    let (wanted, had) = (explicit.ty.collation(), other.ty.collation());
-    match other.coercibility {
-        Coercibility::Conflict => wanted == had,
-        Coercibility::Implicit => {
+/// Whether two texts are not compared though the collation of the first is known: that of the other is the
+/// same, but nothing that was chosen; or the first one's is written, and the other, which is no constant, may
+/// have characters which that collation does not know.
+fn refuses(known: &Expr, other: &Expr) -> bool {
+    let (wanted, had) = (known.ty.collation(), other.ty.collation());
+    match (known.coercibility, other.coercibility) {
+        (Coercibility::Explicit | Coercibility::Implicit, Coercibility::Conflict) => wanted == had,
+        (Coercibility::Explicit, Coercibility::Implicit) => {
             let is_kept = matches!(had.get().charset, Charset::Ascii | Charset::Binary);
             wanted.get().charset != had.get().charset
                 && !wanted.get().charset.is_utf8()

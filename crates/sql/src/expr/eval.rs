@@ -334,6 +334,19 @@ impl Expr {
     }
 }
 
+/// The type of a user variable that is NULL: that of the value which is, or of the one before where NULL is
+/// written.
+fn null_type(ty: &SqlType, before: Option<&SqlType>, connection: CollationId) -> SqlType {
+    match ty {
+        SqlType::Null => before.cloned().unwrap_or(SqlType::Blob { size: LobSize::Long }),
+        SqlType::Int { unsigned: true, .. } => SqlType::BIGINT_UNSIGNED,
+        SqlType::Int { .. } | SqlType::Bit { .. } | SqlType::Year => SqlType::BIGINT,
+        SqlType::Decimal { .. } => SqlType::Decimal { precision: 65, scale: 30, unsigned: false },
+        SqlType::Float { .. } | SqlType::Double { .. } => SqlType::DOUBLE,
+        _ => SqlType::Text { size: LobSize::Long, collation: connection },
+    }
+}
+
 /// Stores a user variable. TIMESTAMP and other temporal values become text, as in MySQL. 1037 if the
 /// session's variables would hold more than [`KEPT_LIMIT`](crate::session::KEPT_LIMIT).
 pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType) -> SqlResult<()> {
@@ -344,11 +357,10 @@ pub fn assign(cx: &mut Context<'_>, name: &Arc<str>, value: Value, ty: &SqlType)
         _ => cx.session.variables.collation_connection,
     };
     let variable = match value {
-        // It has the type of the value before, and no characters.
         Value::Null => {
-            let before = cx.session.user_variables.get(&**name).map(|before| before.ty.clone());
-            let number = before.filter(|ty| ty.is_numeric());
-            UserVariable { value, ty: number.unwrap_or(SqlType::Blob { size: LobSize::Long }) }
+            let before = cx.session.user_variables.get(&**name).map(|before| &before.ty);
+            let ty = null_type(ty, before, cx.session.variables.collation_connection);
+            UserVariable { value, ty }
         }
         Value::Int(_) => UserVariable { value, ty: SqlType::BIGINT },
         Value::UInt(_) => UserVariable { value, ty: SqlType::BIGINT_UNSIGNED },

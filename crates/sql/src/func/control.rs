@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 
+use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
+use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, DateTime, SqlType, Value};
 
 use super::{Evaluation, Function, MANY, Typed, function};
 use crate::expr::common::{common, varying};
 use crate::expr::compare::domain_of;
 use crate::expr::convert::year_as_number;
-use crate::expr::{Context, Expr};
+use crate::expr::{Context, Expr, Node};
 use crate::place::At;
 use crate::{SqlAttempt, SqlResult};
 use Evaluation::{Lazy, Nullable, Strict};
@@ -74,7 +76,11 @@ fn isnull_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
     Ok(Typed::never_null(SqlType::INT))
 }
 
-fn grouping_type(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
+fn grouping_type(arguments: &[Expr], _: CollationId) -> SqlResult<Typed> {
+    // MySQL takes no integer, though it may be one that is grouped by.
+    if arguments.iter().any(|argument| matches!(argument.node, Node::Literal(Value::Int(_)))) {
+        return Err(mysql_error!(ER_WRONG_ARGUMENTS, "GROUPING function"));
+    }
     Ok(Typed::nullable(SqlType::BIGINT))
 }
 

@@ -149,9 +149,16 @@ fn uuid_of(text: &[u8]) -> Option<[u8; 16]> {
 fn wrong_uuid<T>(text: &[u8], function: &str) -> SqlResult<T> {
     let shown = match std::str::from_utf8(text) {
         Ok(text) => text.to_owned(),
-        Err(_) => text.iter().map(|byte| format!("\\x{byte:02X}")).collect(),
+        Err(_) => text.iter().map(|byte| shown_byte(*byte)).collect(),
     };
     Err(mysql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, function))
+}
+
+fn shown_byte(byte: u8) -> String {
+    match byte {
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02X}"),
+    }
 }
 
 /// Whether the second argument asks for the parts of the time to be exchanged, so that later UUIDs are greater.

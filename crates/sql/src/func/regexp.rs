@@ -27,24 +27,24 @@ use crate::SqlResult;
 use crate::expr::compare::aggregate_collations;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use Evaluation::Strict;
+use Evaluation::Nullable;
 use pattern::{Flags, Pattern};
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
-    function("regexp_instr", (2, 6), |arguments, _| int(arguments, "regexp_instr"), Strict(regexp_instr)),
-    function("regexp_like", (2, 3), |arguments, _| int(arguments, "regexp_like"), Strict(regexp_like)),
+    function("regexp_instr", (2, 6), |arguments, _| int(arguments, "regexp_instr"), Nullable(regexp_instr)),
+    function("regexp_like", (2, 3), |arguments, _| int(arguments, "regexp_like"), Nullable(regexp_like)),
     function(
         "regexp_replace",
         (3, 6),
         |arguments, connection| text(arguments, connection, "regexp_replace"),
-        Strict(regexp_replace),
+        Nullable(regexp_replace),
     ),
     function(
         "regexp_substr",
         (2, 5),
         |arguments, connection| text(arguments, connection, "regexp_substr"),
-        Strict(regexp_substr),
+        Nullable(regexp_substr),
     ),
 ];
 
@@ -74,7 +74,7 @@ fn int(arguments: &[Expr], operation: &str) -> SqlResult<Typed> {
 
 fn text(arguments: &[Expr], connection: CollationId, operation: &str) -> SqlResult<Typed> {
     check_charsets(arguments, operation)?;
-    Ok(Typed::nullable(text_type(operation, arguments, u64::from(u32::MAX), connection)?))
+    Ok(Typed::nullable(text_type(operation, arguments.part(0..2)?, u64::from(u32::MAX), connection)?))
 }
 
 /// 3995 where a text meets a binary string of variable length. One of type BINARY or BLOB makes a text beside
@@ -239,6 +239,20 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
     })
 }
 
+/// Whether the result is NULL because an argument is. A constant pattern must be one all the same.
+fn is_null(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], operation: &str) -> SqlResult<bool> {
+    if !values.iter().any(Value::is_null) {
+        return Ok(false);
+    }
+    let (pattern, argument) = (values.at(1)?, arguments.at(1)?);
+    if argument.is_constant() && !pattern.is_null() {
+        let ty = super::text_of_length(0, CollationId::UTF8MB4_BIN);
+        let pattern = cx.text(pattern, argument, &ty)?;
+        compile(&pattern, true, &Bytes::new(), operation)?;
+    }
+    Ok(true)
+}
+
 /// `position` and `flags` are the places of those arguments, if the function has them.
 fn search(
     cx: &mut Context<'_>,
@@ -284,11 +298,17 @@ fn integer(cx: &mut Context<'_>, values: &[Value], place: usize, absent: i64) ->
 }
 
 fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if is_null(cx, values, arguments, "regexp_like")? {
+        return Ok(Value::Null);
+    }
     let search = search(cx, values, arguments, "regexp_like", None, 2)?;
     Ok(Value::Int(i64::from(search.program.regex.is_match(&search.text))))
 }
 
 fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
+    if is_null(cx, values, arguments, "regexp_instr")? {
+        return Ok(Value::Null);
+    }
     let search = search(cx, values, arguments, "regexp_instr", Some(2), 5)?;
     let occurrence = integer(cx, values, 3, 1)?.max(1);
     let after = integer(cx, values, 4, 0)? != 0;
@@ -306,6 +326,9 @@ fn regexp_substr(
     arguments: &[Expr],
     call: &Expr,
 ) -> SqlResult<Value> {
+    if is_null(cx, values, arguments, "regexp_substr")? {
+        return Ok(Value::Null);
+    }
     let search = search(cx, values, arguments, "regexp_substr", Some(2), 4)?;
     let occurrence = integer(cx, values, 3, 1)?.max(1);
     let found = search.occurrence(cx, occurrence)?;
@@ -322,6 +345,9 @@ fn regexp_replace(
     arguments: &[Expr],
     call: &Expr,
 ) -> SqlResult<Value> {
+    if is_null(cx, values, arguments, "regexp_replace")? {
+        return Ok(Value::Null);
+    }
     let search = search(cx, values, arguments, "regexp_replace", Some(3), 5)?;
     let occurrence = integer(cx, values, 4, 0)?.max(0) as usize;
     let template_type = super::text_of_length(0, search.read_as);

@@ -263,8 +263,9 @@ fn char_of(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<
         }
     }
     let charset = call.ty.collation().get().charset;
-    if charset.valid_len(&out) < out.len() {
-        let shown = String::from_utf8_lossy(&edit::hex(&out)).into_owned();
+    let bad = out.tail(charset.valid_len(&out))?;
+    if !bad.is_empty() {
+        let shown: String = bad.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
         cx.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
         return Ok(Value::Null);
     }
@@ -668,6 +669,11 @@ fn padded(
     let count = cx.to_i64(values.at(1)?.as_ref())?;
     let with = cx.text(values.at(2)?, arguments.at(2)?, &call.ty)?;
     let limit = cx.packet_limit();
+    // MySQL reckons with the longest characters that there are.
+    let most = usize::try_from(count).unwrap_or(0).saturating_mul(charset.max_bytes() as usize);
+    if most > limit {
+        return Ok(cx.too_large(if side == Side::Left { "lpad" } else { "rpad" }));
+    }
     match cx.watched(|watch| edit::pad(charset, &text, count, &with, (side, limit), watch))? {
         Some(out) => Ok(Value::bytes(out)),
         None if count < 0 => Ok(Value::Null),

@@ -76,12 +76,17 @@ impl Binder<'_> {
             local: above.local,
             keep: Vec::new(),
             rollup: above.rollup,
+            is_order: false,
             level: above.rollup.then_some(group.len() + above.scope.aggregates.len()),
         };
-        let keys = keys.iter_mut().map(|key| &mut key.expr);
-        for expr in output.iter_mut().chain(having).chain(keys) {
+        for expr in output.iter_mut().chain(having) {
             regroup.expr(expr)?;
         }
+        regroup.is_order = true;
+        for key in keys {
+            regroup.expr(&mut key.expr)?;
+        }
+        regroup.is_order = false;
         let mut replaced = Ok(());
         for window in windows {
             window.exprs_mut(&mut |expr| {
@@ -131,6 +136,8 @@ struct Regroup<'r> {
     keep: Vec<usize>,
     /// WITH ROLLUP: constants, too, are NULL where they are summed up.
     rollup: bool,
+    /// In ORDER BY, where a constant that is a part of an expression is none that is grouped by.
+    is_order: bool,
     /// The column of the groups' slot that says how many of a group's values are its own, with ROLLUP: after the aggregates.
     level: Option<usize>,
 }
@@ -138,7 +145,7 @@ struct Regroup<'r> {
 impl Regroup<'_> {
     fn expr(&mut self, expr: &mut Expr) -> SqlResult<()> {
         self.groupings(expr)?;
-        self.replace(expr);
+        self.replace(expr, !self.is_order || matches!(expr.node, Node::Literal(_)));
         let mut slots = Vec::new();
         expr_slots(self.binder, expr, &mut slots);
         for slot in slots.into_iter().filter(|slot| self.local.contains(slot)) {
@@ -160,14 +167,9 @@ impl Regroup<'_> {
                 Expr::computed(node, SqlType::BIGINT, false)
             }));
             for (number, argument) in arguments.iter().enumerate() {
-                let is_constant = matches!(argument.node, Node::Literal(_));
-                // MySQL takes no integer, though it may be one that is grouped by.
-                let is_integer = matches!(argument.node, Node::Literal(Value::Int(_)));
-                let place = self.group.iter().position(|known| !is_integer && known == argument);
-                let place = place.ok_or_else(|| match is_constant {
-                    true => mysql_error!(ER_WRONG_ARGUMENTS, "GROUPING function"),
-                    false => mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1),
-                })?;
+                let place = self.group.iter().position(|known| known == argument);
+                let place =
+                    place.ok_or_else(|| mysql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, number + 1))?;
                 places.push(Expr::int(place as i64));
             }
             match self.level {
@@ -185,15 +187,15 @@ impl Regroup<'_> {
         result
     }
 
-    /// Group expressions and aggregates become columns of the groups' slot.
-    fn replace(&self, expr: &mut Expr) {
+    /// Group expressions and aggregates become columns of the groups' slot; constants too, if they may.
+    fn replace(&self, expr: &mut Expr, constants: bool) {
         match &expr.node {
             Node::Column { slot, .. } if *slot == self.slot => return,
             // Its arguments are the places of group expressions by now, no constants that may be grouped by.
             Node::Call { function, .. } if function.name == GROUPING => return,
             _ => {}
         }
-        let may_be_grouped = self.rollup || !matches!(expr.node, Node::Literal(_));
+        let may_be_grouped = self.rollup && constants || !matches!(expr.node, Node::Literal(_));
         if may_be_grouped && let Some(position) = self.group.iter().position(|known| known == expr) {
             let name: std::sync::Arc<str> = format!("{expr}").into();
             let computed = !expr.is_field();
@@ -201,7 +203,7 @@ impl Regroup<'_> {
             expr.nullable = true;
             return;
         }
-        expr.children_mut(&mut |child| self.replace(child));
+        expr.children_mut(&mut |child| self.replace(child, constants));
     }
 }
 

@@ -70,6 +70,13 @@ fn opaque(cx: &mut Context<'_>, bytes: &[u8], ty: &SqlType) -> SqlResult<Json> {
         SqlType::Binary { .. } | SqlType::Blob { .. } => ty.wire_code(),
         _ => VARBINARY,
     };
+    opaque_of(cx, bytes, number)
+}
+
+/// What MySQL says that the bytes of a user variable are.
+const MEDIUM_BLOB: u8 = 250;
+
+fn opaque_of(cx: &mut Context<'_>, bytes: &[u8], number: u8) -> SqlResult<Json> {
     Ok(Json::String(format!("base64:type{number}:{}", crate::func::base64::lines(cx, bytes)?)))
 }
 
@@ -88,7 +95,10 @@ pub fn to_json(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<Js
             cx.read_json(text, Form::Normal)?.unwrap_or(Json::Null)
         }
         Value::Bytes(text) if expr.ty.is_string() && expr.ty.collation() == CollationId::BINARY => {
-            opaque(cx, text, &expr.ty)?
+            match expr.node {
+                Node::UserVariable(_) => opaque_of(cx, text, MEDIUM_BLOB)?,
+                _ => opaque(cx, text, &expr.ty)?,
+            }
         }
         Value::Bit { .. } => opaque(cx, &text_of(value, &expr.ty), &expr.ty)?,
         Value::Bytes(_) | Value::Enum(_) | Value::Set(_) => Json::String(utf8_text(cx, value, expr)?),

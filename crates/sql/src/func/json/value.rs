@@ -7,6 +7,7 @@ use palisade_catalog::types::IntWidth;
 use palisade_catalog::{SqlType, Value};
 
 use super::{Arguments, document_error, json};
+use crate::expr::convert::text_of;
 use crate::expr::{CastTarget, Context, Expr, Node};
 use crate::func::{Evaluation, Function, function};
 use crate::place::At;
@@ -31,23 +32,47 @@ pub enum OnProblem {
 
 /// The result where a problem has come up, of the clause in two arguments.
 fn answer(cx: &mut Context<'_>, clause: &[Expr], problem: SqlError) -> SqlAttempt<Value> {
-    let Node::Literal(Value::Int(how)) = clause.at(0)?.node else { return Err(problem.into()) };
-    match how {
+    match clause_of(clause)? {
         how if how == OnProblem::Null as i64 => Ok(Value::Null),
-        how if how == OnProblem::Default as i64 => {
-            // a default that is no value of the type is an error
-            let strict = std::mem::replace(&mut cx.strict, true);
-            let default = clause.at(1)?.eval(cx);
-            cx.strict = strict;
-            default
-        }
+        how if how == OnProblem::Default as i64 => default(cx, clause),
         _ => Err(problem.into()),
     }
+}
+
+/// What a clause asks for: one of [`OnProblem`].
+fn clause_of(clause: &[Expr]) -> SqlResult<i64> {
+    match clause.at(0)?.node {
+        Node::Literal(Value::Int(how)) => Ok(how),
+        _ => Err(SqlError::internal("a clause of JSON_VALUE is no literal")),
+    }
+}
+
+/// The default of a clause. One that is no value of the type is an error, and a year has four digits.
+fn default(cx: &mut Context<'_>, clause: &[Expr]) -> SqlAttempt<Value> {
+    let default = clause.at(1)?;
+    if let Node::Cast { operand, target: CastTarget::Year } = &default.node
+        && let Node::Literal(value) = &operand.node
+    {
+        let year = Json::String(String::from_utf8_lossy(&text_of(value, &operand.ty)).into_owned());
+        if year_of(cx, &year)?.is_none() {
+            return Err(mysql_error!(ER_DATA_OUT_OF_RANGE, "YEAR", "json_value").into());
+        }
+    }
+    let strict = std::mem::replace(&mut cx.strict, true);
+    let value = default.eval(cx);
+    cx.strict = strict;
+    value
 }
 
 fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttempt<Value> {
     let values = [arguments.at(0)?.eval(cx)?, arguments.at(1)?.eval(cx)?];
     let (on_empty, on_error) = (arguments.part(2..4)?, arguments.part(4..6)?);
+    for clause in [on_empty, on_error] {
+        // As in MySQL a wrong default is an error where it is not needed, too.
+        if clause_of(clause)? == OnProblem::Default as i64 {
+            default(cx, clause)?;
+        }
+    }
     let read = Arguments { function: "json_value", values: &values, exprs: arguments };
     if arguments.at(0)?.ty != SqlType::Json && !values.at(0)?.is_null() {
         // a binary string is refused whatever the clauses say
@@ -57,7 +82,13 @@ fn json_value(cx: &mut Context<'_>, arguments: &[Expr], call: &Expr) -> SqlAttem
     let document = match cx.attempt(document)? {
         Ok(Some(document)) => document,
         Ok(None) => return Ok(Value::Null),
-        Err(error) => return answer(cx, on_error, document_error(error, 1, "json_value")),
+        Err(error) => {
+            let error = document_error(error, 1, "json_value");
+            if clause_of(on_error)? != OnProblem::Error as i64 {
+                cx.session.warnings.warn(error.clone());
+            }
+            return answer(cx, on_error, error);
+        }
     };
     let Some(path) = read.path(cx, 1)? else { return Ok(Value::Null) };
     let found = super::found(cx, &path, &document, true);
@@ -92,7 +123,7 @@ fn type_name(ty: &SqlType) -> &'static str {
 }
 
 /// The year that a number or the text of one is: 0 and 1901 to 2155 are years.
-fn year(cx: &mut Context<'_>, value: &Json) -> SqlResult<Option<Value>> {
+fn year_of(cx: &mut Context<'_>, value: &Json) -> SqlResult<Option<Value>> {
     let year = match value {
         Json::Int(number) => Some(*number),
         Json::Double(number) => Some(number.round_ties_even() as i64),
@@ -137,7 +168,7 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
         SqlType::Date => CastTarget::Date,
         SqlType::Time { fsp } => CastTarget::Time { fsp: *fsp },
         SqlType::DateTime { fsp } => CastTarget::DateTime { fsp: *fsp },
-        SqlType::Year => return year(cx, value),
+        SqlType::Year => return year_of(cx, value),
         _ => {
             let text = match value {
                 Json::String(text) => text.clone().into_bytes(),
