@@ -9,6 +9,10 @@
 //! latches header and map, extends the file, gets the pages their frames - and changes nothing, so that a full disk is an
 //! error at a time when an error is possible; [`Reservation::allocate`] and [`free`] then cannot fail.
 //!
+//! The maps are not believed blindly. A page that they call free and that holds something is another owner's: it is
+//! looked at before it is given out, which costs a read if it has been in use before and is not in memory. And a mark
+//! far behind the end of the file does not make the file grow.
+//!
 //! Where a page comes from, given a page that it should be near to:
 //! the rest of that page's extent; a wholly free extent; if scattered free pages make up an eighth of the space (and
 //! four extents), one of those; a new extent at the high-water mark; when the disk is full, any free page.
@@ -39,8 +43,15 @@ pub const SPACE_VERSION: u32 = 1;
 /// The first growth is to so many pages: the header and what a table with one index needs, 64 KiB.
 const FIRST_PAGES: u32 = 4;
 
+/// A power cut takes pages from the end of a file that were allocated and never written, at most so many: the log speaks
+/// of all others.
+const MOST_LOST_PAGES: u32 = 2 * EXTENT_PAGES;
+
 /// Scattered free pages that are worth using up in any space, however small: four indexes may each have an extent begun.
 const SCATTERED_LEAST: u32 = 4 * EXTENT_PAGES;
+
+const IN_USE: &str = "a page in use is free according to its map";
+const NO_MAP: &str = "not an extent map";
 
 /// The header's page.
 pub const HEADER: PageNo = PageNo(0);
@@ -60,14 +71,15 @@ pub fn format_space(log: &Arc<Log>, space: &Space) -> Attempt<()> {
     Ok(())
 }
 
-/// Checks that an attached file is a space, and that it is as long as its header says: the length of a file may be lost in
-/// a crash. Waits for: its header to be read, the file to be extended.
+/// Checks that an attached file is a space, and gives it the length back that its header speaks of: that may be lost in a
+/// crash. If more is missing than that explains, what is there can be read. Waits for: its header to be read, the file to
+/// be extended.
 pub fn open_space(space: &Space) -> Attempt<()> {
-    let header = space.shared(HEADER).map_err(Blocked::up)?;
-    check_header(&header).map_err(|what| Error::Corrupted { page: header.id(), what })?;
-    let high_water = HeaderView(&header).high_water();
-    drop(header);
-    space.ensure_allocated(high_water).map_err(Blocked::up)
+    let high_water = usage(space)?.high_water;
+    match check_high_water(high_water, space) {
+        Ok(()) => space.ensure_allocated(high_water).map_err(Blocked::up),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Pages of the space below its high-water mark, and how many of them are free.
@@ -106,6 +118,8 @@ pub fn usage(space: &Space) -> Attempt<SpaceUsage> {
 /// to be read, the file to be extended.
 pub fn ensure_free(space: &Space, pages: u32) -> Attempt<()> {
     let usage = usage(space)?;
+    let corrupted = |what| Error::Corrupted { page: space.page_id(HEADER), what };
+    check_high_water(usage.high_water, space).map_err(corrupted)?;
     let beyond = space.pages().saturating_sub(usage.high_water);
     match usage.scattered.saturating_add(beyond) >= pages {
         true => Ok(()),
@@ -151,10 +165,17 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
 }
 
 /// Gives the room of the extent that begins at `first` back to the disk, if it has been wholly free ever since [`free_extents`] named
-/// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map to
-/// be read. Blocks: for the file system.
+/// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map
+/// and its pages to be read. Blocks: for the file system.
 pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
     let (group, in_group) = locate(first);
+    let pages = (first.0..first.0.saturating_add(EXTENT_PAGES)).map(PageNo);
+    space.read_ahead(pages.clone());
+    for page in pages {
+        if !space.has_unused(page, is_unused).map_err(Blocked::up)? {
+            return Err(Error::Corrupted { page: space.page_id(map_page(group)), what: IN_USE }.into());
+        }
+    }
     let map = shared_map(space, group)?;
     if MapView(&map).extent(in_group / EXTENT_PAGES) == 0 {
         space.give_back(first, EXTENT_PAGES, map).map_err(Error::from)?;
@@ -168,7 +189,7 @@ fn shared_map(space: &Space, group: u32) -> Attempt<SharedPage<'_>> {
     match map.page_type() {
         page_type::SPACE_HEADER if group == 0 => Ok(map),
         page_type::EXTENT_MAP if group > 0 => Ok(map),
-        _ => Err(Error::Corrupted { page: map.id(), what: "not an extent map" }.into()),
+        _ => Err(Error::Corrupted { page: map.id(), what: NO_MAP }.into()),
     }
 }
 
@@ -187,6 +208,19 @@ pub(crate) fn check_header(page: &Page) -> Result<(), &'static str> {
         return Err("impossible high-water mark");
     }
     Ok(())
+}
+
+/// Checks that the file has the pages that the header says have been in use: it grows before the mark does.
+fn check_high_water(high_water: u32, space: &Space) -> Result<(), &'static str> {
+    match high_water.saturating_sub(space.pages()) <= MOST_LOST_PAGES {
+        true => Ok(()),
+        false => Err("the high-water mark is behind the end of the file"),
+    }
+}
+
+/// Whether a page may be one that is in no use.
+fn is_unused(page: &Page) -> bool {
+    matches!(page.page_type(), page_type::FREE | page_type::GIVEN_UP)
 }
 
 /// The group of a page and its position there.
@@ -323,6 +357,8 @@ pub fn reserve_beyond<'a>(
     assert!((1..=EXTENT_PAGES).contains(&count), "more than an extent at once");
     let header = mtr.exclusive(space, HEADER)?;
     check_header(mtr.page(header)).map_err(|what| mtr.corrupted(header, what))?;
+    let high_water = HeaderView(mtr.page(header)).high_water();
+    check_high_water(high_water, space).map_err(|what| mtr.corrupted(header, what))?;
     let mut reservation =
         Reservation { space: space.id(), header, growth: SmallVec::new(), pages: SmallVec::new(), kept };
     let mut near = near;
@@ -470,7 +506,7 @@ impl Reservation {
         }
         let map = mtr.exclusive(space, map_page(group))?;
         if mtr.page(map).page_type() != page_type::EXTENT_MAP {
-            return Err(mtr.corrupted(map, "not an extent map").into());
+            return Err(mtr.corrupted(map, NO_MAP).into());
         }
         Ok(map)
     }
@@ -509,7 +545,7 @@ impl Reservation {
             Err(blocked) => return Err(blocked.up()),
         };
         let new_map = match in_group {
-            0 => Some(mtr.hold(space.create(map_page(group)).map_err(Blocked::up)?)),
+            0 => Some(self.unused(mtr, space, map_page(group), self.header)?),
             _ => None,
         };
         let map = match new_map {
@@ -532,12 +568,29 @@ impl Reservation {
         let number = PageNo(group * GROUP_PAGES + in_group);
         let is_new_map = self.growth.iter().any(|growth| growth.new_map == Some(map));
         let in_use = !is_new_map && MapView(mtr.page(map)).in_use(in_group);
-        if in_use || mtr.find(space.page_id(number)).is_some() {
-            return Err(mtr.corrupted(map, "a page in use is free according to its map").into());
+        if in_use {
+            return Err(mtr.corrupted(map, IN_USE).into());
         }
-        let page = mtr.hold(space.create(number).map_err(Blocked::up)?);
+        let page = self.unused(mtr, space, number, map)?;
         self.pages.push(Reserved { page, map, in_group });
         Ok(number)
+    }
+
+    /// Holds a page that `said_by` says is free.
+    fn unused<'a>(
+        &self,
+        mtr: &mut Mtr<'a>,
+        space: &'a Space,
+        number: PageNo,
+        said_by: Handle,
+    ) -> Attempt<Handle> {
+        if mtr.find(space.page_id(number)).is_some() {
+            return Err(mtr.corrupted(said_by, IN_USE).into());
+        }
+        match space.create_unused(number, is_unused).map_err(Blocked::up)? {
+            Some(page) => Ok(mtr.hold(page)),
+            None => Err(mtr.corrupted(said_by, IN_USE).into()),
+        }
     }
 
     /// The space the pages are in.
@@ -585,6 +638,9 @@ pub fn prepare_free<'a>(mtr: &mut Mtr<'a>, space: &'a Space, page: PageNo) -> At
     let header = mtr.exclusive(space, HEADER)?;
     check_header(mtr.page(header)).map_err(|what| mtr.corrupted(header, what))?;
     let map = mtr.exclusive(space, map_page(group))?;
+    if group > 0 && mtr.page(map).page_type() != page_type::EXTENT_MAP {
+        return Err(mtr.corrupted(map, NO_MAP).into());
+    }
     if !MapView(mtr.page(map)).in_use(in_group) || page.0 >= HeaderView(mtr.page(header)).high_water() {
         return Err(mtr.corrupted(map, "a page to be freed is free already").into());
     }

@@ -211,6 +211,13 @@ impl<'a> ExclusivePage<'a> {
         ExclusivePage { place, content: Content::Recreated }
     }
 
+    /// The content of a page that nothing was done to is to be forgotten.
+    pub(crate) fn recreate(mut self) -> Self {
+        assert!(self.content == Content::Unchanged, "what was changed is not forgotten");
+        self.content = Content::Recreated;
+        self
+    }
+
     /// As [`existing`](Self::existing), for a page in a frame that holds nothing yet.
     pub(crate) fn new(place: Place<'a>) -> Self {
         NEW_PAGES.with(|held| held.set(held.get() + 1));
@@ -250,6 +257,7 @@ impl<'a> ExclusivePage<'a> {
         if self.content == Content::New {
             no_longer_new();
             metrics::BUFFER_PAGES_CREATED.increment();
+            self.place.space.gets_content(self.place.id.page);
         }
         let id = self.place.id;
         self.page_mut().format(id);

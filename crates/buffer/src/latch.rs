@@ -14,6 +14,10 @@
 //! A latch is held for microseconds and never across a wait (guards are `!Send`), so whoever finds it taken spins a
 //! little, then yields the processor to the holder.
 //!
+//! Threads that latch several pages do so in an order that rules deadlocks out, as long as pages say of each other what
+//! is true. A damaged page can lead two threads to each other's pages. So a thread that may hold other latches waits
+//! *patiently*: not for ever. It then gives back what it holds, and comes again.
+//!
 //! # Why it is right
 //!
 //! Shared and exclusive exclude each other because every transition is a compare-and-swap of the whole word, taken
@@ -52,6 +56,12 @@ pub(crate) struct Backoff {
 
 /// Rounds of doubling spins before the first yield: 2^6 - 1 pauses, about a microsecond or two.
 const SPIN_ROUNDS: u32 = 6;
+/// So many rounds a caller waits that can give back what it holds and come again: some ten milliseconds of
+/// yields. A holder that has its processor needs microseconds.
+#[cfg(not(loom))]
+const PATIENT_ROUNDS: u32 = 1 << 16;
+#[cfg(loom)]
+const PATIENT_ROUNDS: u32 = u32::MAX;
 /// In debug builds: so many yields mean that the holder will never give back (usually the same thread, twice).
 #[cfg(all(debug_assertions, not(loom)))]
 const HOPELESS_ROUNDS: u32 = 5_000_000;
@@ -59,6 +69,15 @@ const HOPELESS_ROUNDS: u32 = 5_000_000;
 impl Backoff {
     pub(crate) fn new() -> Self {
         Backoff { rounds: 0 }
+    }
+
+    /// As [`wait`](Self::wait), until it is not worth it to wait on; then false.
+    pub(crate) fn wait_patiently(&mut self) -> bool {
+        if self.rounds >= PATIENT_ROUNDS {
+            return false;
+        }
+        self.wait();
+        true
     }
 
     pub(crate) fn wait(&mut self) {
@@ -78,24 +97,37 @@ impl Backoff {
     }
 }
 
+/// Tries again until it is done; false if it is not worth it to wait on.
+#[cold]
+fn patiently(done: impl Fn() -> bool) -> bool {
+    let mut backoff = Backoff::new();
+    while backoff.wait_patiently() {
+        if done() {
+            return true;
+        }
+    }
+    false
+}
+
 impl Latch {
-    /// The version to read under, once nobody holds the latch exclusively.
+    /// The version to read under, once no other thread holds the latch exclusively; `None` if it is not worth it to
+    /// wait on.
     #[inline]
-    pub(crate) fn optimistic(&self) -> Version {
+    pub(crate) fn optimistic(&self) -> Option<Version> {
         let word = self.0.load(Ordering::Acquire);
-        if word & EXCLUSIVE == 0 { Version(word & VERSION_MASK) } else { self.optimistic_slow() }
+        if word & EXCLUSIVE == 0 { Some(Version(word & VERSION_MASK)) } else { self.optimistic_slow() }
     }
 
     #[cold]
-    fn optimistic_slow(&self) -> Version {
+    fn optimistic_slow(&self) -> Option<Version> {
         let mut backoff = Backoff::new();
-        loop {
-            backoff.wait();
+        while backoff.wait_patiently() {
             let word = self.0.load(Ordering::Acquire);
             if word & EXCLUSIVE == 0 {
-                return Version(word & VERSION_MASK);
+                return Some(Version(word & VERSION_MASK));
             }
         }
+        None
     }
 
     /// The word, about to be compared and swapped.
@@ -133,16 +165,10 @@ impl Latch {
         false
     }
 
-    /// One more shared holder.
+    /// One more shared holder; false if it is not worth it to wait on.
     #[inline]
-    pub(crate) fn lock_shared(&self) {
-        if !self.try_lock_shared() {
-            let mut backoff = Backoff::new();
-            while {
-                backoff.wait();
-                !self.try_lock_shared()
-            } {}
-        }
+    pub(crate) fn lock_shared_patiently(&self) -> bool {
+        self.try_lock_shared() || patiently(|| self.try_lock_shared())
     }
 
     /// Gives a shared hold back.
@@ -159,7 +185,13 @@ impl Latch {
         word & (EXCLUSIVE | SHARED_MASK) == 0 && self.take_exclusive(word)
     }
 
-    /// The exclusive holder.
+    /// The exclusive holder; false if it is not worth it to wait on.
+    #[inline]
+    pub(crate) fn lock_exclusive_patiently(&self) -> bool {
+        self.try_lock_exclusive() || patiently(|| self.try_lock_exclusive())
+    }
+
+    /// The exclusive holder, of a page that is not in memory: such a latch is held for a few instructions.
     #[inline]
     pub(crate) fn lock_exclusive(&self) {
         if !self.try_lock_exclusive() {
@@ -198,11 +230,14 @@ impl Latch {
             {
                 return true;
             }
-            backoff.wait();
+            if !backoff.wait_patiently() {
+                return false;
+            }
         }
     }
 
-    /// From optimistic to exclusive, if nothing has changed since `version`; waits for shared holders to leave.
+    /// From optimistic to exclusive, if nothing has changed since `version`; waits for shared holders to leave. False if
+    /// something has, or it is not worth it to wait on.
     #[inline]
     pub(crate) fn upgrade_exclusive(&self, version: Version) -> bool {
         let mut backoff = Backoff::new();
@@ -214,7 +249,9 @@ impl Latch {
             if word & SHARED_MASK == 0 && self.take_exclusive(word) {
                 return true;
             }
-            backoff.wait();
+            if !backoff.wait_patiently() {
+                return false;
+            }
         }
     }
 
@@ -237,8 +274,8 @@ mod tests {
     #[test]
     fn modes_exclude_each_other_and_only_changes_invalidate() {
         let latch = Latch::default();
-        let version = latch.optimistic();
-        latch.lock_shared();
+        let version = latch.optimistic().unwrap();
+        assert!(latch.lock_shared_patiently());
         assert!(latch.try_lock_shared() && !latch.try_lock_exclusive());
         assert!(latch.validate(version), "shared holders change nothing");
         latch.unlock_shared();
@@ -252,7 +289,7 @@ mod tests {
         assert!(
             !latch.validate(version) && !latch.upgrade_shared(version) && !latch.upgrade_exclusive(version)
         );
-        assert!(latch.upgrade_shared(latch.optimistic()));
+        assert!(latch.upgrade_shared(latch.optimistic().unwrap()));
         latch.unlock_shared();
     }
 
@@ -260,7 +297,7 @@ mod tests {
     fn the_version_comes_round_without_touching_the_other_bits() {
         let latch = Latch(AtomicU64::new(VERSION_MASK | EXCLUSIVE));
         latch.unlock_exclusive(true);
-        assert_eq!(latch.optimistic(), Version(0));
+        assert_eq!(latch.optimistic().unwrap(), Version(0));
         assert!(latch.try_lock_exclusive());
     }
 }
@@ -313,7 +350,7 @@ mod loom_tests {
                     }
                 })
             };
-            let version = page.latch.optimistic();
+            let version = page.latch.optimistic().unwrap();
             let [a, b] = page.read();
             if page.latch.validate(version) {
                 assert_eq!(a, b);
@@ -384,7 +421,7 @@ mod loom_tests {
         model(|| {
             let page = Arc::new(Page::default());
             let try_increment = |page: &Page| {
-                let version = page.latch.optimistic();
+                let version = page.latch.optimistic().unwrap();
                 let [seen, _] = page.read();
                 let upgraded = page.latch.upgrade_exclusive(version);
                 if upgraded {
@@ -416,7 +453,7 @@ mod loom_tests {
                     page.latch.unlock_exclusive(true);
                 })
             };
-            let version = page.latch.optimistic();
+            let version = page.latch.optimistic().unwrap();
             let [seen, _] = page.read();
             if page.latch.upgrade_shared(version) {
                 assert_eq!(page.read(), [seen, seen]);

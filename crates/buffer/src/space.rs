@@ -60,6 +60,10 @@ pub struct Space {
     table: PageTable,
     /// Pages the file has room for; 0 once detached.
     pages: AtomicU32,
+    /// Pages from here on have never had content.
+    unused_from: AtomicU32,
+    /// Whether `empty` may have members.
+    has_empty: AtomicBool,
     /// Whether there may be pages below the end of the file that have no room on the disk.
     has_holes: AtomicBool,
     file: Arc<dyn File>,
@@ -76,6 +80,8 @@ struct Slow {
     /// Runs of pages that are being given room again, by their first page; and those that have it since they were asked about.
     backing: HashMap<PageNo, Pending>,
     backed: HashSet<PageNo>,
+    /// Pages that were read in order to be created, and hold nothing that is whole.
+    empty: HashSet<PageNo>,
 }
 
 /// Something an I/O thread does or did for callers that will come again.
@@ -126,6 +132,13 @@ fn ask(all: &mut HashMap<PageNo, Pending>, first: PageNo, now: Duration) -> Opti
     answer
 }
 
+/// The latch of a page is held for so long that its holder may want something that the caller holds: the caller is to
+/// give that back and to come again.
+#[cold]
+fn come_again() -> Blocked<Error> {
+    Blocked::yielding()
+}
+
 impl Space {
     pub(crate) fn new(id: SpaceId, file: Arc<dyn File>, core: Arc<Core>) -> io::Result<Arc<Self>> {
         let pages = pages_in(file.len()?);
@@ -133,6 +146,8 @@ impl Space {
             id,
             table: PageTable::new(),
             pages: AtomicU32::new(pages),
+            unused_from: AtomicU32::new(pages),
+            has_empty: AtomicBool::new(false),
             has_holes: AtomicBool::new(false),
             file,
             core,
@@ -171,7 +186,7 @@ impl Space {
         let entry = self.entry(page)?;
         requests::count();
         loop {
-            let version = entry.latch.optimistic();
+            let version = entry.latch.optimistic().ok_or_else(come_again)?;
             if let Some(frame) = entry.frame() {
                 entry.touch();
                 return Ok(OptimisticPage::new(self.place(entry, page, frame), version));
@@ -186,7 +201,9 @@ impl Space {
         let entry = self.entry(page)?;
         requests::count();
         loop {
-            entry.latch.lock_shared();
+            if !entry.latch.lock_shared_patiently() {
+                return Err(come_again());
+            }
             if let Some(frame) = entry.frame() {
                 entry.touch();
                 return Ok(SharedPage::new(self.place(entry, page, frame)));
@@ -202,7 +219,9 @@ impl Space {
         let entry = self.entry(page)?;
         requests::count();
         loop {
-            entry.latch.lock_exclusive();
+            if !entry.latch.lock_exclusive_patiently() {
+                return Err(come_again());
+            }
             if let Some(frame) = entry.frame() {
                 entry.touch();
                 return Ok(ExclusivePage::existing(self.place(entry, page, frame)));
@@ -218,7 +237,9 @@ impl Space {
         let entry = self.entry(page)?;
         requests::count();
         loop {
-            entry.latch.lock_exclusive();
+            if !entry.latch.lock_exclusive_patiently() {
+                return Err(come_again());
+            }
             if let Some(frame) = entry.frame() {
                 entry.touch();
                 return Ok(ExclusivePage::recreated(self.place(entry, page, frame)));
@@ -241,6 +262,68 @@ impl Space {
             entry.set_frame(Some(frame));
             entry.set_heat(LOADED);
             return Ok(ExclusivePage::new(self.place(entry, page, frame)));
+        }
+    }
+
+    /// As [`create`](Self::create), for a page that is said to be in no use: `None` if what it holds is not what
+    /// `is_unused` expects. Waits for: a free frame; the page to be read, if it may ever have been written.
+    pub fn create_unused(
+        &self,
+        page: PageNo,
+        is_unused: impl Fn(&Page) -> bool,
+    ) -> Attempt<Option<ExclusivePage<'_>>, Error> {
+        if self.is_known_empty(page) {
+            return self.create(page).map(Some);
+        }
+        match self.exclusive(page) {
+            Ok(present) => Ok(is_unused(&present).then(|| present.recreate())),
+            Err(blocked) => match self.is_empty(page, blocked)? {
+                true => self.create(page).map(Some),
+                false => Ok(None),
+            },
+        }
+    }
+
+    /// Whether a page holds what `is_unused` expects, or cannot be read, or was never written. Waits for: the page to be
+    /// read, if it may ever have been written.
+    pub fn has_unused(&self, page: PageNo, is_unused: impl Fn(&Page) -> bool) -> Attempt<bool, Error> {
+        if self.is_known_empty(page) {
+            return Ok(true);
+        }
+        match self.shared(page) {
+            Ok(present) => Ok(is_unused(&present)),
+            Err(blocked) => self.is_empty(page, blocked),
+        }
+    }
+
+    /// Whether a page has never had content, or none was found there.
+    fn is_known_empty(&self, page: PageNo) -> bool {
+        page.0 >= self.unused_from.load(Ordering::Acquire)
+            || self.has_empty.load(Ordering::Acquire) && self.slow.lock().empty.contains(&page)
+    }
+
+    /// Of a page that cannot be had: whether it holds nothing that is whole. That is remembered, because such a page
+    /// does not stay in memory, and a caller that wants several would have them read by turns without end.
+    fn is_empty(&self, page: PageNo, blocked: Blocked<Error>) -> Attempt<bool, Error> {
+        match blocked {
+            Blocked::Error(Error::Corrupted {
+                reason: Corruption::Checksum { .. } | Corruption::WrongPage { .. } | Corruption::Zeroed,
+                ..
+            }) => {
+                self.slow.lock().empty.insert(page);
+                self.has_empty.store(true, Ordering::Release);
+                Ok(true)
+            }
+            Blocked::Error(Error::Corrupted { reason: Corruption::Content(_), .. }) => Ok(false),
+            blocked => Err(blocked),
+        }
+    }
+
+    /// A page that was created gets its first content.
+    pub(crate) fn gets_content(&self, page: PageNo) {
+        self.unused_from.fetch_max(page.0.saturating_add(1), Ordering::AcqRel);
+        if self.has_empty.load(Ordering::Acquire) {
+            self.slow.lock().empty.remove(&page);
         }
     }
 

@@ -215,7 +215,7 @@ struct FoundDictionary {
 fn find_dictionary(base: &Base, trx: &Arc<TrxSystem>, registry: &Registry) -> Result<FoundDictionary, Error> {
     let read = || {
         let system = attached(base, SYSTEM_SPACE)?;
-        restore_length(&system)?;
+        retry_blocking(|| alloc::open_space(&system))?;
         let tree = Tree::open(base.log.clone(), system.clone(), rebuild::root_of(&system)?, DICTIONARY_INDEX);
         registry.add(0, [&tree]);
         let (schemas, defs) = read_dictionary(trx, &tree)?;
@@ -425,7 +425,7 @@ fn open_undo(base: &Base) -> Result<(Arc<TrxSystem>, Vec<Trx>), Error> {
     }
     let open = || {
         let undo = attached(base, UNDO_SPACE)?;
-        restore_length(&undo)?;
+        retry_blocking(|| alloc::open_space(&undo))?;
         Ok(TrxSystem::open(base.log.clone(), undo, clock)?)
     };
     open().map_err(|error: Error| match error.is_damage() {
@@ -495,14 +495,6 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
     }
 }
 
-/// Gives a file the length back that its header speaks of. A power cut may have taken pages from its end that were
-/// allocated and never written; recovery makes only those again that the log speaks of.
-fn restore_length(space: &Arc<Space>) -> Result<(), Error> {
-    let usage = retry_blocking(|| alloc::usage(space))?;
-    retry_blocking(|| space.ensure_allocated(usage.high_water))?;
-    Ok(())
-}
-
 /// Opens a table. One whose file is missing, or whose first pages are damaged, is opened all the same: the
 /// others must be served, and it can be dropped. Every other use of it is answered with what is wrong; but
 /// with force its rows are read, which takes none of the first pages.
@@ -538,7 +530,6 @@ fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runti
         base.pool.step()?;
     }
     retry_blocking(|| alloc::open_space(space))?;
-    restore_length(space)?;
     free_loose_trees(&base.log, space, def)?;
     Runtime::open(base.log.clone(), space.clone(), def.auto_increment)
 }

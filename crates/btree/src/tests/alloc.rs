@@ -213,3 +213,90 @@ fn a_header_that_counts_too_many_free_pages_means_none_in_use() {
     assert_eq!(in_use(), 0);
     assert_ne!(verify_space(&store.space, &PageSet::new()).unwrap(), []);
 }
+
+fn apply_to_header(store: &Store, ops: &[PageOp<'_>]) {
+    let mut mtr = store.run(|| Mtr::begin(&store.log, 1000)).unwrap();
+    let header = store.run(|| mtr.exclusive(&store.space, PageNo(0))).unwrap();
+    for op in ops {
+        mtr.apply(header, *op);
+    }
+    mtr.commit(|_| {});
+}
+
+fn is_refused(store: &Store, near: PageNo) -> bool {
+    let refused = |result: Result<Vec<PageNo>, Error>| match result {
+        Err(Error::Corrupted { page, .. }) => page.page == PageNo(0),
+        _ => false,
+    };
+    refused(allocate(store, near, 1)) && refused(allocate(store, PageNo::NONE, 1))
+}
+
+#[test]
+fn a_page_in_use_is_not_given_out_though_its_map_calls_it_free() {
+    let disk: Arc<dyn palisade_io::FileSystem> = Arc::new(MemFileSystem::new());
+    let store = Store::create(disk.clone(), 50, IoPool::inline(), false);
+    let used = allocate(&store, PageNo::NONE, 3).unwrap();
+    assert_eq!(used[1], PageNo(2));
+    let group = PageOp::SetGroup { group: 0, free_pages: 1, free_extents: 0 };
+    apply_to_header(&store, &[PageOp::Release { page_in_group: 2 }, group]);
+    assert!(is_refused(&store, used[0]), "in memory");
+    store.pool.checkpoint_sharply().unwrap();
+    drop(store);
+    let (store, _) = Store::recover(disk, 50, 1);
+    assert!(is_refused(&store, used[0]), "on disk");
+}
+
+#[test]
+fn a_wrong_high_water_mark_gives_no_used_page_out_and_lets_no_file_grow() {
+    let disk: Arc<dyn palisade_io::FileSystem> = Arc::new(MemFileSystem::new());
+    let store = Store::create(disk.clone(), 50, IoPool::inline(), false);
+    let used = allocate(&store, PageNo::NONE, 5).unwrap();
+    apply_to_header(&store, &[PageOp::SetHighWater { pages: 2 }]);
+    assert!(is_refused(&store, PageNo(1)), "too low");
+    apply_to_header(&store, &[PageOp::SetHighWater { pages: 1 << 20 }]);
+    let before = store.space.pages();
+    store.run(|| alloc::open_space(&store.space)).unwrap();
+    assert!(matches!(store.run(|| alloc::ensure_free(&store.space, 5)), Err(Error::Corrupted { .. })));
+    assert!(is_refused(&store, used[0]), "too high");
+    assert_eq!(store.space.pages(), before);
+}
+
+#[test]
+fn room_of_a_page_in_use_is_not_given_back() {
+    let store = Store::in_memory(300);
+    store.space.expect_holes();
+    let used = allocate(&store, PageNo::NONE, 63).unwrap();
+    let other = allocate(&store, PageNo(63), EXTENT_PAGES).unwrap();
+    let releases: Vec<_> =
+        other.iter().map(|page| PageOp::Release { page_in_group: page.0 as u16 }).collect();
+    apply_to_header(&store, &releases);
+    let first = PageNo(EXTENT_PAGES);
+    assert!(used.len() == 63 && other.contains(&first));
+    let given = store.run(|| alloc::give_back_extent(&store.space, first));
+    assert!(matches!(given, Err(Error::Corrupted { .. })), "{given:?}");
+}
+
+/// A damaged page can lead two threads to each other's pages. Each gives up what it has, and tries again.
+#[test]
+fn a_latch_that_is_not_given_back_is_not_waited_for_without_end() {
+    let store = Store::in_memory(50);
+    allocate(&store, PageNo::NONE, 3).unwrap();
+    let page = |number| retry_blocking(|| store.space.exclusive(PageNo(number))).unwrap();
+    let is_to_come_again = |attempt: Result<(), Blocked<palisade_buffer::Error>>| matches!(attempt, Err(Blocked::Wait(event)) if event.is_complete());
+    let held = page(2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            [
+                store.space.exclusive(PageNo(2)).map(drop),
+                store.space.shared(PageNo(2)).map(drop),
+                store.space.optimistic(PageNo(2)).map(drop),
+                store.space.create(PageNo(2)).map(drop),
+                store.space.create_unused(PageNo(2), |_| true).map(drop),
+            ]
+            .map(is_to_come_again)
+        });
+        assert_eq!(other.join().unwrap(), [true; 5]);
+    });
+    drop(held);
+    drop(page(2));
+}

@@ -2,12 +2,14 @@
 
 use std::ops::Bound;
 
+use palisade_base::PageNo;
 use palisade_base::prng::{Prng, test_seed};
 
 use super::harness::{Store, with_cleaner};
 use super::model::{Model, check};
+use crate::node::NodeView;
 use crate::verify::verify_tree;
-use crate::{Error, MAX_ENTRY, MAX_KEY, Mtr};
+use crate::{Error, MAX_ENTRY, MAX_KEY, Mtr, PageOp, Tree, alloc};
 
 fn number(n: u64) -> [u8; 8] {
     (1u64 << 63 | n).to_be_bytes()
@@ -221,6 +223,48 @@ fn a_tree_is_given_back_page_by_page_and_can_be_used_again() {
     }
     assert!(!store.run(|| tree.clear_some()).unwrap(), "an empty tree stays one");
     check(&store, &tree, &Model::new());
+}
+
+#[test]
+fn giving_a_damaged_tree_back_takes_no_page_of_others() {
+    const OTHER: u64 = 78;
+    for case in 0..5 {
+        let store = Store::in_memory(150);
+        let tree = store.create_tree();
+        let root = store.run(|| {
+            let mut mtr = Mtr::begin(&store.log, 1000)?;
+            let mut reservation = alloc::reserve(&mut mtr, &store.space, PageNo::NONE, 1)?;
+            let root = Tree::create(&mut mtr, &mut reservation, OTHER);
+            mtr.commit(|_| {});
+            Ok(root)
+        });
+        let other = Tree::open(store.log.clone(), store.space.clone(), root.unwrap(), OTHER);
+        for n in 0..80 {
+            store.put(&tree, &number(n), &[1; 900]).unwrap();
+        }
+        store.put(&other, b"key", b"value").unwrap();
+        let mut mtr = store.run(|| Mtr::begin(&store.log, 1000)).unwrap();
+        let handle = store.run(|| mtr.exclusive(&store.space, tree.root())).unwrap();
+        let node = NodeView::new(mtr.page(handle));
+        assert!(node.level() == 1 && node.slot_count() > 2);
+        let child = match case {
+            0 => node.child(2),
+            1 => PageNo(0),
+            2 => tree.root(),
+            3 => other.root(),
+            _ => PageNo(u32::MAX),
+        };
+        mtr.apply(handle, PageOp::Replace { slot: 0, front: 0, back: 0, middle: &child.0.to_le_bytes() });
+        mtr.commit(|_| {});
+        let cleared = store.run(|| tree.clear_some());
+        match case {
+            // What cannot be read is lost, and the rest is given back.
+            4 => assert!(cleared.unwrap()),
+            _ => assert!(matches!(cleared, Err(Error::Corrupted { .. })), "{case}: {cleared:?}"),
+        }
+        assert_eq!(store.get(&other, b"key").as_deref(), Some(&b"value"[..]), "{case}");
+        assert!(store.run(|| alloc::is_in_use(&store.space, other.root())).unwrap());
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Giving a whole tree back.
 //!
-//! From the right end, some pages per mini-transaction, without reading the leaves: the rightmost children of the lowest
+//! From the right end, some pages per mini-transaction: the rightmost children of the lowest
 //! node that has separators, and when a node has only its leftmost child left, both together with the separator that leads
 //! there. After every step what remains is a tree, except that the last leaf's sibling link leads to a page that is gone;
 //! so a crash costs nothing but that the work has to be gone on with.
+//!
+//! A page is freed only if it says that it belongs to the tree. One that cannot be read is left as it is, and is lost to
+//! the space: that a damaged node leads there does not make it the tree's.
 
 use palisade_base::{Blocked, PageNo};
 
@@ -19,8 +22,8 @@ use crate::op::PageOp;
 const PAGES_PER_STEP: usize = 32;
 
 impl Tree {
-    /// Frees some pages of a tree that nobody uses any more. Whether there is more to do; when there is not, the root is an
-    /// empty leaf. Waits for: log credit, inner pages to be read.
+    /// Frees some pages of a tree that is not used any more. Whether there is more to do; when there is not, the root is an
+    /// empty leaf. Waits for: log credit, pages to be read.
     pub fn clear_some(&self) -> Attempt<bool> {
         let mut steps = Vec::new();
         let leaf = self.path(Seek::Last, &mut steps)?.page.id().page;
@@ -55,26 +58,44 @@ impl Tree {
         Ok(handle)
     }
 
-    /// Frees pages whose content does not matter, after `forget` has removed what leads to them.
+    /// Frees pages, after `forget` has removed what leads to them.
     fn free_all<'a>(
         &'a self,
         mtr: &mut Mtr<'a>,
         pages: &[PageNo],
         forget: impl FnOnce(&mut Mtr<'a>),
     ) -> Attempt<()> {
+        self.space().read_ahead(pages.iter().copied());
+        let mut own = Vec::with_capacity(pages.len());
         for page in pages {
-            let page = self.space().create(*page).map_err(Blocked::up)?;
-            mtr.hold(page);
+            own.extend(self.hold_own(mtr, *page)?);
         }
-        let mut freeing = Vec::with_capacity(pages.len());
-        for page in pages {
-            freeing.push(alloc::prepare_free(mtr, self.space(), *page)?);
+        let mut freeing = Vec::with_capacity(own.len());
+        for page in own {
+            freeing.push(alloc::prepare_free(mtr, self.space(), page)?);
         }
         forget(mtr);
         for page in freeing {
             alloc::free(mtr, page);
         }
         Ok(())
+    }
+
+    /// Holds a page that is to be freed. `None` if it cannot be read.
+    fn hold_own<'a>(&'a self, mtr: &mut Mtr<'a>, page: PageNo) -> Attempt<Option<PageNo>> {
+        if mtr.find(self.space().page_id(page)).is_some() {
+            return Err(self.corrupted(page, "two nodes lead to it"));
+        }
+        let handle = match mtr.exclusive(self.space(), page) {
+            Ok(handle) => handle,
+            Err(Blocked::Error(error)) if error.is_damage() => return Ok(None),
+            Err(blocked) => return Err(blocked),
+        };
+        let view = NodeView::new(mtr.page(handle));
+        match view.is(self.index_id(), view.level()) {
+            true => Ok(Some(page)),
+            false => Err(mtr.corrupted(handle, "not the node that its parent promised").into()),
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 //! by every index, changes of every kind, rollback, purge, CHECK TABLE, TRUNCATE, DROP. The seed of a round
 //! is printed before it; `PALISADE_SEED` begins with it, and `PALISADE_TEST_STEPS` multiplies the rounds.
 
+mod maps;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

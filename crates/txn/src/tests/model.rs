@@ -248,7 +248,14 @@ impl World {
             (Some(expected), true) => RowChange::Delete { expected, released: None },
             (Some(expected), false) => RowChange::Update { expected, flags: 0, row: &value, released: None },
         };
-        match trx.change_row(&tree, &bytes, change) {
+        let changed = loop {
+            match trx.change_row(&tree, &bytes, change) {
+                // A page that undo or a tree takes again had to be read.
+                Err(Blocked::Wait(event)) if event.is_complete() => {}
+                other => break other,
+            }
+        };
+        match changed {
             Ok(outcome) => assert!(matches!(outcome, RowOutcome::Done(_))),
             Err(Blocked::Error(error)) => panic!("{error}"),
             Err(Blocked::Wait(_)) => {
