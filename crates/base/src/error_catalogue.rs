@@ -412,6 +412,8 @@ error_codes! {
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COPY = 1847, "HY000", "COPY algorithm requires a lock";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_PARTITION = 1848, "HY000", "Partition specific operations do not yet support LOCK/ALGORITHM";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE = 1850, "HY000", "Cannot change column type INPLACE";
+    ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_RENAME = 1851, "HY000", "Columns participating in a foreign key are renamed";
+    ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK = 1852, "HY000", "Adding foreign keys needs foreign_key_checks=OFF";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK = 1853, "HY000", "Dropping a primary key is not allowed without also adding a new primary key";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_AUTOINC = 1854, "HY000", "Adding an auto-increment column requires a lock";
     ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FTS = 1857, "HY000", "Fulltext index creation requires a lock";
@@ -587,6 +589,7 @@ error_codes! {
     ER_SYSVAR_CHANGE_DURING_QUERY = 3917, "HY000", "A plugin was loaded or unloaded during a query, a system variable table was changed.";
     ER_WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, "HY000", "Invalid compression algorithm '%-.192s'.";
     ER_WRONG_COMPRESSION_LEVEL_CLIENT = 3923, "HY000", "Invalid zstd compression level for algorithm '%-.192s'.";
+    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = 3939, "HY000", "Table has multiple constraints with the name '%-.192s'. Please use constraint specific 'DROP' clause.";
     ER_CONSTRAINT_NOT_FOUND = 3940, "HY000", "Constraint '%-.192s' does not exist.";
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED = 3941, "HY000", "Altering constraint enforcement is not supported for the constraint '%-.192s'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";
     ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS = 3942, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";

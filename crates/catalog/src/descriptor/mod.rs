@@ -123,6 +123,11 @@ impl Column {
         }
     }
 
+    /// Whether `name` is its name, without regard to case.
+    pub fn is_called(&self, name: &str) -> bool {
+        equal_fold(&self.name, name)
+    }
+
     /// The type as COLUMN_TYPE and SHOW COLUMNS state it, display width and ZEROFILL included: MySQL shows a width
     /// only for `tinyint(1)` and with ZEROFILL.
     pub fn type_text(&self) -> String {

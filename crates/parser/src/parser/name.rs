@@ -184,7 +184,7 @@ impl Parser<'_> {
         if self.accept(Keyword::DEFAULT) {
             return Ok("DEFAULT".to_owned());
         }
-        Ok(self.name()?.to_ascii_uppercase())
+        self.name()
     }
 
     /// Whether the current token is this word, which is no keyword.

@@ -3,28 +3,33 @@
 //! Every action edits a draft of the definition. What the actions were decides what the engine is asked for, in one
 //! crash-atomic step: a change of the definition alone, new or dropped secondary indexes, a new name, or a rebuild
 //! of the table.
+//!
+//! What a statement changes or drops it calls by the names from before it, in whatever order it says so. Hence the order
+//! here: what is dropped of constraints and indexes, the columns (module `columns`), the names of indexes, and then what is
+//! added.
+
+mod columns;
+pub mod online;
 
 use palisade_base::error_catalogue::{
-    ER_BAD_FIELD_ERROR, ER_BLOB_CANT_HAVE_DEFAULT, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS,
-    ER_CHECK_CONSTRAINT_NOT_FOUND, ER_CONSTRAINT_NOT_FOUND, ER_DUP_FIELDNAME, ER_DUP_KEYNAME,
-    ER_FK_COLUMN_CANNOT_DROP, ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_PK_INDEX_CANT_BE_INVISIBLE,
-    ER_PRIMARY_CANT_HAVE_NULL, ER_UNKNOWN_ALTER_ALGORITHM, ER_UNKNOWN_ALTER_LOCK, ER_UNKNOWN_ERROR,
-    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_USAGE, WARN_DATA_TRUNCATED,
+    ER_BAD_FIELD_ERROR, ER_CHECK_CONSTRAINT_NOT_FOUND, ER_CONSTRAINT_NOT_FOUND, ER_DUP_KEYNAME,
+    ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME,
+    ER_PK_INDEX_CANT_BE_INVISIBLE, ER_UNKNOWN_ERROR, WARN_DATA_TRUNCATED,
 };
 use palisade_base::{MysqlError, mysql_error};
-use palisade_catalog::descriptor::{
-    Column, DefaultValue, ForeignKey, Generated, Index, IndexPart, TableDef, Visibility,
-};
+use palisade_catalog::descriptor::{Check, Column, DefaultValue, Generated, Index, IndexPart, TableDef};
 use palisade_catalog::store::{StoreError, StoreErrorKind};
 use palisade_catalog::{CollationId, RowView, SqlType, Value};
 use palisade_engine::ddl::RowMapper;
 use palisade_parser::ast::{
-    AlterAction, AlterTable, CheckConstraint, ColumnDefault, ColumnDefinition, ColumnPosition, Expr,
-    IndexDefinition, IndexKey, IndexKind, ObjectName, OrderItem, TableConstraint, TableOption,
+    AlterAction, AlterTable, CheckConstraint, ColumnDefinition, Expr, IndexDefinition, IndexKind, ObjectName,
+    OrderItem, TableConstraint, TableOption,
 };
 
+use self::online::{Effects, Effort, Reason, Request};
+use super::column::DefinedColumn;
 use super::rows::{RowCompleter, Source, converted, new_value};
-use super::{Definer, column, conversion, expression, foreign, table, types, unsupported};
+use super::{Definer, conversion, expression, foreign, table, types, unsupported};
 use crate::place::At;
 use crate::show::create::{quoted, value_literal};
 use crate::{SqlError, SqlResult};
@@ -52,8 +57,13 @@ pub struct Draft {
     pub plan: Plan,
     /// RENAME TO.
     pub new_name: Option<ObjectName>,
-    /// MySQL would copy the rows one by one, and say how many there were.
-    pub copies: bool,
+    /// What the actions take MySQL to do.
+    pub effects: Effects,
+    request: Request,
+    /// CONVERT TO CHARACTER SET.
+    converts: bool,
+    /// What is to be dropped and is not there: the first such name, and the number of its action.
+    missing: Option<(usize, String)>,
     /// For each new column, the old column its values come from.
     origins: Vec<Option<usize>>,
     /// Types of the old columns.
@@ -69,12 +79,12 @@ pub struct Draft {
     foreign_keys: Vec<(palisade_parser::ast::ForeignKey, usize)>,
     /// Names of the new foreign keys: rows that are there must have parents.
     pub new_foreign_keys: Vec<String>,
+    /// Names of foreign keys that go.
+    dropped_foreign_keys: Vec<String>,
     /// Indexes that go.
     pub dropped_indexes: Vec<Index>,
     /// Columns that get another name: old and new.
     pub renamed_columns: Vec<(String, String)>,
-    /// New names of indexes.
-    renamed_indexes: Vec<String>,
 }
 
 /// What the actions have touched so far.
@@ -82,27 +92,33 @@ pub struct Draft {
 struct Changed {
     definition: bool,
     rebuild: bool,
-    /// Names, old and new, of columns that have been defined anew.
-    columns: Vec<String>,
     added: Vec<String>,
+    /// Indexes that have lost columns.
+    shortened: Vec<String>,
     dropped: Vec<String>,
 }
 
 impl Draft {
-    /// The draft of `statement` on a table of definition `old`.
-    pub fn new(definer: &mut Definer<'_>, old: &TableDef, statement: &AlterTable) -> SqlResult<Draft> {
+    /// The draft of `statement`, which asks for `request`, on a table of definition `old`.
+    pub fn new(
+        definer: &mut Definer<'_>,
+        old: &TableDef,
+        statement: &AlterTable,
+        request: Request,
+    ) -> SqlResult<Draft> {
         if statement.partitioning.is_some() {
             return unsupported("partitions");
         }
-        if let [AlterAction::Validation(_)] = statement.actions.as_slice() {
-            return Err(mysql_error!(ER_WRONG_USAGE, "ALTER", "WITH VALIDATION"));
-        }
+        refuse_hiding(old, statement)?;
         let mut draft = Draft {
             def: old.clone(),
             plan: Plan::Nothing,
             new_name: None,
-            copies: false,
-            origins: (0..old.columns.len()).map(Some).collect(),
+            effects: Effects::none(),
+            request,
+            converts: false,
+            missing: None,
+            origins: Vec::new(),
             old_types: old.columns.iter().map(|column| column.sql_type.clone()).collect(),
             old_generated: old.columns.iter().map(|column| column.generated.clone()).collect(),
             changed: Changed::default(),
@@ -110,55 +126,59 @@ impl Draft {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             new_foreign_keys: Vec::new(),
+            dropped_foreign_keys: Vec::new(),
             dropped_indexes: Vec::new(),
             renamed_columns: Vec::new(),
-            renamed_indexes: Vec::new(),
         };
-        let hides = |action: &AlterAction, index: &Index| matches!(action, AlterAction::SetIndexVisible(name, false) if name.eq_ignore_ascii_case(&index.name));
-        if let Some(index) = old.clustering_index()
-            && statement.actions.iter().any(|action| hides(action, index))
-        {
-            return Err(mysql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE));
-        }
-        // what is dropped makes room for what is added under the same name
-        let drops = |action: &&AlterAction| {
-            matches!(
-                action,
-                AlterAction::DropColumn(_)
-                    | AlterAction::DropIndex(_)
-                    | AlterAction::DropPrimaryKey
-                    | AlterAction::DropCheck(_)
-                    | AlterAction::DropForeignKey(_)
-                    | AlterAction::DropConstraint(_)
-            )
-        };
-        for action in statement.actions.iter().filter(drops) {
+        draft.drop_keys(old, statement)?;
+        draft.set_collation(statement)?;
+        let defined = draft.redefine_columns(definer, old, statement)?;
+        draft.change_indexes(statement)?;
+        for (action, defined) in statement.actions.iter().zip(&defined) {
             draft.apply(definer, action)?;
+            if let Some(defined) = defined {
+                draft.add_keys_of(definer, action, defined)?;
+            }
         }
-        for action in statement.actions.iter().filter(|action| !drops(action)) {
-            draft.apply(definer, action)?;
+        if old.clustering_index().is_some() && draft.def.clustering_index().is_none() {
+            draft.effects.note(Effort::Copied(Reason::NoPrimaryKey));
         }
-        if draft.def.columns.iter().all(|column| column.visibility == Visibility::System) {
-            return Err(mysql_error!(ER_CANT_REMOVE_ALL_FIELDS));
+        let validates = |action: &AlterAction| matches!(action, AlterAction::Validation(true));
+        if !draft.generated.is_empty() && statement.actions.iter().any(validates) {
+            draft.effects.note_validation();
         }
-        let had_primary = draft.dropped_indexes.iter().any(|index| index.primary);
-        draft.copies |= had_primary && !draft.def.indexes.iter().any(|index| index.primary);
         draft.read_expressions(definer)?;
         table::check_auto_increment(&draft.def)?;
         table::check_visibility(&draft.def)?;
-        table::warn_of_duplicates(definer, &draft.def, |index| draft.changed.added.contains(&index.name));
+        let Changed { added, shortened, .. } = &draft.changed;
+        table::warn_of_duplicates(definer, &draft.def, |index| {
+            added.contains(&index.name) || shortened.contains(&index.name)
+        });
         draft.choose();
         Ok(draft)
+    }
+
+    /// MySQL would copy the rows one by one, and say how many there were.
+    pub fn copies(&self) -> bool {
+        self.effects.copies() || self.request.is_copy()
+    }
+
+    /// 1845 or 1846 if MySQL could not do so what the statement asks to be done in a certain way.
+    pub fn judge(&self) -> SqlResult<()> {
+        self.request.judge(&self.effects)
     }
 
     fn read_expressions(&mut self, definer: &Definer<'_>) -> SqlResult<()> {
         for (name, expr, stored) in std::mem::take(&mut self.generated) {
             let place = self.place(&name)?;
             let generated = Some(expression::generated(definer, &self.def, place, &expr, stored)?);
-            self.copies |= match *self.origins.at(place)? {
+            let copied = match *self.origins.at(place)? {
                 None => stored,
                 Some(origin) => *self.old_generated.at(origin)? != generated,
             };
+            if copied {
+                self.effects.note(Effort::Copied(Reason::Unsaid));
+            }
             self.def.columns.at_mut(place)?.generated = generated;
         }
         expression::read_defaults(definer, &mut self.def)?;
@@ -166,13 +186,16 @@ impl Draft {
             expression::add_check(definer, &mut self.def, &check, column.as_deref())?;
             // rows that are there are checked
             self.changed.rebuild |= check.enforced;
-            self.copies |= check.enforced;
             self.changed.definition |= !check.enforced;
+            self.effects.note(if check.enforced { Effort::CopiedByServer } else { Effort::Instant });
         }
         for (key, place) in std::mem::take(&mut self.foreign_keys) {
-            if let foreign::NeededIndex::Made(replaced) = foreign::add(&mut self.def, &key)? {
+            if let foreign::NeededIndex::Made(replaced) =
+                foreign::add(&mut self.def, &key, &self.dropped_foreign_keys)?
+            {
                 self.give_way(replaced);
                 if let Some(index) = self.def.indexes.pop() {
+                    self.effects.note_index(false);
                     self.changed.added.push(index.name.clone());
                     self.def.indexes.insert(place.min(self.def.indexes.len()), index);
                 }
@@ -209,7 +232,9 @@ impl Draft {
     fn prepare_rebuild(&mut self) {
         self.def.indexes.retain(|index| !index.hidden);
         if let Some(hidden) = self.def.row_id_column() {
-            self.remove_column(hidden);
+            // It is the last one: no index is about a column behind it.
+            self.def.columns.remove(hidden);
+            self.origins.remove(hidden);
         }
         self.def.dropped.clear();
         for (place, column) in self.def.columns.iter_mut().enumerate() {
@@ -223,8 +248,7 @@ impl Draft {
 
     fn apply(&mut self, definer: &mut Definer<'_>, action: &AlterAction) -> SqlResult<()> {
         match action {
-            AlterAction::AddColumn { column, position } => self.add_column(definer, column, position),
-            AlterAction::AddConstraint(TableConstraint::Index(index)) => self.add_index(index),
+            AlterAction::AddConstraint(TableConstraint::Index(index)) => self.add_index(definer, index),
             AlterAction::AddConstraint(TableConstraint::ForeignKey(key)) => {
                 self.foreign_keys.push((key.clone(), self.def.indexes.len()));
                 Ok(())
@@ -233,92 +257,54 @@ impl Draft {
                 self.checks.push((check.clone(), None));
                 Ok(())
             }
-            AlterAction::DropColumn(name) => self.drop_column(name),
-            AlterAction::DropIndex(name) => self.drop_index(name),
-            AlterAction::DropPrimaryKey => self.drop_index("PRIMARY"),
-            AlterAction::DropForeignKey(name) => self.drop_foreign_key(name),
-            AlterAction::DropCheck(name) => self.drop_check(name),
-            AlterAction::DropConstraint(name) => self.drop_constraint(name),
-            AlterAction::Modify { column, position } => {
-                self.change_column(definer, &column.name.clone(), column, position)
-            }
-            AlterAction::Change { old_name, column, position } => {
-                self.change_column(definer, old_name, column, position)
-            }
-            AlterAction::RenameColumn(from, to) => self.rename_column(from, to),
-            AlterAction::RenameIndex(from, to) => self.rename_index(from, to),
             AlterAction::RenameTo(name) => {
                 self.new_name = Some(name.clone());
                 Ok(())
             }
-            AlterAction::SetDefault(name, default) => {
-                let place = self.place(name)?;
-                let column = self.def.columns.at(place)?;
-                // Where the column is defined, an empty one is a warning without strict mode, and NULL is
-                // taken.
-                if column.sql_type.is_lob() && matches!(default, ColumnDefault::Literal(_)) {
-                    return Err(mysql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
-                }
-                column::set_default(definer, self.def.columns.at_mut(place)?, default)?;
-                self.changed.definition = true;
-                Ok(())
-            }
-            AlterAction::DropDefault(name) => {
-                let place = self.place(name)?;
-                self.def.columns.at_mut(place)?.default = DefaultValue::None;
-                self.changed.definition = true;
-                Ok(())
-            }
-            AlterAction::SetColumnVisible(name, visible) => {
-                let place = self.place(name)?;
-                self.def.columns.at_mut(place)?.visibility =
-                    if *visible { Visibility::Visible } else { Visibility::Invisible };
-                self.changed.definition = true;
-                Ok(())
-            }
-            AlterAction::SetIndexVisible(name, visible) => {
-                let number = self.index(name)?;
-                self.def.indexes.at_mut(number)?.invisible = !visible;
-                self.changed.definition = true;
-                Ok(())
-            }
-            AlterAction::ConvertTo { charset, collation } => {
-                self.convert_to(charset.as_deref(), collation.as_deref())
-            }
             AlterAction::Option(option) => self.set_option(definer, option),
             AlterAction::Force => {
                 self.changed.rebuild = true;
+                self.effects.note(Effort::Inplace);
                 Ok(())
             }
             AlterAction::OrderBy(items) => self.order_rows(definer, items),
-            AlterAction::Algorithm(name) => match name.as_str() {
-                "COPY" => {
-                    self.changed.rebuild = true;
-                    self.copies = true;
-                    Ok(())
-                }
-                "DEFAULT" | "INPLACE" | "INSTANT" => Ok(()),
-                _ => Err(mysql_error!(ER_UNKNOWN_ALTER_ALGORITHM, name)),
-            },
-            AlterAction::Lock(name) => match name.as_str() {
-                "DEFAULT" | "NONE" | "SHARED" | "EXCLUSIVE" => Ok(()),
-                _ => Err(mysql_error!(ER_UNKNOWN_ALTER_LOCK, name)),
-            },
-            // keys are always enabled, and every algorithm the engine has takes the lock it needs
-            AlterAction::EnableKeys(_) | AlterAction::Validation(_) => Ok(()),
+            AlterAction::Algorithm(_) => {
+                self.changed.rebuild |= self.request.is_copy();
+                Ok(())
+            }
             AlterAction::SetCheckEnforced(name, enforced) => {
                 let check = self.check(name)?;
                 let newly = *enforced && !self.def.checks.at(check)?.enforced;
                 self.def.checks.at_mut(check)?.enforced = *enforced;
                 self.changed.rebuild |= newly;
-                self.copies |= newly;
                 self.changed.definition |= !newly;
+                self.effects.note(if newly { Effort::CopiedByServer } else { Effort::Instant });
                 Ok(())
             }
             AlterAction::DiscardTablespace | AlterAction::ImportTablespace => {
                 unsupported("transportable tablespaces")
             }
             AlterAction::SecondaryLoad | AlterAction::SecondaryUnload => unsupported("secondary engines"),
+            // Done before, or nothing to do: keys are always enabled.
+            AlterAction::AddColumn { .. }
+            | AlterAction::Modify { .. }
+            | AlterAction::Change { .. }
+            | AlterAction::RenameColumn(..)
+            | AlterAction::SetDefault(..)
+            | AlterAction::DropDefault(_)
+            | AlterAction::SetColumnVisible(..)
+            | AlterAction::DropColumn(_)
+            | AlterAction::DropIndex(_)
+            | AlterAction::DropPrimaryKey
+            | AlterAction::DropForeignKey(_)
+            | AlterAction::DropCheck(_)
+            | AlterAction::DropConstraint(_)
+            | AlterAction::RenameIndex(..)
+            | AlterAction::SetIndexVisible(..)
+            | AlterAction::ConvertTo { .. }
+            | AlterAction::Lock(_)
+            | AlterAction::EnableKeys(_)
+            | AlterAction::Validation(_) => Ok(()),
             _ => unsupported("partitions"),
         }
     }
@@ -326,16 +312,6 @@ impl Draft {
     fn place(&self, name: &str) -> SqlResult<usize> {
         let place = self.def.column_index(name).filter(|place| Some(*place) != self.def.row_id_column());
         place.ok_or_else(|| mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name))
-    }
-
-    /// The place of a column that an action defines anew: a statement does so with a column once, and calls
-    /// it what it was called before.
-    fn place_once(&mut self, name: &str) -> SqlResult<usize> {
-        if self.changed.columns.iter().any(|changed| changed.eq_ignore_ascii_case(name)) {
-            return Err(mysql_error!(ER_BAD_FIELD_ERROR, name, self.def.name));
-        }
-        self.changed.columns.push(name.to_owned());
-        self.place(name)
     }
 
     fn index(&self, name: &str) -> SqlResult<usize> {
@@ -351,32 +327,65 @@ impl Draft {
         found.ok_or_else(|| mysql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))
     }
 
-    fn drop_foreign_key(&mut self, name: &str) -> SqlResult<()> {
-        let found = self.def.foreign_keys.iter().position(|key| key.name.eq_ignore_ascii_case(name));
-        let key = found.ok_or_else(|| mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
-        self.def.foreign_keys.remove(key);
-        self.changed.definition = true;
+    /// Something that is to be dropped by action `number` is not there.
+    fn note_missing(&mut self, number: usize, name: &str) {
+        if self.missing.as_ref().is_none_or(|(first, _)| number < *first) {
+            self.missing = Some((number, name.to_owned()));
+        }
+    }
+
+    /// Drops what the statement drops of constraints and indexes.
+    fn drop_keys(&mut self, old: &TableDef, statement: &AlterTable) -> SqlResult<()> {
+        for (number, action) in statement.actions.iter().enumerate() {
+            let (name, found) = match action {
+                AlterAction::DropIndex(name) => (name.as_str(), self.drop_index(name)),
+                AlterAction::DropPrimaryKey => ("PRIMARY", self.drop_index("PRIMARY")),
+                AlterAction::DropForeignKey(name) => (name.as_str(), self.drop_foreign_key(name)),
+                AlterAction::DropCheck(name) => (name.as_str(), self.drop_check(old, name)),
+                AlterAction::DropConstraint(name) => (name.as_str(), self.drop_constraint(old, name)?),
+                _ => continue,
+            };
+            match action {
+                _ if found => {}
+                AlterAction::DropCheck(_) => return Err(mysql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name)),
+                _ => self.note_missing(number, name),
+            }
+        }
         Ok(())
     }
 
-    fn drop_check(&mut self, name: &str) -> SqlResult<()> {
-        let check = self.check(name)?;
-        self.def.checks.remove(check);
+    fn drop_foreign_key(&mut self, name: &str) -> bool {
+        let Some(key) = self.def.foreign_keys.iter().position(|key| key.name.eq_ignore_ascii_case(name))
+        else {
+            return false;
+        };
+        self.dropped_foreign_keys.push(self.def.foreign_keys.remove(key).name);
         self.changed.definition = true;
-        Ok(())
+        self.effects.note(Effort::Inplace);
+        true
     }
 
-    /// DROP CONSTRAINT: a check, a key.
-    fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
-        if self.check(name).is_ok() {
-            return self.drop_check(name);
-        }
-        if self.def.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name)) {
-            return self.drop_foreign_key(name);
-        }
-        match self.index(name) {
-            Ok(number) if self.def.indexes.at(number)?.unique => self.drop_index(name),
-            _ => Err(mysql_error!(ER_CONSTRAINT_NOT_FOUND, name)),
+    /// Drops a check that the table had: MySQL does not mind that it has been dropped already.
+    fn drop_check(&mut self, old: &TableDef, name: &str) -> bool {
+        let is_it = |check: &Check| check.name.eq_ignore_ascii_case(name);
+        self.def.checks.retain(|check| !is_it(check));
+        self.changed.definition = true;
+        self.effects.note(Effort::Instant);
+        old.checks.iter().any(is_it)
+    }
+
+    /// DROP CONSTRAINT: a check, a key. Whether it was there still.
+    fn drop_constraint(&mut self, old: &TableDef, name: &str) -> SqlResult<bool> {
+        let is_check = old.checks.iter().any(|check| check.name.eq_ignore_ascii_case(name));
+        let is_foreign = old.foreign_keys.iter().any(|key| key.name.eq_ignore_ascii_case(name));
+        let index = old.index_number(name).and_then(|number| old.indexes.get(number));
+        let is_index = index.is_some_and(|index| index.unique && !index.hidden);
+        match (is_check, is_foreign, is_index) {
+            (false, false, false) => Err(mysql_error!(ER_CONSTRAINT_NOT_FOUND, name)),
+            (true, false, false) => Ok(self.drop_check(old, name)),
+            (false, true, false) => Ok(self.drop_foreign_key(name)),
+            (false, false, true) => Ok(self.drop_index(name)),
+            _ => Err(mysql_error!(ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, name)),
         }
     }
 
@@ -390,199 +399,65 @@ impl Draft {
         self.checks.extend(checks.into_iter().map(|check| (check, Some(column.clone()))));
     }
 
-    /// Where a new or moved column goes.
-    fn target(&self, position: &ColumnPosition) -> SqlResult<Option<usize>> {
-        Ok(match position {
-            ColumnPosition::Unspecified => None,
-            ColumnPosition::First => Some(0),
-            ColumnPosition::After(name) => Some(self.place(name)? + 1),
-        })
-    }
-
-    fn insert_column(&mut self, at: usize, column: Column, origin: Option<usize>) {
-        for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
-            part.column += u16::from(usize::from(part.column) >= at);
-        }
-        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
-            *column += u16::from(usize::from(*column) >= at);
-        }
-        self.def.columns.insert(at, column);
-        self.origins.insert(at, origin);
-    }
-
-    /// Removes a column; index parts over it go, and indexes that have no other.
-    fn remove_column(&mut self, at: usize) -> (Column, Option<usize>) {
-        for index in &mut self.def.indexes {
-            index.parts.retain(|part| usize::from(part.column) != at);
-            for part in &mut index.parts {
-                part.column -= u16::from(usize::from(part.column) > at);
-            }
-        }
-        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
-            *column -= u16::from(usize::from(*column) > at);
-        }
-        self.def.indexes.retain(|index| !index.parts.is_empty());
-        (self.def.columns.remove(at), self.origins.remove(at))
-    }
-
-    fn add_column(
+    /// What the definition of a column asks for besides the column.
+    fn add_keys_of(
         &mut self,
-        definer: &mut Definer<'_>,
-        definition: &ColumnDefinition,
-        position: &ColumnPosition,
+        definer: &Definer<'_>,
+        action: &AlterAction,
+        defined: &DefinedColumn,
     ) -> SqlResult<()> {
-        let defined = column::define(definer, definition, self.def.collation)?;
-        let name = defined.column.name.clone();
-        if self.def.column_index(&name).is_some() {
-            return Err(mysql_error!(ER_DUP_FIELDNAME, name));
+        if let AlterAction::AddColumn { column, .. }
+        | AlterAction::Modify { column, .. }
+        | AlterAction::Change { column, .. } = action
+        {
+            self.note_expressions(column, defined.checks.clone());
         }
-        let end = self.def.row_id_column().unwrap_or(self.def.columns.len());
-        let at = self.target(position)?.unwrap_or(end);
-        self.copies |= matches!(defined.column.default, DefaultValue::Expression(_));
-        self.insert_column(at, defined.column, None);
-        self.changed.rebuild = true;
-        self.note_expressions(definition, defined.checks);
         for (wanted, kind) in [(defined.primary, IndexKind::Primary), (defined.unique, IndexKind::Unique)] {
             if wanted {
-                let key = IndexKey::Column(name.clone(), None);
-                let parts = vec![palisade_parser::ast::IndexPart { key, descending: false }];
-                self.add_index(&IndexDefinition { kind, name: None, parts, options: vec![] })?;
+                self.add_index(definer, &table::key_over(kind, &defined.column.name))?;
             }
         }
         Ok(())
     }
 
-    fn drop_column(&mut self, name: &str) -> SqlResult<()> {
-        let Ok(place) = self.place(name) else {
-            return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
-        };
-        expression::release_column(&mut self.def, place, true)?;
-        let uses = |key: &&ForeignKey| key.columns.iter().any(|column| usize::from(*column) == place);
-        if let Some(key) = self.def.foreign_keys.iter().find(uses) {
-            return Err(mysql_error!(ER_FK_COLUMN_CANNOT_DROP, name, key.name));
-        }
-        self.remove_column(place);
-        self.changed.rebuild = true;
-        Ok(())
-    }
-
-    fn change_column(
-        &mut self,
-        definer: &mut Definer<'_>,
-        old_name: &str,
-        definition: &ColumnDefinition,
-        position: &ColumnPosition,
-    ) -> SqlResult<()> {
-        let place = self.place_once(old_name)?;
-        let defined = column::define(definer, definition, self.def.collation)?;
-        self.changed.columns.push(defined.column.name.clone());
-        let mut new = defined.column;
-        if !new.name.eq_ignore_ascii_case(old_name) && self.def.column_index(&new.name).is_some() {
-            return Err(mysql_error!(ER_DUP_FIELDNAME, new.name));
-        }
-        if !new.name.eq_ignore_ascii_case(old_name) {
-            expression::release_column(&mut self.def, place, false)?;
-            self.renamed_columns.push((old_name.to_owned(), new.name.clone()));
-        }
-        self.note_expressions(definition, defined.checks);
-        let old = self.def.columns.at(place)?;
-        if is_virtual(old) != is_virtual(&new) {
-            let what = "Changing the STORED status";
-            return Err(mysql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
-        }
-        let in_primary =
-            self.def.indexes.iter().any(|index| {
-                index.primary && index.parts.iter().any(|part| usize::from(part.column) == place)
-            });
-        if in_primary {
-            if defined.explicitly_null {
-                return Err(mysql_error!(ER_PRIMARY_CANT_HAVE_NULL));
+    /// Indexes that get another name, or are hidden or shown: each is called what it was called before.
+    fn change_indexes(&mut self, statement: &AlterTable) -> SqlResult<()> {
+        let unknown = |name: &str, table: &TableDef| mysql_error!(ER_KEY_DOES_NOT_EXITS, name, table.name);
+        let mut renamed = Vec::new();
+        for action in &statement.actions {
+            let AlterAction::RenameIndex(from, to) = action else { continue };
+            let number = self.index(from)?;
+            if renamed.iter().any(|(other, _)| *other == number) {
+                return Err(unknown(from, &self.def));
             }
-            new.nullable = false;
+            renamed.push((number, to));
         }
-        new.ordinal = old.ordinal;
-        new.instant_default = old.instant_default.clone();
-        let computed = new.generated.is_some() || old.generated.is_some();
-        let same_rows = new.sql_type == old.sql_type && new.nullable == old.nullable && !computed;
-        self.copies |= !conversion::keeps_bytes(&old.sql_type, &new.sql_type)
-            || new.auto_increment != old.auto_increment
-            || old.generated.is_some() && new.generated.is_none();
-        if same_rows {
+        for action in &statement.actions {
+            let AlterAction::SetIndexVisible(name, visible) = action else { continue };
+            let number = self.index(name)?;
+            if renamed.iter().any(|(other, _)| *other == number) {
+                return Err(unknown(name, &self.def));
+            }
+            self.def.indexes.at_mut(number)?.invisible = !visible;
             self.changed.definition = true;
-        } else {
-            self.changed.rebuild = true;
+            self.effects.note(Effort::Inplace);
         }
-        *self.def.columns.at_mut(place)? = new;
-        if let Some(target) = self.target(position)?
-            && target != place
-            && target != place + 1
-        {
-            self.move_column(place, target);
+        for (number, to) in &renamed {
+            table::check_index_name(to)?;
+            let index = self.def.indexes.at_mut(*number)?;
+            index.name.clone_from(to);
+            // A name that was given is kept.
+            index.implicit = false;
+            self.changed.definition = true;
+            self.effects.note_index(false);
         }
-        if defined.primary || defined.unique {
-            let kind = if defined.primary { IndexKind::Primary } else { IndexKind::Unique };
-            let key = IndexKey::Column(definition.name.clone(), None);
-            let parts = vec![palisade_parser::ast::IndexPart { key, descending: false }];
-            self.add_index(&IndexDefinition { kind, name: None, parts, options: vec![] })?;
+        for (number, to) in renamed {
+            if self.def.index_number(to).is_some_and(|other| other != number)
+                || self.def.indexes.iter().skip(number + 1).any(|index| index.name.eq_ignore_ascii_case(to))
+            {
+                return Err(mysql_error!(ER_DUP_KEYNAME, to));
+            }
         }
-        Ok(())
-    }
-
-    /// Moves a column; index parts follow it.
-    fn move_column(&mut self, from: usize, target: usize) {
-        let to = if target > from { target - 1 } else { target };
-        let column = self.def.columns.remove(from);
-        self.def.columns.insert(to, column);
-        let origin = self.origins.remove(from);
-        self.origins.insert(to, origin);
-        let moved = |place: u16| {
-            let place = usize::from(place);
-            let place = match place {
-                place if place == from => to,
-                place if place > from && place <= to => place - 1,
-                place if place < from && place >= to => place + 1,
-                place => place,
-            };
-            place as u16
-        };
-        for part in self.def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
-            part.column = moved(part.column);
-        }
-        for column in self.def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
-            *column = moved(*column);
-        }
-        self.changed.rebuild = true;
-    }
-
-    fn rename_column(&mut self, from: &str, to: &str) -> SqlResult<()> {
-        let place = self.place_once(from)?;
-        self.changed.columns.push(to.to_owned());
-        column::check_column_name(to)?;
-        if self.def.column_index(to).is_some_and(|other| other != place) {
-            return Err(mysql_error!(ER_DUP_FIELDNAME, to));
-        }
-        expression::release_column(&mut self.def, place, false)?;
-        self.renamed_columns.push((from.to_owned(), to.to_owned()));
-        self.def.columns.at_mut(place)?.name = to.to_owned();
-        self.changed.definition = true;
-        Ok(())
-    }
-
-    fn rename_index(&mut self, from: &str, to: &str) -> SqlResult<()> {
-        // What the statement renames, it names as it was before.
-        if self.renamed_indexes.iter().any(|renamed| renamed.eq_ignore_ascii_case(from)) {
-            return Err(mysql_error!(ER_KEY_DOES_NOT_EXITS, from, self.def.name));
-        }
-        let number = self.index(from)?;
-        table::check_index_name(to)?;
-        if self.def.index_number(to).is_some_and(|other| other != number) {
-            return Err(mysql_error!(ER_DUP_KEYNAME, to));
-        }
-        self.renamed_indexes.push(to.to_owned());
-        self.def.indexes.at_mut(number)?.name = to.to_owned();
-        // Who gives it a name wants to keep it.
-        self.def.indexes.at_mut(number)?.implicit = false;
-        self.changed.definition = true;
         Ok(())
     }
 
@@ -596,12 +471,21 @@ impl Draft {
         }
     }
 
-    fn add_index(&mut self, definition: &IndexDefinition) -> SqlResult<()> {
+    fn add_index(&mut self, definer: &Definer<'_>, definition: &IndexDefinition) -> SqlResult<()> {
+        let nullable: Vec<bool> = self.def.columns.iter().map(|column| column.nullable).collect();
         let replaced = table::add_index(&mut self.def, definition)?;
         self.give_way(replaced);
         let ([first, ..], Some(index)) = (self.def.indexes.as_slice(), self.def.indexes.last()) else {
             return Err(SqlError::internal("no index where one was added"));
         };
+        if index.primary {
+            let was_null =
+                |part: &IndexPart| nullable.get(usize::from(part.column)).is_some_and(|null| *null);
+            let converts_null = !definer.mode.is_strict() && index.parts.iter().any(was_null);
+            self.effects.note(if converts_null { Effort::Copied(Reason::NotNull) } else { Effort::Inplace });
+        } else {
+            self.effects.note_index(index.unique);
+        }
         let clusters = index.primary || index.unique && first.hidden && self.covers_not_null(index);
         if clusters {
             self.changed.rebuild = true;
@@ -616,16 +500,41 @@ impl Draft {
         index.parts.iter().all(usable)
     }
 
-    fn drop_index(&mut self, name: &str) -> SqlResult<()> {
-        let Ok(number) = self.index(name) else {
-            return Err(mysql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
-        };
+    /// Whether there was one to drop.
+    fn drop_index(&mut self, name: &str) -> bool {
+        let Ok(number) = self.index(name) else { return false };
         let index = self.def.indexes.remove(number);
+        match index.primary {
+            true => self.effects.note(Effort::Inplace),
+            false => self.effects.note_index(index.unique),
+        }
         self.dropped_indexes.push(index.clone());
         if number == 0 {
             self.changed.rebuild = true;
         } else {
             self.changed.dropped.push(index.name);
+        }
+        true
+    }
+
+    /// The table's character set and collation, which columns that are defined in the statement inherit wherever it
+    /// says so.
+    fn set_collation(&mut self, statement: &AlterTable) -> SqlResult<()> {
+        for action in &statement.actions {
+            match action {
+                AlterAction::Option(option @ (TableOption::Charset(_) | TableOption::Collate(_))) => {
+                    let options = std::slice::from_ref(option);
+                    self.def.collation = table::table_collation(options, self.def.collation)?;
+                    self.changed.definition = true;
+                    self.effects.note(Effort::Inplace);
+                }
+                AlterAction::ConvertTo { charset, collation } => {
+                    // What the statement itself defines is converted as well.
+                    self.converts = true;
+                    self.convert_to(charset.as_deref(), collation.as_deref())?;
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -634,12 +543,19 @@ impl Draft {
         let target = types::collation_of(charset, collation, CollationId::default())?;
         self.def.collation = target;
         self.changed.definition = true;
-        for column in &mut self.def.columns {
+        self.effects.note(Effort::Inplace);
+        let indexes = &self.def.indexes;
+        for (place, column) in self.def.columns.iter_mut().enumerate() {
             let converted = conversion::in_collation(&column.sql_type, target);
             if converted != column.sql_type {
+                let has = |index: &Index| index.parts.iter().any(|part| usize::from(part.column) == place);
+                let kept = conversion::keeps_bytes(&column.sql_type, &converted, indexes.iter().any(has));
+                self.effects.note(match kept {
+                    true => Effort::Locked(Reason::Unsaid),
+                    false => Effort::Copied(Reason::ColumnType),
+                });
                 column.sql_type = converted;
                 self.changed.rebuild = true;
-                self.copies = true;
             }
         }
         Ok(())
@@ -648,7 +564,7 @@ impl Draft {
     /// ORDER BY: rows are copied, and stay in the order of the clustered index.
     fn order_rows(&mut self, definer: &mut Definer<'_>, items: &[OrderItem]) -> SqlResult<()> {
         self.changed.rebuild = true;
-        self.copies = true;
+        self.effects.note(Effort::CopiedByServer);
         if !self.def.indexes.iter().any(|index| index.hidden) {
             let text = format!(
                 "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
@@ -668,13 +584,8 @@ impl Draft {
     }
 
     fn set_option(&mut self, definer: &mut Definer<'_>, option: &TableOption) -> SqlResult<()> {
-        match option {
-            TableOption::Charset(_) | TableOption::Collate(_) => {
-                let options = std::slice::from_ref(option);
-                self.def.collation = table::table_collation(options, self.def.collation)?;
-            }
-            option => table::set_option(definer, &mut self.def, option)?,
-        }
+        self.effects.note(Effort::Inplace);
+        table::set_option(definer, &mut self.def, option)?;
         match option {
             TableOption::Engine(_) => self.changed.rebuild = true,
             _ => self.changed.definition = true,
@@ -749,12 +660,22 @@ impl Draft {
     fn not_kept(&self, error: &StoreError, column: &Column, row: u64) -> SqlError {
         match error.kind {
             // MySQL's two ways to write rows anew differ in this.
-            StoreErrorKind::NullNotAllowed | StoreErrorKind::TooLong if self.copies => {
+            StoreErrorKind::NullNotAllowed | StoreErrorKind::TooLong if self.copies() => {
                 mysql_error!(WARN_DATA_TRUNCATED, column.name, row)
             }
             StoreErrorKind::NullNotAllowed => mysql_error!(ER_INVALID_USE_OF_NULL),
             _ => error.to_mysql(&column.name, row),
         }
+    }
+}
+
+/// 3522 if the statement hides the index by which the rows are kept.
+fn refuse_hiding(old: &TableDef, statement: &AlterTable) -> SqlResult<()> {
+    let Some(clustering) = old.clustering_index() else { return Ok(()) };
+    let hides = |action: &AlterAction| matches!(action, AlterAction::SetIndexVisible(name, false) if name.eq_ignore_ascii_case(&clustering.name));
+    match statement.actions.iter().any(hides) {
+        true => Err(mysql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE)),
+        false => Ok(()),
     }
 }
 
@@ -765,16 +686,20 @@ fn is_virtual(column: &Column) -> bool {
 /// CREATE INDEX as the ALTER TABLE it is.
 pub fn of_create_index(statement: &palisade_parser::ast::CreateIndex) -> AlterTable {
     let index = TableConstraint::Index(statement.index.clone());
-    let actions = vec![AlterAction::AddConstraint(index)];
+    let mut actions = vec![AlterAction::AddConstraint(index)];
+    actions.extend(statement.algorithm.clone().map(AlterAction::Algorithm));
+    actions.extend(statement.lock.clone().map(AlterAction::Lock));
     AlterTable { table: statement.table.clone(), actions, partitioning: None }
 }
 
 /// DROP INDEX as the ALTER TABLE it is.
 pub fn of_drop_index(statement: &palisade_parser::ast::DropIndex) -> AlterTable {
-    let action = if statement.name.eq_ignore_ascii_case("PRIMARY") {
+    let mut actions = vec![if statement.name.eq_ignore_ascii_case("PRIMARY") {
         AlterAction::DropPrimaryKey
     } else {
         AlterAction::DropIndex(statement.name.clone())
-    };
-    AlterTable { table: statement.table.clone(), actions: vec![action], partitioning: None }
+    }];
+    actions.extend(statement.algorithm.clone().map(AlterAction::Algorithm));
+    actions.extend(statement.lock.clone().map(AlterAction::Lock));
+    AlterTable { table: statement.table.clone(), actions, partitioning: None }
 }

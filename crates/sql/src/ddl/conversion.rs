@@ -5,8 +5,17 @@ use std::sync::Arc;
 use palisade_catalog::types::LobSize;
 use palisade_catalog::{Bytes, CollationId, SqlType, charset};
 
-/// Whether values of type `old` are values of type `new` as they are, byte by byte, for MySQL.
-pub fn keeps_bytes(old: &SqlType, new: &SqlType) -> bool {
+/// Whether `new` is `old` with members added behind those it has, so that each value is as long as before.
+pub fn adds_members(old: &SqlType, new: &SqlType) -> bool {
+    let are_members = matches!(new, SqlType::Enum { .. } | SqlType::Set { .. });
+    are_members && old != new && old.collation() == new.collation() && keeps_bytes(old, new, true)
+}
+
+/// Whether values of type `old` are values of type `new` as they are, byte by byte, for MySQL, which asks whether the order
+/// that a collation gives them matters to an index, too.
+pub fn keeps_bytes(old: &SqlType, new: &SqlType, indexed: bool) -> bool {
+    let sorts_alike =
+        |from: CollationId, to: CollationId| from == to || !indexed && from.get().charset == to.get().charset;
     // so many bytes say how long a value is
     let prefix = |characters: u32, collation: CollationId| {
         u64::from(characters) * u64::from(collation.get().charset.max_bytes()) > 255
@@ -14,16 +23,24 @@ pub fn keeps_bytes(old: &SqlType, new: &SqlType) -> bool {
     match (old, new) {
         (old, new) if old == new => true,
         (SqlType::VarChar { length: a, collation: from }, SqlType::VarChar { length: b, collation: to }) => {
-            from == to && a <= b && prefix(*a, *from) == prefix(*b, *to)
+            sorts_alike(*from, *to) && a <= b && prefix(*a, *from) == prefix(*b, *to)
         }
         (SqlType::VarBinary { length: a }, SqlType::VarBinary { length: b }) => {
             a <= b && (*a > 255) == (*b > 255)
         }
+        (SqlType::Char { length: a, collation: from }, SqlType::Char { length: b, collation: to }) => {
+            a == b && sorts_alike(*from, *to)
+        }
+        (SqlType::Text { size: a, collation: from }, SqlType::Text { size: b, collation: to }) => {
+            a == b && sorts_alike(*from, *to)
+        }
         (SqlType::Enum { members: a, collation: from }, SqlType::Enum { members: b, collation: to }) => {
-            from == to && b.starts_with(a) && (a.len() > 255) == (b.len() > 255)
+            from.get().charset == to.get().charset && b.starts_with(a) && (a.len() > 255) == (b.len() > 255)
         }
         (SqlType::Set { members: a, collation: from }, SqlType::Set { members: b, collation: to }) => {
-            from == to && b.starts_with(a) && set_bytes(a.len()) == set_bytes(b.len())
+            from.get().charset == to.get().charset
+                && b.starts_with(a)
+                && set_bytes(a.len()) == set_bytes(b.len())
         }
         _ => false,
     }

@@ -322,11 +322,22 @@ pub fn columns_read(expression: &str) -> SqlResult<Vec<String>> {
     Ok(columns)
 }
 
-/// 3108, 3766 or 3959 if an expression of the definition reads the column at `place`, which is dropped or renamed. Checks
+/// 3959, 3108 or 3766 if an expression of the definition reads the column at `place`, which is dropped or renamed. Checks
 /// about nothing else go with a dropped column.
 pub fn release_column(def: &mut TableDef, place: usize, dropped: bool) -> SqlResult<()> {
     let name = def.columns.at(place)?.name.clone();
     let reads = |read: &String| read.eq_ignore_ascii_case(&name);
+    let mut kept = Vec::with_capacity(def.checks.len());
+    for check in &def.checks {
+        let columns = columns_read(&check.expression)?;
+        if columns.iter().any(reads) {
+            if dropped && columns.iter().all(reads) {
+                continue;
+            }
+            return Err(mysql_error!(ER_DEPENDENT_BY_CHECK_CONSTRAINT, check.name, name));
+        }
+        kept.push(check.clone());
+    }
     for column in def.columns.iter().filter_map(|column| column.generated.as_ref()) {
         if columns_read(&column.expression)?.iter().any(reads) {
             return Err(mysql_error!(ER_DEPENDENT_BY_GENERATED_COLUMN, name));
@@ -339,17 +350,6 @@ pub fn release_column(def: &mut TableDef, place: usize, dropped: bool) -> SqlRes
         {
             return Err(mysql_error!(ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE, name, def.name));
         }
-    }
-    let mut kept = Vec::with_capacity(def.checks.len());
-    for check in std::mem::take(&mut def.checks) {
-        let columns = columns_read(&check.expression)?;
-        if columns.iter().any(reads) {
-            if dropped && columns.iter().all(reads) {
-                continue;
-            }
-            return Err(mysql_error!(ER_DEPENDENT_BY_CHECK_CONSTRAINT, check.name, name));
-        }
-        kept.push(check);
     }
     def.checks = kept;
     Ok(())

@@ -25,16 +25,18 @@ pub enum NeededIndex {
     Made(Vec<Index>),
 }
 
-/// Adds a foreign key to `def`, whose columns are complete, and the index it needs.
-pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<NeededIndex> {
+/// Adds a foreign key to `def`, whose columns are complete, and the index it needs. `leaving` are the names of foreign
+/// keys that the same statement drops: they are taken until it ends.
+pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey, leaving: &[String]) -> SqlResult<NeededIndex> {
     let name = match &foreign.name {
         Some(name) => {
             column::check_name(name)?;
             name.clone()
         }
-        None => next_name(def),
+        None => next_name(def, leaving),
     };
-    if def.foreign_keys.iter().any(|known| known.name.eq_ignore_ascii_case(&name)) {
+    let mut taken = def.foreign_keys.iter().map(|key| &key.name).chain(leaving);
+    if taken.any(|taken| taken.eq_ignore_ascii_case(&name)) {
         return Err(mysql_error!(ER_FK_DUP_NAME, name));
     }
     let references = &foreign.references;
@@ -60,7 +62,9 @@ pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<NeededInd
     };
     let parts: Vec<IndexPart> = key.columns.iter().copied().map(IndexPart::of).collect();
     let mut needed = NeededIndex::Found;
-    if !def.indexes.iter().any(|index| index.parts.starts_with(&parts)) {
+    // One that an earlier foreign key has brought gives way to the same of this one.
+    let gives_way = |index: &Index| index.implicit && index.parts == parts;
+    if !def.indexes.iter().any(|index| index.parts.starts_with(&parts) && !gives_way(index)) {
         let parts = foreign.columns.iter().map(|column| {
             let key = IndexKey::Column(column.clone(), None);
             ast::IndexPart { key, descending: false }
@@ -78,10 +82,10 @@ pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey) -> SqlResult<NeededInd
     Ok(needed)
 }
 
-fn next_name(def: &TableDef) -> String {
+fn next_name(def: &TableDef, leaving: &[String]) -> String {
     let prefix = format!("{}_ibfk_", def.name);
-    let numbers =
-        def.foreign_keys.iter().filter_map(|key| key.name.strip_prefix(&prefix)?.parse::<u64>().ok());
+    let names = def.foreign_keys.iter().map(|key| &key.name).chain(leaving);
+    let numbers = names.filter_map(|name| name.strip_prefix(&prefix)?.parse::<u64>().ok());
     format!("{prefix}{}", numbers.max().unwrap_or(0) + 1)
 }
 
@@ -160,6 +164,19 @@ pub fn name_parent_columns(dictionary: &Dictionary, def: &mut TableDef) -> SqlRe
 
 /// Columns that get another name: old and new.
 pub type Renamed = [(String, String)];
+
+/// Whether one of the renamed columns of a table takes part in a foreign key, its own or another table's.
+pub fn are_renamed(dictionary: &Dictionary, old: &TableDef, renamed: &Renamed) -> bool {
+    let is_renamed = |name: &str| renamed.iter().any(|(from, _)| from.eq_ignore_ascii_case(name));
+    let own = old.foreign_keys.iter().flat_map(|key| &key.columns);
+    own.into_iter().any(|column| is_renamed(&old.key_column(*column).name))
+        || dictionary.referring(&old.schema, &old.name).any(|child| {
+            let keys = child.foreign_keys.iter();
+            keys.filter(|key| key.referenced_schema == old.schema && key.referenced_table == old.name)
+                .flat_map(|key| &key.referenced_columns)
+                .any(|column| is_renamed(column))
+        })
+}
 
 /// Makes the foreign keys of `def` that refer to the table `parent` follow its renamed columns. Whether there are any.
 pub fn follow(def: &mut TableDef, parent: &TableName, renamed: &Renamed) -> bool {

@@ -43,6 +43,7 @@ use palisade_parser::ast::{
     TableConstraint,
 };
 
+use self::alter::online::{Effort, Reason, Request};
 use self::alter::{Draft, Plan};
 use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
@@ -442,6 +443,7 @@ impl Ddl<'_> {
     }
 
     async fn alter_table(&mut self, statement: &AlterTable) -> SqlResult<Completion> {
+        let request = Request::of(statement)?;
         let name = self.qualify(&statement.table)?;
         let mut names = vec![name.clone()];
         for action in &statement.actions {
@@ -464,7 +466,7 @@ impl Ddl<'_> {
         let table = self.table(&name)?;
         let mut warnings = Vec::new();
         let mut definer = self.definer(&mut warnings);
-        let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement)?;
+        let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement, request)?;
         self.check_names(&draft.def, &name)?;
         let is_plain =
             |action: &AlterAction| matches!(action, AlterAction::RenameTo(_) | AlterAction::EnableKeys(_));
@@ -480,8 +482,13 @@ impl Ddl<'_> {
             let checked = self.session.variables.foreign_key_checks;
             foreign::name_parent_columns(&dictionary, &mut draft.def)?;
             foreign::check(&dictionary, &draft.def, &name, &draft.renamed_columns, checked)?;
-            // MySQL checks rows by copying them
-            draft.copies |= checked && !draft.new_foreign_keys.is_empty();
+            if !draft.new_foreign_keys.is_empty() {
+                // MySQL checks rows by copying them
+                let checks = Effort::Copied(Reason::ForeignKeyChecks);
+                draft.effects.note(if checked { checks } else { Effort::Inplace });
+            }
+            draft.effects.renames_foreign = foreign::are_renamed(&dictionary, old, &draft.renamed_columns);
+            draft.judge()?;
         }
         self.find_orphans(&lock, &definer, table.descriptor().def(), &draft).await?;
         let target = match &draft.new_name {
@@ -502,11 +509,11 @@ impl Ddl<'_> {
         if statement.actions.is_empty() {
             return Ok(Completion::default());
         }
-        if statement.actions.iter().all(|action| matches!(action, AlterAction::EnableKeys(_))) {
+        let keys = |action: &AlterAction| matches!(action, AlterAction::EnableKeys(_));
+        if statement.actions.iter().any(keys) && draft.effects.is_name_only() {
             self.session.warnings.note(mysql_error!(ER_ILLEGAL_HA, name.table));
-            return Ok(Completion::default());
         }
-        let mut rows = match draft.copies && draft.plan != Plan::Rebuild {
+        let mut rows = match draft.copies() && draft.plan != Plan::Rebuild {
             true => self.count_rows(&lock, &name).await?,
             false => 0,
         };
@@ -543,8 +550,11 @@ impl Ddl<'_> {
             }
         }
         self.bring_children(&lock, &name, target.as_ref(), &draft).await?;
-        let affected_rows = if draft.copies { rows } else { 0 };
+        let affected_rows = if draft.copies() { rows } else { 0 };
         self.warn(warnings);
+        if draft.effects.is_name_only() && !draft.copies() {
+            return Ok(Completion::default());
+        }
         let warnings = self.session.warnings.count();
         let info = format!("Records: {affected_rows}  Duplicates: 0  Warnings: {warnings}");
         Ok(Completion { affected_rows, info, ..Completion::default() })

@@ -2,11 +2,11 @@
 
 use palisade_base::error_catalogue::{
     ER_BLOB_KEY_WITHOUT_LENGTH, ER_DISABLED_STORAGE_ENGINE, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
-    ER_KEY_COLUMN_DOES_NOT_EXITS, ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE,
+    ER_JSON_USED_AS_KEY, ER_KEY_COLUMN_DOES_NOT_EXITS, ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE,
     ER_PRIMARY_CANT_HAVE_NULL, ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS,
     ER_TOO_LONG_KEY, ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_FIELDS, ER_TOO_MANY_KEYS,
-    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN,
-    ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX,
+    ER_WRONG_SUB_KEY,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{
@@ -106,7 +106,7 @@ pub fn define(
     for constraint in &statement.constraints {
         match constraint {
             TableConstraint::Index(index) => drop(add_index(&mut def, index)?),
-            TableConstraint::ForeignKey(key) => drop(foreign::add(&mut def, key)?),
+            TableConstraint::ForeignKey(key) => drop(foreign::add(&mut def, key, &[])?),
             TableConstraint::Check(_) => {}
         }
     }
@@ -143,7 +143,7 @@ pub fn table_collation(options: &[TableOption], inherited: CollationId) -> SqlRe
 }
 
 /// An index over one column, as PRIMARY KEY or UNIQUE behind a column ask for.
-fn key_over(kind: IndexKind, column: &str) -> IndexDefinition {
+pub fn key_over(kind: IndexKind, column: &str) -> IndexDefinition {
     let key = IndexKey::Column(column.to_owned(), None);
     let part = palisade_parser::ast::IndexPart { key, descending: false };
     IndexDefinition { kind, name: None, parts: vec![part], options: Vec::new() }
@@ -275,6 +275,12 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         }
         _ => {}
     }
+    let taken = |name: &String| {
+        def.indexes.iter().any(|index| !index.implicit && index.name.eq_ignore_ascii_case(name))
+    };
+    if let Some(name) = definition.name.as_ref().filter(|name| taken(name)) {
+        return Err(mysql_error!(ER_DUP_KEYNAME, name));
+    }
     let mut parts: Vec<IndexPart> = Vec::new();
     for part in &definition.parts {
         let IndexKey::Column(name, prefix) = &part.key else { return unsupported("functional indexes") };
@@ -288,15 +294,7 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         let prefix = checked_prefix(def.columns.at(place)?, *prefix)?;
         parts.push(IndexPart { column: place as u16, prefix, descending: part.descending });
     }
-    let lengths = || parts.iter().map(|part| key_length(def.key_column(part.column), part.prefix));
-    let is_old = matches!(def.option("ROW_FORMAT"), Some("COMPACT" | "REDUNDANT"));
-    if is_old && lengths().any(|length| length > LONGEST_OLD_PART) {
-        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_OLD_PART));
-    }
-    let length: u32 = lengths().sum();
-    if length > LONGEST_KEY {
-        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
-    }
+    check_key_length(def, &parts)?;
     let gives_way = |index: &mut Index| index.implicit && parts.starts_with(&index.parts);
     let replaced = def.indexes.extract_if(.., gives_way).collect();
     let mut index = if definition.kind == IndexKind::Primary {
@@ -328,6 +326,37 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
     Ok(replaced)
 }
 
+/// 1071 if an index over `parts` would be too long.
+pub fn check_key_length(def: &TableDef, parts: &[IndexPart]) -> SqlResult<()> {
+    let lengths = || parts.iter().map(|part| key_length(def.key_column(part.column), part.prefix));
+    let is_old = matches!(def.option("ROW_FORMAT"), Some("COMPACT" | "REDUNDANT"));
+    if is_old && lengths().any(|length| length > LONGEST_OLD_PART) {
+        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_OLD_PART));
+    }
+    let length: u32 = lengths().sum();
+    if length > LONGEST_KEY {
+        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
+    }
+    Ok(())
+}
+
+/// The prefix by which an index goes on with a column whose type has changed.
+pub fn kept_prefix(column: &Column, prefix: Option<u32>) -> SqlResult<Option<u32>> {
+    match (&column.sql_type, prefix) {
+        (SqlType::Json | SqlType::Text { .. } | SqlType::Blob { .. }, _) => {
+            checked_prefix(column, prefix.map(u64::from))
+        }
+        (
+            SqlType::Char { length, .. }
+            | SqlType::VarChar { length, .. }
+            | SqlType::Binary { length }
+            | SqlType::VarBinary { length },
+            Some(prefix),
+        ) if prefix < *length => Ok(Some(prefix)),
+        _ => Ok(None),
+    }
+}
+
 /// Bytes that a column takes in an index, by MySQL's count.
 fn key_length(column: &Column, prefix: Option<u32>) -> u32 {
     let per_character = match &column.sql_type {
@@ -347,7 +376,7 @@ fn key_length(column: &Column, prefix: Option<u32>) -> u32 {
 
 fn checked_prefix(column: &Column, prefix: Option<u64>) -> SqlResult<Option<u32>> {
     let whole = match &column.sql_type {
-        SqlType::Json => return Err(mysql_error!(ER_WRONG_KEY_COLUMN, column.name)),
+        SqlType::Json => return Err(mysql_error!(ER_JSON_USED_AS_KEY, column.name)),
         SqlType::Text { .. } | SqlType::Blob { .. } => {
             let Some(prefix) = prefix.filter(|prefix| *prefix > 0) else {
                 return Err(mysql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
