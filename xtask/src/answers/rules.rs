@@ -227,6 +227,24 @@ const RULES: &[Rule] = &[
                 })
         },
     },
+    Rule {
+        name: "An UPDATE of several tables warns once of each row that it changes",
+        accepts: |case| {
+            let text = case.step.text();
+            let is_joined = text.starts_with("UPDATE ") && text.contains(" w, v SET ");
+            let lines = |reply: &Reply| {
+                let mut reply = reply.clone();
+                reply.warnings.iter_mut().for_each(|(_, text)| without_row(text));
+                reply.warnings.sort();
+                reply.warnings.dedup();
+                reply
+            };
+            let [ours, theirs] = [lines(case.ours), lines(case.theirs)];
+            is_joined
+                && case.difference == Difference::Warnings
+                && ours.warnings.iter().all(|warning| theirs.warnings.contains(warning))
+        },
+    },
     Rule { name: "Warning 3156 says row 1 whatever the row.", accepts: |case| same_with_rows_of_3156(case) },
 ];
 

@@ -6,8 +6,8 @@ use palisade_base::error_catalogue::{
     ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE, ER_INVALID_GROUP_FUNC_USE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
 };
 use palisade_base::mysql_error;
-use palisade_catalog::SqlType;
 use palisade_catalog::types::LobSize;
+use palisade_catalog::{SqlType, Value};
 use palisade_parser::ast::{self, AggregateKind};
 
 use super::Binder;
@@ -21,7 +21,7 @@ use crate::expr::common::text_of;
 use crate::expr::compare::{incompatible, result_collation};
 use crate::expr::convert::is_chosen;
 use crate::expr::{CastTarget, Coercibility, Expr, Node};
-use crate::func::control::COALESCE;
+use crate::func::control::{ANY_VALUE, COALESCE, IF, NULLIF};
 use crate::place::At;
 use crate::plan::SortKey;
 use crate::plan::conditions::expr_slots;
@@ -243,14 +243,32 @@ impl Binder<'_> {
     }
 }
 
-/// Text among values of which the distinct ones are summed up.
+/// Text, and dates that are chosen, among values of which the distinct ones are summed up.
 fn as_summed(text: Expr) -> Expr {
-    if !text.ty.is_string() || text.ty == SqlType::Json {
+    if text.ty.is_temporal() && chooses(&text) {
+        let (precision, scale) = decimal_shape(&text.ty);
+        let (target, nullable) = (CastTarget::SummedDate { precision, scale }, text.nullable);
+        let ty = target.result_type(&text.ty);
+        return Expr::computed(Node::Cast { operand: Box::new(text), target }, ty, nullable);
+    }
+    let is_number = matches!(text.node, Node::Literal(Value::Bit { .. }));
+    if !text.ty.is_string() || text.ty == SqlType::Json || is_number {
         return text;
     }
     let nullable = text.nullable;
     let node = Node::Cast { operand: Box::new(text), target: CastTarget::SummedText };
     Expr::computed(node, SqlType::DOUBLE, nullable)
+}
+
+/// Whether a value is one of several, or another's, as it is.
+fn chooses(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Case { .. } => true,
+        Node::Call { function, .. } => {
+            matches!(function.name, IF | NULLIF | ANY_VALUE | "coalesce" | "greatest" | "ifnull" | "least")
+        }
+        _ => false,
+    }
 }
 
 /// Text as the number that an aggregate adds up.

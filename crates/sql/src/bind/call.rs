@@ -9,7 +9,7 @@ use palisade_parser::lexer::Keyword;
 use super::compare::constant_beside;
 use super::json::adapt_documents;
 use super::scope::Clause;
-use super::types::transcode_to;
+use super::types::{chosen_as_number, transcode_to, transcode_when_met};
 use super::{Binder, not_supported};
 use crate::expr::compare::{domain_of, result_collation};
 use crate::expr::{Coercibility, Domain, Expr, Node};
@@ -90,6 +90,11 @@ impl Binder<'_> {
         {
             constant_beside(right, left)?;
         }
+        if function.name == IF
+            && let Some(condition) = arguments.first_mut()
+        {
+            *condition = chosen_as_number(std::mem::replace(condition, Expr::null()));
+        }
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments)?;
         let typed = (function.typing)(&arguments, self.session.variables.collation_connection)?;
@@ -118,7 +123,7 @@ impl Binder<'_> {
             };
         }
         if let Some(at) = subject(function) {
-            return self.reconcile_with_subject(at, arguments);
+            return self.reconcile_with_subject(function, at, arguments);
         }
         let Some(texts) = arguments.get_mut(texts_of(function)) else { return Ok(()) };
         if texts.iter().filter(|argument| argument.ty.is_string()).count() < 2 {
@@ -146,15 +151,24 @@ impl Binder<'_> {
     }
 
     /// What is looked for in a text, or put into it, comes in the text's character set.
-    fn reconcile_with_subject(&self, at: usize, arguments: &mut [Expr]) -> SqlResult<()> {
+    fn reconcile_with_subject(
+        &self,
+        function: &Function,
+        at: usize,
+        arguments: &mut [Expr],
+    ) -> SqlResult<()> {
         let collation = match &arguments.at(at)?.ty {
             ty if ty.is_string() => ty.collation(),
             SqlType::Bit { .. } | SqlType::Null => CollationId::BINARY,
             _ => self.session.variables.collation_connection,
         };
+        let transcode = match function.name {
+            "substring_index" | "trim" => transcode_when_met,
+            _ => transcode_to,
+        };
         for (position, argument) in arguments.iter_mut().enumerate() {
             if position != at {
-                transcode_to(argument, collation)?;
+                transcode(argument, collation)?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
 use super::json::json_as_integer;
-use super::types::{as_number, transcode_beside_document, transcode_to};
+use super::types::{as_number, chosen_as_number, transcode_beside_document, transcode_to};
 use crate::SqlResult;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
@@ -169,6 +169,9 @@ fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) ->
         Domain::Json(..) => {
             transcode_beside_document(&mut left)?;
             transcode_beside_document(&mut right)?;
+        }
+        Domain::Integer | Domain::Decimal | Domain::Double => {
+            (left, right) = (chosen_as_number(left), chosen_as_number(right));
         }
         _ => {}
     }

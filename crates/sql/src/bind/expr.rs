@@ -10,7 +10,7 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{bit_operation, compare, compare_case, compare_texts, comparison, negation, row_parts};
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
-use super::types::{as_number, text_length, transcode_to};
+use super::types::{as_number, chosen_as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
@@ -52,12 +52,12 @@ impl Binder<'_> {
             }
             ast::Expr::Unary(op, operand) => self.unary(*op, operand),
             ast::Expr::And(parts) => {
-                let parts = self.all(parts)?;
+                let parts = self.conditions(parts)?;
                 let nullable = parts.iter().any(|part| part.nullable);
                 Ok(Expr::truth(Node::And(parts), nullable))
             }
             ast::Expr::Or(parts) => {
-                let parts = self.all(parts)?;
+                let parts = self.conditions(parts)?;
                 let nullable = parts.iter().any(|part| part.nullable);
                 Ok(Expr::truth(Node::Or(parts), nullable))
             }
@@ -299,7 +299,7 @@ impl Binder<'_> {
         }
         let nullable = operand.nullable;
         Ok(match op {
-            UnaryOp::Not => negation(operand),
+            UnaryOp::Not => negation(chosen_as_number(operand)),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
                 let operand = json_as_integer(operand);
@@ -324,6 +324,11 @@ impl Binder<'_> {
         })
     }
 
+    /// Expressions of which it is asked whether they are true.
+    fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+        Ok(self.all(parts)?.into_iter().map(chosen_as_number).collect())
+    }
+
     fn binary(&mut self, op: BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
         if let Some(comparison) = comparison(op) {
             if let (Some(left), Some(right)) = (row_parts(left), row_parts(right)) {
@@ -343,7 +348,9 @@ impl Binder<'_> {
                 | BinaryOp::ShiftLeft
                 | BinaryOp::ShiftRight
         );
-        if !wants_bits && !matches!(op, BinaryOp::Concat | BinaryOp::Xor) {
+        if op == BinaryOp::Xor {
+            (left, right) = (chosen_as_number(left), chosen_as_number(right));
+        } else if !wants_bits && op != BinaryOp::Concat {
             (left, right) = (as_number(left), as_number(right));
         }
         let nullable = left.nullable || right.nullable;

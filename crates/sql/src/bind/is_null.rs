@@ -15,6 +15,7 @@ use palisade_parser::ast;
 use super::Binder;
 use super::compare::compare;
 use super::scope::{Clause, Source};
+use super::types::chosen_as_number;
 use crate::SqlResult;
 use crate::expr::{Comparison, Expr, Node, Truth};
 use crate::place::At;
@@ -24,7 +25,7 @@ impl Binder<'_> {
     pub fn filter(&mut self, filter: &ast::Expr) -> SqlResult<Vec<Expr>> {
         self.scope().clause = Clause::Where;
         let mut conditions = Vec::new();
-        self.expr(filter)?.conjuncts(&mut conditions);
+        chosen_as_number(self.expr(filter)?).conjuncts(&mut conditions);
         if let [condition] = conditions.as_mut_slice()
             && self.session.variables.sql_auto_is_null
         {

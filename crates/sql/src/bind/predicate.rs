@@ -8,7 +8,7 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
 use super::compare::{compare, compare_in_row, constant_as_column, literal_date, negation, row_parts, wider};
-use super::types::{transcode_beside_document, transcode_to};
+use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
 use crate::expr::compare::{aggregate_collations, domain_of, json_domain};
@@ -81,6 +81,9 @@ impl Binder<'_> {
             let domain = Domain::Text(collation);
             return Ok(between_bounds(operand, domain, [low, high], between.negated));
         }
+        if !low.ty.is_string() && !high.ty.is_string() {
+            operand = chosen_as_number(operand);
+        }
         constant_as_column(&mut low, &operand);
         constant_as_column(&mut high, &operand);
         let low_domain = domain_of(&operand, &low, "between")?;
@@ -131,6 +134,9 @@ impl Binder<'_> {
         if operand.ty == SqlType::Year && list.iter().all(is_constant_text) {
             let (collation, _) = aggregate_collations(&list.iter().collect::<Vec<_>>(), " IN ")?;
             return in_texts(written(operand, collation), list, collation, negated);
+        }
+        if list.iter().all(|item| !item.ty.is_string()) {
+            operand = chosen_as_number(operand);
         }
         let has_dates = dates_among_texts(&operand, &list);
         // With one document all are compared as documents.

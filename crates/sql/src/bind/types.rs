@@ -32,6 +32,15 @@ pub fn text_length(expr: &Expr) -> u32 {
 /// have, and bytes that are no text there, are refused (3854): those of a constant at once, others when they
 /// are met.
 pub fn transcode_to(argument: &mut Expr, collation: CollationId) -> SqlResult<()> {
+    transcode(argument, collation, true)
+}
+
+/// The same, but constants are refused when they are met, too.
+pub fn transcode_when_met(argument: &mut Expr, collation: CollationId) -> SqlResult<()> {
+    transcode(argument, collation, false)
+}
+
+fn transcode(argument: &mut Expr, collation: CollationId, at_once: bool) -> SqlResult<()> {
     if !argument.ty.is_string() {
         return Ok(());
     }
@@ -42,6 +51,7 @@ pub fn transcode_to(argument: &mut Expr, collation: CollationId) -> SqlResult<()
     let ty = text_of(u64::from(text_length(argument)), collation);
     // A long one is looked at when it is met, where the statement can give way to others.
     if let Node::Literal(value @ (Value::Bytes(_) | Value::Bit { .. })) = &argument.node
+        && at_once
         && text_length(argument) as usize <= PIECE
     {
         let text = value_text(value, &argument.ty);
@@ -89,7 +99,6 @@ pub fn is_written(expr: &Expr) -> bool {
 pub fn as_number(mut expr: Expr) -> Expr {
     let nullable = expr.nullable;
     match &mut expr.node {
-        _ if expr.ty == SqlType::Json => double(expr, CastTarget::Double),
         _ if !expr.ty.is_string() => expr,
         Node::Case { branches, otherwise } => {
             let chosen = branches.iter_mut().map(|(_, chosen)| chosen).chain(otherwise.as_deref_mut());
@@ -100,11 +109,22 @@ pub fn as_number(mut expr: Expr) -> Expr {
             arguments.iter_mut().skip(1).for_each(choice_as_number);
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
         }
+        _ if expr.ty == SqlType::Json => double(expr, CastTarget::Double),
         Node::Call { function, arguments } if makes_dates(function.name, arguments) => {
             double(expr, CastTarget::DateNumber)
         }
         _ => expr,
     }
+}
+
+/// What IF and CASE choose, among texts, where a number or a truth value is wanted; others as they are.
+pub fn chosen_as_number(expr: Expr) -> Expr {
+    let is_choice = match &expr.node {
+        Node::Case { .. } => true,
+        Node::Call { function, .. } => function.name == IF,
+        _ => false,
+    };
+    if is_choice && expr.ty != SqlType::Json { as_number(expr) } else { expr }
 }
 
 fn choice_as_number(choice: &mut Expr) {

@@ -57,6 +57,12 @@ pub enum CastTarget {
     /// Not in SQL: a text as a column of type DOUBLE keeps it, among those of which the distinct ones are
     /// summed up: what is no number is told by 1366.
     SummedText,
+    /// Not in SQL: a date or time that a function chooses, among those of which the distinct ones are summed
+    /// up: it is a text there, and none that a DECIMAL can keep.
+    SummedDate {
+        precision: u8,
+        scale: u8,
+    },
     /// Not in SQL: the text of a document that says a date or time, to which an interval is added; NULL of
     /// any other document, which 3156 tells.
     MomentText,
@@ -113,6 +119,7 @@ impl CastTarget {
                 | CastTarget::ComparedDay
                 | CastTarget::DateNumber
                 | CastTarget::SummedText
+                | CastTarget::SummedDate { .. }
                 | CastTarget::MomentText
                 | CastTarget::KeptYear
         )
@@ -137,6 +144,9 @@ impl CastTarget {
             }
             CastTarget::Float => SqlType::Float { unsigned: false, digits: None },
             CastTarget::Double | CastTarget::DateNumber | CastTarget::SummedText => SqlType::DOUBLE,
+            CastTarget::SummedDate { precision, scale } => {
+                SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
+            }
             CastTarget::MomentText => {
                 SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN }
             }
@@ -251,6 +261,11 @@ impl Context<'_> {
                 Ok(Value::Double(self.number_of_date(&text)?))
             }
             CastTarget::SummedText => self.summed_text(&value, operand),
+            CastTarget::SummedDate { scale, .. } => {
+                let shown = display_text(value.as_ref(), &operand.ty);
+                self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "decimal", shown, "", 1))?;
+                Ok(Value::Decimal(Decimal::ZERO.round(i32::from(*scale)).unwrap_or(Decimal::ZERO)))
+            }
             CastTarget::MomentText => Ok(value),
             CastTarget::ComparedDay => Ok(match self.datetime_to_compare(value.as_ref())? {
                 Some(datetime) => Value::Date(datetime.date()),

@@ -51,11 +51,16 @@ pub fn common(operands: &[&Expr], connection: CollationId, operation: &str) -> S
     }
     let (collation, coercibility) = match result_collation(operands, operation)? {
         (_, Coercibility::Numeric) => (connection, Coercibility::Literal),
+        // A user variable insists more on its collation than a literal, a number's too.
+        (CollationId::BINARY, Coercibility::Literal)
+            if known.iter().any(|operand| operand.is_numeric_variable()) =>
+        {
+            (connection, Coercibility::Implicit)
+        }
         found => found,
     };
     let ty = match &first.ty {
-        ty @ (SqlType::Enum { .. } | SqlType::Set { .. }) if known.len() == 1 => ty.clone(),
-        ty if known.iter().all(|operand| operand.ty == *ty) && ty.collation() == collation => varying(ty),
+        ty if known.iter().all(|operand| operand.ty == *ty) && ty.collation() == collation => text_like(ty),
         _ => common_text(&known, collation),
     };
     Ok(Common { ty, nullable, coercibility })
@@ -65,6 +70,13 @@ pub fn common(operands: &[&Expr], connection: CollationId, operation: &str) -> S
 /// and dates, too.
 pub fn common_column(operands: &[&Expr], connection: CollationId, operation: &str) -> SqlResult<Common> {
     let mut found = common(operands, connection, operation)?;
+    let mut known = operands.iter().filter(|operand| operand.ty != SqlType::Null);
+    if let (Some(only), None) = (known.next(), known.next())
+        && matches!(only.ty, SqlType::Enum { .. } | SqlType::Set { .. })
+    {
+        found.ty = only.ty.clone();
+        return Ok(found);
+    }
     let lengths = operands.iter().filter_map(|operand| Length::of(&operand.ty));
     if lengths.reduce(Length::merge) == Some(Length::Fixed) {
         found.ty = match found.ty {
@@ -107,6 +119,16 @@ impl Length {
             (Length::Number, Length::Number) | (Length::Date, Length::Date) => self,
             _ => Length::Varying,
         }
+    }
+}
+
+/// The type without a fixed length or members.
+fn text_like(ty: &SqlType) -> SqlType {
+    match ty {
+        SqlType::Enum { collation, .. } | SqlType::Set { collation, .. } => {
+            SqlType::VarChar { length: ty.wire_length(1), collation: *collation }
+        }
+        other => varying(other),
     }
 }
 

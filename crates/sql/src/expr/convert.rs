@@ -26,6 +26,15 @@ pub fn text_of(value: &Value, ty: &SqlType) -> Bytes {
     }
 }
 
+/// A FLOAT as an integer: MySQL gives the least one for what is none of 64 bits, whatever its sign.
+fn float_integer(value: f64) -> i128 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    match (-LIMIT..LIMIT).contains(&value) {
+        true => clamp_f64(value),
+        false => i64::MIN.into(),
+    }
+}
+
 /// 3854 if a text has characters that another character set does not have, or bytes are no text there.
 pub fn refuse_loss(text: &[u8], from: Charset, to: Charset, watch: Watch<'_>) -> SqlResult<()> {
     let is_kept = if from == Charset::Binary {
@@ -240,7 +249,7 @@ impl Context<'_> {
                     }
                 }
             }
-            ValueRef::Float(v) => clamp_f64(f64::from(v)),
+            ValueRef::Float(v) => float_integer(f64::from(v)),
             ValueRef::Double(v) => clamp_f64(v),
             ValueRef::Bytes(text) => self.text_to_integer(text)?,
             ValueRef::Date(v) => i128::from(date_number(v)),
@@ -324,6 +333,12 @@ impl Context<'_> {
                 self.to_f64(value)?
             }
             ValueRef::Decimal(number) => number.to_f64(),
+            // Only its whole days count: a second before midnight is of today.
+            ValueRef::Time(time) => {
+                const DAY: i64 = 86_400_000_000;
+                let days = Time::from_micros(time.micros() / DAY * DAY).unwrap_or(time);
+                return self.read_datetime(ValueRef::Time(days), mode);
+            }
             _ => return self.read_datetime(value, mode),
         };
         if !(0.0..101.0).contains(&small) {

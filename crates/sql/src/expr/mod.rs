@@ -308,6 +308,11 @@ impl Expr {
         matches!(self.node, Node::Column { .. }) && self.coercibility == Coercibility::Explicit
     }
 
+    /// Whether it is a user variable that holds a number.
+    pub fn is_numeric_variable(&self) -> bool {
+        matches!(self.node, Node::UserVariable(_)) && self.ty.is_numeric()
+    }
+
     /// The conjunction of `conditions`; TRUE of none.
     pub fn all_of(mut conditions: Vec<Expr>) -> Option<Expr> {
         match conditions.len() {

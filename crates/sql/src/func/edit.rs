@@ -296,6 +296,11 @@ fn found<'a>(text: &'a [u8], delimiter: &'a [u8], watch: Watch<'a>) -> impl Iter
     })
 }
 
+/// How many spaces a text ends with.
+fn spaces(text: &[u8]) -> usize {
+    text.iter().rev().take_while(|byte| **byte == b' ').count()
+}
+
 /// FIND_IN_SET(item, list): its place in the comma separated list, from 1; 0 if it is not there.
 pub fn find_in_set(collation: &Collation, item: &[u8], list: &[u8], watch: Watch<'_>) -> i64 {
     if list.is_empty() || item.contains(&b',') {
@@ -305,7 +310,9 @@ pub fn find_in_set(collation: &Collation, item: &[u8], list: &[u8], watch: Watch
         if number % FOUND_A_LOOK == FOUND_A_LOOK - 1 && !watch(FOUND_A_LOOK * 4) {
             break;
         }
-        if collation.equal_watched(member, item, watch) {
+        // Spaces at the end count here, whatever the collation.
+        let is_long = spaces(member) != spaces(item);
+        if !is_long && collation.equal_watched(member, item, watch) {
             return number as i64 + 1;
         }
     }

@@ -53,7 +53,7 @@ use palisade_catalog::{Bytes, CollationId, SqlType, Value};
 
 use crate::expr::compare::result_collation;
 use crate::expr::convert::text_of;
-use crate::expr::{Context, Expr, Node};
+use crate::expr::{Coercibility, Context, Expr, Node};
 use crate::{SqlAttempt, SqlResult};
 
 /// The type of a call: what its values are, and whether they can be NULL.
@@ -142,7 +142,15 @@ pub fn text_type(
     let is_text = |ty: &SqlType| ty.is_string() || matches!(ty, SqlType::Bit { .. });
     let all: Vec<&Expr> = arguments.iter().collect();
     let collation = match arguments.iter().any(|argument| is_text(&argument.ty)) {
-        true => result_collation(&all, operation)?.0,
+        true => match result_collation(&all, operation)? {
+            // A user variable insists more on its collation than a literal, a number's too.
+            (CollationId::BINARY, Coercibility::Literal)
+                if all.iter().any(|one| one.is_numeric_variable()) =>
+            {
+                connection
+            }
+            (collation, _) => collation,
+        },
         false => connection,
     };
     Ok(text_of_length(length, collation))

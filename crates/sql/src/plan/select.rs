@@ -15,6 +15,7 @@ use super::grouping::{Above, Finish, reads_aggregate};
 use super::join::{JoinPlanner, WantedOrder};
 use super::{Limit, Operator, Query, SortKey};
 use crate::bind::scope::{Clause, Scope, same_name};
+use crate::bind::types::chosen_as_number;
 use crate::bind::{Binder, CommonTable};
 use crate::expr::common::common_column;
 use crate::expr::{Coercibility, Expr, Node};
@@ -199,7 +200,7 @@ impl Binder<'_> {
         let having = match &select.having {
             Some(having) => {
                 self.scope().clause = Clause::Having;
-                Some(self.expr(having)?)
+                Some(chosen_as_number(self.expr(having)?))
             }
             None => None,
         };

@@ -10,6 +10,7 @@ use palisade_catalog::{Charset, CollationId, Decimal, SqlType, Value, Watch, cha
 use crate::SqlResult;
 use crate::expr::convert::text_of;
 use crate::expr::{CastTarget, Context, Expr, Node, SubqueryUse};
+use crate::func::control::NULLIF;
 
 /// A value's text in UTF-8. Binary strings are taken for it.
 pub fn utf8_text(cx: &mut Context<'_>, value: &Value, expr: &Expr) -> SqlResult<String> {
@@ -304,6 +305,10 @@ impl Context<'_> {
 fn source_name(expr: &Expr) -> String {
     match &expr.node {
         Node::Column { name, .. } => name.rsplit('.').next().unwrap_or(name).trim_matches('`').to_owned(),
+        // What NULLIF gives is its first argument.
+        Node::Call { function, arguments } if function.name == NULLIF => {
+            arguments.first().map_or_else(String::new, source_name)
+        }
         Node::Call { function, .. } => function.name.to_owned(),
         Node::Cast { .. } => "cast_as_json".to_owned(),
         _ => String::new(),
