@@ -54,6 +54,12 @@ const EXPRESSIONS: &[&str] = &[
     "@e LIKE CONCAT(@upper_e, '%')",
     "LOCATE('x', @e)",
     "FIND_IN_SET('b', @list)",
+    // regular expressions, a single match in each
+    "@a REGEXP '(a|b)*c'",
+    "@e REGEXP 'x|y$'",
+    "REGEXP_INSTR(@e, 'x')",
+    "REGEXP_SUBSTR(@a, '[ab]*$')",
+    "REGEXP_REPLACE(@list, '(,)(a?,)$', '$2$1')",
     // cutting and counting
     "CHAR_LENGTH(@e)",
     "LEFT(@e, 500000)",

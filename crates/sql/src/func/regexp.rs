@@ -4,12 +4,14 @@
 //! patterns for it. It has no look-around and no back-references inside a pattern; such patterns are refused
 //! (1235) rather than misread.
 //!
-//! A search cannot be interrupted. It takes at most as many steps as the program has instructions and the
-//! text has bytes, multiplied, so that is what is bounded beforehand, by `regexp_time_limit` (3699). The
-//! bound is far above ICU's, which backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. Between
-//! two matches of one call the flags are looked at.
+//! A search takes at most as many steps as the program has instructions and the text has bytes, multiplied, so
+//! that is what is bounded beforehand, by `regexp_time_limit` (3699). The bound is far above ICU's, which
+//! backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. One that may take more than some milliseconds
+//! is done by `walk`, and can be interrupted; what groups match is found by the `regex` crate once it is known
+//! where the match is. Between two matches of one call the flags are looked at.
 
 mod pattern;
+mod walk;
 
 use palisade_base::error_catalogue::{
     ER_CHARACTER_SET_MISMATCH, ER_REGEXP_ILLEGAL_ARGUMENT, ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR,
@@ -29,6 +31,7 @@ use crate::expr::{Context, Expr};
 use crate::place::At;
 use Evaluation::Nullable;
 use pattern::{Flags, Pattern};
+use walk::Walker;
 
 /// Their declarations.
 pub static FUNCTIONS: &[Function] = &[
@@ -64,6 +67,8 @@ const STEPS_A_UNIT: usize = 1 << 25;
 const UNITS_A_PATTERN_BYTE: usize = 1000;
 /// Bytes of a text from which on the flags are looked at for each match: to find the next one may take long.
 const LONG_TEXT: usize = 1 << 16;
+/// Steps of a search from which on it can be interrupted.
+const LONG_SEARCH: usize = 1 << 22;
 /// `regexp_time_limit` where the host does not know of it: MySQL's default.
 const DEFAULT_TIME_LIMIT: i64 = 32;
 
@@ -120,14 +125,62 @@ impl Search {
     fn occurrence(&self, cx: &mut Context<'_>, number: i64) -> SqlResult<Option<Range<usize>>> {
         let text = self.text.get(self.start..).unwrap_or_default();
         let mut left = number;
-        for found in self.program.regex.find_iter(text) {
+        let mut matches = Matches::new(&self.program, text);
+        while let Some(found) = matches.next(cx)? {
             left -= 1;
             if left <= 0 {
-                return Ok(Some(self.program.range(text, found.range())));
+                return Ok(Some(self.program.range(text, found)));
             }
-            cx.checkpoint(units_a_match(text))?;
         }
         Ok(None)
+    }
+}
+
+/// The matches in a text, one behind the other.
+struct Matches<'s> {
+    program: &'s Program,
+    text: &'s [u8],
+    /// What finds them, if that takes long.
+    walker: Option<Walker>,
+    /// Where the next one begins at the earliest; nowhere any more if that is behind the text.
+    from: usize,
+    /// Where the one before ended.
+    last_end: Option<usize>,
+}
+
+impl<'s> Matches<'s> {
+    fn new(program: &'s Program, text: &'s [u8]) -> Self {
+        Matches { program, text, walker: program.walker(text), from: 0, last_end: None }
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> SqlResult<Option<Range<usize>>> {
+        let mut found = self.find(cx)?;
+        // An empty match right behind the one before is none.
+        if let Some(empty) = &found
+            && empty.is_empty()
+            && Some(empty.end) == self.last_end
+        {
+            self.from += 1;
+            found = self.find(cx)?;
+        }
+        if let Some(found) = &found {
+            (self.from, self.last_end) = (found.end, Some(found.end));
+        }
+        Ok(found)
+    }
+
+    fn find(&mut self, cx: &mut Context<'_>) -> SqlResult<Option<Range<usize>>> {
+        if self.from > self.text.len() {
+            return Ok(None);
+        }
+        if let Some(walker) = &mut self.walker {
+            match walker.find(self.text, self.from, &mut |units| cx.checkpoint(units))? {
+                Ok(found) => return Ok(found),
+                Err(_) => self.walker = None,
+            }
+        }
+        cx.checkpoint(units_a_match(self.text))?;
+        Ok(self.program.regex.find_at(self.text, self.from).map(|found| found.range()))
     }
 }
 
@@ -145,9 +198,18 @@ struct Program {
     regex: Regex,
     instructions: usize,
     pattern: Arc<Pattern>,
+    is_insensitive: bool,
 }
 
 impl Program {
+    /// What searches a text, if that may take long.
+    fn walker(&self, text: &[u8]) -> Option<Walker> {
+        if self.instructions.saturating_mul(text.len()) < LONG_SEARCH {
+            return None;
+        }
+        Walker::new(&self.pattern.text, self.is_insensitive, self.instructions)
+    }
+
     /// Where a match that is found in `text` ends for ICU: before the line terminator that `$` passes over.
     fn range(&self, text: &[u8], found: Range<usize>) -> Range<usize> {
         if self.pattern.ends.is_empty() || found.end != text.len() {
@@ -183,12 +245,14 @@ impl Program {
 }
 
 /// The program of a pattern, in the smallest of the sizes that are told apart.
-fn build(builder: &mut RegexBuilder, pattern: &Arc<Pattern>) -> Option<Program> {
+fn build(pattern: &Arc<Pattern>, is_insensitive: bool) -> Option<Program> {
+    let mut builder = RegexBuilder::new(&pattern.text);
+    builder.case_insensitive(is_insensitive);
     for size in PROGRAM_SIZES {
         match builder.size_limit(size).build() {
             Ok(regex) => {
                 let pattern = pattern.clone();
-                return Some(Program { regex, instructions: size / INSTRUCTION, pattern });
+                return Some(Program { regex, instructions: size / INSTRUCTION, pattern, is_insensitive });
             }
             Err(regex::Error::CompiledTooBig(_)) => {}
             Err(_) => return None,
@@ -225,9 +289,7 @@ fn compile(pattern: &Bytes, case_sensitive: bool, flags: &Bytes, operation: &str
             };
         }
         let pattern = Arc::new(pattern::translate(source, how)?);
-        let mut builder = RegexBuilder::new(&pattern.text);
-        builder.case_insensitive(is_insensitive);
-        let program = build(&mut builder, &pattern).ok_or_else(illegal)?;
+        let program = build(&pattern, is_insensitive).ok_or_else(illegal)?;
         let bytes = |cache: &[Compiled]| -> usize {
             cache.iter().map(|(_, program)| program.instructions * INSTRUCTION).sum()
         };
@@ -302,7 +364,12 @@ fn regexp_like(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
         return Ok(Value::Null);
     }
     let search = search(cx, values, arguments, "regexp_like", None, 2)?;
-    Ok(Value::Int(i64::from(search.program.regex.is_match(&search.text))))
+    let walked = match search.program.walker(&search.text) {
+        Some(mut walker) => walker.is_match(&search.text, &mut |units| cx.checkpoint(units))?.ok(),
+        None => None,
+    };
+    let is_match = walked.unwrap_or_else(|| search.program.regex.is_match(&search.text));
+    Ok(Value::Int(i64::from(is_match)))
 }
 
 fn regexp_instr(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -356,11 +423,14 @@ fn regexp_replace(
     let (before, text) = search.text.split_at(search.start);
     let mut out = before.to_vec();
     let mut copied = 0;
-    for (number, captures) in search.program.regex.captures_iter(text).enumerate() {
-        cx.checkpoint(units_a_match(text))?;
-        if occurrence != 0 && number + 1 != occurrence {
+    let mut number = 0;
+    let mut matches = Matches::new(&search.program, text);
+    while let Some(found) = matches.next(cx)? {
+        number += 1;
+        if occurrence != 0 && number != occurrence {
             continue;
         }
+        let Some(captures) = search.program.regex.captures_at(text, found.start) else { break };
         let whole = captures.get_match();
         out.extend_from_slice(text.get(copied..whole.start()).unwrap_or_default());
         expand(&template, &search.program, &captures, limit, &mut out)?;
