@@ -2,7 +2,7 @@
 
 mod client;
 
-use client::{Answer, CAPABILITIES, Client, TestServer, error};
+use client::{Answer, CAPABILITIES, Client, TestServer, error, run, until};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
@@ -412,4 +412,29 @@ fn the_parent_of_a_foreign_key_takes_the_privilege_references() {
     for statement in &statements[1..] {
         ok(&mut app, &[statement]);
     }
+}
+
+/// A statement about many accounts ends when it is killed, and one that waits for it as well; neither changes any.
+#[test]
+fn statements_about_many_accounts_are_killed_while_they_work_and_while_they_wait() {
+    let server = TestServer::start(&[]);
+    let mut root = server.connect();
+    let (mut working, mut waiting) = (server.connect(), server.connect());
+    let [works, waits] = [&mut working, &mut waiting].map(|client| client.value("SELECT CONNECTION_ID()"));
+    let users: Vec<String> = (0..20_000).map(|user| format!("u{user}")).collect();
+    working.send(&format!("CREATE USER {}", users.join(",")));
+    let one = Answer::Rows(vec![vec![Some("1".to_owned())]]);
+    until(&mut root, "SELECT COUNT(*) FROM information_schema.INNODB_TRX", &one);
+    waiting.send("CREATE USER v");
+    let is_busy = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {waits} AND COMMAND = 'Query'"
+    );
+    until(&mut root, &is_busy, &one);
+    run(&mut root, &[&format!("KILL QUERY {waits}")]);
+    assert_eq!(number(waiting.answer()), 1317);
+    assert!(!working.has_answer(), "it has not waited for the other one");
+    run(&mut root, &[&format!("KILL QUERY {works}")]);
+    assert_eq!(number(working.answer()), 1317);
+    assert_eq!(root.value("SELECT COUNT(*) FROM mysql.user WHERE User LIKE 'u%' OR User = 'v'"), "0");
+    run(&mut waiting, &["CREATE USER v"]);
 }

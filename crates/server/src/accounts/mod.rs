@@ -35,11 +35,17 @@ mod store;
 pub mod table;
 
 use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use arc_swap::ArcSwap;
-use palisade_base::error_catalogue::{ER_CANNOT_LOAD_FROM_TABLE_V2, ER_OPTION_PREVENTS_STATEMENT};
+use palisade_base::error_catalogue::{
+    ER_CANNOT_LOAD_FROM_TABLE_V2, ER_OPTION_PREVENTS_STATEMENT, ER_QUERY_INTERRUPTED,
+};
 use palisade_base::mysql_error;
+use palisade_sql::session::{KillFlag, Killed};
 use palisade_sql::{Sql, SqlResult};
 use parking_lot::Mutex;
 use tracing::{error, warn};
@@ -127,16 +133,27 @@ impl Accounts {
     }
 
     /// Changes accounts: `change` gets a copy of all of them and what it leaves is written, then published.
+    /// Nothing is changed if the statement is killed meanwhile.
     async fn change<T>(
         &self,
         sql: &Sql,
+        kill: &KillFlag,
         change: impl FnOnce(&mut AccountTable) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let _change = self.change.lock().await;
+        let mut turn = pin!(self.change.lock());
+        // who kills a session has it polled
+        let turn = poll_fn(|context| match turn.as_mut().poll(context) {
+            Poll::Ready(turn) => Poll::Ready(Ok(turn)),
+            Poll::Pending => {
+                check_kill(kill).map_or_else(|killed| Poll::Ready(Err(killed)), |()| Poll::Pending)
+            }
+        });
+        let _turn = turn.await?;
+        check_kill(kill)?;
         let old = self.load();
         let mut new = (*old).clone();
         let result = change(&mut new)?;
-        store::save(sql, &old, &new).await?;
+        store::save(sql, &old, &new, kill).await?;
         self.current.store(Arc::new(new));
         Ok(result)
     }
@@ -152,6 +169,14 @@ impl Accounts {
     pub fn remember(&self, account: &Account, password: &[u8]) {
         let entry = Remembered { kept: account.kept.clone(), digest: password::remembered(password) };
         self.remembered.lock().insert(account.name.clone(), entry);
+    }
+}
+
+/// 1317 if a statement is to end.
+fn check_kill(kill: &KillFlag) -> SqlResult<()> {
+    match kill.get() {
+        Killed::No => Ok(()),
+        Killed::Statement | Killed::Connection => Err(mysql_error!(ER_QUERY_INTERRUPTED)),
     }
 }
 

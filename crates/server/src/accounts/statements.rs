@@ -166,7 +166,7 @@ async fn change<T>(
 ) -> SqlResult<T> {
     let sql = host.sql();
     sql.commit(session).await?;
-    host.accounts.change(&sql, change).await
+    host.accounts.change(&sql, &session.kill, change).await
 }
 
 /// [`change`] of accounts that exist: 1227 if one of `names` is a system account and the session's is none.
@@ -288,9 +288,11 @@ async fn create_user(
     }
     let mut wanted = Vec::new();
     for spec in &create.users {
+        super::check_kill(&session.kill)?;
         let changes = Changes::of(spec, &create.options, Plugin::CachingSha2)?;
         wanted.push((name_of(session, &spec.account)?, changes));
     }
+    let kill = session.kill.clone();
     let existing = change(host, session, |accounts| {
         let (existing, fresh): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(name, _)| accounts.get(name).is_some());
@@ -299,6 +301,7 @@ async fn create_user(
             return Err(failed("CREATE USER", &existing));
         }
         for (name, changes) in fresh {
+            super::check_kill(&kill)?;
             let mut account = Account::new(name);
             changes.apply(&mut account);
             accounts.put(account);
@@ -323,6 +326,7 @@ async fn alter_user(
     let own = AccountName::of_session(&session.account);
     let mut wanted = Vec::new();
     for spec in &alter.users {
+        super::check_kill(&session.kill)?;
         let name = name_of(session, &spec.account)?;
         let only_password = alter.options == AccountOptions::default();
         if name != own || !only_password {

@@ -8,9 +8,11 @@ use palisade_base::error_catalogue::ER_CANNOT_LOAD_FROM_TABLE_V2;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::{Dictionary, Table};
+use palisade_sql::session::KillFlag;
 use palisade_sql::sink::Collected;
 use palisade_sql::{Session, SessionVariables, Sql, SqlResult};
 
+use super::check_kill;
 use super::password::Plugin;
 use super::privilege::{self, Level, Privileges};
 use super::table::{Account, AccountName, AccountTable, Completeness};
@@ -339,24 +341,43 @@ fn text_of(value: &Value) -> String {
 }
 
 /// Writes what differs between `old` and `new`, whole or not at all.
-pub(super) async fn save(sql: &Sql, old: &AccountTable, new: &AccountTable) -> SqlResult<()> {
-    let mut statements = Vec::new();
-    for account in old.iter().filter(|account| new.get(&account.name) != Some(account)) {
-        statements.extend(delete_rows(&account.name));
-    }
-    for account in new.iter().filter(|account| old.get(&account.name) != Some(account)) {
-        statements.push(user_row("user", account));
-        statements.extend(entry_rows(account));
-    }
+pub(super) async fn save(
+    sql: &Sql,
+    old: &AccountTable,
+    new: &AccountTable,
+    kill: &KillFlag,
+) -> SqlResult<()> {
     let mut session = session();
     run(sql, &mut session, "START TRANSACTION").await?;
-    for statement in statements {
-        if let Err(error) = run(sql, &mut session, &statement).await {
-            sql.rollback(&mut session).await?;
-            return Err(error);
-        }
+    if let Err(error) = save_all(sql, &mut session, old, new, kill).await {
+        sql.rollback(&mut session).await?;
+        return Err(error);
     }
     sql.commit(&mut session).await
+}
+
+/// Account by account, until the statement that changes them is killed.
+async fn save_all(
+    sql: &Sql,
+    session: &mut Session,
+    old: &AccountTable,
+    new: &AccountTable,
+    kill: &KillFlag,
+) -> SqlResult<()> {
+    for account in old.iter().filter(|account| new.get(&account.name) != Some(account)) {
+        check_kill(kill)?;
+        for statement in delete_rows(&account.name) {
+            run(sql, session, &statement).await?;
+        }
+    }
+    for account in new.iter().filter(|account| old.get(&account.name) != Some(account)) {
+        check_kill(kill)?;
+        run(sql, session, &user_row("user", account)).await?;
+        for statement in entry_rows(account) {
+            run(sql, session, &statement).await?;
+        }
+    }
+    Ok(())
 }
 
 fn delete_rows(name: &AccountName) -> Vec<String> {
