@@ -21,6 +21,8 @@
 //! the free pages of extents that are in part in use, and the pages of the file from the high-water mark on.
 //! A wholly free extent may be a hole, and does not count until a page of it is in use.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::Arc;
 
 use palisade_base::{Blocked, PageNo, SpaceId};

@@ -5,6 +5,8 @@
 //! transaction that notes the first page before it goes on can take the chain back at any time. It is freed from the second
 //! link on, the first one last, for the same reason.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, PageId, PageNo};
 use palisade_buffer::{Page, PageRead, Space};

@@ -3,6 +3,8 @@
 //! For the checker, which has to remember of every page of a space whether something uses it: 2 MiB for a
 //! space of 256 GiB.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::collections::BTreeMap;
 
 use palisade_base::PageNo;

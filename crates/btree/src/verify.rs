@@ -10,6 +10,8 @@
 //! first. What it remembers is a bit for each page and a line for each level, so a space of any size can be
 //! checked; children are read ahead in the order of their keys.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::event::retry_blocking;
 use palisade_base::{PageId, PageNo};
 use palisade_buffer::{Page, PageRead, Space};

@@ -16,6 +16,8 @@
 //! longer than the page goes to a chain; while that is being exchanged there is none, which is as good: two
 //! pages would have to be damaged for it to matter.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::Arc;
 
 use palisade_base::event::retry_blocking;
@@ -27,7 +29,7 @@ use palisade_buffer::{PAGE_SIZE, PageRead, Space};
 use palisade_catalog::{Schema, TableDef};
 use palisade_log::Log;
 
-use crate::info::{INFO_PAGE, INFO_TYPE};
+use crate::info::{self, INFO_PAGE, INFO_TYPE};
 use crate::{Attempt, Error};
 
 /// Where the copy's length is, and behind it the first page of its chain.
@@ -121,7 +123,7 @@ pub(crate) fn write(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Result<(), E
 /// Writes to the information page from the length on. Waits for: the page, log credit.
 fn put(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Attempt<()> {
     let mut mtr = Mtr::begin(log, MAX_OP_BYTES).map_err(Blocked::up)?;
-    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let page = info::hold(&mut mtr, space)?;
     mtr.write(page, LENGTH, bytes);
     mtr.commit(|_| {});
     Ok(())
@@ -131,7 +133,7 @@ fn put(log: &Arc<Log>, space: &Space, bytes: &[u8]) -> Attempt<()> {
 /// extended.
 fn write_link(log: &Arc<Log>, space: &Space, last: Option<PageNo>, chunk: &[u8]) -> Attempt<PageNo> {
     let mut mtr = Mtr::begin(log, overflow::MAX_WRITE_BYTES + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
-    let info = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let info = info::hold(&mut mtr, space)?;
     let page = overflow::write_chunk(&mut mtr, space, last, chunk).map_err(Blocked::up)?;
     if last.is_none() {
         mtr.write(info, LENGTH, &[[0; 4], page.0.to_le_bytes()].concat());
@@ -155,7 +157,7 @@ fn free_chain(log: &Arc<Log>, space: &Space, first: PageNo) -> Result<(), Error>
     retry_blocking(|| {
         let bytes = overflow::MAX_FREE_BYTES + 2 * OP_OVERHEAD;
         let mut mtr = Mtr::begin(log, bytes).map_err(Blocked::up::<Error>)?;
-        let info = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up::<Error>)?;
+        let info = info::hold(&mut mtr, space)?;
         overflow::free_first(&mut mtr, space, first).map_err(Blocked::up::<Error>)?;
         mtr.write(info, LENGTH, &[0; 8]);
         mtr.commit(|_| {});

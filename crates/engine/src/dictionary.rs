@@ -4,6 +4,8 @@
 //! schema (key `1`, name) and per table (key `2`, id big-endian), written by transactions like any other rows. After a
 //! crash the committed state of these rows is what exists; space files that no row names are removed.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -15,6 +15,8 @@
 //! ahead in a mini-transaction of its own, *before* a number beyond the old one is used. So after a crash the counter goes on
 //! at the limit: no number is given again. A clean shutdown writes the counter itself.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,7 +24,7 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageId, PageNo};
 use palisade_btree::alloc;
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
-use palisade_btree::{Mtr, PageOp, Tree};
+use palisade_btree::{Handle, Mtr, PageOp, Tree};
 use palisade_buffer::{Page, PageRead, Space};
 use palisade_log::Log;
 
@@ -67,16 +69,32 @@ fn decode_loose(page: &Page) -> Vec<LooseTree> {
     (0..count).map(tree).collect()
 }
 
+/// Checks that a page is an information page.
+fn check(page: &Page, PageId { space, page: number }: PageId) -> Result<(), Error> {
+    match page.page_type() {
+        INFO_TYPE => Ok(()),
+        _ => Err(Error::Corrupted { space, page: number, what: "not an information page".to_owned() }),
+    }
+}
+
+/// Holds the information page of a space. Waits for: it to be read.
+pub(crate) fn hold<'a>(mtr: &mut Mtr<'a>, space: &'a Space) -> Attempt<Handle> {
+    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    check(mtr.page(page), mtr.page_id(page))?;
+    Ok(page)
+}
+
 /// The loose trees of a space. Waits for: the page.
 pub(crate) fn loose_trees(space: &Space) -> Attempt<Vec<LooseTree>> {
     let page = space.shared(INFO_PAGE).map_err(Blocked::up)?;
+    check(&page, page.id())?;
     Ok(decode_loose(&page))
 }
 
 /// Notes trees as loose, besides those that are. Waits for: the page, log credit.
 pub(crate) fn note_loose(log: &Arc<Log>, space: &Space, trees: &[LooseTree]) -> Attempt<()> {
     let mut mtr = Mtr::begin(log, MAX_LOOSE_TREES * LOOSE_TREE + 2 * OP_OVERHEAD).map_err(Blocked::up)?;
-    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let page = hold(&mut mtr, space)?;
     let mut all = decode_loose(mtr.page(page));
     check_loose(all.len() + trees.len())?;
     all.extend_from_slice(trees);
@@ -88,7 +106,7 @@ pub(crate) fn note_loose(log: &Arc<Log>, space: &Space, trees: &[LooseTree]) -> 
 /// Forgets all loose trees. Waits for: the page, log credit.
 pub(crate) fn forget_loose(log: &Arc<Log>, space: &Space) -> Attempt<()> {
     let mut mtr = Mtr::begin(log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
-    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let page = hold(&mut mtr, space)?;
     mtr.write(page, LOOSE_TREES, &encode_loose(&[]));
     mtr.commit(|_| {});
     Ok(())
@@ -105,7 +123,7 @@ fn check_loose(count: usize) -> Result<(), Error> {
 pub(crate) fn create_loose(log: &Arc<Log>, space: &Space, index: u64) -> Attempt<PageNo> {
     let bytes = MAX_ALLOCATION_BYTES + MAX_LOOSE_TREES * LOOSE_TREE + 4 * OP_OVERHEAD;
     let mut mtr = Mtr::begin(log, bytes).map_err(Blocked::up)?;
-    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let page = hold(&mut mtr, space)?;
     let mut reservation = alloc::reserve(&mut mtr, space, PageNo::NONE, 1).map_err(Blocked::up)?;
     let mut trees = decode_loose(mtr.page(page));
     check_loose(trees.len() + 1)?;
@@ -120,7 +138,7 @@ pub(crate) fn create_loose(log: &Arc<Log>, space: &Space, index: u64) -> Attempt
 pub(crate) fn free_loose_root(log: &Arc<Log>, space: &Space, tree: LooseTree) -> Attempt<()> {
     let bytes = MAX_ALLOCATION_BYTES + MAX_LOOSE_TREES * LOOSE_TREE + 4 * OP_OVERHEAD;
     let mut mtr = Mtr::begin(log, bytes).map_err(Blocked::up)?;
-    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let page = hold(&mut mtr, space)?;
     let freeing = alloc::prepare_free(&mut mtr, space, tree.root).map_err(Blocked::up)?;
     let mut trees = decode_loose(mtr.page(page));
     trees.retain(|other| *other != tree);
@@ -160,10 +178,7 @@ pub(crate) fn format(log: &Arc<Log>, space: &Space) -> Result<(), Error> {
 /// Reads a number. Waits for: the page.
 pub(crate) fn read(space: &Space, field: Field) -> Attempt<u64> {
     let page = space.shared(INFO_PAGE).map_err(Blocked::up)?;
-    if page.page_type() != INFO_TYPE {
-        let PageId { space, page } = page.id();
-        return Err(Error::Corrupted { space, page, what: "not an information page".to_owned() }.into());
-    }
+    check(&page, page.id())?;
     Ok(page.u64_at(field as usize))
 }
 
@@ -180,7 +195,7 @@ fn write_with(
     next: impl FnOnce(u64) -> Option<u64>,
 ) -> Attempt<u64> {
     let mut mtr = Mtr::begin(log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
-    let page = mtr.exclusive(space, INFO_PAGE).map_err(Blocked::up)?;
+    let page = hold(&mut mtr, space)?;
     let old = mtr.page(page).u64_at(field as usize);
     let Some(value) = next(old) else { return Ok(old) };
     mtr.write(page, field as usize, &value.to_le_bytes());

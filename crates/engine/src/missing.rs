@@ -5,6 +5,8 @@
 //! is, and nothing has been lost. If a table of the dictionary turns out to be the one, the engine does not open, and the
 //! file can be put back. A missing file that the log has nothing for keeps only its own table from being used.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -21,6 +23,8 @@ use crate::files::Files;
 #[derive(Default)]
 pub(crate) struct Orphaned {
     spaces: BTreeSet<SpaceId>,
+    /// Whether there was anything to redo: the server was not shut down.
+    pub(crate) had_redo: bool,
     /// The log, whose checkpoint does not pass the LSN.
     held: Option<(Arc<Log>, Lsn)>,
 }

@@ -126,10 +126,11 @@ impl Engine {
         trx.locks().set_memory_limit(base.config.buffer_pool_size / POOL_PER_LOCKS);
         let found = find_dictionary(&base, &trx, &registry)?;
         let FoundDictionary { system, tree: dictionary_tree, schemas, defs, is_rebuilt } = found;
+        let (first_id, had_redo) = (rebuild::first_unused_id(&defs), orphaned.had_redo);
         orphaned.settle(&defs, &base.files, force.is_on())?;
         let dictionary = open_tables(&base, schemas, defs, &registry)?;
         if !force.is_on() {
-            remove_orphans(&base, &dictionary)?;
+            remove_orphans(&base, &dictionary, had_redo)?;
         }
 
         let metadata = Arc::new(MetadataLocks::default());
@@ -137,7 +138,8 @@ impl Engine {
         let engine = Arc::new(Engine {
             monitors,
             flush_at_commit: AtomicU8::new(base.config.flush_at_commit as u8),
-            ids: Counter::open(&system, Field::NextId, FIRST_ID)?,
+            // The page may be wrong: what has an id keeps it for itself.
+            ids: Counter::open(&system, Field::NextId, first_id)?,
             ddl: if base.config.background {
                 IoPool::new(DDL_THREADS, Waiting::Threads)?
             } else {
@@ -370,6 +372,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         let on_damage = if force.is_on() { OnDamage::GiveUp } else { OnDamage::Fail };
         let applied = recovery::apply(&mut reader, threads, &mut find, on_damage, &wait);
         let recovered = applied.map_err(|error| name_file(error.into(), &files))?;
+        orphaned.had_redo = recovered.mtrs > 0;
         if recovered.given_up > 0 {
             tracing::error!("damaged pages whose redo was given up: {}", recovered.given_up);
         }
@@ -534,14 +537,24 @@ fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runti
     Runtime::open(base.log.clone(), space.clone(), def.auto_increment)
 }
 
-/// Removes the files of tables whose creation did not, or whose dropping did commit.
-fn remove_orphans(base: &Base, dictionary: &Dictionary) -> Result<(), Error> {
+/// Removes the files of tables whose creation did not, or whose dropping did commit. Only a crash leaves such files: if
+/// nothing was to be redone, it may be the dictionary that is wrong, and they are set aside.
+fn remove_orphans(base: &Base, dictionary: &Dictionary, had_redo: bool) -> Result<(), Error> {
     let tables = dictionary.all_tables().map(|table| table.space);
     let owned: HashSet<_> = tables.chain([SYSTEM_SPACE, UNDO_SPACE]).collect();
     for space in base.files.list_spaces()? {
         if !owned.contains(&space) {
             base.pool.detach_space(space);
-            base.files.remove_space(space)?;
+            if had_redo {
+                base.files.remove_space(space)?;
+                continue;
+            }
+            let path = base.files.space_path(space);
+            tracing::error!(
+                "{} belongs to no table, though there was no crash: it is kept as *.pal.damaged",
+                path.display()
+            );
+            base.files.set_aside(space)?;
         }
     }
     Ok(())

@@ -11,6 +11,8 @@
 //! leftover. Of two files of one name - the server was stopped in the middle of an ALTER - the younger table
 //! counts.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -115,14 +117,22 @@ fn set_doubles_aside(base: &Base, tables: &[TableDef]) -> Result<(), Error> {
 }
 
 /// A number above all that tables, spaces and indexes have.
-fn next_id(tables: &[TableDef]) -> u64 {
+pub(crate) fn first_unused_id(tables: &[TableDef]) -> u64 {
     let ids = tables.iter().flat_map(|table| {
         let indexes = table.indexes.iter().map(|index| index.id);
         indexes.chain([table.id, table.space.0.into()])
     });
-    // Numbers that were given to what is gone are not given again either, as far as undo may still name them.
+    ids.max().map_or(FIRST_ID, |highest| highest.saturating_add(1))
+}
+
+/// The next id of a dictionary that was made again: numbers that were given to what is gone are not given again either,
+/// as far as undo may still name them.
+fn next_id(tables: &[TableDef]) -> u64 {
     const GAP: u64 = 1 << 16;
-    ids.max().map_or(FIRST_ID, |highest| highest + GAP)
+    match tables.is_empty() {
+        true => FIRST_ID,
+        false => first_unused_id(tables).saturating_add(GAP),
+    }
 }
 
 /// The dictionary's root, as the information page of the system space says. Blocks.

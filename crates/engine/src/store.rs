@@ -7,6 +7,8 @@
 //! A chain may have more pages than there is memory for. So whoever writes or reads one keeps how far he has come
 //! ([`ChainProgress`], [`ReadProgress`]), and goes on there when he has waited for a page.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
@@ -83,6 +85,11 @@ pub(crate) struct ChainProgress {
 /// Writes `row` to a chain, from where `progress` says. Gives what the leaf entry holds. Call again after waiting with the
 /// same `progress`. Waits for: pages, log credit, the file to be extended, and after every [`CHUNKS_AT_ONCE`] pages for
 /// nothing, so that others have their turn.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "the row is the caller's, and what is written is counted in it"
+)]
 pub(crate) fn write_chain(
     trx: &mut Trx,
     space: &Space,

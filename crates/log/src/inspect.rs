@@ -4,6 +4,8 @@
 //! groups. Here is what it does not tell: that one of the two checkpoint records is damaged while the other
 //! is good, and which files are no part of the sequence.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 
 use palisade_base::Lsn;
@@ -71,7 +73,7 @@ pub fn inspect(fs: &dyn FileSystem, dir: &Path) -> std::io::Result<LogFiles> {
         let file = fs.open(&path(dir), OpenMode::EXISTING)?;
         let mut slots = AlignedBuf::zeroed(2 * SLOT);
         let len = file.len()?.min(slots.len() as u64) as usize;
-        file.read_at(&mut slots[..len], 0)?;
+        file.read_at(slots.get_mut(..len).unwrap_or_default(), 0)?;
         files.checkpoints = slots.chunks(SLOT).map(look_at).collect();
     }
     if !fs.exists(dir)? {

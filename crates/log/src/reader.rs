@@ -11,12 +11,15 @@
 //! known from there. An end below it is [`Error::Corrupted`]; so is one before a segment that is missing, though later ones
 //! were in use: then the newest checkpoint record may be unreadable, and the one before it need a segment that is gone.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::Arc;
 
 use palisade_base::Lsn;
 use palisade_base::codec::Reader;
 use palisade_io::AlignedBuf;
 
+use crate::checkpoint::FAR;
 use crate::group::{self, GroupHeader};
 use crate::log::Log;
 use crate::segments::{Segment, UNIT};
@@ -45,6 +48,8 @@ pub struct LogReader {
     log: Arc<Log>,
     files: Files,
     log_id: u64,
+    /// Bytes of all segments.
+    log_bytes: u64,
     known_durable: Lsn,
     checkpoint: Start,
     epoch: u32,
@@ -102,7 +107,9 @@ impl LogReader {
         // With nothing durable behind the checkpoint, what belongs there was written after the record was, or not at all: a
         // group of an epoch before the record's is a leftover.
         let is_empty = record.durable == record.lsn;
+        let log_bytes = log.writer.lock().segments.total();
         LogReader {
+            log_bytes,
             files: Files::new(log.clone()),
             log,
             log_id: record.log_id,
@@ -160,7 +167,7 @@ impl LogReader {
         self.lsn = start.advance(frame::size(len));
         self.consumed += frame::size(len) as usize;
         self.log.recovered_to(self.lsn);
-        Ok(Some(MtrRecord { start, end: self.lsn, payload: &self.bytes[payload] }))
+        Ok(self.bytes.get(payload).map(|payload| MtrRecord { start, end: self.lsn, payload }))
     }
 
     /// Reads to the end and tells what the writer needs to go on.
@@ -179,13 +186,18 @@ impl LogReader {
 
     /// The payload length of the frame at `lsn`, if all of it has been read.
     fn frame_payload_len(&mut self) -> Result<Option<usize>, Error> {
-        let mut reader = Reader::new(&self.bytes[self.consumed..]);
+        let mut reader = Reader::new(self.bytes.get(self.consumed..).unwrap_or_default());
         let Ok(header) = reader.u64() else { return Ok(None) };
         let Some(len) = frame::payload_len(header, self.lsn) else {
             self.damaged("no mini-transaction begins here".to_owned())?;
             self.ended = true;
             return Ok(None);
         };
+        if frame::size(len) > self.log_bytes {
+            self.damaged(format!("a mini-transaction of {len} bytes, more than the log has"))?;
+            self.ended = true;
+            return Ok(None);
+        }
         let whole = self.bytes.len() - self.consumed >= frame::size(len) as usize;
         Ok(whole.then_some(len))
     }
@@ -257,7 +269,8 @@ impl LogReader {
             && group::HEADER as u64 + len <= header.size()
             && group::HEADER as u64 + len <= CHUNK as u64
             && header.size() <= room
-            && header.start.0.checked_add(len).is_some();
+            && header.epoch < u32::MAX
+            && header.start.0 < FAR;
         if !possible || !self.files.load(position, group::HEADER + header.len as usize)? {
             return Ok(None);
         }
@@ -349,7 +362,8 @@ impl Files {
             // What is read begins at a whole unit, as direct I/O wants it.
             let start = position / UNIT * UNIT;
             let len = (self.buffer.len() as u64).min(segment.end() - start) as usize;
-            let read = segment.file.read_at(&mut self.buffer[..len], start - segment.place.start);
+            let buffer = self.buffer.get_mut(..len).unwrap_or_default();
+            let read = segment.file.read_at(buffer, start - segment.place.start);
             read.map_err(Error::io("read a segment"))?;
             (self.start, self.len, self.segment) = (start, len, Some(segment));
         }
@@ -359,6 +373,6 @@ impl Files {
 
     /// `len` bytes at `offset` from the position last loaded.
     fn range(&self, offset: usize, len: usize) -> &[u8] {
-        &self.buffer[self.at + offset..self.at + offset + len]
+        self.buffer.get(self.at + offset..self.at + offset + len).unwrap_or_default()
     }
 }

@@ -8,6 +8,8 @@
 //! The writer is the transaction that made this version - and, while it is active, the holder of the row's lock. The roll
 //! pointer says where in the undo space the version before is described.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::{PageNo, TrxId};
 
 /// Bytes in front of a row.

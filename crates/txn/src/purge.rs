@@ -9,6 +9,8 @@
 //! leaves it alone. For the same reason purge may do a transaction again after a crash; only freeing a chain may not happen
 //! twice, so it marks its record in the same mini-transaction.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::cycle::CycleGuard;
 use palisade_base::{Blocked, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ENTRY_CHANGE_BYTES, OP_OVERHEAD};

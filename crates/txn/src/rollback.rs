@@ -229,7 +229,7 @@ impl State {
         let position = match old {
             // The old row is at most as long as the record's and the present one's bytes together.
             Some((_, delta)) => {
-                let len = CLUSTERED_HEADER + delta.front + delta.middle.len() + delta.back;
+                let len = delta.older_len().saturating_add(CLUSTERED_HEADER);
                 tree.acquire(&mut mtr, key, len)
             }
             None => tree.acquire_existing(&mut mtr, key),
@@ -278,7 +278,7 @@ impl State {
         let mut mtr = Mtr::begin(&system.log, MAX_RESTORE_BYTES).map_err(Blocked::up)?;
         let position = match prior {
             Some(Prior { payload, .. }) => {
-                let len = SECONDARY_HEADER + payload.front + payload.middle.len() + payload.back;
+                let len = payload.older_len().saturating_add(SECONDARY_HEADER);
                 tree.acquire(&mut mtr, key, len)
             }
             None => tree.acquire_existing(&mut mtr, key),
@@ -324,7 +324,7 @@ impl State {
     ) -> Result<(), Error> {
         let Places::Locked(unique) = places else { return Ok(()) };
         let Some(length) = unique(index, key) else { return Ok(()) };
-        let prefix = &key[..length];
+        let prefix = key.get(..length).unwrap_or(key);
         let mut range = system.locks.begin_range(self.session, index, Mode::Shared);
         range.add(Cut::before(prefix), Cut::behind_prefix(prefix))
     }

@@ -8,6 +8,8 @@
 //! A page is freed only if it says that it belongs to the tree. One that cannot be read is left as it is, and is lost to
 //! the space: that a damaged node leads there does not make it the tree's.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::{Blocked, PageNo};
 
 use super::Tree;
@@ -28,7 +30,8 @@ impl Tree {
         let mut steps = Vec::new();
         let leaf = self.path(Seek::Last, &mut steps)?.page.id().page;
         let mut mtr = Mtr::begin(&self.log, (PAGES_PER_STEP + 1) * MAX_ALLOCATION_BYTES + OP_OVERHEAD)?;
-        let Some(fork) = steps.iter().rposition(|step| step.slots > 0) else {
+        let fork = steps.iter().rposition(|step| step.slots > 0).and_then(|fork| steps.get(fork..));
+        let Some([fork, below_fork @ ..]) = fork else {
             let chain = below(&steps, leaf);
             let root = self.hold_node(&mut mtr, self.root())?;
             self.free_all(&mut mtr, &chain, |mtr| {
@@ -38,14 +41,14 @@ impl Tree {
             mtr.commit(|_| {});
             return Ok(false);
         };
-        let node = self.hold_node(&mut mtr, steps[fork].page)?;
+        let node = self.hold_node(&mut mtr, fork.page)?;
         let view = NodeView::new(mtr.page(node));
         let slots = view.slot_count();
-        let (kept, pages) = if fork + 1 == steps.len() {
+        let (kept, pages): (usize, Vec<PageNo>) = if below_fork.is_empty() {
             let kept = slots.saturating_sub(PAGES_PER_STEP);
             (kept, (kept + 1..=slots).map(|position| view.child(position)).collect())
         } else {
-            (slots.saturating_sub(1), below(&steps[fork..], leaf))
+            (slots.saturating_sub(1), below_fork.iter().map(|step| step.page).chain([leaf]).collect())
         };
         self.free_all(&mut mtr, &pages, |mtr| mtr.apply(node, PageOp::Truncate { slots: kept as u16 }))?;
         mtr.commit(|_| {});

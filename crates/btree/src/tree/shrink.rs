@@ -120,6 +120,9 @@ impl Tree {
         let (left_no, right_no) = (view.child(position), view.child(position + 1));
         let mut separator = Key::new();
         view.read_key(position, &mut separator);
+        if left_no == right_no {
+            return Err(mtr.corrupted(parent, "two separators lead to one child").into());
+        }
         let left = mtr.exclusive(self.space(), left_no)?;
         let right = mtr.exclusive(self.space(), right_no)?;
         for node in [left, right] {

@@ -14,6 +14,7 @@ mod locking;
 mod long_rows;
 mod missing;
 mod old_snapshots;
+mod orphans;
 mod passing;
 mod recovery;
 mod rows;

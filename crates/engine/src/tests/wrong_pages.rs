@@ -8,6 +8,7 @@
 //! is printed before it; `PALISADE_SEED` begins with it, and `PALISADE_TEST_STEPS` multiplies the rounds.
 
 mod maps;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -256,8 +257,14 @@ fn attempt<T>(engine: &Engine, mut call: impl FnMut() -> Attempt<T>) -> Option<T
                 return None;
             }
             Err(Blocked::Wait(event)) => {
-                if !event.is_complete() {
+                if !event.is_complete() && !engine.config().background {
                     let _ = engine.clean_step();
+                }
+                for _ in 0..if engine.config().background { 20 } else { 0 } {
+                    if event.is_complete() {
+                        break;
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
                 }
                 if !event.is_complete() {
                     return None;

@@ -171,6 +171,49 @@ fn an_idle_log_gets_one_witness_and_is_then_left_alone() {
     log.shutdown().unwrap();
 }
 
+/// Numbers that are wrong under right checksums: memory for a mini-transaction is not taken on its word, and positions
+/// that no log has are no record.
+#[test]
+fn lengths_and_positions_that_cannot_be_are_corruption() {
+    let fs = Arc::new(FaultFileSystem::new(1));
+    let (log, _) = ten_commits(&fs);
+    drop(log);
+    let (position, header) = groups(&fs)[3];
+    let file = fs.open(&segment(0), OpenMode::EXISTING).unwrap();
+    let mut group = vec![0; group::HEADER + header.len as usize];
+    file.read_at(&mut group, position).unwrap();
+    group[group::HEADER..][..4].copy_from_slice(&u32::MAX.to_le_bytes());
+    header.seal(&mut group);
+    file.write_at(&group, position).unwrap();
+    let (_, mut reader) = Log::open(fs.clone(), dir(), quiet()).unwrap();
+    match read_all(&mut reader) {
+        Err(Error::Corrupted { lsn, reason, .. }) => {
+            assert_eq!(lsn, header.start);
+            assert!(reason.contains("more than the log has"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+
+    let path = checkpoint::path(dir());
+    let file = fs.open(&path, OpenMode::EXISTING).unwrap();
+    for (at, bytes) in [(24, 8), (32, 4), (40, 8), (48, 8), (56, 8), (64, 8), (72, 8)] {
+        let mut whole = vec![0; 2 * checkpoint::SLOT];
+        let len = file.len().unwrap().min(whole.len() as u64) as usize;
+        file.read_at(&mut whole[..len], 0).unwrap();
+        let mut damaged = whole.clone();
+        for slot in damaged.chunks_mut(checkpoint::SLOT) {
+            slot[at..at + bytes].copy_from_slice(&(u64::MAX << 9).to_le_bytes()[8 - bytes..]);
+            let checksum = palisade_base::checksum::crc32c(&slot[4..checkpoint::RECORD]);
+            slot[..4].copy_from_slice(&checksum.to_le_bytes());
+        }
+        file.write_at(&damaged[..len], 0).unwrap();
+        // An epoch may be as high as that; then no group is of it.
+        let opened = Log::open(fs.clone(), dir(), quiet()).map(|(_, mut reader)| read_all(&mut reader));
+        assert!(!matches!(opened, Ok(Ok(_))), "at {at}: {opened:?}");
+        file.write_at(&whole[..len], 0).unwrap();
+    }
+}
+
 #[test]
 fn a_flipped_bit_in_padding_changes_nothing() {
     let fs = Arc::new(FaultFileSystem::new(1));

@@ -9,6 +9,8 @@
 //! No entry has a key longer than [`MAX_KEY`], but a condition may have named one. A range that begins or ends there is
 //! written as one that does so right behind the first `MAX_KEY` bytes: no entry lies in between, and none ever will.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
 use palisade_btree::layout::MAX_KEY;
 
@@ -96,8 +98,11 @@ fn put(out: &mut Vec<u8>, lock: HeldLock) {
 /// The cut among the entries that there can be.
 fn storable(cut: Cut) -> Cut {
     match cut {
-        Cut::At { key, .. } if key.len() > MAX_KEY => Cut::after(&key[..MAX_KEY]),
-        cut => cut,
+        Cut::At { ref key, .. } => match key.get(..MAX_KEY) {
+            Some(front) if key.len() > MAX_KEY => Cut::after(front),
+            _ => cut,
+        },
+        Cut::End => cut,
     }
 }
 

@@ -17,6 +17,8 @@
 //! wait in a segment, those that come, or are read, are noted as *runs*: where the last one's Commit record is, and that all may go
 //! when it may. A run whose turn has come is read from the chain, too.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -170,6 +172,7 @@ impl SegmentShared {
     }
 
     /// The oldest has been purged.
+    #[expect(clippy::expect_used, reason = "what purge has just done, not what a page says")]
     pub(crate) fn pop(&self) {
         let mut history = self.history.lock();
         let oldest = history.entries.pop_front().expect("what has been purged was the oldest");
@@ -186,6 +189,7 @@ impl SegmentShared {
     }
 
     /// Begins to read the run that is the oldest.
+    #[expect(clippy::expect_used, reason = "what purge has just seen, not what a page says")]
     pub(crate) fn open_run(&self, purged: &Purged) {
         let mut unread = self.unread.lock();
         let mut history = self.history.lock();

@@ -129,6 +129,10 @@ impl TailState {
         let occupancy =
             Occupancy::from_u16(page.u16_at(STATE)).ok_or("impossible state of an undo segment")?;
         let u48 = |offset| u64::from(page.u32_at(offset)) | u64::from(page.u16_at(offset + 4)) << 32;
-        Ok(TailState { occupancy, last: UndoPtr::from_u64(u48(LAST)), writer: TrxId(u48(WRITER)), used })
+        let (last, writer) = (UndoPtr::from_u64(u48(LAST)), TrxId(u48(WRITER)));
+        if occupancy != Occupancy::Free && (last.is_none() || writer == TrxId::NONE) {
+            return Err("a transaction in flight without its newest record, or without its id");
+        }
+        Ok(TailState { occupancy, last, writer, used })
     }
 }

@@ -4,6 +4,8 @@
 //! length u16 | kind u8 | writer u48 | previous record of the same transaction u48 | payload
 //! ```
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::codec::{Reader, Truncated, put_bytes, put_varint};
 use palisade_base::{PageNo, SpaceId, TrxId};
 use palisade_buffer::Page;
@@ -47,6 +49,7 @@ pub struct Delta<'a> {
 
 impl<'a> Delta<'a> {
     /// What makes `old` from `new`.
+    #[expect(clippy::indexing_slicing, reason = "counted in the string itself")]
     pub fn between(old: &'a [u8], new: &[u8]) -> Self {
         let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let most = old.len().min(new.len()) - front;
@@ -54,15 +57,18 @@ impl<'a> Delta<'a> {
         Delta { front, back, middle: &old[front..old.len() - back] }
     }
 
+    /// How long the older string is.
+    pub fn older_len(&self) -> usize {
+        self.front.saturating_add(self.middle.len()).saturating_add(self.back)
+    }
+
     /// Makes the older string of `new`; `None` if it was not made for it.
     pub fn apply(&self, new: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let tail = new.len().checked_sub(self.back)?;
-        if self.front > tail {
-            return None;
-        }
-        out.extend_from_slice(&new[..self.front]);
+        let (kept, back) = new.split_at_checked(new.len().checked_sub(self.back)?)?;
+        let front = kept.get(..self.front)?;
+        out.extend_from_slice(front);
         out.extend_from_slice(self.middle);
-        out.extend_from_slice(&new[tail..]);
+        out.extend_from_slice(back);
         Some(())
     }
 }
@@ -181,6 +187,7 @@ impl Undo<'_> {
 
 impl<'a> UndoRecord<'a> {
     /// Replaces the content of `out` by the record's bytes.
+    #[expect(clippy::indexing_slicing, reason = "the header is there")]
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.clear();
         out.extend_from_slice(&[0, 0, self.undo.kind()]);

@@ -21,6 +21,8 @@
 //! [`Segment::place`](crate::undo::Segment::place)); a rollback takes none for what it undoes of a delete,
 //! nor does purge.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use palisade_base::{Blocked, PageNo};

@@ -1,5 +1,7 @@
 //! The undo space and its segments.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -171,6 +173,10 @@ impl UndoSpace {
     ) -> Result<(), Error> {
         let state = self.read_page(tail, |page| TailState::read(page, number))?;
         let is_free = state.occupancy == Occupancy::Free;
+        let is_known = |other: &InFlight| other.id == state.writer;
+        if !is_free && (state.writer >= found.next_id || found.in_flight.iter().any(is_known)) {
+            return Err(corrupted(self.page_id(tail), "a transaction with an id that it cannot have"));
+        }
         let in_flight = if is_free { None } else { Some(state.writer) };
         let shared = SegmentShared::found(number, purged, tail, &state, in_flight);
         if purged.head == tail {
@@ -181,7 +187,7 @@ impl UndoSpace {
         self.all.write().push(shared.clone());
         let segment = Segment { shared, tail, used: state.used };
         if is_free {
-            self.free[usize::from(number) % self.free.len()].lock().push(segment);
+            self.free_list(usize::from(number)).lock().push(segment);
         } else {
             let is_prepared = state.occupancy == Occupancy::Prepared;
             found.in_flight.push(InFlight { id: state.writer, last: state.last, segment, is_prepared });
@@ -198,6 +204,15 @@ impl UndoSpace {
             let page = self.space.shared(page).map_err(Blocked::up::<Error>)?;
             read(&page).map_err(|what| corrupted(page.id(), what).into())
         })
+    }
+
+    /// Holds a page of the directory. Waits for: it to be read.
+    fn directory<'a>(&'a self, mtr: &mut Mtr<'a>, page: PageNo) -> Attempt<Handle> {
+        let handle = mtr.exclusive(&self.space, page).map_err(Blocked::up)?;
+        match mtr.page(handle).page_type() {
+            DIRECTORY_TYPE => Ok(handle),
+            _ => Err(corrupted(mtr.page_id(handle), "not an undo directory").into()),
+        }
     }
 
     pub(crate) fn log(&self) -> &Log {
@@ -229,7 +244,7 @@ impl UndoSpace {
             return Ok(());
         }
         let mut mtr = Mtr::begin(&self.log, 2 * OP_OVERHEAD).map_err(Blocked::up)?;
-        let directory = mtr.exclusive(&self.space, DIRECTORY).map_err(Blocked::up)?;
+        let directory = self.directory(&mut mtr, DIRECTORY)?;
         let limit = mtr.page(directory).u64_at(ID_LIMIT).max(until.0) + ID_STEP;
         mtr.write(directory, ID_LIMIT, &limit.to_le_bytes());
         mtr.commit(|_| {});
@@ -242,27 +257,32 @@ impl UndoSpace {
     pub(crate) fn take_segment(&self, purpose: Purpose) -> Attempt<Segment> {
         let own = thread_shard();
         for shard in (own..self.free.len()).chain(0..own) {
-            if let Some(segment) = self.free[shard].lock().pop() {
+            if let Some(segment) = self.free_list(shard).lock().pop() {
                 return Ok(segment);
             }
         }
         self.create_segment(purpose)
     }
 
+    #[expect(clippy::indexing_slicing, reason = "the remainder is below the length")]
+    fn free_list(&self, shard: usize) -> &Mutex<Vec<Segment>> {
+        &self.free[shard % self.free.len()]
+    }
+
     /// Gives a segment back.
     pub(crate) fn give_back(&self, segment: Segment) {
-        self.free[thread_shard()].lock().push(segment);
+        self.free_list(thread_shard()).lock().push(segment);
     }
 
     fn create_segment(&self, purpose: Purpose) -> Attempt<Segment> {
         let mut mtr = Mtr::begin(&self.log, MAX_ALLOCATION_BYTES + 8 * OP_OVERHEAD).map_err(Blocked::up)?;
-        let directory = mtr.exclusive(&self.space, DIRECTORY).map_err(Blocked::up)?;
+        let directory = self.directory(&mut mtr, DIRECTORY)?;
         let number = mtr.page(directory).u32_at(SEGMENT_COUNT);
         if number >= MAX_SEGMENTS {
             return Err(Error::TooManyTransactions.into());
         }
         let (place, at) = directory_place(number as u16);
-        let place = mtr.exclusive(&self.space, place).map_err(Blocked::up)?;
+        let place = self.directory(&mut mtr, place)?;
         let kept = self.reserve.kept(purpose);
         let mut reservation =
             alloc::reserve_beyond(&mut mtr, &self.space, PageNo::NONE, 1, kept).map_err(Blocked::up)?;
@@ -290,7 +310,9 @@ impl UndoSpace {
         let page = self.space.shared(place.page()).map_err(Blocked::up)?;
         let start = usize::from(place.offset());
         match UndoRecord::read(&page, start) {
-            Ok((record, len)) if page.page_type() == UNDO_TYPE => Ok(read(record, &page[start..start + len])),
+            Ok((record, len)) if page.page_type() == UNDO_TYPE => {
+                Ok(read(record, page.slice(start, len).unwrap_or_default()))
+            }
             _ => Err(corrupted(page.id(), "not an undo record").into()),
         }
     }
@@ -347,7 +369,7 @@ impl UndoSpace {
             return Err(corrupted(mtr.page_id(page), "an undo segment ends before its tail").into());
         }
         let (directory, at) = directory_place(segment.number);
-        let directory = mtr.exclusive(&self.space, directory).map_err(Blocked::up)?;
+        let directory = self.directory(&mut mtr, directory)?;
         let freeing = alloc::prepare_free(&mut mtr, &self.space, purged.head).map_err(Blocked::up)?;
         alloc::free(&mut mtr, freeing);
         let last = if purged.last.page() == purged.head { UndoPtr::NONE } else { purged.last };
@@ -415,7 +437,7 @@ impl Segment {
             return Ok(UndoPlace { tail, fresh: None });
         }
         let (directory, _) = directory_place(self.shared.number);
-        let directory = mtr.exclusive(&undo.space, directory).map_err(Blocked::up)?;
+        let directory = undo.directory(mtr, directory)?;
         let kept = undo.reserve.kept(purpose);
         let reservation = alloc::reserve_beyond(mtr, &undo.space, self.tail, 1, kept).map_err(Blocked::up)?;
         Ok(UndoPlace { tail, fresh: Some((reservation, directory)) })

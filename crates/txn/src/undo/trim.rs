@@ -12,6 +12,8 @@
 //! Some extents keep their room, so that a history that comes and goes does not make holes all the time
 //! ([`TrxSystem::set_undo_kept`]).
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_base::{Blocked, Lsn, PageNo};

@@ -4,6 +4,8 @@
 //! For a directory that no transaction writes to: pages are latched one at a time. Damage is collected, and a
 //! segment is given up at its first page that cannot be read, because what follows can no longer be found.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use palisade_base::event::retry_blocking;
 use palisade_base::{Blocked, PageNo, SpaceId, TrxId};
 use palisade_btree::PageSet;

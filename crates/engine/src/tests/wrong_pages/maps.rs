@@ -60,7 +60,7 @@ fn rows(engine: &Arc<Engine>, name: &str, index: usize) -> Rows {
     rows.into_iter().map(|row| (row.id, row)).collect()
 }
 
-fn open_files(files: &Files, config: EngineConfig) -> Result<Arc<Engine>, Error> {
+pub(super) fn open_files(files: &Files, config: EngineConfig) -> Result<Arc<Engine>, Error> {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     for (name, bytes) in files {
         fs.open(name, OpenMode::CREATE).unwrap().write_at(bytes, 0).unwrap();
