@@ -532,7 +532,7 @@ impl BufferPool {
     }
 
     /// The page in a frame and its space, if there is one and it is attached.
-    fn page_in(&self, frame: u32) -> Option<(PageId, Arc<Space>)> {
+    pub(crate) fn page_in(&self, frame: u32) -> Option<(PageId, Arc<Space>)> {
         let id = self.core().frames.owner(frame)?;
         Some((id, self.space(id.space)?))
     }

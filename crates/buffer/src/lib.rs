@@ -9,6 +9,7 @@
 //! | `frames`, `memory` | the memory and what is known of each piece of it |
 //! | [`cleaner`], `flush_list`, `pacing` | eviction, writing back, checkpoints, and how fast |
 //! | [`sink`], [`doublewrite`] | how pages reach disk and survive torn writes |
+//! | `warm` | which pages are in memory, for a later start to load |
 //! | [`pool`] | all of it together |
 //!
 //! A session that needs a page asks its [`Space`]: a page in memory costs an array index and the latch. One that is not
@@ -37,6 +38,7 @@ pub mod sink;
 pub mod space;
 mod sync;
 mod table;
+mod warm;
 
 pub use cleaner::StepReport;
 pub use doublewrite::Doublewrite;
@@ -47,3 +49,4 @@ pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
 pub use sink::{Off, PageSink, Repaired};
 pub use space::Space;
+pub use warm::Loaded;

@@ -501,6 +501,14 @@ impl Space {
         self.entry(page).is_ok_and(|entry| entry.frame().is_some())
     }
 
+    /// What a read of `page` that is under way ends with.
+    pub(crate) fn read_under_way(&self, page: PageNo) -> Option<Event> {
+        match self.slow.lock().reads.get(&page)? {
+            Pending::UnderWay { event, .. } => Some(event.clone()),
+            Pending::Failed { .. } => None,
+        }
+    }
+
     /// Has pages read for a scan that will want them soon, as far as they are not in memory and frames are
     /// not scarce. Neighbours come in one read. What goes wrong is told to the callers that want them then.
     /// Never waits.

@@ -28,6 +28,7 @@ use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
 use crate::open::OwnLog;
+use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::table::Table;
 use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
@@ -118,6 +119,7 @@ pub struct Engine {
     pub(crate) flush_at_commit: AtomicU8,
     pub(crate) background: Background,
     pub(crate) xa: XaTable,
+    pub(crate) pool_dump: PoolDump,
     pub(crate) purge_lag: PurgeLag,
     pub(crate) deadlock_observer: OnceLock<Observer>,
     pub(crate) monitors: Monitors,
@@ -138,6 +140,7 @@ impl Drop for Engine {
     /// so that its files may be opened again.
     fn drop(&mut self) {
         self.background.stop();
+        self.pool_dump.stop();
         self.pool.abandon();
     }
 }
@@ -200,6 +203,7 @@ impl Engine {
     /// also just be dropped - as in a crash: the next open recovers.
     pub fn shutdown(&self) -> Result<(), Error> {
         self.background.stop();
+        self.pool_dump.stop();
         for table in self.dictionary().all_tables() {
             let runtime = table.runtime();
             if !runtime.is_usable() {

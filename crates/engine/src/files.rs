@@ -3,6 +3,7 @@
 //! ```text
 //! palisade.data      written last when the directory is made: without it, nothing in there has been promised
 //! doublewrite
+//! ib_buffer_pool     pages that were in memory at the last shutdown; see `pool_dump`
 //! #log/              the redo log
 //! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each
 //!        reserve     room for the new file of a table that is truncated while the disk is full

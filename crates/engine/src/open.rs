@@ -35,6 +35,7 @@ use crate::files::{Files, Found};
 use crate::info::{self, Counter, Field};
 use crate::metadata::MetadataLocks;
 use crate::missing::{MissingFile, Orphaned};
+use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::rebuild::{self, Rebuilt};
 use crate::store::RowStore;
@@ -158,6 +159,7 @@ impl Engine {
             metadata,
             deadlock_observer: OnceLock::new(),
             xa: XaTable::default(),
+            pool_dump: PoolDump::default(),
             purge_lag: PurgeLag::default(),
             is_dictionary_doubtful: AtomicBool::new(false),
             is_dictionary_rebuilt: is_rebuilt,

@@ -71,6 +71,7 @@ mod numbered;
 pub mod option_file;
 pub mod options;
 pub mod persisted;
+mod pool_dump;
 mod post;
 pub mod prepared;
 pub mod reactor;

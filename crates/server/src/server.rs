@@ -35,7 +35,7 @@ use crate::task::TaskFuture;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
-use crate::{innodb_status, persisted, session, status, task, time_zone, variables};
+use crate::{innodb_status, persisted, pool_dump, session, status, task, time_zone, variables};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -108,6 +108,7 @@ pub fn run_on(
     runtime.spawn(reap(host.clone()));
     let listeners = runtime.block_on(async { bound.listen() })?;
     ready(&listeners);
+    pool_dump::at_start(&engine, &host.globals.load());
     runtime.block_on(accept(&server, &workers, &listeners, shutdown));
     info!("shutting down");
     drop(listeners);
@@ -116,6 +117,7 @@ pub fn run_on(
     drop(server);
     match left {
         0 => {
+            pool_dump::at_shutdown(&engine, &host.globals.load());
             let problem = |error| format!("the storage engine did not shut down cleanly: {error}");
             engine.shutdown().map_err(problem)?;
         }

@@ -10,6 +10,7 @@ use palisade_sql::{Session, command, work};
 use crate::connections::Connection;
 use crate::host::ServerHost;
 use crate::innodb_status::shown_time;
+use crate::pool_dump;
 
 palisade_base::metrics! {
     /// Sessions whose clients went away without COM_QUIT, or were silent for too long.
@@ -332,8 +333,7 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     // each page is read by itself
     add("Innodb_data_reads", pages[0].to_string());
     add("Innodb_buffer_pool_pages_flushed", pages[1].to_string());
-    add("Innodb_buffer_pool_dump_status", "Dumping of buffer pool not started".to_owned());
-    add("Innodb_buffer_pool_load_status", "Loading of buffer pool not started".to_owned());
+    pool_dump::add_status(host, add);
     add("Innodb_buffer_pool_resize_status", String::new());
     // as in SHOW ENGINE INNODB STATUS
     add("Innodb_rows_inserted", work::HANDLER_WRITE.value().to_string());

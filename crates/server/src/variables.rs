@@ -22,8 +22,8 @@ use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
 use crate::persisted::PersistedVariables;
-use crate::session_variables;
 use crate::variable_sources::{Setter, Source};
+use crate::{pool_dump, session_variables};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -327,6 +327,12 @@ pub fn assign(
     {
         return Err(mysql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION));
     }
+    if let Some(order) = pool_dump::order(id) {
+        if setting == Setting::Bool(true) {
+            order(engine, &globals.load());
+        }
+        return Ok(());
+    }
     let setting = merge_switches(id, setting, current);
     if let (sysvar::SQL_MODE, Setting::Flags(modes)) = (id, &setting) {
         warn_of_modes(session, *modes);
@@ -456,6 +462,9 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
         }
         (sysvar::PROTOCOL_COMPRESSION_ALGORITHMS, Setting::Null) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, "NULL"))
+        }
+        (sysvar::INNODB_BUFFER_POOL_FILENAME, Setting::Text(name)) if !pool_dump::is_file_name(name) => {
+            Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, name))
         }
         (sysvar::GTID_MODE, Setting::Enum(0)) => Ok(()),
         (sysvar::GTID_MODE, Setting::Enum(1)) => Err(variable.not_supported(setting)),

@@ -9,6 +9,7 @@ mod full_disk;
 mod model;
 mod slices;
 mod threads;
+mod warm;
 
 use std::path::Path;
 use std::sync::Arc;
