@@ -45,12 +45,10 @@ impl ColumnFormat {
     }
 }
 
-/// Whether all text of `from` is the same bytes in `to`.
+/// Whether all text of `from` is the same bytes in `to`. One of ASCII may have come from bytes that are none:
+/// of those clients see `?`.
 fn same_bytes(from: Charset, to: Charset) -> bool {
-    from == to
-        || to == Charset::Binary
-        || from.is_utf8() && to == Charset::Utf8mb4
-        || from == Charset::Ascii && to.extends_ascii()
+    from == to || to == Charset::Binary || from.is_utf8() && to == Charset::Utf8mb4
 }
 
 /// Appends the payload of a text row. There must be one value per column.

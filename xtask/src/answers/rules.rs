@@ -104,11 +104,14 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "A DECIMAL 0 among the texts of a UNION keeps its digits",
+        name: "A DECIMAL among the texts of a UNION has the digits of its type",
         accepts: |case| {
             case.step.text().contains("UNION")
                 && differs_only_where(case, |ours, theirs| {
-                    theirs == "0" && ours.starts_with("0.") && ours.trim_end_matches('0') == "0."
+                    let rest = ours.strip_prefix(theirs).unwrap_or("x");
+                    let is_scale =
+                        |rest: &str| rest.strip_prefix('.').unwrap_or(rest).bytes().all(|b| b == b'0');
+                    theirs.parse::<f64>().is_ok() && ours.contains('.') && is_scale(rest)
                 })
         },
     },
@@ -265,7 +268,9 @@ fn calls_extreme(case: &Case) -> bool {
 /// What warning 1264 of a CAST names, here or there.
 fn names_a_cast(text: &str) -> bool {
     let named = text.strip_prefix("Out of range value for column '").unwrap_or_default();
-    named.starts_with("(null)") || named.get(..5).is_some_and(|name| name.eq_ignore_ascii_case("cast("))
+    named.starts_with("(null)")
+        || named.starts_with("x'")
+        || named.get(..5).is_some_and(|name| name.eq_ignore_ascii_case("cast("))
 }
 
 /// Whether the rows differ, and wherever they do, in values of which `meant` holds.

@@ -11,7 +11,7 @@ use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{chosen_as_number, transcode_to, transcode_when_met};
 use super::{Binder, not_supported};
-use crate::expr::compare::{domain_of, result_collation};
+use crate::expr::compare::{aggregate_collations, domain_of, result_collation};
 use crate::expr::{Coercibility, Domain, Expr, Node};
 use crate::func::control::{IF, NULLIF};
 use crate::func::{self, Function, Purity, absent};
@@ -122,8 +122,11 @@ impl Binder<'_> {
                 _ => Ok(()),
             };
         }
-        if let Some(at) = subject(function) {
+        if let Some(at) = subject(function, arguments) {
             return self.reconcile_with_subject(function, at, arguments);
+        }
+        if function.name == NULLIF {
+            return reconcile_nullif(arguments);
         }
         let Some(texts) = arguments.get_mut(texts_of(function)) else { return Ok(()) };
         if texts.iter().filter(|argument| argument.ty.is_string()).count() < 2 {
@@ -140,8 +143,7 @@ impl Binder<'_> {
             Ok((collation, _)) => collation,
             Err(_) => return Ok(()),
         };
-        // A regular expression says itself what it takes beside bytes.
-        let keeps_bytes = function.name.starts_with("regexp_");
+        let keeps_bytes = !joins_texts(function);
         for argument in texts {
             if !keeps_bytes || argument.ty.is_text() {
                 transcode_to(argument, collation)?;
@@ -167,7 +169,7 @@ impl Binder<'_> {
             _ => transcode_to,
         };
         for (position, argument) in arguments.iter_mut().enumerate() {
-            if position != at {
+            if position != at && is_text_of_subject(function, position) {
                 transcode(argument, collation)?;
             }
         }
@@ -186,13 +188,63 @@ impl Binder<'_> {
 
 /// Which of a function's arguments is the text that it looks into or changes: its collation is that of the
 /// call, whatever the collations of the others are.
-fn subject(function: &Function) -> Option<usize> {
+fn subject(function: &Function, arguments: &[Expr]) -> Option<usize> {
+    let is_text = |argument: &Expr| argument.ty.is_string() || argument.ty == SqlType::Null;
     match function.name {
-        "field" | "insert" | "instr" | "lpad" | "replace" | "rpad" | "substring_index" => Some(0),
+        // Among numbers texts are numbers.
+        "field" => arguments.iter().all(is_text).then_some(0),
+        "insert" | "instr" | "lpad" | "replace" | "rpad" | "substring_index" => Some(0),
         "locate" | "position" => Some(1),
         "trim" => Some(2),
         _ => None,
     }
+}
+
+/// Whether an argument beside a function's subject is a text, and not a position or a count.
+fn is_text_of_subject(function: &Function, position: usize) -> bool {
+    match function.name {
+        "insert" => position == 3,
+        "lpad" | "rpad" => position == 2,
+        "locate" | "substring_index" => position < 2,
+        _ => true,
+    }
+}
+
+/// Whether bytes among the arguments of a function become texts: where texts are joined, chosen or compared.
+/// Elsewhere a binary literal may be a number.
+fn joins_texts(function: &Function) -> bool {
+    matches!(
+        function.name,
+        IF | "coalesce"
+            | "concat"
+            | "concat_ws"
+            | "elt"
+            | "export_set"
+            | "find_in_set"
+            | "greatest"
+            | "ifnull"
+            | "least"
+            | "make_set"
+            | "strcmp"
+    )
+}
+
+/// NULLIF compares in the collation that both agree on, which a constant then has, and nothing else.
+fn reconcile_nullif(arguments: &mut [Expr]) -> SqlResult<()> {
+    let [left, right] = arguments else { return Ok(()) };
+    if !left.ty.is_text() || !right.ty.is_string() {
+        return Ok(());
+    }
+    let (collation, _) = aggregate_collations(&[left, right], NULLIF)?;
+    transcode_to(right, collation)?;
+    let is_constant = matches!(left.node, Node::Literal(_));
+    if let SqlType::VarChar { collation: own, .. } = &mut left.ty
+        && is_constant
+        && own.get().charset == collation.get().charset
+    {
+        *own = collation;
+    }
+    Ok(())
 }
 
 /// Which arguments of a function are texts that meet each other.
@@ -223,10 +275,11 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
                 _ => Coercibility::Numeric,
             }
         }
-        "instr" => strongest(arguments.get(..1).unwrap_or_default()).unwrap_or(Coercibility::Numeric),
+        "instr" => strongest(arguments.get(..1).unwrap_or_default()).unwrap_or(Coercibility::Literal),
         "locate" | "position" => {
-            strongest(arguments.get(1..2).unwrap_or_default()).unwrap_or(Coercibility::Numeric)
+            strongest(arguments.get(1..2).unwrap_or_default()).unwrap_or(Coercibility::Literal)
         }
+        NULLIF => arguments.first().map_or(Coercibility::Null, |left| left.coercibility),
         "quote" => arguments.first().map_or(Coercibility::Literal, |argument| argument.coercibility),
         "regexp_instr" | "regexp_like" => {
             strongest(arguments.get(..2).unwrap_or(arguments)).unwrap_or(Coercibility::Numeric)
@@ -242,7 +295,7 @@ fn coercibility(function: &Function, arguments: &[Expr], ty: &SqlType) -> Coerci
         "date_format" | "time_format" => {
             strongest(arguments.get(1..).unwrap_or_default()).unwrap_or(Coercibility::Literal)
         }
-        _ if let Some(at) = subject(function) => {
+        _ if let Some(at) = subject(function, arguments) => {
             strongest(arguments.get(at..=at).unwrap_or_default()).unwrap_or(Coercibility::Literal)
         }
         _ if has_conflict(arguments, ty) => Coercibility::Conflict,

@@ -266,8 +266,20 @@ impl Binder<'_> {
             ast::Expr::Column(name) => self.scope().item(name)?.cloned(),
             _ => None,
         };
+        let number = match expr {
+            ast::Expr::Literal(ast::Literal::Integer(position)) => {
+                usize::try_from(*position).ok().and_then(|position| position.checked_sub(1))
+            }
+            ast::Expr::Column(name) if name.table.is_none() => {
+                self.scope().items.iter().position(|(alias, _)| same_name(alias, &name.column))
+            }
+            _ => None,
+        };
         match item {
-            Some(item) => Ok(item),
+            Some(item) => {
+                let scope = self.scope();
+                Ok(number.and_then(|number| scope.summed_up(number, &item)).unwrap_or(item))
+            }
             None => self.expr(expr),
         }
     }

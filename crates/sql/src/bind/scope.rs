@@ -103,6 +103,9 @@ pub struct Scope {
     pub group: Vec<Expr>,
     /// The aliases of those of its expressions that are select items.
     pub group_aliases: Vec<Option<String>>,
+    /// With ROLLUP, and without DISTINCT: the select items that its expressions are, by their numbers. Of two
+    /// equal items each is NULL where its own expression is summed up.
+    pub group_items: Vec<Option<usize>>,
     /// How many expressions GROUP BY has: as many columns of the groups' slot come before the aggregates.
     pub group_width: usize,
     /// Aggregates met so far.
@@ -148,7 +151,12 @@ impl Source {
             node: Node::Column { slot: self.slot, column, name, computed: false },
             ty: known.ty.clone(),
             nullable: known.nullable || self.outer,
-            coercibility: if known.ty.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
+            // A column of bits is one of bytes.
+            coercibility: match &known.ty {
+                SqlType::Bit { .. } => Coercibility::Implicit,
+                ty if ty.is_string() => Coercibility::Implicit,
+                _ => Coercibility::Numeric,
+            },
         })
     }
 
@@ -252,6 +260,19 @@ pub fn written(name: &ColumnName) -> String {
 }
 
 impl Scope {
+    /// A select item, by its number, as the column of the groups' slot that it is, if it is one of
+    /// [`group_items`](Self::group_items).
+    pub fn summed_up(&self, number: usize, item: &Expr) -> Option<Expr> {
+        let column = self.group_items.iter().rposition(|known| *known == Some(number))?;
+        let node = Node::Column {
+            slot: self.group_slot?,
+            column,
+            name: format!("{item}").into(),
+            computed: !item.is_field(),
+        };
+        Some(Expr { node, nullable: true, ..item.clone() })
+    }
+
     /// Notes that slots of enclosing blocks are read.
     pub fn read_slots_outside(&mut self, slots: &[usize]) {
         for slot in slots {

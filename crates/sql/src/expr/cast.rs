@@ -428,9 +428,8 @@ impl Context<'_> {
             let bad = text.tail(valid)?;
             let shown: String = bad.iter().take(3).map(|byte| format!("{byte:02X}")).collect();
             self.warn_or_fail(mysql_error!(ER_INVALID_CHARACTER_STRING, charset.name(), shown))?;
-            let plain = |byte: &u8| if byte.is_ascii() { *byte } else { b'?' };
-            let known: Vec<u8> = text.iter().map(plain).collect();
-            return Ok((charset == Charset::Ascii).then(|| known.into()));
+            // As in MySQL the bytes stay; clients see `?`.
+            return Ok((charset == Charset::Ascii).then_some(text));
         }
         Ok(Some(self.transcode(text, from.collation(), to)?))
     }

@@ -253,7 +253,9 @@ fn is_constant(expr: &Expr) -> bool {
 
 /// The collation in which texts are compared, and how strongly it is insisted on.
 pub fn aggregate_collations(operands: &[&Expr], operation: &str) -> SqlResult<(CollationId, Coercibility)> {
-    let found = aggregate(operands, |_, _, _| None).filter(|found| found.1 != Coercibility::Conflict);
+    let texts = operands.iter().filter(|operand| operand.ty.is_string()).count();
+    let is_settled = |found: &(_, Coercibility)| texts < 2 || found.1 != Coercibility::Conflict;
+    let found = aggregate(operands, |_, _, _| None).filter(is_settled);
     found.ok_or_else(|| incompatible(operands, operation))
 }
 

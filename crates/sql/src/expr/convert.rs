@@ -39,6 +39,8 @@ fn float_integer(value: f64) -> i128 {
 pub fn refuse_loss(text: &[u8], from: Charset, to: Charset, watch: Watch<'_>) -> SqlResult<()> {
     let is_kept = if from == Charset::Binary {
         to.valid_len_watched(text, watch) == text.len()
+    } else if from == Charset::Ascii && !text.is_ascii() {
+        to == from
     } else if from.has_the_bytes_of(to, text) || to.is_utf8() {
         true
     } else {

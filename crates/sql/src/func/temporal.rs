@@ -132,7 +132,7 @@ fn date_never_null(_: &[Expr], _: CollationId) -> SqlResult<Typed> {
 /// Digits of the second's fraction that values of an expression have, if it is a text or a number: 6 of text,
 /// whose values can have any.
 fn digits_of(argument: &Expr) -> u8 {
-    match &argument.ty {
+    match argument.numeric_type() {
         SqlType::Decimal { scale, .. } => (*scale).min(6),
         SqlType::Double { .. } | SqlType::Float { .. } => 6,
         ty if ty.is_string() => 6,
@@ -768,8 +768,16 @@ fn period_months(period: i64) -> i64 {
     year * 12 + month - 1
 }
 
+/// A number as a BIGINT: of an unsigned one the same bits.
+fn wrapped(cx: &mut Context<'_>, value: &Value) -> SqlResult<i64> {
+    match value {
+        Value::UInt(number) => Ok(*number as i64),
+        value => cx.to_i64(value.as_ref()),
+    }
+}
+
 fn period_add(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (period, months) = (cx.to_i64(values.at(0)?.as_ref())?, cx.to_i64(values.at(1)?.as_ref())?);
+    let (period, months) = (wrapped(cx, values.at(0)?)?, wrapped(cx, values.at(1)?)?);
     if period <= 0 || !(1..=12).contains(&(period % 100)) {
         return super::string::wrong_arguments("period_add");
     }
@@ -778,7 +786,7 @@ fn period_add(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> S
 }
 
 fn period_diff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (left, right) = (cx.to_i64(values.at(0)?.as_ref())?, cx.to_i64(values.at(1)?.as_ref())?);
+    let (left, right) = (wrapped(cx, values.at(0)?)?, wrapped(cx, values.at(1)?)?);
     let valid = |period: i64| period > 0 && (1..=12).contains(&(period % 100));
     if !valid(left) || !valid(right) {
         return super::string::wrong_arguments("period_diff");

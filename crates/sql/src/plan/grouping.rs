@@ -79,8 +79,14 @@ impl Binder<'_> {
             is_order: false,
             level: above.rollup.then_some(group.len() + above.scope.aggregates.len()),
         };
-        for expr in output.iter_mut().chain(having) {
-            regroup.expr(expr)?;
+        for (number, expr) in output.iter_mut().enumerate() {
+            match above.scope.summed_up(number, expr) {
+                Some(column) => *expr = column,
+                None => regroup.expr(expr)?,
+            }
+        }
+        if let Some(having) = having {
+            regroup.expr(having)?;
         }
         regroup.is_order = true;
         for key in keys {

@@ -196,6 +196,9 @@ impl Binder<'_> {
         let columns = self.items(&select.items)?;
 
         let group = self.group_by(&select.group_by)?;
+        if select.rollup && !select.distinct {
+            self.note_group_items(&select.group_by);
+        }
         self.scope().aggregates_allowed = true;
         let having = match &select.having {
             Some(having) => {
@@ -346,6 +349,23 @@ impl Binder<'_> {
         self.scope().group.clone_from(&group);
         self.scope().group_aliases = aliases;
         Ok(group)
+    }
+
+    /// Notes which select items the expressions of GROUP BY are, by their positions or aliases.
+    fn note_group_items(&mut self, items: &[ast::OrderItem]) {
+        let slot = self.scope().group_slot.unwrap_or_else(|| self.new_slot());
+        let scope = self.scope();
+        scope.group_slot = Some(slot);
+        let item_of = |(item, alias): (&ast::OrderItem, &Option<String>)| match &item.expr {
+            ast::Expr::Literal(ast::Literal::Integer(position)) => {
+                usize::try_from(*position).ok()?.checked_sub(1)
+            }
+            ast::Expr::Column(name) if name.table.is_none() && alias.is_some() => {
+                scope.items.iter().position(|(alias, _)| same_name(alias, &name.column))
+            }
+            _ => None,
+        };
+        scope.group_items = items.iter().zip(&scope.group_aliases).map(item_of).collect();
     }
 
     /// Binds a block's ORDER BY. An aggregate there makes no grouping of a block that is none: 3029.

@@ -1,0 +1,23 @@
+-- Binary literals are numbers where numbers are wanted; bytes that are no ASCII; whose collation NULLIF has;
+-- equal select items that are grouped by one after the other.
+drop database if exists kinds_literals; create database kinds_literals; use kinds_literals;
+set names utf8mb4 collate utf8mb4_0900_ai_ci;
+create table s (id int, u varchar(10), l varchar(10) character set latin1, vb varbinary(10), bi bit(10), i int);
+insert into s values (1,'a','ä',x'41',b'1',1),(2,'ä','z',x'FF',b'11',2);
+select char(x'41', 66), char('A', 66), char(b'1000001'), char(x'4142'), char(x'41', u) from s;
+select makedate(0x0102,1), makedate(258,1), makedate(x'07E4','1'), sec_to_time(x'41'), from_unixtime(x'41'), sec_to_time(b'101');
+select period_add(1, 18446744073709551611), period_add(199901, 18446744073709551611);
+select period_diff(18446744073709551615,199901);
+select field(false, x'41'), field(0,x'41'), field(65,x'41'), field('A',x'41'), field(1.5, x'41'), elt(x'02','a','b'), interval(x'41',1,65,70), left('abc',x'02'), lpad('a', x'03', 'x'), greatest(x'41',5), 65 between x'41' and x'42', case x'41' when 65 then 'y' end;
+select convert(vb using ascii), hex(convert(vb using ascii)), length(convert(vb using ascii)), convert(vb using ascii) > 'abc', concat(convert(vb using ascii),''), hex(lower(convert(vb using ascii))) from s where id = 2;
+select concat(convert(vb using ascii), u) from s where id = 2;
+select coercibility(bi), coercibility(bi+1), coercibility(locate(x'41',i)), coercibility(instr(i,'a')), coercibility(locate('a',5)) from s limit 1;
+select coercibility(nullif('a','b')), coercibility(nullif(u,'b')), coercibility(nullif('b',u)), collation(nullif(u,'a' collate utf8mb4_bin)), collation(nullif('a','b' collate utf8mb4_bin)), collation(nullif(vb,'a' collate utf8mb4_bin)), collation(nullif(vb,u)), coercibility(nullif(null,'a')), coercibility(nullif(1,'a')), collation(nullif(l,u)), charset(nullif(u,l)), charset(nullif(u, x'41')), charset(nullif(x'41',u)) from s limit 1;
+select strcmp(concat(u, l collate latin1_swedish_ci), i) from s where id = 1;
+create table r (a int, n int);
+insert into r values (1,1),(1,2),(2,1),(null,2);
+select a x, a y, count(*) from r group by x, y with rollup;
+select a x, a y, count(*) from r group by 1, 2 with rollup order by 1, 2, 3;
+select a x, a y, count(*) from r group by a, a with rollup;
+select a x, a y, a z, count(*) from r group by 2, 1 with rollup;
+select a x, a+0 y, count(*) from r group by y, x with rollup order by x, y, 3;
