@@ -157,6 +157,11 @@ impl Registry {
         Arc::new(Registry { trees: RwLock::default(), pool })
     }
 
+    /// The tree of an index, and the id of its table.
+    pub(crate) fn find(&self, index: u64) -> Option<(u64, Tree)> {
+        self.trees.read().get(&index).cloned()
+    }
+
     pub(crate) fn add<'a>(&self, table: u64, trees: impl IntoIterator<Item = &'a Tree>) {
         let mut known = self.trees.write();
         known.extend(trees.into_iter().map(|tree| (tree.index_id(), (table, tree.clone()))));

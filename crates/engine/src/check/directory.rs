@@ -25,6 +25,7 @@ use palisade_txn::undo::verify::{UndoReport, verify_undo};
 use super::finding::{Finding, Kind, Owner, Place, Severity};
 use super::log::{LogSummary, capacity, check_log};
 use super::pages::{self, Expected, FileSummary, Suspect, What};
+use super::stale::StaleRows;
 use super::table::{self, TableCheck, TableCheckOptions, UndoKnown, is_leak};
 use super::{Progress, Watch};
 use crate::files::{Files, Found};
@@ -351,7 +352,10 @@ impl Check {
             }
         };
         let mut on_pages = |pages| watch(Progress { what: "undo", pages });
-        let found = verify_undo(engine.trx.undo().space(), &mut on_chain, &mut on_pages)?;
+        let mut stale = StaleRows::new(self.config.options.deep);
+        let mut on_change = |index, key: &[u8], before| stale.look(engine, index, key, before);
+        let found = verify_undo(engine.trx.undo().space(), &mut on_chain, &mut on_change, &mut on_pages)?;
+        stale.findings(engine).into_iter().for_each(|finding| self.found(finding));
         let UndoReport { segments, records, active, prepared, history, .. } = found;
         let pages = found.pages.len();
         self.report.undo = Some(UndoSummary { segments, pages, records, active, prepared, history });

@@ -90,6 +90,8 @@ kinds! {
     Tree = "tree",
     /// A row cannot be read.
     Row = "row",
+    /// Rows are older than undo says.
+    StaleRows = "stale_rows",
     /// An index does not have the rows that the table has.
     IndexRows = "index_rows",
     /// A long row's chain of overflow pages is broken.

@@ -27,6 +27,7 @@ pub mod finding;
 mod log;
 mod pages;
 mod rows;
+mod stale;
 mod table;
 
 pub use directory::{CheckConfig, DirectoryReport, TableReport, check_directory};

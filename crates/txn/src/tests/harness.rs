@@ -125,7 +125,9 @@ impl Store {
 
     /// The undo space, which must be sound, checked.
     pub(crate) fn undo_report(&self) -> UndoReport {
-        let report = verify_undo(self.system.undo().space(), &mut |_, _| {}, &mut |_| true).unwrap();
+        let report =
+            verify_undo(self.system.undo().space(), &mut |_, _| {}, &mut |_, _, _| {}, &mut |_| true)
+                .unwrap();
         assert!(report.damage.is_empty(), "{:?}", report.damage);
         let space = report.space.as_ref().unwrap();
         assert!(space.damage.is_empty(), "{:?}", space.damage);

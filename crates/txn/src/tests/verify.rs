@@ -78,7 +78,7 @@ fn damaged(plant: impl Fn(PageNo, &mut Page) -> bool) -> UndoReport {
         true
     });
     assert!(planted);
-    verify_undo(space, &mut |_, _| {}, &mut |_| true).unwrap()
+    verify_undo(space, &mut |_, _| {}, &mut |_, _, _| {}, &mut |_| true).unwrap()
 }
 
 fn expect(what: &str, plant: impl Fn(PageNo, &mut Page) -> bool) {

@@ -12,7 +12,7 @@ use palisade_btree::PageSet;
 use palisade_btree::verify::{Damage, MOST_DAMAGE, SpaceReport, verify_space_with};
 use palisade_buffer::{Page, PageRead, Space};
 
-use crate::entry::UndoPtr;
+use crate::entry::{Stamp, UndoPtr};
 use crate::error::{Attempt, Error};
 use crate::undo::page::*;
 use crate::undo::record::{Undo, UndoRecord};
@@ -44,6 +44,10 @@ pub struct UndoReport {
 /// taken back.
 pub type OnChain<'a> = dyn FnMut(SpaceId, PageNo) + 'a;
 
+/// What a visitor of changes is told of a row that a transaction changed which has committed, or is in flight: the index,
+/// the key, and the version before.
+pub type OnChange<'a> = dyn FnMut(u64, &[u8], Stamp) + 'a;
+
 /// A segment, as the directory has it.
 struct SegmentEntry {
     number: u16,
@@ -53,14 +57,17 @@ struct SegmentEntry {
     purged: UndoPtr,
 }
 
-/// Checks the undo space, and calls `on_chain` for every overflow chain that a record speaks of. `on_pages`
-/// is told how far it is, and may end it. Blocks. An error means something else than damage.
+/// Checks the undo space, and calls `on_chain` for every overflow chain that a record speaks of, and `on_change` for every
+/// row that has an older version, without a latch. `on_pages` is told how far it is, and may end it. Blocks. An error means
+/// something else than damage.
 pub fn verify_undo(
     space: &Space,
     on_chain: &mut OnChain<'_>,
+    on_change: &mut OnChange<'_>,
     on_pages: &mut dyn FnMut(u64) -> bool,
 ) -> Result<UndoReport, Error> {
-    let mut check = Check { space, report: UndoReport::default(), on_chain, on_pages, is_stopped: false };
+    let report = UndoReport::default();
+    let mut check = Check { space, report, on_chain, on_change, on_pages, is_stopped: false };
     let Some(segments) = check.directory()? else { return Ok(check.report) };
     check.report.segments = segments.len() as u32;
     for segment in &segments {
@@ -77,6 +84,7 @@ struct Check<'a> {
     space: &'a Space,
     report: UndoReport,
     on_chain: &'a mut OnChain<'a>,
+    on_change: &'a mut OnChange<'a>,
     on_pages: &'a mut dyn FnMut(u64) -> bool,
     is_stopped: bool,
 }
@@ -268,6 +276,9 @@ impl Check<'_> {
                 if record.previous.page() == page && record.previous.offset() >= place.offset() {
                     self.damage(page, "an undo record leads to a later one", false);
                     return Ok(());
+                }
+                if let Undo::Modify { index, key, old, .. } = record.undo {
+                    (self.on_change)(index, key, old.stamp());
                 }
                 place = record.previous;
             }
