@@ -103,6 +103,7 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
     options.use_log_file_size();
     options.use_io_capacity();
     options.use_skip_grant_tables();
+    options.warn_of_no_effect();
     Ok(Action::Run(Box::new(options)))
 }
 
@@ -221,6 +222,21 @@ impl Options {
         let is_open = self.settings.bool(sysvar::SKIP_GRANT_TABLES);
         if is_open && !self.is_given(sysvar::SKIP_NETWORKING) {
             self.settings.set(sysvar::SKIP_NETWORKING, Setting::Bool(true));
+        }
+    }
+
+    /// Names, in one warning, the variables that were given another value than their default and change nothing
+    /// here.
+    fn warn_of_no_effect(&mut self) {
+        let mut names: Vec<&str> = (self.given.iter())
+            .filter(|(id, _)| id.declaration().has_no_effect())
+            .filter(|(id, _)| *self.settings.get(*id) != id.declaration().default_setting())
+            .map(|(id, _)| id.declaration().name)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        if !names.is_empty() {
+            self.warnings.push(format!("without effect here: {}", names.join(", ")));
         }
     }
 
