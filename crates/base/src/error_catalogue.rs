@@ -203,6 +203,7 @@ error_codes! {
     WARN_DATA_TRUNCATED = 1265, "01000", "Data truncated for column '%s' at row %ld";
     ER_WARN_USING_OTHER_HANDLER = 1266, "HY000", "Using storage engine %s for table '%s'";
     ER_CANT_AGGREGATE_2COLLATIONS = 1267, "HY000", "Illegal mix of collations (%s,%s) and (%s,%s) for operation '%s'";
+    ER_REVOKE_GRANTS = 1269, "HY000", "Can't revoke all privileges for one or more of the requested users";
     ER_CANT_AGGREGATE_3COLLATIONS = 1270, "HY000", "Illegal mix of collations (%s,%s), (%s,%s), (%s,%s) for operation '%s'";
     ER_CANT_AGGREGATE_NCOLLATIONS = 1271, "HY000", "Illegal mix of collations for operation '%s'";
     ER_VARIABLE_IS_NOT_STRUCT = 1272, "HY000", "Variable '%-.64s' is not a variable component (can't be used as XXXX.variable_name)";

@@ -40,40 +40,85 @@ impl Engine {
         name: &TableName,
         indexes: Vec<Index>,
     ) -> Result<Arc<Table>, Error> {
-        let old = self.settled_table(lock, name)?;
-        let mut def = old.def().clone();
+        let mut def = self.settled_table(lock, name)?.def().clone();
         for index in &indexes {
             if def.index_number(&index.name).is_some() {
                 return Err(Error::IndexExists(index.name.clone()));
             }
-            def.indexes.push(index.clone());
+            def.indexes.push(Index { id: 0, ..index.clone() });
         }
-        let from = old.indexes.len();
+        self.change_indexes(lock, name, def).await
+    }
+
+    /// Replaces a definition, as [`alter_definition`](Self::alter_definition) does, and the secondary indexes with it:
+    /// those of `def` that have no number (`id` 0) are built, those that it has no more go. Errors as of
+    /// [`add_indexes`](Self::add_indexes).
+    pub async fn change_indexes(
+        self: &Arc<Self>,
+        lock: &ExclusiveLock,
+        name: &TableName,
+        mut def: TableDef,
+    ) -> Result<Arc<Table>, Error> {
+        let is_new = |index: &Index| index.id == 0;
+        let old = match def.indexes.iter().any(is_new) {
+            true => self.settled_table(lock, name)?,
+            false => self.usable_table(lock, name)?,
+        };
+        def = TableDef { id: old.id, space: old.space, created_us: old.created_us, ..def };
+        let numbered = def.indexes.iter().enumerate();
+        let new: Vec<usize> = numbered.filter(|(_, index)| is_new(index)).map(|(number, _)| number).collect();
+        let goes = |index: &&Index| def.indexes.iter().all(|kept| kept.id != index.id);
+        let gone = old.indexes.iter().filter(goes);
+        let loose: Vec<_> = gone.map(|index| LooseTree { root: index.root, index: index.id }).collect();
         self.under(lock, move |engine| {
-            let first = engine.new_ids((def.indexes.len() - from) as u64)?;
-            for (index, id) in def.indexes[from..].iter_mut().zip(first..) {
-                index.id = id;
+            if def.auto_increment > 1 {
+                retry_blocking(|| old.note_auto_increment(def.auto_increment - 1))?;
+            }
+            let first = engine.new_ids(new.len() as u64)?;
+            for (number, id) in new.iter().zip(first..) {
+                def.indexes[*number].id = id;
             }
             palisade_catalog::Table::new(def.clone())?;
-            let def = engine.build_indexes(&old, def, from)?;
-            let new = engine.redefine(&old, def);
-            let table = new.as_ref().unwrap_or(&old);
-            free_loose_trees(&engine.log, &table.runtime().space, table)?;
-            new
+            let def = engine.build_indexes(&old, def, &new)?;
+            engine.exchange_indexes(&old, def, &loose)
         })
         .await
     }
 
-    /// Builds the trees of the indexes from number `from` on. Blocks.
-    fn build_indexes(&self, table: &Table, mut def: TableDef, from: usize) -> Result<TableDef, Error> {
+    /// Makes `def`, whose trees are there, the table's definition; `loose` are the trees that it does without. Blocks.
+    fn exchange_indexes(
+        self: &Arc<Self>,
+        old: &Arc<Table>,
+        def: TableDef,
+        loose: &[LooseTree],
+    ) -> Result<Arc<Table>, Error> {
+        let space = &old.runtime().space;
+        let noted = match loose {
+            [] => Ok(()),
+            loose => retry_blocking(|| info::note_loose(&self.log, space, loose)),
+        };
+        let new = noted.and_then(|()| self.redefine(old, def));
+        let table = new.as_ref().unwrap_or(old);
+        if !loose.is_empty() {
+            let is_gone = |tree: &&Tree| table.indexes.iter().all(|index| index.id != tree.index_id());
+            self.registry.remove(old.trees().iter().filter(is_gone));
+            self.trx.wait_for_undo_users();
+        }
+        free_loose_trees(&self.log, space, table)?;
+        new
+    }
+
+    /// Builds the trees of the indexes of these numbers. Blocks.
+    fn build_indexes(&self, table: &Table, mut def: TableDef, numbers: &[usize]) -> Result<TableDef, Error> {
         let space = &table.runtime().space;
         let built: Result<(), Error> = (|| {
-            for index in &mut def.indexes[from..] {
+            for number in numbers {
+                let index = &mut def.indexes[*number];
                 index.root = retry_blocking(|| info::create_loose(&self.log, space, index.id))?;
             }
             let new = Table::new(palisade_catalog::Table::new(def.clone())?, table.runtime().clone());
             let new = Arc::new(new);
-            (from..def.indexes.len()).try_for_each(|number| build_index(&self.log, &new, number))
+            numbers.iter().try_for_each(|number| build_index(&self.log, &new, *number))
         })();
         if built.is_err() {
             free_loose_trees(&self.log, space, table)?;
@@ -88,27 +133,12 @@ impl Engine {
         name: &TableName,
         indexes: &[String],
     ) -> Result<Arc<Table>, Error> {
-        let old = self.usable_table(lock, name)?;
-        let mut def = old.def().clone();
-        let mut loose = Vec::new();
+        let mut def = self.usable_table(lock, name)?.def().clone();
         for name in indexes {
             let number = def.index_number(name).filter(|number| *number > 0);
-            let number = number.ok_or_else(|| Error::UnknownIndex(name.clone()))?;
-            let index = def.indexes.remove(number);
-            loose.push(LooseTree { root: index.root, index: index.id });
+            def.indexes.remove(number.ok_or_else(|| Error::UnknownIndex(name.clone()))?);
         }
-        self.under(lock, move |engine| {
-            let space = &old.runtime().space;
-            retry_blocking(|| info::note_loose(&engine.log, space, &loose))?;
-            let new = engine.redefine(&old, def);
-            let table = new.as_ref().unwrap_or(&old);
-            let is_gone = |tree: &&Tree| table.indexes.iter().all(|index| index.id != tree.index_id());
-            engine.registry.remove(old.trees().iter().filter(is_gone));
-            engine.trx.wait_for_undo_users();
-            free_loose_trees(&engine.log, space, table)?;
-            new
-        })
-        .await
+        self.change_indexes(lock, name, def).await
     }
 
     /// Writes all rows of a table, mapped, into a new one of definition `def`, which takes its place. `def` may have

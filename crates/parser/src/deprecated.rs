@@ -55,4 +55,17 @@ pub enum Deprecated {
     Delayed(&'static str),
     /// FLUSH PRIVILEGES.
     FlushPrivileges,
+    /// SHOW PROFILES.
+    ShowProfiles,
+    /// SHOW PROFILE.
+    ShowProfile,
+    /// A system variable about profiles: its name.
+    ProfilingVariable(&'static str),
+}
+
+impl Deprecated {
+    /// Whether MySQL warns when the statement is executed, not when it is prepared.
+    pub fn is_told_when_executed(&self) -> bool {
+        matches!(self, Deprecated::FlushPrivileges | Deprecated::ShowProfile)
+    }
 }

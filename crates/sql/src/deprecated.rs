@@ -6,6 +6,20 @@ use palisade_parser::Deprecated;
 
 use crate::{Session, SqlError};
 
+/// Warns of what a statement uses when it is prepared.
+pub(crate) fn warn_preparing(session: &mut Session, deprecated: &[Deprecated]) {
+    for deprecated in deprecated.iter().filter(|deprecated| !deprecated.is_told_when_executed()) {
+        session.warnings.warn(warning(deprecated));
+    }
+}
+
+/// Warns of what a prepared statement uses when it is executed.
+pub(crate) fn warn_executing(session: &mut Session, deprecated: &[Deprecated]) {
+    for deprecated in deprecated.iter().filter(|deprecated| deprecated.is_told_when_executed()) {
+        session.warnings.warn(warning(deprecated));
+    }
+}
+
 /// Warns of what a statement uses.
 pub(crate) fn warn(session: &mut Session, deprecated: &[Deprecated]) {
     for deprecated in deprecated {
@@ -74,6 +88,12 @@ fn warning(deprecated: &Deprecated) -> SqlError {
         }
         Deprecated::FlushPrivileges => {
             mysql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "FLUSH PRIVILEGES")
+        }
+        Deprecated::ShowProfiles => instead("SHOW PROFILES", "Performance Schema"),
+        Deprecated::ShowProfile => instead("SHOW PROFILE", "Performance Schema"),
+        Deprecated::ProfilingVariable(name) => {
+            let text = "is deprecated and will be removed in a future release.";
+            MysqlError::with_message(&ER_WARN_DEPRECATED_SYNTAX, format!("'@@{name}' {text}"))
         }
         Deprecated::National => mysql_error!(ER_DEPRECATED_NATIONAL),
     }

@@ -210,7 +210,7 @@ impl Sql {
         if prepared.parameters > usize::from(u16::MAX) {
             return Err(mysql_error!(ER_PS_MANY_PARAM));
         }
-        deprecated::warn(session, &prepared.deprecated);
+        deprecated::warn_preparing(session, &prepared.deprecated);
         hints::warn(&*self.host, session, &prepared.hints);
         hints::apply(&*self.host, session, &prepared.hints);
         let columns = self.prepared_columns(session, &prepared);
@@ -328,6 +328,8 @@ impl Sql {
             if is_text {
                 deprecated::warn(session, deprecated);
                 hints::warn(&*self.host, session, hints);
+            } else if !deprecated.is_empty() {
+                deprecated::warn_executing(session, deprecated);
             }
         }
         hints::apply(&*self.host, session, hints);

@@ -48,6 +48,25 @@ fn indexes_are_built_dropped_and_their_pages_given_back() {
     check(&engine, &new);
 }
 
+#[test]
+fn indexes_that_stay_keep_their_trees_when_others_come_and_go() {
+    let (_fs, engine) = filled(500);
+    let held = lock(&engine, &["t"]);
+    let old = table(&engine, "t");
+    let mut def = old.def().clone();
+    let kept = def.indexes.iter().position(|index| index.name == "u").unwrap();
+    let (id, root) = (def.indexes[kept].id, def.indexes[kept].root);
+    def.indexes[kept].name = "renamed".to_owned();
+    def.indexes.retain(|index| index.name != "k");
+    def.indexes.insert(1, Index::new("k", vec![IndexPart::of(1), IndexPart::of(2)]));
+    let new = wait(engine.change_indexes(&held, &name(), def)).unwrap();
+    let names: Vec<_> = new.indexes[1..].iter().map(|index| index.name.as_str()).collect();
+    assert_eq!(names, ["k", "renamed"]);
+    assert_eq!((new.indexes[2].id, new.indexes[2].root), (id, root));
+    drop(held);
+    check(&engine, &new);
+}
+
 /// A tree that nobody has freed: the building of its index has failed, and so has what follows that.
 #[test]
 fn dropping_an_index_forgets_no_other_tree_that_is_to_be_freed() {

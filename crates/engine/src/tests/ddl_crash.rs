@@ -58,6 +58,15 @@ fn drop_index(engine: &Arc<Engine>) -> Result<(), Error> {
     wait(engine.drop_indexes(&held, &name("t"), &["k".to_owned(), "u".to_owned()])).map(|_| ())
 }
 
+fn exchange_indexes(engine: &Arc<Engine>) -> Result<(), Error> {
+    let held = lock(engine, &["t"]);
+    let mut def: TableDef = table(engine, "t").def().clone();
+    def.indexes.retain(|index| index.name != "k");
+    def.indexes.insert(1, Index::new("k", vec![IndexPart::of(1), IndexPart::of(0)]));
+    def.columns[1].comment = "another".to_owned();
+    wait(engine.change_indexes(&held, &name("t"), def)).map(|_| ())
+}
+
 fn rebuild(engine: &Arc<Engine>) -> Result<(), Error> {
     let held = lock(engine, &["t"]);
     let mut def: TableDef = table(engine, "t").def().clone();
@@ -79,7 +88,7 @@ fn drop_schema(engine: &Arc<Engine>) -> Result<(), Error> {
 fn describe(engine: &Arc<Engine>) -> Vec<String> {
     let dictionary = engine.dictionary();
     let tables = dictionary.tables("test").map(|table| {
-        let indexes: Vec<_> = table.indexes.iter().map(|index| &index.name).collect();
+        let indexes: Vec<_> = table.indexes.iter().map(|index| (&index.name, index.parts.len())).collect();
         let rows = Client::new(engine, table).scan(0).len();
         format!("{}: {} columns, {indexes:?}, {rows} rows", table.name, table.columns.len())
     });
@@ -161,6 +170,11 @@ fn create_index_is_all_or_nothing() {
 #[test]
 fn drop_index_is_all_or_nothing() {
     survives(drop_index);
+}
+
+#[test]
+fn an_exchange_of_indexes_is_all_or_nothing() {
+    survives(exchange_indexes);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! SHOW, DESCRIBE, EXPLAIN, HELP, USE.
 
 use super::{Parsed, Parser};
+use crate::Deprecated;
 use crate::ast::{
     Describe, EngineInfo, Explain, ExplainFormat, ExplainTarget, Name, ObjectName, Show, ShowFilter,
     ShowWhat, Statement,
@@ -117,7 +118,10 @@ impl Parser<'_> {
             }
             Keyword::CHARSET => ShowWhat::CharacterSet,
             Keyword::COLLATION => ShowWhat::Collation,
-            Keyword::PROFILES => ShowWhat::Profiles,
+            Keyword::PROFILES => {
+                self.note(Deprecated::ShowProfiles);
+                ShowWhat::Profiles
+            }
             Keyword::PARSE_TREE => ShowWhat::ParseTree(Box::new(self.deeper(1, Self::statement)?)),
             _ => return Err(super::Rejected(start)),
         })
@@ -237,6 +241,7 @@ impl Parser<'_> {
     }
 
     fn show_profile(&mut self) -> Parsed<ShowWhat> {
+        self.note(Deprecated::ShowProfile);
         let mut types = Vec::new();
         if !self.is_any(&[Keyword::FOR, Keyword::LIMIT]) && self.is_kind(TokenKind::Word) {
             types = self.list(|p| {

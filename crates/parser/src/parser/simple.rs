@@ -102,6 +102,11 @@ impl Parser<'_> {
         if self.accept_symbol(b'.') {
             return Ok(SystemVariable { scope, component: Some(component), name: self.name()? });
         }
+        for name in ["profiling", "profiling_history_size"] {
+            if component.eq_ignore_ascii_case(name) {
+                self.note(Deprecated::ProfilingVariable(name));
+            }
+        }
         Ok(SystemVariable { scope, component: None, name: component })
     }
 

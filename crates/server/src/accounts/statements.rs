@@ -6,9 +6,9 @@
 use palisade_base::error_catalogue::{
     ER_ACCESS_DENIED_ERROR, ER_CANNOT_USER, ER_CANT_CREATE_USER_WITH_GRANT, ER_ILLEGAL_GRANT_FOR_TABLE,
     ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_NONEXISTING_GRANT, ER_NONEXISTING_TABLE_GRANT, ER_PASSWORD_FORMAT,
-    ER_PASSWORD_NO_MATCH, ER_PLUGIN_IS_NOT_LOADED, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_SYNTAX_ERROR,
-    ER_TABLEACCESS_DENIED_ERROR, ER_USER_ALREADY_EXISTS, ER_USER_DOES_NOT_EXIST, ER_WRONG_STRING_LENGTH,
-    ER_WRONG_USAGE,
+    ER_PASSWORD_NO_MATCH, ER_PLUGIN_IS_NOT_LOADED, ER_REVOKE_GRANTS, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_SYNTAX_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_USER_ALREADY_EXISTS, ER_USER_DOES_NOT_EXIST,
+    ER_WRONG_STRING_LENGTH, ER_WRONG_USAGE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::ValueRef;
@@ -613,13 +613,13 @@ async fn revoke_privileges(
             let no_grant = || mysql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
             let Some(account) = accounts.get_mut(name) else {
                 let error = match &taken {
-                    None => failed("REVOKE", std::slice::from_ref(name)),
+                    None => mysql_error!(ER_REVOKE_GRANTS),
                     Some(_) => no_grant(),
                 };
                 if !revoke.ignore_unknown_user {
                     return Err(error);
                 }
-                ignored.push(mysql_error!(ER_USER_DOES_NOT_EXIST, name));
+                ignored.push(mysql_error!(ER_USER_DOES_NOT_EXIST, name.user));
                 continue;
             };
             let result = match &taken {

@@ -41,10 +41,8 @@ pub enum Plan {
     Nothing,
     /// Replace the definition; rows and indexes stay.
     Definition,
-    /// Add these secondary indexes.
-    AddIndexes(Vec<Index>),
-    /// Drop these secondary indexes.
-    DropIndexes(Vec<String>),
+    /// The same, with secondary indexes that are to be built, and without others.
+    Indexes,
     /// Write all rows anew.
     Rebuild,
 }
@@ -148,6 +146,9 @@ impl Draft {
             draft.effects.note_validation();
         }
         draft.read_expressions(definer)?;
+        if draft.copies() {
+            table::check_document_id(&draft.def)?;
+        }
         table::check_auto_increment(&draft.def)?;
         table::check_visibility(&draft.def)?;
         let Changed { added, shortened, .. } = &draft.changed;
@@ -168,7 +169,7 @@ impl Draft {
         self.request.judge(&self.effects)
     }
 
-    fn read_expressions(&mut self, definer: &Definer<'_>) -> SqlResult<()> {
+    fn read_expressions(&mut self, definer: &mut Definer<'_>) -> SqlResult<()> {
         for (name, expr, stored) in std::mem::take(&mut self.generated) {
             let place = self.place(&name)?;
             let generated = Some(expression::generated(definer, &self.def, place, &expr, stored)?);
@@ -191,12 +192,14 @@ impl Draft {
         }
         for (key, place) in std::mem::take(&mut self.foreign_keys) {
             if let foreign::NeededIndex::Made(replaced) =
-                foreign::add(&mut self.def, &key, &self.dropped_foreign_keys)?
+                foreign::add(definer, &mut self.def, &key, &self.dropped_foreign_keys)?
             {
-                self.give_way(replaced);
+                let kept = self.give_way(replaced);
                 if let Some(index) = self.def.indexes.pop() {
                     self.effects.note_index(false);
-                    self.changed.added.push(index.name.clone());
+                    if !kept {
+                        self.changed.added.push(index.name.clone());
+                    }
                     self.def.indexes.insert(place.min(self.def.indexes.len()), index);
                 }
             }
@@ -209,17 +212,20 @@ impl Draft {
 
     fn choose(&mut self) {
         let changed = &self.changed;
-        let kinds = [changed.definition, !changed.added.is_empty(), !changed.dropped.is_empty()];
-        let kinds = kinds.into_iter().filter(|kind| *kind).count();
-        self.plan = if changed.rebuild || kinds > 1 || kinds > 0 && self.new_name.is_some() {
+        let indexes = !changed.added.is_empty() || !changed.dropped.is_empty();
+        self.plan = if changed.rebuild || (changed.definition || indexes) && self.new_name.is_some() {
             Plan::Rebuild
+        } else if indexes {
+            // The index that the rows are kept by stays the first.
+            let first = self.def.indexes.first().map(|index| index.id);
+            let given = self.def.indexes.clone();
+            table::order_indexes(&mut self.def);
+            if self.def.indexes.first().map(|index| index.id) != first {
+                self.def.indexes = given;
+            }
+            Plan::Indexes
         } else if changed.definition {
             Plan::Definition
-        } else if !changed.added.is_empty() {
-            let added = |index: &&Index| changed.added.contains(&index.name);
-            Plan::AddIndexes(self.def.indexes.iter().filter(added).cloned().collect())
-        } else if !changed.dropped.is_empty() {
-            Plan::DropIndexes(changed.dropped.clone())
         } else {
             Plan::Nothing
         };
@@ -402,7 +408,7 @@ impl Draft {
     /// What the definition of a column asks for besides the column.
     fn add_keys_of(
         &mut self,
-        definer: &Definer<'_>,
+        definer: &mut Definer<'_>,
         action: &AlterAction,
         defined: &DefinedColumn,
     ) -> SqlResult<()> {
@@ -461,20 +467,30 @@ impl Draft {
         Ok(())
     }
 
-    /// Implicit indexes of foreign keys have been taken out of the definition.
-    fn give_way(&mut self, replaced: Vec<Index>) {
+    /// Implicit indexes of foreign keys have been taken out of the definition for the index that is its last. One of the
+    /// same columns stays as what it is, under the new name: whether there is one.
+    fn give_way(&mut self, replaced: Vec<Index>) -> bool {
+        let mut kept = false;
         for index in replaced {
+            let last = self.def.indexes.last_mut();
+            if let Some(new) = last.filter(|new| index.id != 0 && !new.unique && new.parts == index.parts) {
+                (new.id, new.root) = (index.id, index.root);
+                self.changed.definition = true;
+                kept = true;
+                continue;
+            }
             match self.changed.added.iter().position(|added| *added == index.name) {
                 Some(place) => drop(self.changed.added.remove(place)),
                 None => self.changed.dropped.push(index.name),
             }
         }
+        kept
     }
 
-    fn add_index(&mut self, definer: &Definer<'_>, definition: &IndexDefinition) -> SqlResult<()> {
+    fn add_index(&mut self, definer: &mut Definer<'_>, definition: &IndexDefinition) -> SqlResult<()> {
         let nullable: Vec<bool> = self.def.columns.iter().map(|column| column.nullable).collect();
-        let replaced = table::add_index(&mut self.def, definition)?;
-        self.give_way(replaced);
+        let replaced = table::add_index(definer, &mut self.def, definition)?;
+        let kept = self.give_way(replaced);
         let ([first, ..], Some(index)) = (self.def.indexes.as_slice(), self.def.indexes.last()) else {
             return Err(SqlError::internal("no index where one was added"));
         };
@@ -489,7 +505,7 @@ impl Draft {
         let clusters = index.primary || index.unique && first.hidden && self.covers_not_null(index);
         if clusters {
             self.changed.rebuild = true;
-        } else {
+        } else if !kept {
             self.changed.added.push(index.name.clone());
         }
         Ok(())
@@ -586,10 +602,25 @@ impl Draft {
     fn set_option(&mut self, definer: &mut Definer<'_>, option: &TableOption) -> SqlResult<()> {
         self.effects.note(Effort::Inplace);
         table::set_option(definer, &mut self.def, option)?;
+        if matches!(option, TableOption::RowFormat(_)) {
+            self.fit_indexes(definer)?;
+        }
         match option {
             TableOption::Engine(_) => self.changed.rebuild = true,
             _ => self.changed.definition = true,
         }
+        Ok(())
+    }
+
+    /// The indexes that are there must be none too long for the new definition.
+    pub(super) fn fit_indexes(&mut self, definer: &mut Definer<'_>) -> SqlResult<()> {
+        let mut indexes = std::mem::take(&mut self.def.indexes);
+        for index in indexes.iter_mut().filter(|index| !index.hidden) {
+            let was = index.parts.clone();
+            table::fit_key_length(definer, &self.def, index.unique, &mut index.parts)?;
+            self.changed.rebuild |= index.parts != was;
+        }
+        self.def.indexes = indexes;
         Ok(())
     }
 

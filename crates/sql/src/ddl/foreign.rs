@@ -11,7 +11,7 @@ use palisade_catalog::{SqlType, TableDef};
 use palisade_engine::{Dictionary, Share, TableName};
 use palisade_parser::ast::{self, IndexDefinition, IndexKey, IndexKind, ReferenceAction};
 
-use super::{column, expression, table, unsupported};
+use super::{Definer, column, expression, table, unsupported};
 use crate::place::At;
 use crate::show::create::quoted;
 use crate::{SqlError, SqlResult};
@@ -27,7 +27,12 @@ pub enum NeededIndex {
 
 /// Adds a foreign key to `def`, whose columns are complete, and the index it needs. `leaving` are the names of foreign
 /// keys that the same statement drops: they are taken until it ends.
-pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey, leaving: &[String]) -> SqlResult<NeededIndex> {
+pub fn add(
+    definer: &mut Definer<'_>,
+    def: &mut TableDef,
+    foreign: &ast::ForeignKey,
+    leaving: &[String],
+) -> SqlResult<NeededIndex> {
     let name = match &foreign.name {
         Some(name) => {
             column::check_name(name)?;
@@ -72,7 +77,7 @@ pub fn add(def: &mut TableDef, foreign: &ast::ForeignKey, leaving: &[String]) ->
         let name = foreign.name.clone().or_else(|| foreign.index_name.clone());
         let parts = parts.collect();
         let definition = IndexDefinition { kind: IndexKind::Plain, name, parts, options: Vec::new() };
-        let replaced = table::add_index(def, &definition)?;
+        let replaced = table::add_index(definer, def, &definition)?;
         if let Some(index) = def.indexes.last_mut() {
             index.implicit = true;
         }

@@ -527,12 +527,9 @@ impl Ddl<'_> {
             Plan::Definition => {
                 self.engine.alter_definition(&lock, &name, draft.def.clone()).await?;
             }
-            Plan::AddIndexes(indexes) => {
-                let built = self.engine.add_indexes(&lock, &name, indexes).await;
-                built.map_err(duplicate_rows)?;
-            }
-            Plan::DropIndexes(indexes) => {
-                self.engine.drop_indexes(&lock, &name, &indexes).await?;
+            Plan::Indexes => {
+                let changed = self.engine.change_indexes(&lock, &name, draft.def.clone()).await;
+                changed.map_err(duplicate_rows)?;
             }
             Plan::Rebuild => {
                 if let Some(target) = &target {

@@ -5,8 +5,8 @@ use palisade_base::error_catalogue::{
     ER_JSON_USED_AS_KEY, ER_KEY_COLUMN_DOES_NOT_EXITS, ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_INVISIBLE,
     ER_PRIMARY_CANT_HAVE_NULL, ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN, ER_TABLE_MUST_HAVE_COLUMNS,
     ER_TOO_LONG_KEY, ER_TOO_LONG_TABLE_COMMENT, ER_TOO_MANY_FIELDS, ER_TOO_MANY_KEYS,
-    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX,
-    ER_WRONG_SUB_KEY,
+    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_AUTO_KEY, ER_WRONG_COLUMN_NAME,
+    ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::descriptor::{
@@ -101,12 +101,12 @@ pub fn define(
         }
     }
     for key in &keys {
-        add_index(&mut def, key)?;
+        add_index(definer, &mut def, key)?;
     }
     for constraint in &statement.constraints {
         match constraint {
-            TableConstraint::Index(index) => drop(add_index(&mut def, index)?),
-            TableConstraint::ForeignKey(key) => drop(foreign::add(&mut def, key, &[])?),
+            TableConstraint::Index(index) => drop(add_index(definer, &mut def, index)?),
+            TableConstraint::ForeignKey(key) => drop(foreign::add(definer, &mut def, key, &[])?),
             TableConstraint::Check(_) => {}
         }
     }
@@ -114,7 +114,20 @@ pub fn define(
     order_indexes(&mut def);
     check_auto_increment(&def)?;
     check_visibility(&def)?;
+    check_document_id(&def)?;
     Ok(def)
+}
+
+/// The column by which full-text indexes number rows is called so and is as they need it, whether there are any or not:
+/// 1166. MySQL asks where a table is made, by CREATE TABLE or to copy rows into it.
+pub fn check_document_id(def: &TableDef) -> SqlResult<()> {
+    const NAME: &str = "FTS_DOC_ID";
+    let bigint = [SqlType::BIGINT, SqlType::BIGINT_UNSIGNED];
+    let fits = |column: &Column| column.name == NAME && bigint.contains(&column.sql_type) && !column.nullable;
+    match def.columns.iter().find(|column| column.name.eq_ignore_ascii_case(NAME) && !fits(column)) {
+        Some(column) => Err(mysql_error!(ER_WRONG_COLUMN_NAME, column.name)),
+        None => Ok(()),
+    }
 }
 
 /// Warns of new indexes that are as another one before them.
@@ -266,7 +279,11 @@ fn check_engine(definer: &mut Definer<'_>, table: &str, name: &str) -> SqlResult
 
 /// Adds an index to `def`, whose columns are complete, as its last. Gives the implicit indexes of foreign
 /// keys that it makes superfluous: they are gone from `def`.
-pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<Vec<Index>> {
+pub fn add_index(
+    definer: &mut Definer<'_>,
+    def: &mut TableDef,
+    definition: &IndexDefinition,
+) -> SqlResult<Vec<Index>> {
     match definition.kind {
         IndexKind::FullText => return unsupported("FULLTEXT indexes"),
         IndexKind::Spatial => return unsupported("SPATIAL indexes"),
@@ -275,11 +292,12 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         }
         _ => {}
     }
-    let taken = |name: &String| {
-        def.indexes.iter().any(|index| !index.implicit && index.name.eq_ignore_ascii_case(name))
-    };
-    if let Some(name) = definition.name.as_ref().filter(|name| taken(name)) {
-        return Err(mysql_error!(ER_DUP_KEYNAME, name));
+    if let Some(name) = definition.name.as_ref().filter(|_| definition.kind != IndexKind::Primary) {
+        check_index_name(name)?;
+        let is_it = |index: &Index| !index.implicit && index.name.eq_ignore_ascii_case(name);
+        if def.indexes.iter().any(is_it) {
+            return Err(mysql_error!(ER_DUP_KEYNAME, name));
+        }
     }
     let mut parts: Vec<IndexPart> = Vec::new();
     for part in &definition.parts {
@@ -294,7 +312,8 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
         let prefix = checked_prefix(def.columns.at(place)?, *prefix)?;
         parts.push(IndexPart { column: place as u16, prefix, descending: part.descending });
     }
-    check_key_length(def, &parts)?;
+    let unique = matches!(definition.kind, IndexKind::Primary | IndexKind::Unique);
+    fit_key_length(definer, def, unique, &mut parts)?;
     let gives_way = |index: &mut Index| index.implicit && parts.starts_with(&index.parts);
     let replaced = def.indexes.extract_if(.., gives_way).collect();
     let mut index = if definition.kind == IndexKind::Primary {
@@ -326,15 +345,32 @@ pub fn add_index(def: &mut TableDef, definition: &IndexDefinition) -> SqlResult<
     Ok(replaced)
 }
 
-/// 1071 if an index over `parts` would be too long.
-pub fn check_key_length(def: &TableDef, parts: &[IndexPart]) -> SqlResult<()> {
-    let lengths = || parts.iter().map(|part| key_length(def.key_column(part.column), part.prefix));
+/// 1071 if an index over `parts` would be too long. Without strict mode that is a warning about a part of an index that is
+/// not unique, of which it takes as much as there is room for.
+pub fn fit_key_length(
+    definer: &mut Definer<'_>,
+    def: &TableDef,
+    unique: bool,
+    parts: &mut [IndexPart],
+) -> SqlResult<()> {
     let is_old = matches!(def.option("ROW_FORMAT"), Some("COMPACT" | "REDUNDANT"));
-    if is_old && lengths().any(|length| length > LONGEST_OLD_PART) {
-        return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_OLD_PART));
+    let most = if is_old { LONGEST_OLD_PART } else { LONGEST_KEY };
+    let mut whole = 0u32;
+    for part in parts {
+        let column = def.key_column(part.column);
+        let mut length = key_length(column, part.prefix);
+        if length > most {
+            let too_long = mysql_error!(ER_TOO_LONG_KEY, most);
+            if unique || definer.mode.is_strict() {
+                return Err(too_long);
+            }
+            definer.warnings.push(too_long);
+            part.prefix = Some(most / bytes_per_character(column));
+            length = most;
+        }
+        whole = whole.saturating_add(length);
     }
-    let length: u32 = lengths().sum();
-    if length > LONGEST_KEY {
+    if whole > LONGEST_KEY {
         return Err(mysql_error!(ER_TOO_LONG_KEY, LONGEST_KEY));
     }
     Ok(())
@@ -359,19 +395,22 @@ pub fn kept_prefix(column: &Column, prefix: Option<u32>) -> SqlResult<Option<u32
 
 /// Bytes that a column takes in an index, by MySQL's count.
 fn key_length(column: &Column, prefix: Option<u32>) -> u32 {
-    let per_character = match &column.sql_type {
-        SqlType::Char { collation, .. }
-        | SqlType::VarChar { collation, .. }
-        | SqlType::Text { collation, .. } => collation.get().charset.max_bytes(),
-        _ => 1,
-    };
     let characters = match (&column.sql_type, prefix) {
         (_, Some(prefix)) => prefix,
         (SqlType::Char { length, .. } | SqlType::VarChar { length, .. }, _) => *length,
         (SqlType::Binary { length } | SqlType::VarBinary { length }, _) => *length,
         _ => 8,
     };
-    characters.saturating_mul(per_character)
+    characters.saturating_mul(bytes_per_character(column))
+}
+
+fn bytes_per_character(column: &Column) -> u32 {
+    match &column.sql_type {
+        SqlType::Char { collation, .. }
+        | SqlType::VarChar { collation, .. }
+        | SqlType::Text { collation, .. } => collation.get().charset.max_bytes(),
+        _ => 1,
+    }
 }
 
 fn checked_prefix(column: &Column, prefix: Option<u64>) -> SqlResult<Option<u32>> {

@@ -1,9 +1,9 @@
 //! Column types: from the words of CREATE TABLE to a [`SqlType`].
 
 use palisade_base::error_catalogue::{
-    ER_COLLATION_CHARSET_MISMATCH, ER_DUPLICATED_VALUE_IN_TYPE, ER_INVALID_YEAR_COLUMN_LENGTH,
-    ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION,
-    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_TOO_LONG_SET_ENUM_VALUE,
+    ER_COLLATION_CHARSET_MISMATCH, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE,
+    ER_INVALID_YEAR_COLUMN_LENGTH, ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH,
+    ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_TOO_LONG_SET_ENUM_VALUE,
 };
 use palisade_base::mysql_error;
 use palisade_catalog::types::{IntWidth, LobSize};
@@ -199,8 +199,12 @@ fn checked_members(
         if collation.get().charset.prefix_len(member, LONGEST_MEMBER) < member.len() {
             return Err(mysql_error!(ER_TOO_LONG_SET_ENUM_VALUE, column));
         }
-        if members.iter().take(place).any(|earlier| collation.get().equal(earlier, member)) {
+        if type_name == "SET" && member.contains(&b',') {
             let member = String::from_utf8_lossy(member).into_owned();
+            return Err(mysql_error!(ER_ILLEGAL_VALUE_FOR_TYPE, "set", member));
+        }
+        if let Some(twice) = members.iter().take(place).find(|other| collation.get().equal(other, member)) {
+            let member = String::from_utf8_lossy(twice).into_owned();
             return Err(mysql_error!(ER_DUPLICATED_VALUE_IN_TYPE, column, member, type_name));
         }
     }

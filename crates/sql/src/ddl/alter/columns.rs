@@ -145,7 +145,7 @@ impl Draft {
         let places = Places::of(old, &entries);
         (self.def.columns, self.origins) =
             entries.into_iter().map(|entry| (entry.column, entry.origin)).unzip();
-        self.follow_columns(old, &places)?;
+        self.follow_columns(definer, old, &places)?;
         Ok(defined)
     }
 
@@ -350,7 +350,12 @@ impl Draft {
     }
 
     /// Indexes and foreign keys find their columns again.
-    fn follow_columns(&mut self, old: &TableDef, places: &Places) -> SqlResult<()> {
+    fn follow_columns(
+        &mut self,
+        definer: &mut Definer<'_>,
+        old: &TableDef,
+        places: &Places,
+    ) -> SqlResult<()> {
         for key in &mut self.def.foreign_keys {
             for column in &mut key.columns {
                 if let Some(Some(place)) = places.of_column.get(usize::from(*column)) {
@@ -377,11 +382,8 @@ impl Draft {
             }
         }
         indexes.retain(|index| !index.parts.is_empty());
-        for index in indexes.iter().filter(|index| !index.hidden) {
-            table::check_key_length(&self.def, &index.parts)?;
-        }
         self.def.indexes = indexes;
-        Ok(())
+        self.fit_indexes(definer)
     }
 }
 
