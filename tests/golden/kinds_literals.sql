@@ -21,3 +21,6 @@ select a x, a y, count(*) from r group by 1, 2 with rollup order by 1, 2, 3;
 select a x, a y, count(*) from r group by a, a with rollup;
 select a x, a y, a z, count(*) from r group by 2, 1 with rollup;
 select a x, a+0 y, count(*) from r group by y, x with rollup order by x, y, 3;
+select a, a, count(*) from r group by 1, 2 with rollup;
+select n as x, 1 as n, count(*) from r group by n, 1 with rollup;
+select a, 1, a, count(*) from r group by a, 1, a with rollup;

@@ -103,9 +103,9 @@ pub struct Scope {
     pub group: Vec<Expr>,
     /// The aliases of those of its expressions that are select items.
     pub group_aliases: Vec<Option<String>>,
-    /// With ROLLUP, and without DISTINCT: the select items that its expressions are, by their numbers. Of two
-    /// equal items each is NULL where its own expression is summed up.
-    pub group_items: Vec<Option<usize>>,
+    /// With ROLLUP, and without DISTINCT: the expression of GROUP BY that each select item is, by its position
+    /// there. Of two equal items with names of their own each is NULL where its own expression is summed up.
+    pub item_groups: Vec<Option<usize>>,
     /// How many expressions GROUP BY has: as many columns of the groups' slot come before the aggregates.
     pub group_width: usize,
     /// Aggregates met so far.
@@ -260,10 +260,10 @@ pub fn written(name: &ColumnName) -> String {
 }
 
 impl Scope {
-    /// A select item, by its number, as the column of the groups' slot that it is, if it is one of
-    /// [`group_items`](Self::group_items).
+    /// A select item, by its number, as the column of the groups' slot that it is, if it is one (see
+    /// [`item_groups`](Self::item_groups)).
     pub fn summed_up(&self, number: usize, item: &Expr) -> Option<Expr> {
-        let column = self.group_items.iter().rposition(|known| *known == Some(number))?;
+        let column = (*self.item_groups.get(number)?)?;
         let node = Node::Column {
             slot: self.group_slot?,
             column,

@@ -351,21 +351,40 @@ impl Binder<'_> {
         Ok(group)
     }
 
-    /// Notes which select items the expressions of GROUP BY are, by their positions or aliases.
+    /// Notes which select items the expressions of GROUP BY are: by position, by name, or as equal ones. A name
+    /// that is also the alias of another expression means no item.
     fn note_group_items(&mut self, items: &[ast::OrderItem]) {
         let slot = self.scope().group_slot.unwrap_or_else(|| self.new_slot());
         let scope = self.scope();
         scope.group_slot = Some(slot);
-        let item_of = |(item, alias): (&ast::OrderItem, &Option<String>)| match &item.expr {
-            ast::Expr::Literal(ast::Literal::Integer(position)) => {
-                usize::try_from(*position).ok()?.checked_sub(1)
+        let item_of = |(item, expr): (&ast::OrderItem, &Expr)| {
+            let equal = || scope.items.iter().position(|(_, known)| known == expr);
+            match &item.expr {
+                ast::Expr::Literal(ast::Literal::Integer(position)) => {
+                    usize::try_from(*position).ok()?.checked_sub(1)
+                }
+                ast::Expr::Column(name) if name.table.is_none() => {
+                    let mut named =
+                        scope.items.iter().enumerate().filter(|item| same_name(&item.1.0, &name.column));
+                    match named.clone().next() {
+                        Some(_) => named.find(|item| item.1.1 == *expr).map(|item| item.0),
+                        None => equal(),
+                    }
+                }
+                _ => equal(),
             }
-            ast::Expr::Column(name) if name.table.is_none() && alias.is_some() => {
-                scope.items.iter().position(|(alias, _)| same_name(alias, &name.column))
-            }
-            _ => None,
         };
-        scope.group_items = items.iter().zip(&scope.group_aliases).map(item_of).collect();
+        let first_alike = |item: &(String, Expr)| {
+            scope.items.iter().position(|known| same_name(&known.0, &item.0) && known.1 == item.1)
+        };
+        let alike: Vec<Option<usize>> = scope.items.iter().map(first_alike).collect();
+        let of_group: Vec<Option<usize>> = items.iter().zip(&scope.group).map(item_of).collect();
+        let group_of = |number: &Option<usize>| {
+            of_group.iter().position(|item| {
+                number.is_some() && item.and_then(|item| alike.get(item).copied().flatten()) == *number
+            })
+        };
+        scope.item_groups = alike.iter().map(group_of).collect();
     }
 
     /// Binds a block's ORDER BY. An aggregate there makes no grouping of a block that is none: 3029.
