@@ -31,18 +31,21 @@ impl RowCompleter<'_> {
         row: u64,
     ) -> SqlResult<Value> {
         *self.cx.frame.slots.at_mut(self.slot)? = Slot::Values(values.into());
-        at_once(self.cx.default_value(self.rules.defaults.at(place)?, column, row))
+        let default = self.rules.defaults.at(place)?;
+        at_once(self.cx.in_one_go(|cx| cx.default_value(default, column, row)))
     }
 
     pub(super) fn complete(&mut self, def: &TableDef, values: &mut [Value], row: u64) -> SqlResult<()> {
-        if self.rules.generates() {
-            at_once(self.cx.generate(&self.rules, def, self.slot, values, row))?;
+        let (rules, slot) = (&self.rules, self.slot);
+        if rules.generates() {
+            at_once(self.cx.in_one_go(|cx| cx.generate(rules, def, slot, values, row)))?;
         }
-        at_once(self.cx.check_row(&self.rules, self.slot, values))
+        at_once(self.cx.in_one_go(|cx| cx.check_row(rules, slot, values)))
     }
 }
 
-/// Expressions of a definition hold no queries, so there is nothing they could wait for.
+/// Expressions of a definition hold no queries, so there is nothing they could wait for; and what is done
+/// [in one go](Context::in_one_go) does not give way.
 fn at_once<T>(attempt: SqlAttempt<T>) -> SqlResult<T> {
     attempt.map_err(|blocked| match blocked {
         Blocked::Error(error) => error,
