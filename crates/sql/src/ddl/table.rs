@@ -228,7 +228,10 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
                 return unsupported("page compression");
             }
             let text = match value {
-                OptionValue::Default => return Ok(()),
+                OptionValue::Default => {
+                    def.options.retain(|(known, _)| known != name);
+                    return Ok(());
+                }
                 OptionValue::Number(number) => number.to_string(),
                 OptionValue::Word(word) => word.clone(),
                 OptionValue::Text(text) => String::from_utf8_lossy(text).into_owned(),

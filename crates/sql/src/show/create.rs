@@ -87,7 +87,11 @@ pub fn table(table: &Table) -> String {
     let mut checks: Vec<&Check> = def.checks.iter().collect();
     checks.sort_by(|left, right| left.name.cmp(&right.name));
     lines.extend(checks.into_iter().map(check_line));
-    let mut out = format!("CREATE TABLE {} (\n  {}\n) ENGINE=InnoDB", quoted(&def.name), lines.join(",\n  "));
+    let mut out = format!("CREATE TABLE {} (\n  {}\n)", quoted(&def.name), lines.join(",\n  "));
+    if let Some(size) = def.option("AUTOEXTEND_SIZE").filter(|size| *size != "0") {
+        write_to(&mut out, format_args!(" /*!80023 AUTOEXTEND_SIZE={size} */"));
+    }
+    out.push_str(" ENGINE=InnoDB");
     let counter = table.auto_increment();
     if def.auto_increment_column().is_some() && counter > 1 {
         write_to(&mut out, format_args!(" AUTO_INCREMENT={counter}"));
@@ -97,13 +101,65 @@ pub fn table(table: &Table) -> String {
     if !collation.is_default || def.collation == CollationId::UTF8MB4_0900_AI_CI {
         write_to(&mut out, format_args!(" COLLATE={}", collation.name));
     }
-    for (name, value) in &def.options {
+    for (name, value) in options(def, &OPTIONS) {
         write_to(&mut out, format_args!(" {name}={value}"));
     }
-    if !def.comment.is_empty() {
-        write_to(&mut out, format_args!(" COMMENT={}", literal(&def.comment)));
+    let texts = ["COMPRESSION", "COMMENT", "CONNECTION"];
+    for name in texts {
+        let text = if name == "COMMENT" { Some(def.comment.as_str()) } else { def.option(name) };
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            write_to(&mut out, format_args!(" {name}={}", literal(text)));
+        }
+    }
+    if let Some(engine) = def.option("SECONDARY_ENGINE") {
+        write_to(&mut out, format_args!(" SECONDARY_ENGINE={engine}"));
+    }
+    if let Some(text) = def.option("SECONDARY_ENGINE_ATTRIBUTE").filter(|text| !text.is_empty()) {
+        write_to(&mut out, format_args!(" /*!80021 SECONDARY_ENGINE_ATTRIBUTE={} */", literal(text)));
     }
     out
+}
+
+/// Table options that are numbers or words, in the order in which SHOW CREATE TABLE has them.
+const OPTIONS: [&str; 10] = [
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+];
+
+/// The same in the order of CREATE_OPTIONS.
+pub const CREATE_OPTIONS: [&str; 10] = [
+    "MAX_ROWS",
+    "MIN_ROWS",
+    "AVG_ROW_LENGTH",
+    "ROW_FORMAT",
+    "STATS_SAMPLE_PAGES",
+    "STATS_AUTO_RECALC",
+    "STATS_PERSISTENT",
+    "PACK_KEYS",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+];
+
+/// Those of the named options that say something: 0 is what most of them are without being said.
+pub fn options<'a>(
+    def: &'a TableDef,
+    names: &'a [&'static str],
+) -> impl Iterator<Item = (&'static str, &'a str)> {
+    let says = |name: &str, value: &str| match name {
+        "ROW_FORMAT" => value != "DEFAULT",
+        "PACK_KEYS" | "STATS_PERSISTENT" | "STATS_AUTO_RECALC" => true,
+        _ => value != "0",
+    };
+    let found = names.iter().filter_map(|name| Some((*name, def.option(name)?)));
+    found.filter(move |(name, value)| says(name, value))
 }
 
 fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -387,8 +387,9 @@ fn table_row(source: &Source<'_>, table: &Table) -> [Value; 21] {
     let (first, rest) = row_format.split_at_checked(1).unwrap_or((row_format, ""));
     let row_format = format!("{first}{}", rest.to_ascii_lowercase());
     let counter = def.auto_increment_column().map(|_| table.auto_increment());
-    let options: Vec<String> =
-        def.options.iter().map(|(name, value)| format!("{}={value}", name.to_ascii_lowercase())).collect();
+    let options: Vec<String> = super::create::options(def, &super::create::CREATE_OPTIONS)
+        .map(|(name, value)| format!("{}={value}", name.to_ascii_lowercase()))
+        .collect();
     let created = Timestamp(def.created_us / 1_000_000 * 1_000_000).to_datetime(source.zone);
     [
         catalog(),
