@@ -32,3 +32,4 @@ select null regexp ''; select null regexp '('; select regexp_instr(null,''); sel
 select lpad('a',20240229,'b') is null, rpad('a',16777216,'b') is null, rpad('a',16777217,'b') is null, rpad(x'41',16777217,x'41') is null;
 select char(2024 using utf8mb4), char(-1 using utf8mb4), char(0x41FF42FE41 using utf8mb4), char(0xFF using utf8mb4); show warnings;
 select uuid_to_bin(x'00ff41');
+select json_value('"2020-01-01"','$' returning datetime), json_value('"2020-01-01"','$' returning datetime(3) null on empty null on error), json_value('"2020-01-01 10:00:00"','$' returning datetime), json_value('"2020-01-01 10:00:00"','$' returning date), json_value('"2020-01-01"','$' returning date), json_value('"20200101"','$' returning datetime), json_value('"2020-01-01"','$' returning time), json_value('"10:00:00"','$' returning datetime), json_value('"20200101101010"','$' returning datetime), json_value('"2020-01-01T10:00:00"','$' returning datetime);

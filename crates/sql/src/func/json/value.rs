@@ -134,6 +134,11 @@ fn year_of(cx: &mut Context<'_>, value: &Json) -> SqlResult<Option<Value>> {
     Ok(year.filter(|year| matches!(year, 0 | 1901..=2155)).map(Value::Int))
 }
 
+/// Whether a text has a date with delimiters and no space before a time: MySQL takes it for no DATETIME here.
+fn is_date_alone(text: &str) -> bool {
+    !text.contains(' ') && text.contains(|c: char| !c.is_ascii_digit())
+}
+
 /// The value as one of a type; `None` if it is none.
 fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Option<Value>> {
     let target = match ty {
@@ -167,6 +172,9 @@ fn returned(cx: &mut Context<'_>, value: &Json, ty: &SqlType) -> SqlResult<Optio
         SqlType::Double { .. } => CastTarget::Double,
         SqlType::Date => CastTarget::Date,
         SqlType::Time { fsp } => CastTarget::Time { fsp: *fsp },
+        SqlType::DateTime { .. } if matches!(value, Json::String(text) if is_date_alone(text)) => {
+            return Ok(None);
+        }
         SqlType::DateTime { fsp } => CastTarget::DateTime { fsp: *fsp },
         SqlType::Year => return year_of(cx, value),
         _ => {
