@@ -12,6 +12,7 @@
 //! | `histories` | random histories at every isolation level, searched for anomalies |
 //! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
 //! | `crash` | kills a server under load again and again and checks it against a client-side ledger; then one that rolls back |
+//! | `rescue` | damaged data directories: started with force, dumped with `mariadb-dump`, restored in a new server |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |
@@ -36,6 +37,7 @@ mod install;
 mod lab;
 mod lint;
 mod process;
+mod rescue;
 mod rollback;
 mod scenarios;
 mod server;
@@ -61,6 +63,7 @@ const TEST: &[Step] = &[
     ("histories", histories::run),
     ("clients", clients::run),
     ("crash", crash::run),
+    ("rescue", rescue::run),
     ("lab", lab::run),
     ("hostile", hostile::run),
 ];
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
         name => match TEST.iter().find(|(known, _)| *known == name) {
             Some(step) => steps(std::slice::from_ref(step)),
             None => Err(
-                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | lab | hostile | bench ... | answers ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
+                "usage: cargo xtask test | tidy | lint | unit | loom | golden | scenarios | histories | clients | crash | rescue | lab | hostile | bench ... | answers ... | snapshot ... | soak [--part NAME] [--rounds N] [--seed N]"
                     .into(),
             ),
         },

@@ -81,6 +81,16 @@ impl Server {
         self.folder.join("mysql.sock")
     }
 
+    /// Its data directory.
+    pub fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// What it is started with the next time.
+    pub fn set_options(&mut self, options: &[&str]) {
+        self.options = options.iter().map(ToString::to_string).collect();
+    }
+
     /// Bytes that a file of its data directory takes on the disk; holes take none.
     pub fn bytes_on_disk(&self, file: &str) -> Result<u64, String> {
         let path = self.folder.join("data").join(file);

@@ -373,7 +373,10 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         };
         let on_damage = if force.is_on() { OnDamage::GiveUp } else { OnDamage::Fail };
         let applied = recovery::apply(&mut reader, threads, &mut find, on_damage, &wait);
-        let recovered = applied.map_err(|error| name_file(error.into(), &files))?;
+        let recovered = applied.map_err(|error| match error {
+            palisade_btree::Error::Log(error) => name_level(error),
+            error => name_file(error.into(), &files),
+        })?;
         orphaned.had_redo = recovered.mtrs > 0;
         if recovered.given_up > 0 {
             tracing::error!("damaged pages whose redo was given up: {}", recovered.given_up);
@@ -415,7 +418,19 @@ fn open_log(config: &EngineConfig, files: &Files) -> Result<(Arc<Log>, Option<Lo
             let log = Log::create(files.fs.clone(), &files.log_dir(), log_config(config), BEYOND_THE_LOG)?;
             Ok((log, None))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(name_level(error)),
+    }
+}
+
+/// An error of the redo log, with what lets the server start if it is damage.
+fn name_level(error: palisade_log::Error) -> Error {
+    let is_damage = matches!(error, palisade_log::Error::Corrupted { .. });
+    let error = Error::from(error);
+    match is_damage {
+        true => Error::Unusable(format!(
+            "{error}; innodb_force_recovery=6 ends the redo log in front of the damage"
+        )),
+        false => error,
     }
 }
 

@@ -447,6 +447,7 @@ fn damage_in_the_middle_of_the_redo_log_is_accepted_at_six_only() {
     let before = disk.files();
     for level in [ForceRecovery::Off, ForceRecovery::IgnoreDamage, ForceRecovery::NoUndo] {
         disk.refuses(level, "redo log");
+        disk.refuses(level, "innodb_force_recovery=6");
     }
     let engine = disk.try_open(ForceRecovery::AcceptLogDamage).unwrap();
     let rows = Client::new(&engine, &table(&engine, "t")).scan(0);
@@ -462,6 +463,7 @@ fn damage_in_the_middle_of_the_redo_log_is_accepted_at_six_only() {
     disk.flip(checkpoint, 20);
     disk.flip(checkpoint, 16384 + 20);
     disk.refuses(ForceRecovery::NoUndo, "checkpoint");
+    disk.refuses(ForceRecovery::NoUndo, "innodb_force_recovery=6");
     let engine = disk.try_open(ForceRecovery::AcceptLogDamage).unwrap();
     is_whole(&engine, "other");
     shut_down(engine);
