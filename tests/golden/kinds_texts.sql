@@ -118,3 +118,4 @@ select l = g collate greek_bin from cc;
 select a collate utf8mb4_general_ci between 'a' collate utf8mb4_bin and null from cc;
 select coalesce(a collate utf8mb4_general_ci, 'a' collate utf8mb4_bin, 1) from cc;
 select concat(a collate utf8mb4_general_ci, 1, 'a' collate utf8mb4_bin) from cc;
+select regexp_replace('日本', 'x', l), regexp_replace('日本', '日', l) from cc;

@@ -128,7 +128,9 @@ impl Binder<'_> {
         if function.name == NULLIF {
             return reconcile_nullif(arguments);
         }
-        let Some(texts) = arguments.get_mut(texts_of(function)) else { return Ok(()) };
+        // What replaces a match is converted when it is put in.
+        let end = if function.name == "regexp_replace" { 2 } else { arguments.len() };
+        let Some(texts) = arguments.get_mut(texts_of(function).start..end) else { return Ok(()) };
         if texts.iter().filter(|argument| argument.ty.is_string()).count() < 2 {
             return Ok(());
         }
