@@ -69,6 +69,7 @@ pub(super) static TABLES: &[Definition] = &[
         columns: "page_size j,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
         rows: compressions,
     },
+    Definition { name: "INNODB_FIELDS", columns: "INDEX_ID n,NAME s64,POS n", rows: fields },
     Definition {
         name: "INNODB_FOREIGN",
         columns: "ID s129,FOR_NAME s129,REF_NAME s129,N_COLS i,TYPE n",
@@ -118,6 +119,11 @@ pub(super) static TABLES: &[Definition] = &[
         name: "SCHEMATA_EXTENSIONS",
         columns: "CATALOG_NAME s64,SCHEMA_NAME s64,OPTIONS s256",
         rows: schema_extensions,
+    },
+    Definition {
+        name: "ST_GEOMETRY_COLUMNS",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,COLUMN_NAME s64,SRS_NAME s80,SRS_ID u,GEOMETRY_TYPE_NAME t",
+        rows: none,
     },
     Definition {
         name: "TABLES_EXTENSIONS",
@@ -250,6 +256,21 @@ fn indexes(source: &Source<'_>) -> Rows {
                 Value::Int(i64::from(def.space.0)),
                 Value::Int(50),
             ]);
+        }
+    }
+    rows
+}
+
+/// The columns of the indexes, by position.
+fn fields(source: &Source<'_>) -> Rows {
+    let mut rows = Rows::new();
+    for (_, table) in each_table(source) {
+        let def = table.descriptor().def();
+        for index in &def.indexes {
+            for (position, part) in index.parts.iter().enumerate() {
+                let name = &def.key_column(part.column).name;
+                rows.push(vec![number(index.id), text(name), number(position as u64)]);
+            }
         }
     }
     rows
