@@ -168,16 +168,9 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
 
 /// Gives the room of the extent that begins at `first` back to the disk, if it has been wholly free ever since [`free_extents`] named
 /// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map
-/// and its pages to be read. Blocks: for the file system.
+/// to be read. Blocks: for the file system.
 pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
     let (group, in_group) = locate(first);
-    let pages = (first.0..first.0.saturating_add(EXTENT_PAGES)).map(PageNo);
-    space.read_ahead(pages.clone());
-    for page in pages {
-        if !space.has_unused(page, is_unused).map_err(Blocked::up)? {
-            return Err(Error::Corrupted { page: space.page_id(map_page(group)), what: IN_USE }.into());
-        }
-    }
     let map = shared_map(space, group)?;
     if MapView(&map).extent(in_group / EXTENT_PAGES) == 0 {
         space.give_back(first, EXTENT_PAGES, map).map_err(Error::from)?;

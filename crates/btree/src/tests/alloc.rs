@@ -261,21 +261,6 @@ fn a_wrong_high_water_mark_gives_no_used_page_out_and_lets_no_file_grow() {
     assert_eq!(store.space.pages(), before);
 }
 
-#[test]
-fn room_of_a_page_in_use_is_not_given_back() {
-    let store = Store::in_memory(300);
-    store.space.expect_holes();
-    let used = allocate(&store, PageNo::NONE, 63).unwrap();
-    let other = allocate(&store, PageNo(63), EXTENT_PAGES).unwrap();
-    let releases: Vec<_> =
-        other.iter().map(|page| PageOp::Release { page_in_group: page.0 as u16 }).collect();
-    apply_to_header(&store, &releases);
-    let first = PageNo(EXTENT_PAGES);
-    assert!(used.len() == 63 && other.contains(&first));
-    let given = store.run(|| alloc::give_back_extent(&store.space, first));
-    assert!(matches!(given, Err(Error::Corrupted { .. })), "{given:?}");
-}
-
 /// A damaged page can lead two threads to each other's pages. Each gives up what it has, and tries again.
 #[test]
 fn a_latch_that_is_not_given_back_is_not_waited_for_without_end() {
