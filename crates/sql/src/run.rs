@@ -15,7 +15,7 @@ use crate::exec::State;
 use crate::expr::context::view;
 use crate::expr::{Context, Expr};
 use crate::place::At;
-use crate::plan::Query;
+use crate::plan::{Plan, Query};
 use crate::session::{Killed, NextTransaction};
 use crate::sink::ResultSink;
 use crate::sql::Sql;
@@ -47,6 +47,14 @@ pub async fn drive<T>(
             Ok(value) => return Ok(value),
             Err(blocked) => wait_or_fail(cx, blocked).await?,
         }
+    }
+}
+
+/// Converts the constants of a plan that [are converted before the first row](crate::expr::beforehand).
+pub async fn convert_beforehand(cx: &mut Context<'_>, plan: &Plan) -> SqlResult<()> {
+    match plan.beforehand.as_slice() {
+        [] => Ok(()),
+        constants => drive(cx, |cx| cx.convert_beforehand(constants)).await,
     }
 }
 

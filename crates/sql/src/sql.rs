@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palisade_base::error_catalogue::*;
-use palisade_base::{MysqlError, mysql_error};
+use palisade_base::{Blocked, MysqlError, mysql_error};
 use palisade_catalog::Value;
 use palisade_engine::Engine;
 use palisade_parser::ast::{self, Statement};
@@ -11,6 +11,7 @@ use palisade_parser::{Deprecated, First, Hint, ParseError, ParseOptions};
 
 use crate::bind::Binder;
 use crate::command::Command;
+use crate::expr::beforehand::Beforehand;
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::plan::Plan;
@@ -233,7 +234,11 @@ impl Sql {
             statement => {
                 // Whether names and types are right; and the plan, as far as it does not depend on values.
                 let unknown = vec![Value::Null; prepared.parameters];
-                match self.plan(session, statement, &unknown, Some(prepared))?.as_deref() {
+                let planned = self.plan(session, statement, &unknown, Some(prepared))?;
+                if let Some(planned) = &planned {
+                    self.check_constants(session, &planned.plan().beforehand, &unknown)?;
+                }
+                match planned.as_deref() {
                     Some(CachedStatement::Query(plan, _)) => {
                         session.check_branch_for(plan)?;
                         plan.query.as_ref().map_or(Vec::new(), |query| query.columns.clone())
@@ -246,6 +251,24 @@ impl Sql {
                 }
             }
         })
+    }
+
+    /// Fails if a constant of a statement that is not executed now [does not convert](crate::expr::beforehand).
+    pub(crate) fn check_constants(
+        &self,
+        session: &mut Session,
+        constants: &[Beforehand],
+        parameters: &[Value],
+    ) -> SqlResult<()> {
+        if constants.is_empty() {
+            return Ok(());
+        }
+        let mut cx = crate::expr::Context::new(session, &*self.host, &self.engine, parameters, None);
+        match cx.convert_beforehand(constants) {
+            Err(Blocked::Error(error)) => Err(error),
+            // What it would wait for is said when the statement is executed.
+            Err(Blocked::Wait(_)) | Ok(()) => Ok(()),
+        }
     }
 
     /// Executes a prepared statement; one value per parameter.
@@ -474,6 +497,7 @@ impl Sql {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Completion> {
         if let (Some(point), Some(planned), None) = (&plan.point, &plan.query, into)
+            && plan.beforehand.is_empty()
             && let Some(completion) = self.point_select(session, point, planned, parameters, sink).await?
         {
             return Ok(completion);
@@ -512,7 +536,10 @@ impl Sql {
         }
         let query = plan.query.as_ref().ok_or_else(|| SqlError::internal("a SELECT has a query"))?;
         let counted = query.counted_limit.is_some();
-        let result = crate::run::send_rows(&mut cx, query, sink).await;
+        let result = match crate::run::convert_beforehand(&mut cx, &plan).await {
+            Ok(()) => crate::run::send_rows(&mut cx, query, sink).await,
+            Err(error) => Err(error),
+        };
         drop(cx);
         if let Some(savepoint) = savepoint {
             self.end_statement(session, savepoint, result.as_ref().err()).await?;

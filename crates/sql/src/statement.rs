@@ -15,7 +15,7 @@ use crate::expr::Context;
 use crate::expr::convert::text_of;
 use crate::host;
 use crate::place::At;
-use crate::run::drive;
+use crate::run::{convert_beforehand, drive};
 use crate::session::{CompletionType, NamedStatement};
 use crate::sql::Sql;
 use crate::work::Work;
@@ -195,9 +195,10 @@ impl Sql {
                 })
                 .collect();
             let columns: Vec<String> = bound.columns.into_iter().map(|meta| meta.name).collect();
-            Ok((declared, columns))
+            Ok((declared, columns, std::mem::take(&mut binder.beforehand)))
         };
-        let (declared, columns) = self.bound(session, parameters, bind).await?;
+        let (declared, columns, constants) = self.bound(session, parameters, bind).await?;
+        self.check_constants(session, &constants, parameters)?;
         if !declared.is_empty() {
             let text = format!("CREATE TABLE t ({})", declared.join(", "));
             let parsed = palisade_parser::parse(text.as_bytes(), palisade_parser::ParseOptions::default());
@@ -265,8 +266,11 @@ impl Sql {
             true => None,
             false => Some(self.begin_statement(session)?),
         };
-        let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan));
-        let result = drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await;
+        let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
+        let result = match convert_beforehand(&mut cx, &plan).await {
+            Ok(()) => drive(&mut cx, |cx| crate::exec::evaluate_all(&bound, cx)).await,
+            Err(error) => Err(error),
+        };
         drop(cx);
         if let Some(savepoint) = savepoint {
             self.end_statement(session, savepoint, result.as_ref().err()).await?;

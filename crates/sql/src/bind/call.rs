@@ -6,7 +6,6 @@ use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 use palisade_parser::lexer::Keyword;
 
-use super::compare::constant_beside;
 use super::json::adapt_documents;
 use super::scope::Clause;
 use super::types::{chosen_as_number, transcode_to, transcode_when_met};
@@ -88,7 +87,7 @@ impl Binder<'_> {
         if function.name == NULLIF
             && let [left, right] = arguments.as_mut_slice()
         {
-            constant_beside(right, left)?;
+            self.constant_beside(right, left)?;
         }
         if function.name == IF
             && let Some(condition) = arguments.first_mut()

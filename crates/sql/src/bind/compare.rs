@@ -1,52 +1,18 @@
 //! Comparisons and their negations, as the binder makes them.
 
-use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::types::IntWidth;
 use palisade_catalog::{Collation, CollationId, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp};
 
+use super::Binder;
+use super::beforehand::text_beside_date;
 use super::json::json_as_integer;
 use super::types::{as_number, chosen_as_number, transcode_beside_document, transcode_to};
 use crate::SqlResult;
+use crate::expr::beforehand::Standing;
 use crate::expr::bits;
 use crate::expr::compare::domain_of;
 use crate::expr::{BitOp, CastTarget, Comparison, Domain, Expr, Node, SubqueryUse};
-
-/// Reads a literal text as a date and time once for all, if it is one without doubt.
-pub(super) fn literal_date(expr: &mut Expr) {
-    let strict = TemporalMode { no_zero_date: true, no_zero_in_date: true, ..TemporalMode::default() };
-    if let Node::Literal(Value::Bytes(text)) = &expr.node
-        && let Some((parsed, None)) = palisade_catalog::DateTime::parse(text, strict)
-        && !parsed.truncated
-    {
-        *expr = Expr::literal(Value::DateTime(parsed.value), SqlType::DateTime { fsp: 6 });
-    }
-}
-
-/// A constant text that is compared with a value of type `with`: it must be a date and time, or the statement fails.
-fn constant_date(expr: &mut Expr, with: &SqlType, column: bool) {
-    let wanted = match with {
-        SqlType::Date => "DATE",
-        SqlType::Timestamp { .. } => "TIMESTAMP",
-        SqlType::DateTime { .. } => "DATETIME",
-        _ => return,
-    };
-    literal_date(expr);
-    if expr.ty.is_string() && matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
-        let constant = std::mem::replace(expr, Expr::null());
-        let (operand, target) = (Box::new(constant), CastTarget::ComparedDate { wanted, column });
-        *expr = Expr::computed(Node::Cast { operand, target }, SqlType::DateTime { fsp: 6 }, true);
-    }
-}
-
-/// A text that is no constant, beside a DATE: only its date counts.
-fn day_of_text(expr: &mut Expr, with: &SqlType) {
-    if *with == SqlType::Date && expr.ty.is_string() && !expr.is_constant() {
-        let text = std::mem::replace(expr, Expr::null());
-        let (operand, target) = (Box::new(text), CastTarget::ComparedDay);
-        *expr = Expr::computed(Node::Cast { operand, target }, SqlType::Date, true);
-    }
-}
 
 /// A constant that is compared with the column `with`: MySQL reads it as a column of type BIGINT, YEAR, TIME
 /// or DATETIME would keep it.
@@ -87,6 +53,13 @@ fn constant_as_float(expr: &mut Expr, with: &Expr) {
     }
 }
 
+fn constants_as_columns(left: &mut Expr, right: &mut Expr) {
+    constant_as_column(left, right);
+    constant_as_column(right, left);
+    constant_as_float(left, right);
+    constant_as_float(right, left);
+}
+
 fn read_as(target: CastTarget, expr: &mut Expr) {
     if matches!(expr.node, Node::Literal(Value::Bit { .. })) {
         return;
@@ -96,32 +69,64 @@ fn read_as(target: CastTarget, expr: &mut Expr) {
     *expr = Expr::computed(Node::Cast { operand: Box::new(constant), target }, ty, nullable);
 }
 
-/// The constant `right` of NULLIF, which is compared with `left` as the operator `=` does it.
-pub(super) fn constant_beside(right: &mut Expr, left: &Expr) -> SqlResult<()> {
-    if domain_of(left, right, "nullif")? == Domain::DateTime {
-        constant_date(right, &left.ty, left.is_field());
+impl Binder<'_> {
+    /// The operands of NULLIF, which are compared as the operator `=` does it. The first is also its value.
+    pub(super) fn constant_beside(&mut self, right: &mut Expr, left: &Expr) -> SqlResult<()> {
+        self.convert_beforehand(left, right, Standing::Alone);
+        self.convert_beforehand(right, left, Standing::Alone);
+        if domain_of(left, right, "nullif")? == Domain::DateTime {
+            self.text_beside_one_date(right, left);
+        }
+        constant_as_column(right, left);
+        constant_as_float(right, left);
+        Ok(())
     }
-    constant_as_column(right, left);
-    constant_as_float(right, left);
-    Ok(())
-}
 
-/// `left <comparison> right` in the domain MySQL compares them in.
-pub fn compare(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
-    if domain_of(&left, &right, comparison.symbol())? == Domain::DateTime {
-        constant_date(&mut left, &right.ty.clone(), right.is_field());
-        constant_date(&mut right, &left.ty, left.is_field());
+    /// `left <comparison> right` in the domain MySQL compares them in.
+    pub fn compare(&mut self, comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+        let is_dated = self.note_constants(comparison, &left, &right)?;
+        if is_dated {
+            let beside = left.clone();
+            self.text_beside_one_date(&mut left, &right);
+            self.text_beside_one_date(&mut right, &beside);
+        }
+        constants_as_columns(&mut left, &mut right);
+        compare_leniently(comparison, left, right)
     }
-    constant_as_column(&mut left, &right);
-    constant_as_column(&mut right, &left);
-    constant_as_float(&mut left, &right);
-    constant_as_float(&mut right, &left);
-    compare_leniently(comparison, left, right)
+
+    /// Notes which of two operands is converted before the first row; whether they are compared as dates.
+    fn note_constants(&mut self, comparison: Comparison, left: &Expr, right: &Expr) -> SqlResult<bool> {
+        let domain = domain_of(left, right, comparison.symbol())?;
+        if matches!(domain, Domain::DateTime | Domain::Time) {
+            self.convert_beforehand(left, right, Standing::Alone);
+            self.convert_beforehand(right, left, Standing::Alone);
+        }
+        Ok(domain == Domain::DateTime)
+    }
+
+    /// As [`compare`](Self::compare), for the parts of rows of which the order is asked: none is read as a column's type.
+    pub(super) fn compare_in_row(
+        &mut self,
+        comparison: Comparison,
+        left: Expr,
+        right: Expr,
+    ) -> SqlResult<Expr> {
+        self.note_constants(comparison, &left, &right)?;
+        compare_leniently(comparison, left, right)
+    }
+
+    /// `left = right` as the simple CASE compares, whose values may be no times.
+    pub(super) fn compare_case(&mut self, left: Expr, right: Expr) -> SqlResult<Expr> {
+        if matches!(left.ty, SqlType::Time { .. }) && right.ty.is_string() {
+            self.convert_beforehand(&right, &left, Standing::Listed { numbers: false });
+        }
+        compare_case(left, right)
+    }
 }
 
 /// `left = right` as the simple CASE compares: a JSON value is its text there, or a number beside a number;
 /// and a constant is not read as the column's type.
-pub fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+fn compare_case(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let (l, r) = (&left.ty, &right.ty);
     if *l == SqlType::Json && r.is_numeric() || *r == SqlType::Json && l.is_numeric() {
         return compare_leniently(Comparison::Equal, as_number(left), as_number(right));
@@ -147,13 +152,14 @@ fn equal_texts(left: Expr, right: Expr, collation: CollationId) -> Expr {
     Expr::truth(Node::Compare { comparison: Comparison::Equal, domain, left, right }, nullable)
 }
 
-/// As [`compare`], for the parts of rows of which the order is asked: a constant that is no date is no error,
-/// and none is read as a column's type.
-pub(super) fn compare_in_row(comparison: Comparison, left: Expr, right: Expr) -> SqlResult<Expr> {
-    compare_leniently(comparison, left, right)
+/// `left = right` in a list of rows.
+pub(super) fn compare_listed(mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+    constants_as_columns(&mut left, &mut right);
+    compare_leniently(Comparison::Equal, left, right)
 }
 
-fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
+/// `left <comparison> right`, where a constant that is no date is no error.
+pub(super) fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) -> SqlResult<Expr> {
     let domain = domain_of(&left, &right, comparison.symbol())?;
     match domain {
         Domain::Text(collation) => {
@@ -161,10 +167,9 @@ fn compare_leniently(comparison: Comparison, mut left: Expr, mut right: Expr) ->
             transcode_to(&mut right, collation)?;
         }
         Domain::DateTime => {
-            literal_date(&mut left);
-            literal_date(&mut right);
-            day_of_text(&mut left, &right.ty);
-            day_of_text(&mut right, &left.ty);
+            let beside = left.clone();
+            text_beside_date(&mut left, &right);
+            text_beside_date(&mut right, &beside);
         }
         Domain::Json(..) => {
             transcode_beside_document(&mut left)?;

@@ -7,7 +7,7 @@ use palisade_base::mysql_error;
 use palisade_catalog::{Collation, CollationId, Decimal, SqlType, Value};
 use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 
-use super::compare::{bit_operation, compare, compare_case, compare_texts, comparison, negation, row_parts};
+use super::compare::{bit_operation, compare_texts, comparison, negation, row_parts};
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
 use super::types::{as_number, chosen_as_number, text_length, transcode_to};
@@ -90,7 +90,7 @@ impl Binder<'_> {
                 let right = self.expr(right)?;
                 let left = self.call("soundex", vec![left])?;
                 let right = self.call("soundex", vec![right])?;
-                compare(Comparison::Equal, left, right)
+                self.compare(Comparison::Equal, left, right)
             }
             ast::Expr::MemberOf(value, array) => {
                 let arguments = vec![self.expr(value)?, self.expr(array)?];
@@ -336,7 +336,7 @@ impl Binder<'_> {
             }
             let left = self.expr(left)?;
             let right = self.expr(right)?;
-            return compare(comparison, left, right);
+            return self.compare(comparison, left, right);
         }
         let mut left = self.expr(left)?;
         let mut right = self.expr(right)?;
@@ -438,7 +438,7 @@ impl Binder<'_> {
         for (operand, value) in pairs {
             conditions.push(match collation {
                 Some(collation) if is_text(&&value) => compare_texts(operand, value, collation)?,
-                _ => compare_case(operand, value)?,
+                _ => self.compare_case(operand, value)?,
             });
         }
         Ok(conditions)

@@ -7,7 +7,7 @@ use palisade_base::mysql_error;
 use palisade_engine::{LockMode, ReadMode, Table};
 use palisade_parser::ast::{self, IndexHint, JoinCondition, JoinKind as AstJoinKind, TableReference};
 
-use super::compare::compare;
+use super::compare::compare_leniently;
 use super::scope::{Clause, Scope, Source, SourceColumn, same_name};
 use super::{Binder, CommonTable, not_supported};
 use crate::expr::{Comparison, Expr};
@@ -233,7 +233,7 @@ impl Binder<'_> {
             let left = find(first.source..middle.source)?;
             let right = find(middle.source..scope.sources.len())?;
             let column = |(source, column): (usize, usize)| scope.sources.at(source)?.expr(column);
-            on.push(compare(Comparison::Equal, column(left)?, column(right)?)?);
+            on.push(compare_leniently(Comparison::Equal, column(left)?, column(right)?)?);
             pairs.push(if kind == AstJoinKind::Right { (right, left) } else { (left, right) });
         }
         // The columns in common come first, in the order of the operand whose values they show; then what

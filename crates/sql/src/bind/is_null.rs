@@ -13,7 +13,7 @@ use palisade_catalog::{Date, DateTime, SqlType, Value};
 use palisade_parser::ast;
 
 use super::Binder;
-use super::compare::compare;
+use super::compare::compare_leniently;
 use super::scope::{Clause, Source};
 use super::types::chosen_as_number;
 use crate::SqlResult;
@@ -60,7 +60,7 @@ impl Binder<'_> {
         let operand = operand.clone();
         let inserted = self.call("last_insert_id", Vec::new())?;
         let inserted = self.call("nullif", vec![inserted, Expr::int(0)])?;
-        *condition = compare(Comparison::Equal, operand, inserted)?;
+        *condition = self.compare(Comparison::Equal, operand, inserted)?;
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl Binder<'_> {
             _ => return Ok(()),
         };
         let zero = Expr::literal(zero, known.ty.clone());
-        let is_zero = compare(Comparison::Equal, operand.clone(), zero)?;
+        let is_zero = compare_leniently(Comparison::Equal, operand.clone(), zero)?;
         *condition = match source.outer {
             true => Expr::truth(Node::Or(vec![condition.clone(), is_zero]), true),
             false => is_zero,

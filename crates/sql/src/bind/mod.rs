@@ -19,6 +19,7 @@
 //! | `WEIGHT_STRING(x)` | `weight_string(x)` |
 
 pub mod aggregate;
+mod beforehand;
 mod call;
 pub mod compare;
 pub mod expr;
@@ -42,6 +43,7 @@ use palisade_catalog::{SqlType, Value};
 use palisade_engine::{Dictionary, Engine, Table};
 use palisade_parser::ast;
 
+use crate::expr::beforehand::Beforehand;
 use crate::plan::dependence::Derived;
 use crate::plan::{Plan, Query};
 use crate::work::TableReads;
@@ -144,6 +146,8 @@ pub struct Binder<'a> {
     pub cacheable: bool,
     /// Whether an expression has an effect beside its value.
     pub has_effects: bool,
+    /// Constants that are converted before the first row.
+    pub beforehand: Vec<Beforehand>,
     /// How rows of the statement's own tables are read.
     pub read_mode: palisade_engine::ReadMode,
     /// The clauses that say otherwise.
@@ -193,6 +197,7 @@ impl<'a> Binder<'a> {
             working_tables: 0,
             cacheable: true,
             has_effects: false,
+            beforehand: Vec::new(),
             read_mode: palisade_engine::ReadMode::Snapshot,
             locking: locking::Locking::default(),
             depth: 0,
@@ -263,6 +268,7 @@ impl<'a> Binder<'a> {
             cacheable: self.cacheable,
             locks_rows: self.locks_rows,
             has_effects: self.has_effects,
+            beforehand: self.beforehand,
             max_execution_time: None,
             warnings: self.warnings,
             weight: size_of::<Plan>() + self.bound * WEIGHT_OF_BOUND,

@@ -7,10 +7,12 @@ use palisade_base::mysql_error;
 use palisade_catalog::{CollationId, SqlType, Value};
 use palisade_parser::ast;
 
-use super::compare::{compare, compare_in_row, constant_as_column, literal_date, negation, row_parts, wider};
+use super::beforehand::text_beside_date;
+use super::compare::{compare_listed, constant_as_column, negation, row_parts, wider};
 use super::types::{chosen_as_number, transcode_beside_document, transcode_to};
 use super::{Binder, not_supported};
 use crate::SqlResult;
+use crate::expr::beforehand::Standing;
 use crate::expr::compare::{aggregate_collations, domain_of, json_domain};
 use crate::expr::{CastTarget, Coercibility, Comparison, Domain, Expr, Node, Subquery, SubqueryUse};
 use crate::place::At;
@@ -30,7 +32,7 @@ impl Binder<'_> {
             Comparison::Equal | Comparison::NullSafeEqual | Comparison::NotEqual => {
                 for (left, right) in left.iter().zip(right) {
                     let (left, right) = (self.expr(left)?, self.expr(right)?);
-                    parts.push(compare(comparison, left, right)?);
+                    parts.push(self.compare(comparison, left, right)?);
                 }
                 let nullable = parts.iter().any(|part| part.nullable);
                 let node =
@@ -54,7 +56,7 @@ impl Binder<'_> {
                             (true, true) => comparison,
                             (true, false) => strict,
                         };
-                        terms.push(compare_in_row(how, left_part, right_part)?);
+                        terms.push(self.compare_in_row(how, left_part, right_part)?);
                     }
                     parts.extend(Expr::all_of(terms));
                 }
@@ -63,13 +65,26 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether a row is equal to one of several in a list, of which a constant that is no date is no error.
+    fn row_of_list(&mut self, left: &[ast::Expr], right: &[ast::Expr]) -> SqlResult<Expr> {
+        if left.len() != right.len() {
+            return Err(mysql_error!(ER_OPERAND_COLUMNS, left.len()));
+        }
+        let mut parts = Vec::with_capacity(left.len());
+        for (left, right) in left.iter().zip(right) {
+            parts.push(compare_listed(self.expr(left)?, self.expr(right)?)?);
+        }
+        let nullable = parts.iter().any(|part| part.nullable);
+        Ok(Expr::truth(Node::And(parts), nullable))
+    }
+
     pub(super) fn between(&mut self, between: &ast::Between) -> SqlResult<Expr> {
         let mut operand = self.expr(&between.operand)?;
         let mut low = self.expr(&between.low)?;
         let mut high = self.expr(&between.high)?;
         if [&operand, &low, &high].iter().any(|part| part.ty == SqlType::Json) {
-            let from = compare(Comparison::GreaterEqual, operand.clone(), low)?;
-            let to = compare(Comparison::LessEqual, operand, high)?;
+            let from = self.compare(Comparison::GreaterEqual, operand.clone(), low)?;
+            let to = self.compare(Comparison::LessEqual, operand, high)?;
             let nullable = from.nullable || to.nullable;
             let within = Expr::truth(Node::And(vec![from, to]), nullable);
             return Ok(if between.negated { negation(within) } else { within });
@@ -81,6 +96,8 @@ impl Binder<'_> {
             let domain = Domain::Text(collation);
             return Ok(between_bounds(operand, domain, [low, high], between.negated));
         }
+        self.convert_beforehand(&low, &operand, Standing::Bound(Box::new(high.clone())));
+        self.convert_beforehand(&high, &operand, Standing::Bound(Box::new(low.clone())));
         if !low.ty.is_string() && !high.ty.is_string() {
             operand = chosen_as_number(operand);
         }
@@ -94,8 +111,8 @@ impl Binder<'_> {
             domain => domain,
         };
         if domain == Domain::DateTime {
-            literal_date(&mut low);
-            literal_date(&mut high);
+            text_beside_date(&mut low, &operand);
+            text_beside_date(&mut high, &operand);
         }
         Ok(between_bounds(operand, domain, [low, high], between.negated))
     }
@@ -112,7 +129,10 @@ impl Binder<'_> {
                 let Some(items) = row_parts(item) else {
                     return Err(mysql_error!(ER_OPERAND_COLUMNS, parts.len()));
                 };
-                alternatives.push(self.compare_rows(Comparison::Equal, parts, items)?);
+                alternatives.push(match list.len() {
+                    1 => self.compare_rows(Comparison::Equal, parts, items)?,
+                    _ => self.row_of_list(parts, items)?,
+                });
             }
             let any = Expr::truth(Node::Or(alternatives), true);
             return Ok(if negated { negation(any) } else { any });
@@ -121,11 +141,11 @@ impl Binder<'_> {
         if let [item] = list {
             let comparison = if negated { Comparison::NotEqual } else { Comparison::Equal };
             let item = self.expr(item)?;
-            return compare(comparison, operand, item);
+            return self.compare(comparison, operand, item);
         }
         let mut nullable = operand.nullable;
         let mut items = Vec::with_capacity(list.len());
-        let list = self.all(list)?;
+        let mut list = self.all(list)?;
         let collation =
             text_collation(&[&[&operand], &list.iter().collect::<Vec<_>>()[..]].concat(), " IN ")?;
         if let Some(collation) = collation {
@@ -144,6 +164,9 @@ impl Binder<'_> {
         if has_documents {
             transcode_beside_document(&mut operand)?;
         }
+        if !has_documents {
+            self.list_beside_date(&mut list, &operand);
+        }
         for mut item in list {
             // Of columns only those of type BIGINT have a list read as they would keep it.
             if matches!(operand.ty, SqlType::Int { .. }) {
@@ -156,7 +179,7 @@ impl Binder<'_> {
                 false => domain_of(&operand, &item, " IN ")?,
             };
             match domain {
-                Domain::DateTime => literal_date(&mut item),
+                Domain::DateTime => text_beside_date(&mut item, &operand),
                 Domain::Json(..) => transcode_beside_document(&mut item)?,
                 _ => {}
             }

@@ -27,6 +27,7 @@ use palisade_catalog::Value;
 
 use crate::expr::Context;
 use crate::plan::Plan;
+use crate::run::convert_beforehand;
 use crate::sql::Sql;
 use crate::{Session, SqlResult};
 
@@ -47,7 +48,10 @@ impl Sql {
         let savepoint = self.begin_statement(session)?;
         let mut cx = Context::new(session, &**self.host(), self.engine(), parameters, Some(plan.clone()));
         cx.strict = cx.mode().is_strict() && !ignore;
-        let result = work(&mut cx).await;
+        let result = match convert_beforehand(&mut cx, plan).await {
+            Ok(()) => work(&mut cx).await,
+            Err(error) => Err(error),
+        };
         drop(cx);
         if let Some(transaction) = &mut session.transaction {
             transaction.release_auto_increment();

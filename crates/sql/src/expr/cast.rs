@@ -13,8 +13,9 @@ use palisade_catalog::{
     Bytes, Charset, CollationId, DateTime, Decimal, SqlType, Time, Value, ValueRef, number,
 };
 
+use super::beforehand::{Beside, Unfit};
 use super::convert::{display_text, text_of};
-use super::{Context, Expr, Node};
+use super::{Context, Expr};
 use crate::SqlResult;
 use crate::func::json::convert::{Form, to_json, utf8_text};
 use crate::func::json::document_error;
@@ -66,16 +67,16 @@ pub enum CastTarget {
     /// Not in SQL: the text of a document that says a date or time, to which an interval is added; NULL of
     /// any other document, which 3156 tells.
     MomentText,
-    /// Not in SQL: a text that is compared with a DATE, of which only the date counts. One that is no date is
-    /// the zero date.
-    ComparedDay,
-    /// Not in SQL: a constant text that is compared with a value of a type of dates, which is named in error 1525.
+    /// Not in SQL: a text that is compared with a date.
     ComparedDate {
-        wanted: &'static str,
-        /// Whether that value is a column's. A value for `?` that is no date is unknown beside one, and the
-        /// zero date beside other values.
-        column: bool,
+        beside: Box<Beside>,
+        /// What happens where it is none.
+        unfit: Unfit,
+        /// Only its date counts, not its time.
+        day: bool,
     },
+    /// Not in SQL: a constant of a list in which a time is looked for. What is none is midnight.
+    ListedTime,
     /// Not in SQL: a constant that is compared with a column of type BIGINT. One that says a whole number is
     /// that number.
     ComparedInteger,
@@ -116,7 +117,7 @@ impl CastTarget {
         matches!(
             self,
             CastTarget::ComparedDate { .. }
-                | CastTarget::ComparedDay
+                | CastTarget::ListedTime
                 | CastTarget::DateNumber
                 | CastTarget::SummedText
                 | CastTarget::SummedDate { .. }
@@ -150,7 +151,7 @@ impl CastTarget {
             CastTarget::MomentText => {
                 SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN }
             }
-            CastTarget::Date | CastTarget::ComparedDay => SqlType::Date,
+            CastTarget::Date | CastTarget::ComparedDate { day: true, .. } => SqlType::Date,
             CastTarget::Time { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::DateTime { fsp } => SqlType::DateTime { fsp: *fsp },
             CastTarget::Year | CastTarget::KeptYear => SqlType::Year,
@@ -161,6 +162,7 @@ impl CastTarget {
             CastTarget::ComparedYear if matches!(operand, SqlType::Int { .. }) => SqlType::BIGINT,
             CastTarget::ComparedYear if operand.is_temporal() => SqlType::Year,
             CastTarget::ComparedYear | CastTarget::ComparedFloat { .. } => SqlType::DOUBLE,
+            CastTarget::ListedTime => SqlType::Time { fsp: 6 },
             CastTarget::ComparedTime { fsp } => SqlType::Time { fsp: *fsp },
             CastTarget::ComparedMoment { fsp } => SqlType::DateTime { fsp: *fsp },
         }
@@ -267,21 +269,15 @@ impl Context<'_> {
                 Ok(Value::Decimal(Decimal::ZERO.round(i32::from(*scale)).unwrap_or(Decimal::ZERO)))
             }
             CastTarget::MomentText => Ok(value),
-            CastTarget::ComparedDay => Ok(match self.datetime_to_compare(value.as_ref())? {
-                Some(datetime) => Value::Date(datetime.date()),
-                None => Value::Null,
-            }),
-            CastTarget::ComparedDate { wanted, column } => {
+            CastTarget::ListedTime => Ok(Value::Time(self.listed_time(&value, &operand.ty)?)),
+            CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);
-                if DateTime::parse(&text, self.storing_mode()).is_none() {
-                    // A value for `?` comes too late for an error; a constant of the text has the same node.
-                    if matches!(operand.node, Node::Parameter(_)) && !self.session.constants_are_parameters {
-                        self.incorrect("datetime", &text)?;
-                        return Ok(if *column { Value::Null } else { Value::DateTime(DateTime::ZERO) });
-                    }
-                    return Err(mysql_error!(ER_WRONG_VALUE, wanted, String::from_utf8_lossy(&text)));
-                }
-                Ok(self.to_datetime(value.as_ref())?.map_or(Value::Null, Value::DateTime))
+                let moment = self.compared_date(&text, operand, beside, *unfit)?;
+                Ok(match moment {
+                    Some(moment) if *day => Value::Date(moment.date()),
+                    Some(moment) => Value::DateTime(moment),
+                    None => Value::Null,
+                })
             }
             CastTarget::ComparedInteger => self.compared_integer(value),
             CastTarget::ComparedYear => self.compared_year(value),

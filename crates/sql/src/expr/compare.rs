@@ -451,11 +451,21 @@ impl Context<'_> {
 
 impl Context<'_> {
     /// A value that is not NULL as a date to compare with: a text that is none is the zero date, which is before all
-    /// others; `None` for a number that is none.
+    /// others; `None` for a number that is none. Numbers are constants, of which
+    /// [more has been said](super::beforehand).
     pub fn datetime_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
-        if matches!(value, ValueRef::Int(0) | ValueRef::UInt(0)) {
-            return Ok(Some(DateTime::ZERO));
+        match value {
+            ValueRef::Int(0) | ValueRef::UInt(0) => Ok(Some(DateTime::ZERO)),
+            ValueRef::Int(_)
+            | ValueRef::UInt(_)
+            | ValueRef::Decimal(_)
+            | ValueRef::Double(_)
+            | ValueRef::Float(_) => self.number_as_datetime(value, self.reading_mode()),
+            _ => self.datetime_of_text(value),
         }
+    }
+
+    fn datetime_of_text(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
         Ok(match self.to_datetime(value)? {
             None if is_text(value) => Some(DateTime::ZERO),
             found => found,
@@ -466,21 +476,27 @@ impl Context<'_> {
     pub fn year_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<DateTime> {
         let year = match value {
             ValueRef::Year(_) | ValueRef::Int(_) | ValueRef::UInt(_) => self.to_integer(value)?,
-            value => return Ok(self.datetime_to_compare(value)?.unwrap_or(DateTime::ZERO)),
+            value => return Ok(self.datetime_of_text(value)?.unwrap_or(DateTime::ZERO)),
         };
         let first = u16::try_from(year).ok().and_then(|year| Date::new(year, 0, 0));
         Ok(first.map_or(DateTime::ZERO, Date::at_midnight))
     }
 
     /// A value that is not NULL as a time to compare with; `None` if a column of type TIME could not hold it as it is.
+    /// What is none is a constant, of which [more has been said](super::beforehand).
     pub fn time_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<Time>> {
-        if let ValueRef::Bytes(text) = value
-            && Time::parse(text, self.reading_mode()).is_none_or(|parsed| parsed.truncated)
-        {
-            self.incorrect("time", text)?;
-            return Ok(None);
+        match value {
+            ValueRef::Bytes(text) => {
+                let parsed = Time::parse(text, self.reading_mode());
+                Ok(parsed.filter(|parsed| !parsed.truncated).map(|parsed| parsed.value))
+            }
+            ValueRef::Int(_)
+            | ValueRef::UInt(_)
+            | ValueRef::Decimal(_)
+            | ValueRef::Double(_)
+            | ValueRef::Float(_) => self.number_as_time(value),
+            _ => self.to_time(value),
         }
-        self.to_time(value)
     }
 }
 

@@ -8,12 +8,53 @@
 //! [`CastTarget`]: super::CastTarget
 
 use palisade_catalog::decimal::ParseEnd;
-use palisade_catalog::{DateTime, Decimal, Time, Value, number};
+use palisade_catalog::{DateTime, Decimal, SqlType, Time, Value, number};
 
-use super::Context;
+use super::beforehand::{Beside, Unfit, no_date};
+use super::convert::text_of;
+use super::{Context, Expr, Node};
 use crate::SqlResult;
 
 impl Context<'_> {
+    /// The date and time that a text says which is compared with a date: one that is none is the zero date.
+    pub(super) fn compared_date(
+        &mut self,
+        text: &[u8],
+        operand: &Expr,
+        beside: &Beside,
+        unfit: Unfit,
+    ) -> SqlResult<Option<DateTime>> {
+        let parsed = DateTime::parse(text, self.reading_mode());
+        // A constant of the statement's text has the same node as a value for `?`, which comes too late for an error.
+        let is_parameter =
+            matches!(operand.node, Node::Parameter(_)) && !self.session.constants_are_parameters;
+        let is_whole = parsed.is_some_and(|(parsed, _)| !parsed.truncated);
+        match (unfit, parsed) {
+            _ if is_whole => {}
+            (Unfit::Fails, _) if is_parameter => self.truncated(beside.lower_name(), text)?,
+            (Unfit::Fails, None) => return Err(no_date(beside, text)),
+            (Unfit::Fails, Some(_)) | (Unfit::Said, _) => {}
+            (Unfit::Warns, _) => self.unfit(text, &operand.ty, beside)?,
+        }
+        Ok(match parsed {
+            Some((parsed, Some(seconds))) => Some(self.at_offset(parsed.value, seconds)),
+            Some((parsed, None)) => Some(parsed.value),
+            None if unfit == Unfit::Fails && beside.column.is_some() => None,
+            None => Some(DateTime::ZERO),
+        })
+    }
+
+    /// The time that a constant of a list says, as much of it as says one.
+    pub(super) fn listed_time(&mut self, value: &Value, ty: &SqlType) -> SqlResult<Time> {
+        let time = match value {
+            Value::Bytes(_) | Value::Bit { .. } => {
+                Time::parse(&text_of(value, ty), self.reading_mode()).map(|parsed| parsed.value)
+            }
+            _ => self.number_as_time(value.as_ref())?,
+        };
+        Ok(time.unwrap_or_default())
+    }
+
     /// The whole number that a constant says, however it says it; else the constant as a double.
     pub(super) fn compared_integer(&mut self, value: Value) -> SqlResult<Value> {
         let number = match &value {
@@ -72,7 +113,8 @@ impl Context<'_> {
         let (parsed, negative) = match &value {
             Value::Bytes(text) => (Time::parse(text, self.reading_mode()), false),
             _ => {
-                let (number, whole, micros) = self.whole_and_micros(&value)?;
+                let number = self.to_decimal(value.as_ref())?;
+                let (whole, micros) = self.whole_and_micros(&value)?;
                 // A number between -1 and 0 has no whole part to carry its sign.
                 (Time::from_number(whole, micros), whole == 0 && number.is_negative())
             }
@@ -87,18 +129,18 @@ impl Context<'_> {
 
     /// The date and time that DATETIME(`fsp`) keeps for a number, or the number itself if it is none.
     pub(super) fn compared_moment(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
-        let (_, whole, micros) = self.whole_and_micros(&value)?;
+        let (whole, micros) = self.whole_and_micros(&value)?;
         Ok(match DateTime::from_number(whole, micros, self.reading_mode()) {
             Some(parsed) => Value::DateTime(self.datetime_of_digits(parsed.value, fsp)),
             None => value,
         })
     }
 
-    /// A number, its whole part, and its fraction in microseconds.
-    fn whole_and_micros(&mut self, value: &Value) -> SqlResult<(Decimal, i64, u32)> {
+    /// A number's whole part, and its fraction in microseconds.
+    pub(super) fn whole_and_micros(&mut self, value: &Value) -> SqlResult<(i64, u32)> {
         let number = self.to_decimal(value.as_ref())?;
         let whole = number.truncate(0).unwrap_or(number).to_i64().unwrap_or(i64::MAX);
         let micros = self.fraction_micros(&number).unsigned_abs().min(999_999);
-        Ok((number, whole, micros as u32))
+        Ok((whole, micros as u32))
     }
 }

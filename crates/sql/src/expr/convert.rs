@@ -418,19 +418,39 @@ impl Context<'_> {
                 value.append_text(&SqlType::Null, &mut bytes);
                 return self.read_datetime(ValueRef::Bytes(&bytes), mode);
             }
-            other => {
-                let decimal = self.to_decimal(other)?;
-                let whole = decimal.truncate(0).unwrap_or(decimal);
-                let micros = self.fraction_micros(&decimal);
-                let number = whole.to_i64().unwrap_or(i64::MAX);
-                match DateTime::from_number(number, micros.clamp(0, 999_999) as u32, mode) {
-                    Some(parsed) => Some(parsed.value),
-                    None => {
-                        self.incorrect("datetime", decimal.to_string().as_bytes())?;
-                        None
-                    }
+            other => match self.number_as_datetime(other, mode)? {
+                None => {
+                    let decimal = self.to_decimal(other)?;
+                    self.incorrect("datetime", decimal.to_string().as_bytes())?;
+                    None
                 }
-            }
+                found => found,
+            },
+        })
+    }
+
+    /// A number as a date and time, if it is one.
+    pub(super) fn number_as_datetime(
+        &mut self,
+        number: ValueRef<'_>,
+        mode: TemporalMode,
+    ) -> SqlResult<Option<DateTime>> {
+        let decimal = self.to_decimal(number)?;
+        let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(i64::MAX);
+        let micros = self.fraction_micros(&decimal).clamp(0, 999_999) as u32;
+        Ok(DateTime::from_number(whole, micros, mode).map(|parsed| parsed.value))
+    }
+
+    /// A number as a time, if it is one.
+    pub(super) fn number_as_time(&mut self, number: ValueRef<'_>) -> SqlResult<Option<Time>> {
+        let decimal = self.to_decimal(number)?;
+        let whole = decimal.truncate(0).unwrap_or(decimal).to_i64().unwrap_or(i64::MAX);
+        let micros = self.fraction_micros(&decimal).unsigned_abs() as u32;
+        let parsed = Time::from_number(whole, micros).filter(|parsed| !parsed.truncated);
+        Ok(match parsed {
+            // A number between -1 and 0 has no whole part to carry its sign.
+            Some(parsed) if decimal.is_negative() => Time::from_micros(-parsed.value.micros().abs()),
+            parsed => parsed.map(|parsed| parsed.value),
         })
     }
 
@@ -491,22 +511,14 @@ impl Context<'_> {
                 value.append_text(&SqlType::Null, &mut bytes);
                 return self.to_time(ValueRef::Bytes(&bytes));
             }
-            other => {
-                let decimal = self.to_decimal(other)?;
-                let whole = decimal.truncate(0).unwrap_or(decimal);
-                let micros = self.fraction_micros(&decimal);
-                match Time::from_number(whole.to_i64().unwrap_or(i64::MAX), micros.unsigned_abs() as u32) {
-                    // A number between -1 and 0 has no whole part to carry its sign.
-                    Some(parsed) if !parsed.truncated && decimal.is_negative() => {
-                        Time::from_micros(-parsed.value.micros().abs())
-                    }
-                    Some(parsed) if !parsed.truncated => Some(parsed.value),
-                    _ => {
-                        self.truncated("time", decimal.to_string().as_bytes())?;
-                        None
-                    }
+            other => match self.number_as_time(other)? {
+                None => {
+                    let decimal = self.to_decimal(other)?;
+                    self.truncated("time", decimal.to_string().as_bytes())?;
+                    None
                 }
-            }
+                found => found,
+            },
         })
     }
 }

@@ -10,6 +10,7 @@
 //! | [`convert`] | implicit conversions, with MySQL's warnings |
 //! | [`common`] | the type that the values of several expressions have in common |
 //! | [`compare`] | comparison in the domain chosen at binding |
+//! | [`beforehand`] | constants beside dates, converted before the first row |
 //! | `compared` | constants read as the column would keep them that they are compared with |
 //! | [`arithmetic`] | `+ - * / DIV %`, with overflow errors |
 //! | [`bits`] | operators on bits |
@@ -21,6 +22,7 @@
 //! | [`mod@print`] | an expression as text, as error messages and EXPLAIN show it |
 
 pub mod arithmetic;
+pub mod beforehand;
 pub mod bits;
 pub mod cast;
 pub mod common;

@@ -53,6 +53,14 @@ impl Explained {
             _ => return Err(mysql_error!(ER_WRONG_ARGUMENTS, "EXPLAIN")),
         })
     }
+
+    fn plan(&self) -> &Plan {
+        match self {
+            Explained::Query(plan) => plan,
+            Explained::Change(change, _) => change.plan(),
+            Explained::Insert(insert) => insert.plan(),
+        }
+    }
 }
 
 impl Sql {
@@ -77,6 +85,7 @@ impl Sql {
             return Err(not_supported("EXPLAIN FORMAT=JSON"));
         }
         let explained = self.bound(session, parameters, |binder| Explained::new(binder, statement)).await?;
+        self.check_constants(session, &explained.plan().beforehand, parameters)?;
         match explained {
             Explained::Query(plan) => {
                 session.check_branch_for(&plan)?;

@@ -41,6 +41,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::bind::scope::OuterColumn;
 use crate::exec::aggregate::AggregateSpec;
+use crate::expr::beforehand::Beforehand;
 use crate::expr::{Domain, Expr};
 use crate::sink::ColumnMeta;
 use crate::work::Work;
@@ -70,6 +71,8 @@ pub struct Plan {
     pub locks_rows: bool,
     /// Whether an expression has an effect beside its value.
     pub has_effects: bool,
+    /// Constants that each execution converts before the first row.
+    pub beforehand: Vec<Beforehand>,
     /// The hint MAX_EXECUTION_TIME of a SELECT.
     pub max_execution_time: Option<Duration>,
     /// How an execution reads its tables, as it is counted.

@@ -1,0 +1,128 @@
+//! Which constants beside dates and times are [converted before the first row](crate::expr::beforehand), and how texts
+//! beside dates are read.
+
+use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::{SqlType, Value};
+
+use super::Binder;
+use crate::expr::beforehand::{Beforehand, Beside, Standing, Unfit};
+use crate::expr::{CastTarget, Expr, Node};
+use crate::func::Purity;
+
+/// Reads a literal text as a date and time once for all, if it is one without doubt.
+pub(super) fn literal_date(expr: &mut Expr) {
+    let strict = TemporalMode { no_zero_date: true, no_zero_in_date: true, ..TemporalMode::default() };
+    if let Node::Literal(Value::Bytes(text)) = &expr.node
+        && let Some((parsed, None)) = palisade_catalog::DateTime::parse(text, strict)
+        && !parsed.truncated
+    {
+        *expr = Expr::literal(Value::DateTime(parsed.value), SqlType::DateTime { fsp: 6 });
+    }
+}
+
+/// A text beside a date as that date; what is none is said for each row.
+pub(super) fn text_beside_date(expr: &mut Expr, with: &Expr) {
+    if let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) {
+        read_as_date(expr, beside, Unfit::Warns);
+    }
+}
+
+fn read_as_date(expr: &mut Expr, beside: Beside, unfit: Unfit) {
+    literal_date(expr);
+    if expr.ty.is_string() {
+        let day = beside.ty == SqlType::Date && !expr.is_constant();
+        let text = std::mem::replace(expr, Expr::null());
+        let target = CastTarget::ComparedDate { beside: Box::new(beside), unfit, day };
+        let ty = target.result_type(&text.ty);
+        *expr = Expr::computed(Node::Cast { operand: Box::new(text), target }, ty, true);
+    }
+}
+
+/// What a date or time is to a text or number beside it.
+fn beside(with: &Expr) -> Option<Beside> {
+    let is_moment = matches!(
+        with.ty,
+        SqlType::Date | SqlType::DateTime { .. } | SqlType::Timestamp { .. } | SqlType::Time { .. }
+    );
+    let column = match &with.node {
+        Node::Column { name, computed: false, .. } => Some(name.rsplit('.').next().unwrap_or(name)),
+        _ => None,
+    };
+    let column = column.map(|name| name.trim_matches('`').into());
+    is_moment.then(|| Beside { ty: with.ty.clone(), column })
+}
+
+impl Binder<'_> {
+    /// Whether the value of an expression is known when the statement is resolved.
+    fn is_known(&self, expr: &Expr) -> bool {
+        let mut known = true;
+        expr.walk(&mut |part| {
+            known &= match &part.node {
+                Node::Parameter(_) => self.session.constants_are_parameters,
+                Node::Call { function, .. } => function.purity == Purity::Pure,
+                Node::Column { .. }
+                | Node::UserVariable(_)
+                | Node::AssignUserVariable(..)
+                | Node::SystemVariable { .. }
+                | Node::Subquery(_) => false,
+                _ => true,
+            };
+        });
+        known
+    }
+
+    /// Notes a constant that is compared with `with`, if it is to be converted before the first row.
+    pub(super) fn convert_beforehand(&mut self, constant: &Expr, with: &Expr, standing: Standing) {
+        let Some(beside) = beside(with) else { return };
+        let is_time = matches!(beside.ty, SqlType::Time { .. });
+        let is_text = constant.ty.is_string() && constant.ty != SqlType::Json;
+        let is_number = constant.ty.is_numeric();
+        let of_column = beside.column.is_some() && (is_text || is_number);
+        let (converts, standing) = match standing {
+            Standing::Bound(other) if is_text && !is_time => (true, Standing::Bound(other)),
+            Standing::Bound(_) => (of_column, Standing::Alone),
+            Standing::Listed { numbers } => (is_text || is_number, Standing::Listed { numbers }),
+            Standing::Alone => (of_column || is_text && !is_time, Standing::Alone),
+        };
+        if converts && self.is_known(constant) {
+            self.beforehand.push(Beforehand { constant: constant.clone(), beside, standing });
+        }
+    }
+
+    /// A text that is compared with a date alone: a constant must be one, and is converted before the first row.
+    pub(super) fn text_beside_one_date(&mut self, expr: &mut Expr, with: &Expr) {
+        let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) else {
+            return;
+        };
+        literal_date(expr);
+        let is_parameter = matches!(expr.node, Node::Parameter(_));
+        let unfit = if is_parameter || self.is_known(expr) { Unfit::Fails } else { Unfit::Warns };
+        read_as_date(expr, beside, unfit);
+    }
+
+    /// The constants of a list in which a date or time is looked for: they are converted before the first row, and one
+    /// that is none is the zero date or midnight.
+    pub(super) fn list_beside_date(&mut self, list: &mut [Expr], with: &Expr) {
+        let Some(beside) = beside(with).filter(|_| list.iter().all(|item| self.is_known(item))) else {
+            return list.iter_mut().for_each(|item| text_beside_date(item, with));
+        };
+        let is_text = |item: &Expr| item.ty.is_string() && item.ty != SqlType::Json;
+        let numbers = list.iter().any(|item| item.ty.is_numeric());
+        let texts = list.iter().any(is_text);
+        for item in list {
+            if is_text(item) || !texts {
+                self.convert_beforehand(item, with, Standing::Listed { numbers });
+            }
+            match &beside.ty {
+                SqlType::Time { .. } if is_text(item) || item.ty.is_numeric() => {
+                    let (operand, target) = (Box::new(item.clone()), CastTarget::ListedTime);
+                    let nullable = item.nullable;
+                    *item =
+                        Expr::computed(Node::Cast { operand, target }, SqlType::Time { fsp: 6 }, nullable);
+                }
+                SqlType::Time { .. } => {}
+                _ => read_as_date(item, beside.clone(), Unfit::Said),
+            }
+        }
+    }
+}
