@@ -1,11 +1,12 @@
-//! What a tree operation costs when everything is in memory: nanoseconds each, on one thread, and what a cached read
-//! costs on all cores.
+//! What a tree operation costs when everything is in memory: nanoseconds each, on one thread, and what a
+//! cached read costs on all cores.
 //!
 //! ```text
 //! cargo run --release -p palisade-btree --example tree_bench [rows]
 //! ```
 //!
-//! Files are in memory and nothing waits for durability, so this is the work of this floor and those below it.
+//! Files are in memory and nothing waits for durability, so this is the work of this floor and those below
+//! it.
 
 use std::hint::black_box;
 use std::ops::{Bound, ControlFlow};
@@ -38,11 +39,10 @@ impl Bench {
         let config = LogConfig { capacity: 256 << 20, buffer_size: 16 << 20, ..LogConfig::default() };
         let log = Log::create(fs.clone(), dir, config, Lsn(8192)).expect("a log");
         let io = Arc::new(IoPool::new(1, Waiting::Kernel).expect("an I/O thread"));
-        let pool = BufferPool::new(BufferConfig::new(frames, Arc::new(Off)), log.clone(), io)
-            .expect("a buffer pool");
+        let pool = BufferPool::new(BufferConfig::new(frames), log.clone(), io).expect("a buffer pool");
         pool.start().expect("cleaners");
         let file = fs.open(&dir.join("space"), OpenMode::CREATE_NEW).expect("a file");
-        let space = pool.attach_space(SpaceId(2), file).expect("a space");
+        let space = pool.attach_space(SpaceId(2), file, Arc::new(Off)).expect("a space");
         retry_blocking(|| alloc::format_space(&log, &space)).expect("a formatted space");
         Bench { log, pool, space }
     }

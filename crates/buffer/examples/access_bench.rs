@@ -1,7 +1,8 @@
-//! What an access costs when the page is in memory: `cargo run --release -p palisade-buffer --example access_bench`.
+//! What an access costs when the page is in memory: `cargo run --release -p palisade-buffer --example
+//! access_bench`.
 //!
-//! Nanoseconds per access on one thread, over 4096 pages in turn (the page table entry is seldom in the first cache) and
-//! over one page.
+//! Nanoseconds per access on one thread, over 4096 pages in turn (the page table entry is seldom in the first
+//! cache) and over one page.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -20,9 +21,9 @@ const ACCESSES: u32 = 4_000_000;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fs = Arc::new(MemFileSystem::new());
     let log = Log::create(fs.clone(), Path::new("log"), LogConfig::default(), Lsn(4096))?;
-    let pool =
-        BufferPool::new(BufferConfig::new(8192, Arc::new(Off)), log.clone(), Arc::new(IoPool::inline()))?;
-    let space = pool.attach_space(SpaceId(1), fs.open(Path::new("space"), OpenMode::CREATE)?)?;
+    let pool = BufferPool::new(BufferConfig::new(8192), log.clone(), Arc::new(IoPool::inline()))?;
+    let space =
+        pool.attach_space(SpaceId(1), fs.open(Path::new("space"), OpenMode::CREATE)?, Arc::new(Off))?;
     retry_blocking(|| space.ensure_allocated(PAGES))?;
     for page in 0..PAGES {
         retry_blocking(|| {

@@ -2,8 +2,8 @@
 //!
 //! # Eviction
 //!
-//! Second chance: a hand goes round the frames. A page accessed since it last came by is spared and marked cold; a cold
-//! clean page leaves memory; a cold dirty one is written and then leaves. The hand moves until
+//! Second chance: a hand goes round the frames. A page accessed since it last came by is spared and marked
+//! cold; a cold clean page leaves memory; a cold dirty one is written and then leaves. The hand moves until
 //! `innodb_lru_scan_depth` frames are free. A cleaner of its own does that: the one that follows the log is
 //! busy for as long as its batches take. Where it is the only cleaner, it frees frames between two batches.
 //!
@@ -19,21 +19,23 @@
 //!
 //! ```text
 //!  under the shared latch:  reserve the frame for writing, take its dirty mark, copy the page
-//!  then, without latch:     checksum ─► log durable up to the newest page LSN ─► sink writes the batch, durably
+//!  then, without latch:     checksum ─► log durable up to the newest page LSN ─► each sink writes its part, durably
 //!  then:                    unregister the dirty marks from the log, give the frames back
 //! ```
 //!
 //! # Why it is right
 //!
-//! *The log comes first:* the copy's page LSN is durable in the log before the sink sees the copy.
-//! *A page is written by one cleaner at a time*, because reserving is a compare-and-swap, so copies reach disk in the order
-//! in which they were taken. *A page leaves memory only when what is on disk is what it is:* eviction holds the exclusive
-//! latch and finds neither a dirty mark nor a write under way. *The checkpoint waits:* a mark taken is unregistered only
-//! after the sink has said that the page is durable; a change made after the copy registered a mark of its own.
+//! *The log comes first:* the copy's page LSN is durable in the log before the sink sees the copy. *A page is
+//! written by one cleaner at a time*, because reserving is a compare-and-swap, so copies reach disk in the
+//! order in which they were taken. *A page leaves memory only when what is on disk is what it is:* eviction
+//! holds the exclusive latch and finds neither a dirty mark nor a write under way. *The checkpoint waits:* a
+//! mark taken is unregistered only after the sink has said that the page is durable; a change made after the
+//! copy registered a mark of its own.
 //!
-//! A failed write or fsync leaves it unknown what is on disk, so the process aborts ([`FatalHook`](crate::FatalHook)). A write
-//! for which the disk is too full is no such failure ([`Error::Full`]): the batch stays what it is and is tried again, before this
-//! cleaner writes anything else. Its pages may be torn by then, and the sink has what they are restored from until they are written.
+//! A failed write or fsync leaves it unknown what is on disk, so the process aborts
+//! ([`FatalHook`](crate::FatalHook)). A write for which the disk is too full is no such failure
+//! ([`Error::Full`]): the batch stays what it is and is tried again, before this cleaner writes anything
+//! else. Its pages may be torn by then, and the sink has what they are restored from until they are written.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,8 +61,8 @@ const QUIET_PAUSE: Duration = Duration::from_millis(500);
 /// Between two checkpoints, unless the log runs full.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// After a batch that was not full, the coordinator lets pages gather so long: each file of a batch is synced, however few
-/// its pages are.
+/// After a batch that was not full, the coordinator lets pages gather so long: each file of a batch is
+/// synced, however few its pages are.
 const GATHERING: Duration = Duration::from_millis(500);
 /// From this part of the log's capacity on, pages are written as soon as the pacer wants it.
 const HURRIED_AGE: f64 = 0.7;
@@ -90,6 +92,8 @@ struct Writing {
     id: PageId,
     frame: u32,
     oldest: Lsn,
+    /// The part of the batch that it is in.
+    part: usize,
 }
 
 /// What one cleaner owns: its lane, its batch, and the queue that it writes through.
@@ -100,6 +104,8 @@ pub(crate) struct Cleaner {
     /// The pages of the batch; none unless it is being written or the disk was too full for it.
     writing: Vec<Writing>,
     candidates: Vec<Candidate>,
+    /// Candidates that are not in the batch yet; empty between two batches.
+    rest: Vec<Candidate>,
 }
 
 /// The cleaner that follows the log, too.
@@ -123,11 +129,12 @@ impl Cleaner {
             queue: WriteQueue::new(io.clone()),
             writing: Vec::new(),
             candidates: Vec::new(),
+            rest: Vec::new(),
         }
     }
 
-    /// Frees frames until the target is reached or the hand has gone round twice. While the disk is full, clean pages leave all the
-    /// same.
+    /// Frees frames until the target is reached or the hand has gone round twice. While the disk is full,
+    /// clean pages leave all the same.
     fn evict(&mut self, pool: &BufferPool) -> Result<StepReport, Error> {
         let core = pool.core();
         let (frames, target) = (&core.frames, core.free_target());
@@ -184,21 +191,13 @@ impl Cleaner {
         self.write_candidates(pool)
     }
 
-    /// Writes those of the candidates (at most a batch) that are still dirty, not being written, and whose latch is free; but
-    /// first what the disk was too full for before. How many they were.
+    /// Writes those of the candidates (at most a batch) that are still dirty, not being written, and whose
+    /// latch is free; but first what the disk was too full for before. How many they were.
     fn write_candidates(&mut self, pool: &BufferPool) -> Result<usize, Error> {
         let core = pool.core();
         core.check_running()?;
         let before = self.write_again(core)?;
-        self.candidates.sort_unstable();
-        self.candidates.dedup();
-        for &(id, frame) in &self.candidates {
-            if let Some(space) = pool.space(id.space)
-                && let Some(oldest) = copy_page(core, &mut self.batch, &space, id, frame)
-            {
-                self.writing.push(Writing { space, id, frame, oldest });
-            }
-        }
+        self.copy_candidates(pool);
         if self.writing.is_empty() {
             return Ok(before);
         }
@@ -209,12 +208,41 @@ impl Cleaner {
         Ok(before + self.write_batch(core)?)
     }
 
+    /// Copies the candidates into the batch, one part of it for each sink that their spaces have.
+    fn copy_candidates(&mut self, pool: &BufferPool) {
+        let core = pool.core();
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+        let mut rest = std::mem::take(&mut self.rest);
+        rest.extend_from_slice(&self.candidates);
+        while !rest.is_empty() {
+            let part = self.batch.parts();
+            let mut sink = None;
+            rest.retain(|&(id, frame)| {
+                let Some(space) = pool.space(id.space) else { return false };
+                let own = space.sink();
+                if !Arc::ptr_eq(sink.get_or_insert_with(|| own.clone()), &own) {
+                    return true;
+                }
+                if let Some(oldest) = copy_page(core, &mut self.batch, &space, id, frame) {
+                    self.writing.push(Writing { space, id, frame, oldest, part });
+                }
+                false
+            });
+            if let Some(sink) = sink {
+                self.batch.end_part(sink);
+            }
+        }
+        self.rest = rest;
+    }
+
     /// Whether there is a batch that the disk was too full for.
     fn has_unwritten(&self) -> bool {
         !self.writing.is_empty()
     }
 
-    /// Writes the batch that the disk was too full for, if there is one, but for pages whose space is gone. How many they were.
+    /// Writes the batch that the disk was too full for, if there is one, but for pages whose space is gone.
+    /// How many they were.
     fn write_again(&mut self, core: &Core) -> Result<usize, Error> {
         if self.writing.is_empty() {
             return Ok(0);
@@ -236,17 +264,29 @@ impl Cleaner {
         self.write_batch(core)
     }
 
+    /// Writes the parts that have not been written, in order. How many pages they have.
     fn write_batch(&mut self, core: &Core) -> Result<usize, Error> {
-        match core.sink.write(self.lane, &self.batch, &mut self.queue) {
-            Ok(()) => {
-                let written = self.writing.len();
-                self.writing.drain(..).for_each(|page| end_write(core, &page));
-                // Who drops a table waits for the room of its file.
-                self.batch.clear();
-                Ok(written)
+        let mut written = 0;
+        loop {
+            match self.batch.write_part(self.lane, &mut self.queue) {
+                Ok(Some(part)) => {
+                    let before = self.writing.len();
+                    self.writing.retain(|page| {
+                        if page.part == part {
+                            end_write(core, page);
+                        }
+                        page.part != part
+                    });
+                    written += before - self.writing.len();
+                }
+                Ok(None) => {
+                    // Who drops a table waits for the room of its file.
+                    self.batch.clear();
+                    return Ok(written);
+                }
+                Err(error) if is_no_space(&error) => return Err(Error::Full { source: Arc::new(error) }),
+                Err(error) => return Err(core.stop(&format!("writing pages failed: {error}"))),
             }
-            Err(error) if is_no_space(&error) => Err(Error::Full { source: Arc::new(error) }),
-            Err(error) => Err(core.stop(&format!("writing pages failed: {error}"))),
         }
     }
 }
@@ -415,8 +455,8 @@ impl Coordinator {
     }
 }
 
-/// Lets recovery begin where the oldest change not on disk begins. Data files are durable up to there: marks are
-/// unregistered only after the sink's fsync.
+/// Lets recovery begin where the oldest change not on disk begins. Data files are durable up to there: marks
+/// are unregistered only after the sink's fsync.
 fn write_checkpoint(core: &Core) -> Result<(), Error> {
     let candidate = core.log.checkpoint_candidate();
     if candidate <= core.log.checkpoint_lsn() {
@@ -429,7 +469,8 @@ fn write_checkpoint(core: &Core) -> Result<(), Error> {
     }
 }
 
-/// A full disk keeps pages from being written, but what else is to be done is done all the same: the log may become smaller by it.
+/// A full disk keeps pages from being written, but what else is to be done is done all the same: the log may
+/// become smaller by it.
 fn unless_stopped<T>(outcome: Result<T, Error>) -> Result<Result<T, Error>, Error> {
     match outcome {
         Err(error) if !matches!(error, Error::Full { .. }) => Err(error),
@@ -437,8 +478,8 @@ fn unless_stopped<T>(outcome: Result<T, Error>) -> Result<Result<T, Error>, Erro
     }
 }
 
-/// Bytes of log that may lie between the oldest change not on disk and the tail, going by how much of the log's files the
-/// checkpoint's age takes up now: padding makes that more than the bytes themselves.
+/// Bytes of log that may lie between the oldest change not on disk and the tail, going by how much of the
+/// log's files the checkpoint's age takes up now: padding makes that more than the bytes themselves.
 fn log_capacity(core: &Core) -> u64 {
     let (used, checkpoint) = (core.log.capacity_used(), core.log.checkpoint_lsn());
     let age = core.log.tail().0.saturating_sub(checkpoint.0);
@@ -446,8 +487,8 @@ fn log_capacity(core: &Core) -> u64 {
 }
 
 impl BufferPool {
-    /// One round of all that the cleaner threads do, on this thread: frees frames, writes what the log wants written, writes
-    /// a checkpoint if it is due. For simulations, which have no threads.
+    /// One round of all that the cleaner threads do, on this thread: frees frames, writes what the log wants
+    /// written, writes a checkpoint if it is due. For simulations, which have no threads.
     pub fn step(&self) -> Result<StepReport, Error> {
         let mut coordinator = self.coordinator.lock();
         let evicted = unless_stopped(coordinator.cleaner.evict(self))?;

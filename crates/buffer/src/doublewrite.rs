@@ -5,22 +5,24 @@
 //!   lane 0: copy 0 | copy 1 | ... | copy N-1      lane 1: ...
 //! ```
 //!
-//! A batch is written to its lane, fsynced, and only then written in place and fsynced there; the lane is overwritten by
-//! the next batch only after that: a batch for which the disk was too full is written again before any other. A page write that the
-//! machine interrupted is therefore a torn page in place and a whole
-//! copy in a lane - or, if the copy is torn, a page in place that nobody had touched yet. Copies are sealed pages and so
-//! name their page and prove that they are whole; the file needs no directory.
+//! A batch is written to its lane, fsynced, and only then written in place and fsynced there; the lane is
+//! overwritten by the next batch only after that: a batch for which the disk was too full is written again
+//! before any other. A page write that the machine interrupted is therefore a torn page in place and a whole
+//! copy in a lane - or, if the copy is torn, a page in place that nobody had touched yet. Copies are sealed
+//! pages and so name their page and prove that they are whole; the file needs no directory.
 //!
 //! # Repair
 //!
-//! For every whole copy whose page in place is not whole, the copy with the highest LSN is put in its place. The torn write
-//! was the last one begun for that page, and its lane cannot have been reused, so the newest copy is the one that was
-//! being written. A page that is whole in place is left alone: it is the version before or after, and redo carries on from
-//! either. A stale copy of a page whose space is gone finds no file: space ids are never reused.
+//! For every whole copy whose page in place is not whole, the copy with the highest LSN is put in its place.
+//! The torn write was the last one begun for that page, and its lane cannot have been reused, so the newest
+//! copy is the one that was being written. A page that is whole in place is left alone: it is the version
+//! before or after, and redo carries on from either. A stale copy of a page whose space is gone finds no
+//! file: space ids are never reused.
 //!
-//! Copies from before the checkpoint are not used. A page that was being written held a change that the checkpoint had not
-//! passed, so its LSN is beyond the checkpoint. A page broken otherwise (a flipped bit) may have an old copy left in a
-//! lane; putting that back would silently lose what the checkpoint says need not be redone. It stays corrupted, and known.
+//! Copies from before the checkpoint are not used. A page that was being written held a change that the
+//! checkpoint had not passed, so its LSN is beyond the checkpoint. A page broken otherwise (a flipped bit)
+//! may have an old copy left in a lane; putting that back would silently lose what the checkpoint says need
+//! not be redone. It stays corrupted, and known.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -32,7 +34,7 @@ use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing, WriteQueue};
 
 use crate::metrics;
 use crate::page::{self, PAGE_SIZE};
-use crate::sink::{self, Batch, PageSink, Repaired, SpaceFiles};
+use crate::sink::{self, BatchPart, PageSink, Repaired, SpaceFiles};
 
 /// In place, after a durable copy elsewhere.
 pub struct Doublewrite {
@@ -45,10 +47,10 @@ impl Doublewrite {
     /// Name of the file in the data directory.
     pub const FILE_NAME: &str = "doublewrite";
 
-    /// Opens the doublewrite file in `directory`, making it if it is missing, with room for `lanes` cleaners and batches of
-    /// `batch_pages` pages (`innodb_doublewrite_pages`). A file of another geometry is read all the same by
-    /// [`repair`](PageSink::repair), and grows as needed. With a `syncing` that leaves syncs out, a copy may be lost with the
-    /// power when the page in place is torn by it.
+    /// Opens the doublewrite file in `directory`, making it if it is missing, with room for `lanes` cleaners
+    /// and batches of `batch_pages` pages (`innodb_doublewrite_pages`). A file of another geometry is read
+    /// all the same by [`repair`](Self::repair), and grows as needed. With a `syncing` that leaves syncs out,
+    /// a copy may be lost with the power when the page in place is torn by it.
     pub fn open(
         fs: &Arc<dyn FileSystem>,
         directory: &Path,
@@ -58,7 +60,8 @@ impl Doublewrite {
     ) -> io::Result<Self> {
         assert!(lanes > 0 && batch_pages > 0, "a doublewrite file has room for a page");
         let file = fs.open(&directory.join(Self::FILE_NAME), OpenMode::CREATE.direct().syncing(syncing))?;
-        // Written rather than allocated: overwriting written blocks is no change of the file system's own structures.
+        // Written rather than allocated: overwriting written blocks is no change of the file system's own
+        // structures.
         let zeros = AlignedBuf::zeroed(batch_pages * PAGE_SIZE);
         let (mut end, want) = (file.len()?, (lanes * zeros.len()) as u64);
         if end < want {
@@ -93,32 +96,11 @@ impl Doublewrite {
         }
         Ok(newest)
     }
-}
 
-impl PageSink for Doublewrite {
-    fn name(&self) -> &'static str {
-        "ON"
-    }
-
-    fn batch_pages(&self) -> usize {
-        self.batch_pages
-    }
-
-    fn lanes(&self) -> usize {
-        self.lanes
-    }
-
-    fn write(&self, lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()> {
-        assert!(lane < self.lanes && batch.pages().len() <= self.batch_pages, "a batch fits its lane");
-        self.file.write_at(batch.bytes(), (lane * self.batch_pages * PAGE_SIZE) as u64)?;
-        metrics::OS_DATA_WRITES.increment();
-        sink::sync(queue, std::slice::from_ref(&self.file))?;
-        metrics::DBLWR_WRITES.increment();
-        metrics::DBLWR_PAGES_WRITTEN.add(batch.pages().len() as u64);
-        batch.write_in_place(queue)
-    }
-
-    fn repair(&self, checkpoint: Lsn, space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {
+    /// After a crash, before redo and before any page is accessed: restores pages that were being written
+    /// when the machine stopped. `checkpoint` is where redo will begin; `space` gives the file of a space, or
+    /// `None` if the space is gone.
+    pub fn repair(&self, checkpoint: Lsn, space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {
         let copies = self.copies()?;
         let mut repaired = Repaired { copies: copies.len(), ..Repaired::default() };
         let mut in_place = AlignedBuf::zeroed(PAGE_SIZE);
@@ -149,10 +131,35 @@ impl PageSink for Doublewrite {
     }
 }
 
+impl PageSink for Doublewrite {
+    fn name(&self) -> &'static str {
+        "ON"
+    }
+
+    fn batch_pages(&self) -> usize {
+        self.batch_pages
+    }
+
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn write(&self, lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
+        assert!(lane < self.lanes && part.pages().len() <= self.batch_pages, "a part fits its lane");
+        self.file.write_at(part.bytes(), (lane * self.batch_pages * PAGE_SIZE) as u64)?;
+        metrics::OS_DATA_WRITES.increment();
+        sink::sync(queue, std::slice::from_ref(&self.file))?;
+        metrics::DBLWR_WRITES.increment();
+        metrics::DBLWR_PAGES_WRITTEN.add(part.pages().len() as u64);
+        part.write_in_place(queue)
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::page::Page;
+    use crate::sink::Batch;
     use palisade_base::{PageNo, SpaceId};
     use palisade_io::{IoPool, MemFileSystem};
 
@@ -174,20 +181,23 @@ mod tests {
     #[test]
     fn a_lane_holds_sealed_copies_and_repair_takes_the_newest_beyond_the_checkpoint() {
         let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-        let sink = Doublewrite::open(&fs, Path::new("d"), 2, 3, Syncing::OnRequest).unwrap();
+        let sink = Arc::new(Doublewrite::open(&fs, Path::new("d"), 2, 3, Syncing::OnRequest).unwrap());
         let copies = fs.open(Path::new("d/doublewrite"), OpenMode::EXISTING).unwrap();
         assert_eq!(copies.len().unwrap(), (2 * 3 * PAGE_SIZE) as u64);
         let file = fs.open(Path::new("d/space"), OpenMode::CREATE).unwrap();
         let mut queue = WriteQueue::new(Arc::new(IoPool::inline()));
 
-        // Lane 0 keeps an old copy of page 2, lane 1 has a newer one; both lanes have pages that are in place.
+        // Lane 0 keeps an old copy of page 2, lane 1 has a newer one; both lanes have pages that are in
+        // place.
         for (lane, pages) in [(0, [(1, 100), (2, 110)]), (1, [(2, 200), (4, 210)])] {
             let mut batch = Batch::with_capacity(3);
             for (page, lsn) in pages {
                 batch.push(id(page), &file, &sealed(page, lsn));
             }
+            batch.end_part(sink.clone());
             batch.seal();
-            sink.write(lane, &batch, &mut queue).unwrap();
+            assert_eq!(batch.write_part(lane, &mut queue).unwrap(), Some(0));
+            assert_eq!(batch.write_part(lane, &mut queue).unwrap(), None);
         }
         let mut bytes = vec![0; PAGE_SIZE];
         copies.read_at(&mut bytes, 3 * PAGE_SIZE as u64).unwrap();

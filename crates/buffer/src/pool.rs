@@ -1,9 +1,9 @@
-//! The pool: spaces attached to frames, a log and a sink.
+//! The pool: spaces attached to frames and a log.
 //!
 //! ```text
-//!  BufferPool ── spaces ──► Space (page table, file) ──┐
-//!      │                                               ▼
-//!      ├── cleaners ──────────────────────────────► Core (frames, log, I/O threads, sink)
+//!  BufferPool ── spaces ──► Space (page table, file, sink) ──┐
+//!      │                                                     ▼
+//!      ├── cleaners ────────────────────────────────────► Core (frames, log, I/O threads)
 //! ```
 //!
 //! # Detaching a space
@@ -39,7 +39,7 @@ use crate::flush_list::FlushList;
 use crate::frames::Frames;
 use crate::pacing::IoCapacity;
 use crate::page::{PAGE_SIZE, Page};
-use crate::sink::{PageSink, Repaired, SpaceFiles};
+use crate::sink::PageSink;
 use crate::space::Space;
 use crate::{guard, metrics, pacing, requests};
 
@@ -68,8 +68,8 @@ pub struct BufferConfig {
     /// lets through may be wrong, but must be such that no operation of the floors above breaks their own
     /// invariants on it.
     pub check: PageCheck,
-    /// How pages reach disk.
-    pub sink: Arc<dyn PageSink>,
+    /// Pages that a cleaner writes in one batch at most.
+    pub batch_pages: usize,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// What to do when a write or fsync fails. Aborts the process unless a simulation replaces it.
@@ -78,14 +78,14 @@ pub struct BufferConfig {
 
 impl BufferConfig {
     /// MySQL's defaults, for a pool of `frames` frames.
-    pub fn new(frames: usize, sink: Arc<dyn PageSink>) -> Self {
+    pub fn new(frames: usize) -> Self {
         BufferConfig {
             frames,
             lru_scan_depth: 1024,
             page_cleaners: 4,
             io_capacity: IoCapacity::default(),
             check: |_| Ok(()),
-            sink,
+            batch_pages: 128,
             clock: Arc::new(SystemClock::default()),
             on_fatal: Arc::new(abort),
         }
@@ -129,7 +129,6 @@ pub(crate) struct Core {
     pub(crate) log: Arc<Log>,
     pub(crate) io: Arc<IoPool>,
     pub(crate) check: PageCheck,
-    pub(crate) sink: Arc<dyn PageSink>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tuning: Tuning,
     pub(crate) on_fatal: FatalHook,
@@ -195,8 +194,8 @@ impl Core {
         }
     }
 
-    /// For a cleaner thread that frees frames: sleeps until it is called, at most for `longest`. `false` if the pool shuts
-    /// down.
+    /// For a cleaner thread that frees frames: sleeps until it is called, at most for `longest`. `false` if
+    /// the pool shuts down.
     fn sleep_until_called(&self, longest: Duration) -> bool {
         let mut ending = self.wanted.ending.lock();
         if !*ending && !self.wanted.called.swap(false, Ordering::Relaxed) {
@@ -234,6 +233,7 @@ pub struct BufferPool {
     /// Cleaners have been started.
     has_threads: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    batch_pages: usize,
 }
 
 impl BufferPool {
@@ -244,15 +244,13 @@ impl BufferPool {
             bytes: config.frames.saturating_mul(PAGE_SIZE),
             source: Arc::new(source),
         })?;
-        let cleaners = config.page_cleaners.clamp(1, config.sink.lanes());
-        let batch_pages = config.sink.batch_pages();
+        let (cleaners, batch_pages) = (config.page_cleaners.max(1), config.batch_pages.max(1));
         let tuning = Tuning::new(&config);
         let core = Core {
             frames,
             log,
             io,
             check: config.check,
-            sink: config.sink,
             clock: config.clock,
             tuning,
             on_fatal: config.on_fatal,
@@ -271,6 +269,7 @@ impl BufferPool {
             shared: Mutex::default(),
             has_threads: AtomicBool::new(false),
             threads: Mutex::default(),
+            batch_pages,
         }))
     }
 
@@ -278,7 +277,8 @@ impl BufferPool {
         &self.core
     }
 
-    /// Starts the cleaner threads. Without them, [`step`](Self::step) must be called for frames to become free.
+    /// Starts the cleaner threads. Without them, [`step`](Self::step) must be called for frames to become
+    /// free.
     pub fn start(self: &Arc<Self>) -> std::io::Result<()> {
         let mut threads = self.threads.lock();
         assert!(threads.is_empty(), "cleaners are started once");
@@ -313,8 +313,8 @@ impl BufferPool {
         self.shared.lock().clone()
     }
 
-    /// A sharp checkpoint: ends the cleaner threads, writes every dirty page, and a checkpoint after them. Nobody else uses
-    /// the pool any more. Afterwards the log holds nothing that a restart would need.
+    /// A sharp checkpoint: ends the cleaner threads, writes every dirty page, and a checkpoint after them.
+    /// Nobody else uses the pool any more. Afterwards the log holds nothing that a restart would need.
     pub fn shutdown(&self) -> Result<(), Error> {
         self.join_cleaners();
         self.checkpoint_sharply()
@@ -335,14 +335,32 @@ impl BufferPool {
         }
     }
 
-    /// Attaches the file of a space, whose length says how many pages it has.
-    pub fn attach_space(&self, id: SpaceId, file: Arc<dyn File>) -> Result<Arc<Space>, Error> {
+    /// Attaches the file of a space, whose length says how many pages it has. Its pages are written by
+    /// `sink`.
+    pub fn attach_space(
+        &self,
+        id: SpaceId,
+        file: Arc<dyn File>,
+        sink: Arc<dyn PageSink>,
+    ) -> Result<Arc<Space>, Error> {
         assert!(id.0 != u32::MAX, "space {} is reserved", id.0);
-        let space = Space::new(id, file, self.core.clone())
+        self.check_sink(&*sink);
+        let space = Space::new(id, file, sink, self.core.clone())
             .map_err(|source| Error::Extend { space: id, source: Arc::new(source) })?;
         let before = self.spaces.write().insert(id, space.clone());
         assert!(before.is_none(), "space {} is attached already", id.0);
         Ok(space)
+    }
+
+    /// Pages of `space` are written by `sink` from the next batch on.
+    pub fn set_sink(&self, space: &Space, sink: Arc<dyn PageSink>) {
+        self.check_sink(&*sink);
+        space.set_sink(sink);
+    }
+
+    fn check_sink(&self, sink: &dyn PageSink) {
+        assert!(sink.lanes() > self.evictors.len(), "each cleaner has a lane");
+        assert!(sink.batch_pages() >= self.batch_pages, "a batch fits a lane");
     }
 
     /// The space, if it is attached.
@@ -387,12 +405,6 @@ impl BufferPool {
         if let Some(frame) = free {
             frames.give_free(frame);
         }
-    }
-
-    /// After a crash, before redo and before any page is accessed: restores torn pages; see [`PageSink::repair`].
-    pub fn repair_torn_pages(&self, files: &mut SpaceFiles<'_>) -> Result<Repaired, Error> {
-        let checkpoint = self.core.log.checkpoint_lsn();
-        self.core.sink.repair(checkpoint, files).map_err(|source| Error::Doublewrite(Arc::new(source)))
     }
 
     /// Frames of the pool.

@@ -1,21 +1,29 @@
-//! How a page reaches disk and comes back.
+//! How a page reaches disk.
 //!
-//! A cleaner collects copies of dirty pages into a [`Batch`] and gives it to the sink. What every sink promises:
+//! A cleaner collects copies of dirty pages into a batch. Each [`Space`](crate::Space) has a sink; the
+//! batch is divided into [parts](BatchPart), one for each sink that its pages have, and each sink gets its
+//! part. What every sink promises:
 //!
-//! * when [`write`](PageSink::write) returns `Ok`, every page of the batch is durable at its place, whichever that is, and
-//!   the checkpoint may pass the changes in it;
-//! * if the machine stops at any moment in between, each page of the batch can afterwards be read as it was before or as it
-//!   is in the batch - after [`repair`](PageSink::repair), if the sink needs one - except with [`Off`], which promises
-//!   this only for devices that write a page whole.
+//! * when [`write`](PageSink::write) returns `Ok`, every page of the part is durable at its place, and the
+//!   checkpoint may pass the changes in it;
+//! * if the machine stops at any moment in between, each page of the part can afterwards be read as it was
+//!   before or as it is in the part - after the [repair](crate::doublewrite), if the sink needs one - except
+//!   with [`Off`], which promises this only for devices that write a page whole.
 //!
-//! The log up to the batch's newest page LSN is durable before the sink sees it. The sink chooses places: an
-//! out-of-place sink writes elsewhere and answers [`place`](PageSink::place) from its map; one for devices
-//! with atomic writes writes in place with `RWF_ATOMIC`. A sink that stores other bytes than the page's
-//! (compressed ones) seals those.
+//! The log up to the batch's newest page LSN is durable before a sink sees it.
+//!
+//! ```text
+//!   candidates, sorted ─► one pass for each sink ─► | part: doublewrite | part: another sink | ─► one after the other
+//! ```
+//!
+//! Where all spaces have one sink there is one pass and one part. Parts are written in order, and a part for
+//! which the disk is too full holds up those behind it: two sinks may share a doublewrite lane, and what a
+//! lane holds is needed until its pages are in place.
 //!
 //! Lanes: each cleaner writes through a lane of its own, so that a sink with a place per lane needs no lock.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::{Lsn, PageId, SpaceId};
@@ -24,7 +32,7 @@ use palisade_io::{AlignedBuf, File, Write, WriteQueue};
 use crate::metrics;
 use crate::page::{self, PAGE_SIZE};
 
-/// A page in a [`Batch`].
+/// A page in a batch.
 pub struct BatchPage {
     /// Which page.
     pub id: PageId,
@@ -34,42 +42,65 @@ pub struct BatchPage {
     pub file: Option<Arc<dyn File>>,
 }
 
-/// Sealed copies of pages on their way to disk, in ascending order of page id, one behind the other in memory.
-pub struct Batch {
+/// Sealed copies of pages on their way to disk, one behind the other in memory: part by part, and within a
+/// part in ascending order of page id.
+pub(crate) struct Batch {
     pages: Vec<BatchPage>,
     bytes: AlignedBuf,
+    parts: Vec<Part>,
+    /// Parts that have been written; they are the first ones.
+    written: usize,
+}
+
+/// The pages of a batch that one sink writes.
+struct Part {
+    sink: Arc<dyn PageSink>,
+    pages: Range<usize>,
 }
 
 impl Batch {
     /// An empty batch with room for `capacity` pages.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Batch { pages: Vec::with_capacity(capacity), bytes: AlignedBuf::zeroed(capacity * PAGE_SIZE) }
+        Batch {
+            pages: Vec::with_capacity(capacity),
+            bytes: AlignedBuf::zeroed(capacity * PAGE_SIZE),
+            parts: Vec::new(),
+            written: 0,
+        }
     }
 
     /// Pages the batch has room for.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.bytes.len() / PAGE_SIZE
     }
 
-    /// The pages in the batch.
-    pub fn pages(&self) -> &[BatchPage] {
-        &self.pages
+    /// Where the next part begins.
+    fn part_start(&self) -> usize {
+        self.parts.last().map_or(0, |part| part.pages.end)
     }
 
-    /// The copies of all pages, in the order of [`pages`](Self::pages).
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.pages.len() * PAGE_SIZE]
-    }
-
-    /// Adds a copy of a page, which the caller latches shared meanwhile.
+    /// Adds a copy of a page, which the caller latches shared meanwhile, to the part that is being made.
     pub(crate) fn push(&mut self, id: PageId, file: &Arc<dyn File>, page: &[u8]) {
         assert!(
-            self.pages.last().is_none_or(|last| last.id < id),
-            "a batch is in ascending order of page id"
+            self.pages[self.part_start()..].last().is_none_or(|last| last.id < id),
+            "a part is in ascending order of page id"
         );
         let start = self.pages.len() * PAGE_SIZE;
         self.bytes[start..start + PAGE_SIZE].copy_from_slice(page);
         self.pages.push(BatchPage { id, lsn: page::stored_lsn(page), file: Some(file.clone()) });
+    }
+
+    /// What was pushed since the last part is a part for `sink`.
+    pub(crate) fn end_part(&mut self, sink: Arc<dyn PageSink>) {
+        let pages = self.part_start()..self.pages.len();
+        if !pages.is_empty() {
+            self.parts.push(Part { sink, pages });
+        }
+    }
+
+    /// Parts that have been ended.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
     }
 
     /// Computes the checksums.
@@ -89,13 +120,47 @@ impl Batch {
         self.pages.iter_mut().filter(|page| page.id.space == space).for_each(|page| page.file = None);
     }
 
+    /// Writes the first part that has not been written. Its number; `None` if all have been.
+    pub(crate) fn write_part(&mut self, lane: usize, queue: &mut WriteQueue) -> io::Result<Option<usize>> {
+        let number = self.written;
+        let Some(part) = self.parts.get(number) else { return Ok(None) };
+        let Range { start, end } = part.pages;
+        let bytes = &self.bytes[start * PAGE_SIZE..end * PAGE_SIZE];
+        part.sink.write(lane, BatchPart { pages: &self.pages[start..end], bytes }, queue)?;
+        self.written += 1;
+        // Their files may go, whatever becomes of the other parts.
+        self.pages[start..end].iter_mut().for_each(|page| page.file = None);
+        Ok(Some(number))
+    }
+
     pub(crate) fn clear(&mut self) {
         self.pages.clear();
+        self.parts.clear();
+        self.written = 0;
+    }
+}
+
+/// Sealed copies of pages for one sink, in ascending order of page id, one behind the other in memory.
+#[derive(Clone, Copy)]
+pub struct BatchPart<'a> {
+    pages: &'a [BatchPage],
+    bytes: &'a [u8],
+}
+
+impl<'a> BatchPart<'a> {
+    /// The pages of the part.
+    pub fn pages(&self) -> &'a [BatchPage] {
+        self.pages
+    }
+
+    /// The copies of all pages, in the order of [`pages`](Self::pages).
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all
     /// files at once.
-    pub fn write_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
+    pub(crate) fn write_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
         let (mut writes, mut files) = (Vec::new(), Vec::new());
         let (mut start, mut pages) = (0, 0);
         for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
@@ -146,25 +211,16 @@ pub trait PageSink: Send + Sync {
     /// Its name, as in `innodb_doublewrite`.
     fn name(&self) -> &'static str;
 
-    /// Pages of a batch at most.
+    /// Pages of a part at most.
     fn batch_pages(&self) -> usize;
 
     /// Lanes there are: cleaners that can write at once.
     fn lanes(&self) -> usize;
 
-    /// Makes the pages of `batch` durable, through `lane` and its `queue`, which no other cleaner uses
+    /// Makes the pages of `part` durable, through `lane` and its `queue`, which no other cleaner uses
     /// meanwhile. An error means that it is unknown what is on disk. If it says that the disk is full, the
-    /// lane is used for nothing else until the same batch has been written: some of its pages may be torn.
-    fn write(&self, lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()>;
-
-    /// Where page `id` is in its file, in bytes.
-    fn place(&self, id: PageId) -> u64 {
-        u64::from(id.page.0) * PAGE_SIZE as u64
-    }
-
-    /// After a crash and before redo: restores pages that were being written when the machine stopped. `checkpoint` is
-    /// where redo will begin; `space` gives the file of a space, or `None` if the space is gone.
-    fn repair(&self, checkpoint: Lsn, space: &mut SpaceFiles<'_>) -> io::Result<Repaired>;
+    /// lane is used for nothing else until the same part has been written: some of its pages may be torn.
+    fn write(&self, lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()>;
 }
 
 /// In place, and a torn page stays torn: for measuring, and for devices that write a page whole.
@@ -177,18 +233,14 @@ impl PageSink for Off {
     }
 
     fn batch_pages(&self) -> usize {
-        128
+        usize::MAX
     }
 
     fn lanes(&self) -> usize {
         usize::MAX
     }
 
-    fn write(&self, _lane: usize, batch: &Batch, queue: &mut WriteQueue) -> io::Result<()> {
-        batch.write_in_place(queue)
-    }
-
-    fn repair(&self, _checkpoint: Lsn, _space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {
-        Ok(Repaired::default())
+    fn write(&self, _lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
+        part.write_in_place(queue)
     }
 }

@@ -8,20 +8,21 @@
 //! failure: the error is kept for as many calls as were waiting, but not for long, then forgotten: the next call reads again
 //! ```
 //!
-//! A file grows by room that is taken from the disk before anything is written, so that a full disk is told to whoever wants a
-//! page and not to who writes it back. Of a space that gives the room of unused pages back to the disk the same holds for
-//! taking them into use again ([`Space::ensure_backed`]).
+//! A file grows by room that is taken from the disk before anything is written, so that a full disk is told
+//! to whoever wants a page and not to who writes it back. Of a space that gives the room of unused pages back
+//! to the disk the same holds for taking them into use again ([`Space::ensure_backed`]).
 //!
 //! # Why it is right
 //!
-//! `slow` (a mutex per space) guards which reads are under way and whether the space is attached. A frame enters the page
-//! table only under it, so a page is never read twice at once, never read while it is created, and never enters a
-//! detached space. Under `slow` only the latch of a page that is *not* in memory is taken: such a latch is held by others
-//! for a few instructions (they find no frame, or have just removed it) and never while they want `slow`, so that this
-//! cannot deadlock. Nobody waits for I/O under it.
+//! `slow` (a mutex per space) guards which reads are under way and whether the space is attached. A frame
+//! enters the page table only under it, so a page is never read twice at once, never read while it is
+//! created, and never enters a detached space. Under `slow` only the latch of a page that is *not* in memory
+//! is taken: such a latch is held by others for a few instructions (they find no frame, or have just removed
+//! it) and never while they want `slow`, so that this cannot deadlock. Nobody waits for I/O under it.
 //!
 //! A page's image on disk is current whenever the page is not in memory, because only clean pages leave
-//! ([`cleaner`](crate::cleaner)); a read that begins after the frame index was found empty therefore reads the newest.
+//! ([`cleaner`](crate::cleaner)); a read that begins after the frame index was found empty therefore reads
+//! the newest.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -31,13 +32,14 @@ use std::time::Duration;
 
 use palisade_base::{Attempt, Blocked, Event, PageId, PageNo, SpaceId};
 use palisade_io::{File, Part, Read};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use smallvec::SmallVec;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
 use crate::page::{self, PAGE_SIZE, Page};
 use crate::pool::Core;
+use crate::sink::PageSink;
 use crate::table::{Entry, LOADED, PageTable};
 use crate::{metrics, requests};
 
@@ -48,7 +50,8 @@ const MIN_EXTENSION: u32 = (1 << 20) / PAGE_SIZE as u32;
 /// ... and, as the file grows, an eighth of it up to this many (16 MiB).
 const MAX_EXTENSION: u32 = (16 << 20) / PAGE_SIZE as u32;
 
-/// So long a failure is kept for those who have waited. Some may have given up, and others that come later must not be told of it.
+/// So long a failure is kept for those who have waited. Some may have given up, and others that come later
+/// must not be told of it.
 const FAILURE_KEPT: Duration = Duration::from_secs(10);
 
 /// Pages to be read, and the frames they are read into.
@@ -67,6 +70,8 @@ pub struct Space {
     /// Whether there may be pages below the end of the file that have no room on the disk.
     has_holes: AtomicBool,
     file: Arc<dyn File>,
+    /// Writes its pages.
+    sink: RwLock<Arc<dyn PageSink>>,
     core: Arc<Core>,
     slow: Mutex<Slow>,
     this: Weak<Space>,
@@ -77,7 +82,8 @@ struct Slow {
     detached: bool,
     reads: HashMap<PageNo, Pending>,
     extension: Option<Pending>,
-    /// Runs of pages that are being given room again, by their first page; and those that have it since they were asked about.
+    /// Runs of pages that are being given room again, by their first page; and those that have it since they
+    /// were asked about.
     backing: HashMap<PageNo, Pending>,
     backed: HashSet<PageNo>,
     /// Pages that were read in order to be created, and hold nothing that is whole.
@@ -140,7 +146,12 @@ fn come_again() -> Blocked<Error> {
 }
 
 impl Space {
-    pub(crate) fn new(id: SpaceId, file: Arc<dyn File>, core: Arc<Core>) -> io::Result<Arc<Self>> {
+    pub(crate) fn new(
+        id: SpaceId,
+        file: Arc<dyn File>,
+        sink: Arc<dyn PageSink>,
+        core: Arc<Core>,
+    ) -> io::Result<Arc<Self>> {
         let pages = pages_in(file.len()?);
         Ok(Arc::new_cyclic(|this| Space {
             id,
@@ -150,6 +161,7 @@ impl Space {
             has_empty: AtomicBool::new(false),
             has_holes: AtomicBool::new(false),
             file,
+            sink: RwLock::new(sink),
             core,
             slow: Mutex::default(),
             this: this.clone(),
@@ -164,6 +176,16 @@ impl Space {
     /// The file the pages live in.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.file
+    }
+
+    /// What writes its pages.
+    pub fn sink(&self) -> Arc<dyn PageSink> {
+        self.sink.read().clone()
+    }
+
+    /// See [`BufferPool::set_sink`](crate::BufferPool::set_sink).
+    pub(crate) fn set_sink(&self, sink: Arc<dyn PageSink>) {
+        *self.sink.write() = sink;
     }
 
     /// Pages the file has room for.
@@ -231,8 +253,9 @@ impl Space {
         }
     }
 
-    /// The page under the exclusive latch, to be written anew: it reads as zeros, whatever it was before, and is not read
-    /// from disk. Nothing happens to it if the guard is dropped before the first change. Waits for: a free frame.
+    /// The page under the exclusive latch, to be written anew: it reads as zeros, whatever it was before, and
+    /// is not read from disk. Nothing happens to it if the guard is dropped before the first change. Waits
+    /// for: a free frame.
     pub fn create(&self, page: PageNo) -> Attempt<ExclusivePage<'_>, Error> {
         let entry = self.entry(page)?;
         requests::count();
@@ -338,21 +361,23 @@ impl Space {
         Err(Blocked::Wait(event))
     }
 
-    /// Room of unused pages is given back to the disk, or was in an earlier life: [`ensure_backed`](Self::ensure_backed) is to look
-    /// after it.
+    /// Room of unused pages is given back to the disk, or was in an earlier life:
+    /// [`ensure_backed`](Self::ensure_backed) is to look after it.
     pub fn expect_holes(&self) {
         self.has_holes.store(true, Ordering::Relaxed);
     }
 
-    /// Nobody uses the pages from `first` on now: [`give_back`](Self::give_back) will only do something if that stays so.
+    /// Nobody uses the pages from `first` on now: [`give_back`](Self::give_back) will only do something if
+    /// that stays so.
     pub fn note_unused(&self, first: PageNo) {
         self.slow.lock().backed.remove(&first);
     }
 
     /// Gives the room of `count` pages from `first` on back to the disk, unless somebody has
-    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused). `latched` keeps others from asking; it is
-    /// dropped as soon as they would have to wait. The pages then read as zeros, so the log must have nothing to do with them that does
-    /// not begin by formatting them. Blocks: for the file system.
+    /// [asked](Self::ensure_backed) for it since they were noted [unused](Self::note_unused). `latched` keeps
+    /// others from asking; it is dropped as soon as they would have to wait. The pages then read as zeros, so
+    /// the log must have nothing to do with them that does not begin by formatting them. Blocks: for the file
+    /// system.
     pub fn give_back<L>(&self, first: PageNo, count: u32, latched: L) -> Result<(), Error> {
         assert!(self.has_holes.load(Ordering::Relaxed), "whoever is to look after holes knows of them");
         let mut slow = self.slow.lock();
@@ -370,8 +395,8 @@ impl Space {
         punched.map_err(|error| Error::GiveBack { space: self.id, source: Arc::new(error) })
     }
 
-    /// Makes sure that `count` pages from `first` on, within the file, have room on the disk; always asked about in the same
-    /// runs. Waits for: that.
+    /// Makes sure that `count` pages from `first` on, within the file, have room on the disk; always asked
+    /// about in the same runs. Waits for: that.
     pub fn ensure_backed(&self, first: PageNo, count: u32) -> Attempt<(), Error> {
         if !self.has_holes.load(Ordering::Relaxed) {
             return Ok(());
@@ -538,11 +563,11 @@ impl Space {
             // frames.
             unsafe { Part::new(memory.as_ptr(), PAGE_SIZE) }
         };
-        let (this, own) = (self.this(), self.page_id(run[0].0));
+        let (this, first) = (self.this(), run[0].0);
         let read = Read {
             file: self.file.clone(),
             parts: run.iter().map(part).collect(),
-            offset: self.core.sink.place(own),
+            offset: u64::from(first.0) * PAGE_SIZE as u64,
             done: Box::new(move |outcome| this.have_read(run, outcome)),
         };
         self.core.io.read(read);
@@ -608,8 +633,9 @@ impl Space {
         event.complete();
     }
 
-    /// Takes a page out of memory again that was created and never written, or whose changes nobody must see; the caller holds its
-    /// exclusive latch. If it was dirty before, the log keeps that mark for ever: those changes are only there now.
+    /// Takes a page out of memory again that was created and never written, or whose changes nobody must see;
+    /// the caller holds its exclusive latch. If it was dirty before, the log keeps that mark for ever: those
+    /// changes are only there now.
     #[cold]
     pub(crate) fn abandon(&self, entry: &Entry, frame: u32) {
         let frames = &self.core.frames;

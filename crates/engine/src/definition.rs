@@ -1,8 +1,9 @@
 //! How tables come into being, change and go: the part of data definition that blocks.
 //!
-//! Order of events when a table comes into being: its file, durably; its pages, logged; the dictionary row, committed
-//! and durable; the snapshot that statements see. When one goes: the row, durably; the snapshot; its pages in memory;
-//! its file. In whatever place a crash falls, the row decides, and a file without one is removed at the next open.
+//! Order of events when a table comes into being: its file, durably; its pages, logged; the dictionary row,
+//! committed and durable; the snapshot that statements see. When one goes: the row, durably; the snapshot;
+//! its pages in memory; its file. In whatever place a crash falls, the row decides, and a file without one is
+//! removed at the next open.
 
 use std::io;
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl Engine {
     }
 
     fn format_table(&self, def: &mut TableDef, file: Arc<dyn File>) -> Result<Arc<Table>, Error> {
-        let space = self.pool.attach_space(def.space, file)?;
+        let space = self.pool.attach_space(def.space, file, self.sinks.of(def.space))?;
         info::format(&self.log, &space)?;
         for index in &mut def.indexes {
             index.root = create_tree(&self.log, &space, index.id)?;

@@ -30,6 +30,7 @@ use crate::metadata::MetadataLocks;
 use crate::open::OwnLog;
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
+use crate::sinks::Sinks;
 use crate::table::Table;
 use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
 use crate::xa::XaTable;
@@ -106,6 +107,7 @@ pub struct Engine {
     pub(crate) files: Files,
     pub(crate) log: OwnLog,
     pub(crate) pool: Arc<BufferPool>,
+    pub(crate) sinks: Sinks,
     pub(crate) io: Arc<IoPool>,
     /// Runs the blocking parts of data definition.
     pub(crate) ddl: IoPool,
@@ -136,8 +138,8 @@ pub struct Engine {
 }
 
 impl Drop for Engine {
-    /// As in a crash, unless it has been shut down: what is not durable is lost. Nothing of the engine runs any more afterwards,
-    /// so that its files may be opened again.
+    /// As in a crash, unless it has been shut down: what is not durable is lost. Nothing of the engine runs
+    /// any more afterwards, so that its files may be opened again.
     fn drop(&mut self) {
         self.background.stop();
         self.pool_dump.stop();
@@ -204,8 +206,8 @@ impl Trees for Finder {
 }
 
 impl Engine {
-    /// Writes everything back and stops the background threads. Blocks. No transaction may be running. The engine can
-    /// also just be dropped - as in a crash: the next open recovers.
+    /// Writes everything back and stops the background threads. Blocks. No transaction may be running. The
+    /// engine can also just be dropped - as in a crash: the next open recovers.
     pub fn shutdown(&self) -> Result<(), Error> {
         self.background.stop();
         self.pool_dump.stop();
@@ -234,7 +236,8 @@ impl Engine {
         self.dictionary.load_full()
     }
 
-    /// The dictionary's version, without touching anything shared but one word: while it is the same, so is the dictionary.
+    /// The dictionary's version, without touching anything shared but one word: while it is the same, so is
+    /// the dictionary.
     pub fn dictionary_version(&self) -> u64 {
         self.dictionary.load().version()
     }
@@ -334,7 +337,8 @@ impl Engine {
         self.log.set_background_flush_interval(timeout);
     }
 
-    /// Waits until everything that was committed before is durable, whatever `innodb_flush_log_at_trx_commit` says.
+    /// Waits until everything that was committed before is durable, whatever `innodb_flush_log_at_trx_commit`
+    /// says.
     pub async fn flush_log(&self) -> Result<(), Error> {
         Ok(self.log.wait_durable(self.log.tail()).await?)
     }
@@ -399,8 +403,9 @@ impl Engine {
         self.monitors.read(self.now_seconds())
     }
 
-    /// Does what one of the `innodb_monitor_...` variables is for to the metrics that `pattern` names. What could not be
-    /// done is written to the error log, as MySQL does; a pattern that names nothing is the caller's error.
+    /// Does what one of the `innodb_monitor_...` variables is for to the metrics that `pattern` names. What
+    /// could not be done is written to the error log, as MySQL does; a pattern that names nothing is the
+    /// caller's error.
     pub fn monitor(&self, operation: Operation, pattern: &str) -> Result<(), Unknown> {
         self.publish_metrics();
         for note in self.monitors.apply(operation, pattern, self.now_seconds())? {
@@ -430,7 +435,8 @@ impl Engine {
         self.trx.active().into_iter().map(|trx| self.described(trx)).collect()
     }
 
-    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have a snapshot.
+    /// Transactions that have not ended: those that have changed something, hold locks, wait for one or have
+    /// a snapshot.
     pub fn open_transactions(&self) -> Vec<ActiveTransaction> {
         self.trx.all_open().into_iter().map(|trx| self.described(trx)).collect()
     }
@@ -462,8 +468,8 @@ impl Engine {
         self.trx.sequence().next()
     }
 
-    /// Transactions of lower ids have ended, and nothing of them is left to be purged. After a restart it is 0 until purge has
-    /// read what was left.
+    /// Transactions of lower ids have ended, and nothing of them is left to be purged. After a restart it is
+    /// 0 until purge has read what was left.
     pub fn purged_transaction_id(&self) -> TrxId {
         self.trx.purged_below()
     }
@@ -473,8 +479,8 @@ impl Engine {
         self.trx.history_length()
     }
 
-    /// Sets how many bytes of free undo pages keep their room on the disk, at least an extent (1 MiB); the others lose it when
-    /// that is worth while. `None`: all keep it.
+    /// Sets how many bytes of free undo pages keep their room on the disk, at least an extent (1 MiB); the
+    /// others lose it when that is worth while. `None`: all keep it.
     pub fn set_undo_kept(&self, bytes: Option<u64>) {
         self.trx.set_undo_kept(bytes);
     }
@@ -484,14 +490,14 @@ impl Engine {
         self.trx.set_undo_reserve(bytes);
     }
 
-    /// Purges a little on the calling thread, or gives room of undo pages back; false if there was nothing to do. For tests
-    /// without purge threads.
+    /// Purges a little on the calling thread, or gives room of undo pages back; false if there was nothing to
+    /// do. For tests without purge threads.
     pub fn purge_step(&self) -> Result<bool, Error> {
         Ok(self.wait_for_step(&mut || background::purge_step(&self.trx))?)
     }
 
-    /// Rolls back, on the calling thread, the transactions that were in flight at a crash or have been dropped. For tests
-    /// without background threads. Gives their number.
+    /// Rolls back, on the calling thread, the transactions that were in flight at a crash or have been
+    /// dropped. For tests without background threads. Gives their number.
     pub fn rollback_step(&self) -> Result<usize, Error> {
         self.background.roll_back(&|step| self.wait_for_step(step))
     }

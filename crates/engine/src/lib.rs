@@ -15,10 +15,11 @@
 //! | [`statistics`] | row counts and selectivities for the planner |
 //! | [`error`] | [`Error`], and what MySQL calls it |
 //!
-//! Operations come in two kinds. Those that return [`Attempt`](palisade_base::Attempt) are synchronous: they do all of
-//! their work, or give back the event after which they must be called again *with the same arguments*. Row changes keep
-//! their progress in the transaction between the calls; to give up instead, call [`Transaction::cancel_wait`] and roll
-//! back to a savepoint. Those that are `async` are such calls in a loop.
+//! Operations come in two kinds. Those that return [`Attempt`](palisade_base::Attempt) are synchronous: they
+//! do all of their work, or give back the event after which they must be called again *with the same
+//! arguments*. Row changes keep their progress in the transaction between the calls; to give up instead, call
+//! [`Transaction::cancel_wait`] and roll back to a savepoint. Those that are `async` are such calls in a
+//! loop.
 
 #![forbid(unsafe_code)]
 
@@ -46,6 +47,7 @@ mod row_lock_wait;
 mod row_locks;
 mod rows;
 pub mod scan;
+mod sinks;
 pub mod statistics;
 mod store;
 pub mod table;

@@ -17,9 +17,7 @@ use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::{MAX_ALLOCATION_BYTES, OP_OVERHEAD};
 use palisade_btree::recovery::OnDamage;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
-use palisade_buffer::{
-    BufferConfig, BufferPool, Doublewrite, Off, PAGE_SIZE, Page, PageRead, PageSink, Space,
-};
+use palisade_buffer::{BufferConfig, BufferPool, PAGE_SIZE, Page, PageRead, Space};
 use palisade_catalog::{Schema, TableDef};
 use palisade_io::{FileSystem, IoPool, ScratchFileSystem, Waiting};
 use palisade_log::{Log, LogConfig, LogReader};
@@ -38,6 +36,7 @@ use crate::missing::{MissingFile, Orphaned};
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::rebuild::{self, Rebuilt};
+use crate::sinks::Sinks;
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
 use crate::xa::XaTable;
@@ -47,8 +46,6 @@ use crate::{Error, FlushMethod, ForceRecovery};
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
 /// Ids below belong to the engine itself.
 pub(crate) const FIRST_ID: u64 = 16;
-/// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
-const DOUBLEWRITE_PAGES: usize = 128;
 /// Statements of data definition that can run at once.
 const DDL_THREADS: usize = 4;
 /// The buffer pool's size, in multiples of what the lock table may take.
@@ -66,8 +63,17 @@ pub(crate) struct Base {
     pub(crate) config: EngineConfig,
     pub(crate) files: Files,
     pub(crate) pool: Arc<BufferPool>,
+    pub(crate) sinks: Sinks,
     io: Arc<IoPool>,
     pub(crate) log: OwnLog,
+}
+
+impl Base {
+    /// Makes the file of a space, durably, and attaches it.
+    pub(crate) fn create_space(&self, space: SpaceId) -> Result<Arc<Space>, Error> {
+        let file = self.files.create_space(space)?;
+        Ok(self.pool.attach_space(space, file, self.sinks.of(space))?)
+    }
 }
 
 /// The log, whose threads end with its owner.
@@ -88,8 +94,9 @@ impl Drop for OwnLog {
 }
 
 impl Engine {
-    /// Opens the data directory, creating or recovering it. Blocks. Transactions that were in flight at a crash are
-    /// rolled back in the background afterwards, except those that are [prepared](crate::xa). Refuses a directory that another engine has open.
+    /// Opens the data directory, creating or recovering it. Blocks. Transactions that were in flight at a
+    /// crash are rolled back in the background afterwards, except those that are [prepared](crate::xa).
+    /// Refuses a directory that another engine has open.
     pub fn open(config: EngineConfig, fs: Arc<dyn FileSystem>) -> Result<Arc<Engine>, Error> {
         fs.create_dir_all(&config.datadir)?;
         let directory = fs.lock_dir(&config.datadir).map_err(|error| {
@@ -150,6 +157,7 @@ impl Engine {
             files: base.files,
             log: base.log,
             pool: base.pool,
+            sinks: base.sinks,
             io: base.io,
             trx,
             background: Background::new(metadata.clone(), registry.clone()),
@@ -263,25 +271,18 @@ fn log_config(config: &EngineConfig) -> LogConfig {
 
 fn start_pool(
     config: &EngineConfig,
-    files: &Files,
+    sinks: &Sinks,
     log: &Arc<Log>,
 ) -> Result<(Arc<BufferPool>, Arc<IoPool>), Error> {
     let io = Arc::new(match config.background {
         true => IoPool::new(config.io_threads.max(1), config.io_waiting)?,
         false => IoPool::inline(),
     });
-    let cleaners = config.page_cleaners.max(1);
-    let sink: Arc<dyn PageSink> = match config.doublewrite {
-        true => {
-            let syncing = config.flush_method.data_syncing();
-            Arc::new(Doublewrite::open(&files.fs, &files.datadir, cleaners, DOUBLEWRITE_PAGES, syncing)?)
-        }
-        false => Arc::new(Off),
-    };
     let frames = (config.buffer_pool_size / PAGE_SIZE as u64).max(64) as usize;
-    let mut pool = BufferConfig::new(frames, sink);
+    let mut pool = BufferConfig::new(frames);
     pool.lru_scan_depth = config.lru_scan_depth as u32;
-    pool.page_cleaners = cleaners;
+    pool.page_cleaners = config.page_cleaners.max(1);
+    pool.batch_pages = sinks.batch_pages();
     pool.io_capacity = config.io_capacity;
     pool.check = check_page;
     pool.clock = config.clock.clone();
@@ -300,20 +301,23 @@ fn attached(base: &Base, space: SpaceId) -> Result<Arc<Space>, Error> {
 fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), Error> {
     files.make_directories()?;
     let log = OwnLog(Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?);
-    let (pool, io) = start_pool(&config, &files, &log)?;
+    let sinks = Sinks::open(&config, &files)?;
+    let (pool, io) = start_pool(&config, &sinks, &log)?;
     if config.background {
         pool.start()?;
     }
-    let system = pool.attach_space(SYSTEM_SPACE, files.create_space(SYSTEM_SPACE)?)?;
+    let attach =
+        |space| pool.attach_space(space, files.create_space(space)?, sinks.of(space)).map_err(Error::from);
+    let system = attach(SYSTEM_SPACE)?;
     info::format(&log, &system)?;
     let root = create_tree(&log, &system, DICTIONARY_INDEX)?;
     retry_blocking(|| info::write(&log, &system, Field::DictionaryRoot, root.0.into()))?;
-    let undo = pool.attach_space(UNDO_SPACE, files.create_space(UNDO_SPACE)?)?;
+    let undo = attach(UNDO_SPACE)?;
     retry_blocking(|| alloc::format_space(&log, &undo))?;
     let trx = TrxSystem::create(log.clone(), undo, config.clock.clone())?;
     log.flush_blocking(log.tail())?;
     files.write_marker()?;
-    Ok((Base { config, files, pool, io, log }, trx))
+    Ok((Base { config, files, pool, sinks, io, log }, trx))
 }
 
 /// Makes an empty tree. Blocks.
@@ -333,7 +337,8 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let force = config.force_recovery;
     let (log, reader) = open_log(&config, &files)?;
     let log = OwnLog(log);
-    let (pool, io) = start_pool(&config, &files, &log)?;
+    let sinks = Sinks::open(&config, &files)?;
+    let (pool, io) = start_pool(&config, &sinks, &log)?;
     let mut open_files = HashMap::new();
     let reads_undo = force < ForceRecovery::NoUndo;
     for space in files.list_spaces()?.into_iter().filter(|space| reads_undo || *space != UNDO_SPACE) {
@@ -341,12 +346,12 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
             open_files.insert(space, file);
         }
     }
-    pool.repair_torn_pages(&mut |space| open_files.get(&space).cloned())?;
+    sinks.repair(log.checkpoint_lsn(), &mut |space| open_files.get(&space).cloned())?;
     if config.background {
         pool.start()?;
     }
     for (space, file) in open_files {
-        pool.attach_space(space, file)?;
+        pool.attach_space(space, file, sinks.of(space))?;
     }
     let threads = match config.background {
         true => std::thread::available_parallelism().map_or(1, usize::from),
@@ -394,7 +399,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         }
         log.start_after_recovery(reader)?;
     }
-    let base = Base { config, files, pool, io, log };
+    let base = Base { config, files, pool, sinks, io, log };
     let (trx, in_flight) = open_undo(&base)?;
     Ok((base, trx, in_flight, orphaned))
 }
@@ -439,7 +444,7 @@ fn open_undo(base: &Base) -> Result<(Arc<TrxSystem>, Vec<Trx>), Error> {
     let clock = base.config.clock.clone();
     if base.config.force_recovery >= ForceRecovery::NoUndo {
         base.files.set_aside(UNDO_SPACE)?;
-        let undo = base.pool.attach_space(UNDO_SPACE, base.files.create_space(UNDO_SPACE)?)?;
+        let undo = base.create_space(UNDO_SPACE)?;
         retry_blocking(|| alloc::format_space(&base.log, &undo))?;
         return Ok((TrxSystem::create_without_past(base.log.clone(), undo, clock)?, Vec::new()));
     }
@@ -520,7 +525,10 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
 /// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
     let (space, damage) = match base.pool.space(def.space) {
-        None => (base.pool.attach_space(def.space, Arc::new(MissingFile))?, Damage::Missing),
+        None => {
+            let sink = base.sinks.of(def.space);
+            (base.pool.attach_space(def.space, Arc::new(MissingFile), sink)?, Damage::Missing)
+        }
         Some(space) => match open_runtime(base, &space, &def) {
             Ok(runtime) => return Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime))),
             Err(error @ (Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_))) => {

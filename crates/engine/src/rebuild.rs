@@ -42,7 +42,7 @@ pub(crate) fn dictionary(base: &Base) -> Result<Rebuilt, Error> {
     let (schemas, tables) = collect(base)?;
     base.pool.detach_space(SYSTEM_SPACE);
     base.files.set_aside(SYSTEM_SPACE)?;
-    let system = base.pool.attach_space(SYSTEM_SPACE, base.files.create_space(SYSTEM_SPACE)?)?;
+    let system = base.create_space(SYSTEM_SPACE)?;
     info::format(&base.log, &system)?;
     let root = create_tree(&base.log, &system, DICTIONARY_INDEX)?;
     retry_blocking(|| info::write(&base.log, &system, Field::DictionaryRoot, root.0.into()))?;

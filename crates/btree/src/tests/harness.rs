@@ -15,6 +15,8 @@ use crate::{Attempt, Error, Mtr, Tree, alloc, recovery};
 pub(crate) const SPACE: SpaceId = SpaceId(3);
 pub(crate) const INDEX: u64 = 77;
 const DIR: &str = "/data";
+/// Pages of a batch.
+const BATCH_PAGES: usize = 16;
 
 /// The file of the space.
 pub(crate) fn data_file() -> PathBuf {
@@ -38,9 +40,14 @@ pub(crate) fn log_config(background: bool) -> LogConfig {
     }
 }
 
-fn pool(fs: &Arc<dyn FileSystem>, frames: usize, log: &Arc<Log>, io: IoPool) -> Arc<BufferPool> {
-    let sink = Doublewrite::open(fs, Path::new(DIR), 1, 16, Syncing::OnRequest).expect("a doublewrite file");
-    let mut config = BufferConfig::new(frames, Arc::new(sink));
+fn sink(fs: &Arc<dyn FileSystem>) -> Arc<Doublewrite> {
+    let opened = Doublewrite::open(fs, Path::new(DIR), 1, BATCH_PAGES, Syncing::OnRequest);
+    Arc::new(opened.expect("a doublewrite file"))
+}
+
+fn pool(frames: usize, log: &Arc<Log>, io: IoPool) -> Arc<BufferPool> {
+    let mut config = BufferConfig::new(frames);
+    config.batch_pages = BATCH_PAGES;
     config.page_cleaners = 1;
     config.on_fatal = Arc::new(|_| {});
     BufferPool::new(config, log.clone(), Arc::new(io)).unwrap()
@@ -76,10 +83,10 @@ impl Store {
     pub(crate) fn create(fs: Arc<dyn FileSystem>, frames: usize, io: IoPool, background: bool) -> Store {
         fs.create_dir_all(Path::new(DIR)).unwrap();
         let log = Log::create(fs.clone(), Path::new(DIR), log_config(background), Lsn(8192)).unwrap();
-        let pool = pool(&fs, frames, &log, io);
+        let pool = pool(frames, &log, io);
         let file = fs.open(&data_file(), OpenMode::CREATE_NEW).unwrap();
         fs.sync_dir(Path::new(DIR)).unwrap();
-        let space = pool.attach_space(SPACE, file).unwrap();
+        let space = pool.attach_space(SPACE, file, sink(&fs)).unwrap();
         let store = Store { fs, log, pool, space };
         store.run(|| alloc::format_space(&store.log, &store.space)).unwrap();
         store.flush();
@@ -98,10 +105,10 @@ impl Store {
         threads: usize,
     ) -> Result<(Store, Recovered), Error> {
         let (log, mut reader) = Log::open(fs.clone(), Path::new(DIR), log_config(false)).unwrap();
-        let pool = pool(&fs, frames, &log, IoPool::inline());
+        let (pool, sink) = (pool(frames, &log, IoPool::inline()), sink(&fs));
         let file = fs.open(&data_file(), OpenMode::EXISTING).unwrap();
-        pool.repair_torn_pages(&mut |_| Some(file.clone())).unwrap();
-        let space = pool.attach_space(SPACE, file).unwrap();
+        sink.repair(log.checkpoint_lsn(), &mut |_| Some(file.clone())).unwrap();
+        let space = pool.attach_space(SPACE, file, sink).unwrap();
         let mut open_space = |id| Ok((id == SPACE).then(|| space.clone()));
         let wait = |event: &Event| {
             event.wait_blocking();

@@ -1,8 +1,8 @@
 //! Power cuts at every change of the disk.
 //!
-//! A workload runs until the power is cut at its n-th write, sync or resize; on the way the disk is full now and then. What it then
-//! holds - synced bytes, and any sectors of the rest - must give back every change up to the end of the log that survived, after
-//! repair and redo.
+//! A workload runs until the power is cut at its n-th write, sync or resize; on the way the disk is full now
+//! and then. What it then holds - synced bytes, and any sectors of the rest - must give back every change up
+//! to the end of the log that survived, after repair and redo.
 
 use super::*;
 use palisade_base::prng::{Prng, test_seed};
@@ -12,8 +12,8 @@ const PAGES: u64 = 12;
 const FRAMES: usize = 6;
 const LIVES: usize = 3;
 
-/// Random changes, with steps of the cleaner in between, until the power fails or `changes` are made. What was changed,
-/// and up to where it is known to be durable.
+/// Random changes, with steps of the cleaner in between, until the power fails or `changes` are made. What
+/// was changed, and up to where it is known to be durable.
 fn run(world: &World, random: &mut Prng, changes: usize, history: &mut Vec<(Lsn, Change)>) -> Lsn {
     let mut durable = Lsn::ZERO;
     for _ in 0..changes {
@@ -50,8 +50,8 @@ fn has_stopped<T>(outcome: Result<T, Error>) -> bool {
     outcome.is_err_and(|error| !matches!(error, Error::Full { .. }))
 }
 
-/// Lives of one world: in each, it is crashed at its `nth` change and recovered. How many torn pages were repaired; an
-/// error if a page cannot be read, a panic if one is wrong.
+/// Lives of one world: in each, it is crashed at its `nth` change and recovered. How many torn pages were
+/// repaired; an error if a page cannot be read, a panic if one is wrong.
 fn crash_and_recover(seed: u64, nth: u64, sink: Sink) -> Result<usize, Error> {
     let mut random = Prng::new(seed);
     let fs = Arc::new(FaultFileSystem::new(seed));
@@ -92,8 +92,7 @@ fn crash_and_recover(seed: u64, nth: u64, sink: Sink) -> Result<usize, Error> {
 /// Repair and redo. The world, the end of its log, and how many pages were repaired.
 fn recover(fs: Arc<FaultFileSystem>, sink: Sink) -> Result<(World, Lsn, usize), Error> {
     let (world, mut reader) = World::open(fs, FRAMES, sink)?;
-    let mut files = |space| (space == SPACE).then(|| world.space.file().clone());
-    let repaired = world.pool.repair_torn_pages(&mut files)?.pages.len();
+    let repaired = world.repair(|space| (space == SPACE).then(|| world.space.file().clone()))?.len();
     let end = world.redo(&mut reader)?;
     world.log.start_after_recovery(reader).map_err(|error| unless_down(&world.fs, error))?;
     Ok((world, end, repaired))

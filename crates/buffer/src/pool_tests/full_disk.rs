@@ -1,9 +1,8 @@
-//! A disk that becomes full while pages are written. Nothing that was on it may be lost by that, nor may anything stand still that
-//! needs no room.
+//! A disk that becomes full while pages are written. Nothing that was on it may be lost by that, nor may
+//! anything stand still that needs no room.
 
 use super::*;
 use crate::page;
-use palisade_base::PageId;
 use palisade_io::{Call, CrashKeeps, Fault, Overlay, OverlayFileSystem};
 use std::io;
 
@@ -30,7 +29,7 @@ fn two_spaces(sink: Sink) -> (World, OverlayFileSystem<HalfFull>, Arc<Space>) {
     let world = World::create(Arc::new(FaultFileSystem::new(1)), 16, sink);
     let disk = OverlayFileSystem::new(world.fs.clone(), HalfFull::default());
     let file = disk.open(Path::new(PATH), OpenMode::CREATE).unwrap();
-    let space = world.pool.attach_space(OTHER, file).unwrap();
+    let space = world.pool.attach_space(OTHER, file, world.sink.clone()).unwrap();
     world.retry(|| space.ensure_allocated(2)).unwrap();
     for page in [0, 1] {
         change(&world, &space, page, true);
@@ -57,7 +56,7 @@ fn a_page_that_a_full_disk_has_torn_is_restored_whatever_was_written_since() {
     fs.crash(CrashKeeps::Everything);
     let (world, _) = World::open(fs.clone(), 16, Sink::Doublewrite).unwrap();
     let file = fs.open(Path::new(PATH), OpenMode::EXISTING).unwrap();
-    world.pool.repair_torn_pages(&mut |space| (space == OTHER).then(|| file.clone())).unwrap();
+    world.repair(|space| (space == OTHER).then(|| file.clone())).unwrap();
     let mut bytes = vec![0; PAGE_SIZE];
     for page in [0, 1] {
         file.read_at(&mut bytes, u64::from(page) * PAGE_SIZE as u64).unwrap();

@@ -1,12 +1,13 @@
 //! The pool against a model, on a disk that can be made to fail.
 //!
-//! A [`World`] is a pool of a few frames over a log and one space, all in the fault-injecting file system. Changes are
-//! `(page, offset, eight bytes)`, logged as such; the history of them is the model: what a page must hold at an LSN is the
-//! replay of all changes that end at or before it.
+//! A [`World`] is a pool of a few frames over a log and one space, all in the fault-injecting file system.
+//! Changes are `(page, offset, eight bytes)`, logged as such; the history of them is the model: what a page
+//! must hold at an LSN is the replay of all changes that end at or before it.
 
 mod crash;
 mod full_disk;
 mod model;
+mod parts;
 mod slices;
 mod threads;
 mod warm;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use palisade_base::clock::Clock;
-use palisade_base::{Attempt, Blocked, Lsn, PageNo, SpaceId};
+use palisade_base::{Attempt, Blocked, Lsn, PageId, PageNo, SpaceId};
 use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 
@@ -26,6 +27,8 @@ use crate::{
 };
 
 const SPACE: SpaceId = SpaceId(3);
+/// Pages of a batch.
+const BATCH_PAGES: usize = 4;
 
 /// A clock that tests move.
 #[derive(Default)]
@@ -82,7 +85,8 @@ impl Change {
     }
 }
 
-/// The body of `page` after the changes of `history` that end at or before `upto`; `None` before it is created.
+/// The body of `page` after the changes of `history` that end at or before `upto`; `None` before it is
+/// created.
 pub(super) fn replay(history: &[(Lsn, Change)], page: PageNo, upto: Lsn) -> Option<Vec<u8>> {
     let mut bytes = None;
     for (_, change) in history.iter().filter(|(end, change)| change.page == page && *end <= upto) {
@@ -106,6 +110,9 @@ pub(super) struct World {
     pub(super) log: Arc<Log>,
     pub(super) pool: Arc<BufferPool>,
     pub(super) space: Arc<Space>,
+    /// What the spaces are written by.
+    pub(super) sink: Arc<dyn PageSink>,
+    pub(super) doublewrite: Option<Arc<Doublewrite>>,
     pub(super) clock: Arc<StepClock>,
     /// The pool said that the disk has failed.
     pub(super) fatal: Arc<AtomicBool>,
@@ -166,13 +173,22 @@ impl World {
         cleaners: usize,
     ) -> Result<World, Error> {
         let directory: Arc<dyn FileSystem> = fs.clone();
-        let sink: Arc<dyn PageSink> = match sink {
+        let doublewrite = match sink {
             Sink::Doublewrite => {
-                let opened =
-                    Doublewrite::open(&directory, Path::new("data"), cleaners, 4, Syncing::OnRequest);
-                Arc::new(opened.map_err(|error| Error::Doublewrite(Arc::new(error)))?)
+                let opened = Doublewrite::open(
+                    &directory,
+                    Path::new("data"),
+                    cleaners,
+                    BATCH_PAGES,
+                    Syncing::OnRequest,
+                );
+                Some(Arc::new(opened.map_err(|error| Error::Doublewrite(Arc::new(error)))?))
             }
-            Sink::Off => Arc::new(Off),
+            Sink::Off => None,
+        };
+        let sink: Arc<dyn PageSink> = match &doublewrite {
+            Some(doublewrite) => doublewrite.clone(),
+            None => Arc::new(Off),
         };
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();
@@ -180,13 +196,24 @@ impl World {
             page_cleaners: cleaners,
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
-            ..BufferConfig::new(frames, sink)
+            batch_pages: if doublewrite.is_some() { BATCH_PAGES } else { 128 },
+            ..BufferConfig::new(frames)
         };
         let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap();
         let file =
             space_file(&fs).map_err(|error| Error::Extend { space: SPACE, source: Arc::new(error) })?;
-        let space = pool.attach_space(SPACE, file)?;
-        Ok(World { fs, log, pool, space, clock, fatal })
+        let space = pool.attach_space(SPACE, file, sink.clone())?;
+        Ok(World { fs, log, pool, space, sink, doublewrite, clock, fatal })
+    }
+
+    /// Restores torn pages. Which they were.
+    pub(super) fn repair(
+        &self,
+        mut files: impl FnMut(SpaceId) -> Option<Arc<dyn File>>,
+    ) -> Result<Vec<PageId>, Error> {
+        let Some(doublewrite) = &self.doublewrite else { return Ok(Vec::new()) };
+        let repaired = doublewrite.repair(self.log.checkpoint_lsn(), &mut files);
+        Ok(repaired.map_err(|error| Error::Doublewrite(Arc::new(error)))?.pages)
     }
 
     /// Calls `attempt` until it answers, letting the cleaner step while it waits.

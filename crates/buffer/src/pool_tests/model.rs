@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::{Corruption, IoCapacity, PageRead, cleaner::StepReport, metrics};
-use palisade_base::PageId;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{Call, Fault};
 
@@ -130,8 +129,7 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_others_stay_readable() 
     }
     assert!(world.body(PageNo(0)).is_ok() && world.body(PageNo(2)).is_ok());
     // The doublewrite file still holds a good copy, but from before the checkpoint: no reason to trust it.
-    let mut files = |_| Some(world.space.file().clone());
-    assert_eq!(world.pool.repair_torn_pages(&mut files).unwrap().pages, []);
+    assert_eq!(world.repair(|_| Some(world.space.file().clone())).unwrap(), []);
 }
 
 #[test]
@@ -356,7 +354,8 @@ fn the_rate_of_writing_back_follows_its_setting() {
     assert_eq!(steps(200_000), 37);
 }
 
-/// The physical effect of one batch, as a script: log first, then the copies, then the places; each durable before the next.
+/// The physical effect of one batch, as a script: log first, then the copies, then the places; each durable
+/// before the next.
 #[test]
 fn a_batch_is_durable_in_the_log_and_in_the_doublewrite_file_before_it_is_written_in_place() {
     let world = World::create(Arc::new(FaultFileSystem::new(1)), 8, Sink::Doublewrite);

@@ -44,7 +44,7 @@ fn world_with(frames: usize, cleaners: usize) -> (World, OverlayFileSystem<Hooke
     let world = World::create_with(fs, frames, Sink::Doublewrite, cleaners);
     let disk = OverlayFileSystem::new(world.fs.clone(), Hooked::default());
     let file = disk.open(Path::new("data/other"), OpenMode::CREATE).unwrap();
-    let space = world.pool.attach_space(OTHER, file).unwrap();
+    let space = world.pool.attach_space(OTHER, file, world.sink.clone()).unwrap();
     world.retry(|| space.ensure_allocated(PAGES)).unwrap();
     (0..PAGES).for_each(|page| change(&world, &space, page, true));
     world.pool.checkpoint_sharply().unwrap();
@@ -104,10 +104,10 @@ fn a_cleaner_alone_frees_frames_between_two_batches() {
 fn pages_are_written_in_the_order_of_the_files() {
     let (world, disk, space) = world_of(128);
     let second = disk.open(Path::new("data/second"), OpenMode::CREATE).unwrap();
-    let second = world.pool.attach_space(SpaceId(5), second).unwrap();
+    let second = world.pool.attach_space(SpaceId(5), second, world.sink.clone()).unwrap();
     world.retry(|| second.ensure_allocated(PAGES)).unwrap();
     world.pool.checkpoint_sharply().unwrap();
-    let batch = world.pool.core().sink.batch_pages() as u32;
+    let batch = BATCH_PAGES as u32;
     let dirty = |is_first| {
         for page in 0..2 * batch {
             change(&world, &space, 2 * page, false);

@@ -36,15 +36,18 @@ impl Disk {
     }
 }
 
+fn sink(disk: &Disk) -> Arc<dyn PageSink> {
+    Arc::new(Doublewrite::open(&disk.fs, &disk.dir, 2, 8, Syncing::OnRequest).unwrap())
+}
+
 fn pool(disk: &Disk, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
     let config = LogConfig { background: true, ..log_config() };
     let log = Log::create(disk.fs.clone(), &disk.dir, config, Lsn(4096)).unwrap();
-    let sink = Arc::new(Doublewrite::open(&disk.fs, &disk.dir, 2, 8, Syncing::OnRequest).unwrap());
-    let config = BufferConfig { page_cleaners: 2, ..BufferConfig::new(frames, sink) };
+    let config = BufferConfig { page_cleaners: 2, batch_pages: 8, ..BufferConfig::new(frames) };
     let io = IoPool::new(2, Waiting::Kernel).unwrap();
     let pool = BufferPool::new(config, log.clone(), Arc::new(io)).unwrap();
     pool.start().unwrap();
-    let space = pool.attach_space(SPACE, disk.file("space")).unwrap();
+    let space = pool.attach_space(SPACE, disk.file("space"), sink(disk)).unwrap();
     (log, pool, space)
 }
 
@@ -134,7 +137,7 @@ fn detach_in_use(disk: &Disk) {
     (0..8).for_each(|page| increment(&log, &keep, PageNo(page), true));
     for round in 0..20 {
         let id = SpaceId(100 + round);
-        let space = pool.attach_space(id, disk.file(&round.to_string())).unwrap();
+        let space = pool.attach_space(id, disk.file(&round.to_string()), keep.sink()).unwrap();
         retry_blocking(|| space.ensure_allocated(40)).unwrap();
         (0..40).for_each(|page| increment(&log, &space, PageNo(page), true));
         std::thread::scope(|scope| {

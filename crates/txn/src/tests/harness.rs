@@ -1,4 +1,5 @@
-//! A transaction system on a log and a pool without threads, with one table: a clustered tree and one secondary tree.
+//! A transaction system on a log and a pool without threads, with one table: a clustered tree and one
+//! secondary tree.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(crate) const DATA_SPACE: SpaceId = SpaceId(5);
 pub(crate) const CLUSTERED: u64 = 50;
 pub(crate) const SECONDARY: u64 = 51;
 const DIR: &str = "/d";
+/// Pages of a batch.
+const BATCH_PAGES: usize = 16;
 
 pub(crate) struct Store {
     pub(crate) log: Arc<Log>,
@@ -54,9 +57,13 @@ fn log_config() -> LogConfig {
     }
 }
 
-fn pool(fs: &Arc<dyn FileSystem>, log: &Arc<Log>) -> Arc<BufferPool> {
-    let sink = Doublewrite::open(fs, Path::new(DIR), 1, 16, Syncing::OnRequest).unwrap();
-    let mut config = BufferConfig::new(3000, Arc::new(sink));
+fn sink(fs: &Arc<dyn FileSystem>) -> Arc<Doublewrite> {
+    Arc::new(Doublewrite::open(fs, Path::new(DIR), 1, BATCH_PAGES, Syncing::OnRequest).unwrap())
+}
+
+fn pool(log: &Arc<Log>) -> Arc<BufferPool> {
+    let mut config = BufferConfig::new(3000);
+    config.batch_pages = BATCH_PAGES;
     config.page_cleaners = 1;
     config.on_fatal = Arc::new(|_| {});
     BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap()
@@ -74,10 +81,10 @@ impl Store {
         let fs: Arc<dyn FileSystem> = fs.clone();
         fs.create_dir_all(Path::new(DIR)).unwrap();
         let log = Log::create(fs.clone(), Path::new(DIR), log_config(), Lsn(8192)).unwrap();
-        let pool = pool(&fs, &log);
+        let (pool, sink) = (pool(&log), sink(&fs));
         let attach = |space| {
             let file = fs.open(&file(space), OpenMode::CREATE_NEW).unwrap();
-            let space = pool.attach_space(space, file).unwrap();
+            let space = pool.attach_space(space, file, sink.clone()).unwrap();
             retry_blocking(|| alloc::format_space(&log, &space)).unwrap();
             space
         };
@@ -101,13 +108,13 @@ impl Store {
     pub(crate) fn recover(fs: &Arc<FaultFileSystem>) -> (Store, Vec<Trx>) {
         let fs: Arc<dyn FileSystem> = fs.clone();
         let (log, mut reader) = Log::open(fs.clone(), Path::new(DIR), log_config()).unwrap();
-        let pool = pool(&fs, &log);
+        let (pool, sink) = (pool(&log), sink(&fs));
         let files =
             [UNDO_SPACE, DATA_SPACE].map(|space| (space, fs.open(&file(space), OpenMode::EXISTING).unwrap()));
         let find = |space| files.iter().find(|(id, _)| *id == space).map(|(_, file)| file.clone());
-        pool.repair_torn_pages(&mut |space| find(space)).unwrap();
+        sink.repair(log.checkpoint_lsn(), &mut |space| find(space)).unwrap();
         for (space, file) in &files {
-            pool.attach_space(*space, file.clone()).unwrap();
+            pool.attach_space(*space, file.clone(), sink.clone()).unwrap();
         }
         let wait = |event: &Event| {
             event.wait_blocking();
