@@ -607,7 +607,7 @@ system_variables! {
     READ_ONLY = "read_only", Global, dynamic, bool(false), "Whether only CONNECTION_ADMIN may change anything (1290).";
     READ_RND_BUFFER_SIZE = "read_rnd_buffer_size", Both, dynamic, uint(262144, 1, 2147483647, Bytes), COMPATIBLE;
     REGEXP_STACK_LIMIT = "regexp_stack_limit", Global, dynamic, uint(8000000, 0, 2147483647, Bytes), "No effect: regular expressions run in linear time.";
-    REGEXP_TIME_LIMIT = "regexp_time_limit", Global, dynamic, uint(32, 0, 2147483647, Plain), "No effect: regular expressions run in linear time.";
+    REGEXP_TIME_LIMIT = "regexp_time_limit", Global, dynamic, uint(32, 0, 2147483647, Plain), "Bounds the steps of a search by a regular expression: the text's length times the expression's size (3699).";
     RELAY_LOG = "relay_log", Global, fixed, text("vm-relay-bin"), COMPATIBLE;
     RELAY_LOG_BASENAME = "relay_log_basename", Global, fixed, text(""), REPLICATION;
     RELAY_LOG_INDEX = "relay_log_index", Global, fixed, text(""), REPLICATION;
