@@ -10,9 +10,9 @@
 //! | `golden` | SQL scripts against a fresh server, compared with what MySQL answers |
 //! | `scenarios` | isolation scenarios of several sessions, at every isolation level |
 //! | `histories` | random histories at every isolation level, searched for anomalies |
-//! | `clients` | the client matrix against a fresh server: command lines, sysbench, mysqlslap, four connectors |
-//! | `crash` | kills a server under load again and again and checks it against a client-side ledger; then one that rolls back |
-//! | `rescue` | damaged data directories: started with force, dumped with `mariadb-dump`, restored in a new server |
+//! | `clients` | the client matrix against a fresh server: command lines, sysbench, four connectors |
+//! | `crash` | kills a server under load again and again and checks it against a ledger; then one that rolls back |
+//! | `rescue` | damaged data directories: started with force, dumped, restored in a new server |
 //! | `lab` | every experiment of `palisade-lab` in its short form, against a server that it starts |
 //! | `hostile` | mutated packets and statements: the server lives, answers others, and writes no report of a panic |
 //! | `bench` | the same load against several servers in turn; see [`mod@bench`] |

@@ -1,6 +1,6 @@
-//! What docs/recovery.md says step by step, done with these commands: a data directory is damaged, started with the
-//! lowest level of `innodb_force_recovery` that serves, dumped with `mariadb-dump`, and the dump is loaded into a new
-//! server.
+//! What docs/recovery.md says step by step, done with these commands: a data directory is damaged, started
+//! with the lowest level of `innodb_force_recovery` that serves, dumped with `mariadb-dump`, and the dump is
+//! loaded into a new server.
 //!
 //! | damaged | lowest level | what is in the dump |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | the directory of undo | 5 | all |
 //! | the redo log, after a crash | 6 | all but what was committed behind the damage |
 //!
-//! Below the level the server refuses to start, and says which level would do. At each level from 1 on changes are
-//! refused, from 4 on DDL is too.
+//! Below the level the server refuses to start, and says which level would do. At each level from 1 on
+//! changes are refused, from 4 on DDL is too.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -298,7 +298,8 @@ fn number_at(bytes: &[u8], at: usize) -> Result<u64, String> {
     number.ok_or_else(|| format!("no number at byte {at}"))
 }
 
-/// Flips a bit in the middle of what the log of a killed server has behind its checkpoint; see docs/format-log.md.
+/// Flips a bit in the middle of what the log of a killed server has behind its checkpoint; see
+/// docs/format-log.md.
 fn damage_log(data: &Path) -> Outcome {
     let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let checkpoint = read(&data.join("#log/checkpoint"))?;

@@ -203,8 +203,8 @@ impl<E> From<E> for Blocked<E> {
 /// The result of an operation that acquires before it applies; see [`Blocked`].
 pub type Attempt<T, E> = Result<T, Blocked<E>>;
 
-/// Calls `attempt` until it no longer asks to wait, parking the task in between. Where what it asks to wait for has
-/// happened ([`Blocked::yielding`]), the worker's other tasks have their turn.
+/// Calls `attempt` until it no longer asks to wait, parking the task in between. Where what it asks to wait
+/// for has happened ([`Blocked::yielding`]), the worker's other tasks have their turn.
 pub async fn retry<T, E>(mut attempt: impl FnMut() -> Attempt<T, E>) -> Result<T, E> {
     loop {
         match attempt() {

@@ -115,8 +115,8 @@ impl Monitors {
     }
 
     /// Does `operation` to the metrics that `pattern` names: a metric, a module (`module_log`), `all`, or a name
-    /// with wildcards. Gives why nothing was done to a metric that is named by itself, for the error log: as in
-    /// MySQL, of several there may be some that are as they are to be.
+    /// with wildcards. Gives why nothing was done to a metric that is named by itself, for the error log: as
+    /// in MySQL, of several there may be some that are as they are to be.
     pub fn apply(&self, operation: Operation, pattern: &str, now: i64) -> Result<Vec<String>, Unknown> {
         self.with(|monitors| {
             let knows = monitors.iter().any(|monitor| is_module_like(monitor.metric.module, pattern));

@@ -9,9 +9,9 @@
 //! latches header and map, extends the file, gets the pages their frames - and changes nothing, so that a full disk is an
 //! error at a time when an error is possible; [`Reservation::allocate`] and [`free`] then cannot fail.
 //!
-//! The maps are not believed blindly. A page that they call free and that holds something is another owner's: it is
-//! looked at before it is given out, which costs a read if it has been in use before and is not in memory. And a mark
-//! far behind the end of the file does not make the file grow.
+//! The maps are not believed blindly. A page that they call free and that holds something is another owner's:
+//! it is looked at before it is given out, which costs a read if it has been in use before and is not in
+//! memory. And a mark far behind the end of the file does not make the file grow.
 //!
 //! Where a page comes from, given a page that it should be near to:
 //! the rest of that page's extent; a wholly free extent; if scattered free pages make up an eighth of the space (and
@@ -45,8 +45,8 @@ pub const SPACE_VERSION: u32 = 1;
 /// The first growth is to so many pages: the header and what a table with one index needs, 64 KiB.
 const FIRST_PAGES: u32 = 4;
 
-/// A power cut takes pages from the end of a file that were allocated and never written, at most so many: the log speaks
-/// of all others.
+/// A power cut takes pages from the end of a file that were allocated and never written, at most so many: the
+/// log speaks of all others.
 const MOST_LOST_PAGES: u32 = 2 * EXTENT_PAGES;
 
 /// Scattered free pages that are worth using up in any space, however small: four indexes may each have an extent begun.
@@ -73,9 +73,9 @@ pub fn format_space(log: &Arc<Log>, space: &Space) -> Attempt<()> {
     Ok(())
 }
 
-/// Checks that an attached file is a space, and gives it the length back that its header speaks of: that may be lost in a
-/// crash. If more is missing than that explains, what is there can be read. Waits for: its header to be read, the file to
-/// be extended.
+/// Checks that an attached file is a space, and gives it the length back that its header speaks of: that may
+/// be lost in a crash. If more is missing than that explains, what is there can be read. Waits for: its
+/// header to be read, the file to be extended.
 pub fn open_space(space: &Space) -> Attempt<()> {
     let high_water = usage(space)?.high_water;
     match check_high_water(high_water, space) {
@@ -167,8 +167,8 @@ pub fn free_extents(space: &Space, kept: usize) -> Attempt<Vec<PageNo>> {
 }
 
 /// Gives the room of the extent that begins at `first` back to the disk, if it has been wholly free ever since [`free_extents`] named
-/// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the log. Waits for: its map
-/// to be read. Blocks: for the file system.
+/// it. Who would allocate from it meanwhile waits. See [`Space::give_back`] for what the caller knows of the
+/// log. Waits for: its map to be read. Blocks: for the file system.
 pub fn give_back_extent(space: &Space, first: PageNo) -> Attempt<()> {
     let (group, in_group) = locate(first);
     let map = shared_map(space, group)?;

@@ -19,7 +19,7 @@
 //!
 //! ```text
 //!  under the shared latch:  reserve the frame for writing, take its dirty mark, copy the page
-//!  then, without latch:     checksum ─► log durable up to the newest page LSN ─► each sink writes its part, durably
+//!  then, without latch:     checksum ─► log durable up to the newest page LSN ─► each sink writes its part
 //!  then:                    unregister the dirty marks from the log, give the frames back
 //! ```
 //!

@@ -8,7 +8,7 @@
 //! A batch is written to its lane, fsynced, and only then written in place and fsynced there; the lane is
 //! overwritten by the next batch only after that: a batch for which the disk was too full is written again
 //! before any other. A page write that the machine interrupted is therefore a torn page in place and a whole
-//! copy in a lane - or, if the copy is torn, a page in place that nobody had touched yet. Copies are sealed
+//! copy in a lane - or, if the copy is torn, a page in place that no write had touched yet. Copies are sealed
 //! pages and so name their page and prove that they are whole; the file needs no directory.
 //!
 //! # Repair

@@ -14,9 +14,9 @@
 //! A latch is held for microseconds and never across a wait (guards are `!Send`), so whoever finds it taken spins a
 //! little, then yields the processor to the holder.
 //!
-//! Threads that latch several pages do so in an order that rules deadlocks out, as long as pages say of each other what
-//! is true. A damaged page can lead two threads to each other's pages. So a thread that may hold other latches waits
-//! *patiently*: not for ever. It then gives back what it holds, and comes again.
+//! Threads that latch several pages do so in an order that rules deadlocks out, as long as pages say of each
+//! other what is true. A damaged page can lead two threads to each other's pages. So a thread that may hold
+//! other latches waits *patiently*: not for ever. It then gives back what it holds, and comes again.
 //!
 //! # Why it is right
 //!
@@ -110,8 +110,8 @@ fn patiently(done: impl Fn() -> bool) -> bool {
 }
 
 impl Latch {
-    /// The version to read under, once no other thread holds the latch exclusively; `None` if it is not worth it to
-    /// wait on.
+    /// The version to read under, once no other thread holds the latch exclusively; `None` if it is not worth
+    /// it to wait on.
     #[inline]
     pub(crate) fn optimistic(&self) -> Option<Version> {
         let word = self.0.load(Ordering::Acquire);
@@ -236,8 +236,8 @@ impl Latch {
         }
     }
 
-    /// From optimistic to exclusive, if nothing has changed since `version`; waits for shared holders to leave. False if
-    /// something has, or it is not worth it to wait on.
+    /// From optimistic to exclusive, if nothing has changed since `version`; waits for shared holders to
+    /// leave. False if something has, or it is not worth it to wait on.
     #[inline]
     pub(crate) fn upgrade_exclusive(&self, version: Version) -> bool {
         let mut backoff = Backoff::new();

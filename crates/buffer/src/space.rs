@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A file grows by room that is taken from the disk before anything is written, so that a full disk is told
-//! to whoever wants a page and not to who writes it back. Of a space that gives the room of unused pages back
-//! to the disk the same holds for taking them into use again ([`Space::ensure_backed`]).
+//! to the caller that wants a page and not to the cleaner. Of a space that gives the room of unused pages
+//! back to the disk the same holds for taking them into use again ([`Space::ensure_backed`]).
 //!
 //! # Why it is right
 //!
@@ -18,7 +18,7 @@
 //! enters the page table only under it, so a page is never read twice at once, never read while it is
 //! created, and never enters a detached space. Under `slow` only the latch of a page that is *not* in memory
 //! is taken: such a latch is held by others for a few instructions (they find no frame, or have just removed
-//! it) and never while they want `slow`, so that this cannot deadlock. Nobody waits for I/O under it.
+//! it) and never while they want `slow`, so that this cannot deadlock. No thread waits for I/O under it.
 //!
 //! A page's image on disk is current whenever the page is not in memory, because only clean pages leave
 //! ([`cleaner`](crate::cleaner)); a read that begins after the frame index was found empty therefore reads
@@ -138,8 +138,8 @@ fn ask(all: &mut HashMap<PageNo, Pending>, first: PageNo, now: Duration) -> Opti
     answer
 }
 
-/// The latch of a page is held for so long that its holder may want something that the caller holds: the caller is to
-/// give that back and to come again.
+/// The latch of a page is held for so long that its holder may want something that the caller holds: the
+/// caller is to give that back and to come again.
 #[cold]
 fn come_again() -> Blocked<Error> {
     Blocked::yielding()
@@ -288,9 +288,10 @@ impl Space {
         }
     }
 
-    /// As [`create`](Self::create), for a page that is said to be in no use: `None` if what it holds is not what
-    /// `is_unused` expects. Waits for: a free frame; the page to be read, if it may ever have been written. In a space that
-    /// gives room back to the disk what a page in no use holds says nothing: after a crash it may be of any time before.
+    /// As [`create`](Self::create), for a page that is said to be in no use: `None` if what it holds is not
+    /// what `is_unused` expects. Waits for: a free frame; the page to be read, if it may ever have been
+    /// written. In a space that gives room back to the disk what a page in no use holds says nothing: after a
+    /// crash it may be of any time before.
     pub fn create_unused(
         &self,
         page: PageNo,
@@ -315,8 +316,9 @@ impl Space {
             || self.has_empty.load(Ordering::Acquire) && self.slow.lock().empty.contains(&page)
     }
 
-    /// Of a page that cannot be had: whether it holds nothing that is whole. That is remembered, because such a page
-    /// does not stay in memory, and a caller that wants several would have them read by turns without end.
+    /// Of a page that cannot be had: whether it holds nothing that is whole. That is remembered, because such
+    /// a page does not stay in memory, and a caller that wants several would have them read by turns without
+    /// end.
     fn is_empty(&self, page: PageNo, blocked: Blocked<Error>) -> Attempt<bool, Error> {
         match blocked {
             Blocked::Error(Error::Corrupted {
@@ -367,8 +369,8 @@ impl Space {
         self.has_holes.store(true, Ordering::Relaxed);
     }
 
-    /// Nobody uses the pages from `first` on now: [`give_back`](Self::give_back) will only do something if
-    /// that stays so.
+    /// No session uses the pages from `first` on now: [`give_back`](Self::give_back) will only do something
+    /// if that stays so.
     pub fn note_unused(&self, first: PageNo) {
         self.slow.lock().backed.remove(&first);
     }
@@ -633,9 +635,9 @@ impl Space {
         event.complete();
     }
 
-    /// Takes a page out of memory again that was created and never written, or whose changes nobody must see;
-    /// the caller holds its exclusive latch. If it was dirty before, the log keeps that mark for ever: those
-    /// changes are only there now.
+    /// Takes a page out of memory again that was created and never written, or whose changes no reader must
+    /// see; the caller holds its exclusive latch. If it was dirty before, the log keeps that mark for ever:
+    /// those changes are only there now.
     #[cold]
     pub(crate) fn abandon(&self, entry: &Entry, frame: u32) {
         let frames = &self.core.frames;
@@ -689,8 +691,8 @@ impl Space {
         self.slow.lock().detached
     }
 
-    /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop: their
-    /// numbers are below what it gives.
+    /// From now on no page enters memory, and every access fails. Pages in memory are the caller's to drop:
+    /// their numbers are below what it gives.
     pub(crate) fn mark_detached(&self) -> u32 {
         let mut slow = self.slow.lock();
         slow.detached = true;

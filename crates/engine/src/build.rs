@@ -50,9 +50,9 @@ impl Engine {
         self.change_indexes(lock, name, def).await
     }
 
-    /// Replaces a definition, as [`alter_definition`](Self::alter_definition) does, and the secondary indexes with it:
-    /// those of `def` that have no number (`id` 0) are built, those that it has no more go. Errors as of
-    /// [`add_indexes`](Self::add_indexes).
+    /// Replaces a definition, as [`alter_definition`](Self::alter_definition) does, and the secondary indexes
+    /// with it: those of `def` that have no number (`id` 0) are built, those that it has no more go. Errors
+    /// as of [`add_indexes`](Self::add_indexes).
     pub async fn change_indexes(
         self: &Arc<Self>,
         lock: &ExclusiveLock,
@@ -85,7 +85,8 @@ impl Engine {
         .await
     }
 
-    /// Makes `def`, whose trees are there, the table's definition; `loose` are the trees that it does without. Blocks.
+    /// Makes `def`, whose trees are there, the table's definition; `loose` are the trees that it does
+    /// without. Blocks.
     fn exchange_indexes(
         self: &Arc<Self>,
         old: &Arc<Table>,

@@ -562,8 +562,8 @@ fn open_runtime(base: &Base, space: &Arc<Space>, def: &TableDef) -> Result<Runti
     Runtime::open(base.log.clone(), space.clone(), def.auto_increment)
 }
 
-/// Removes the files of tables whose creation did not, or whose dropping did commit. Only a crash leaves such files: if
-/// nothing was to be redone, it may be the dictionary that is wrong, and they are set aside.
+/// Removes the files of tables whose creation did not, or whose dropping did commit. Only a crash leaves such
+/// files: if nothing was to be redone, it may be the dictionary that is wrong, and they are set aside.
 fn remove_orphans(base: &Base, dictionary: &Dictionary, had_redo: bool) -> Result<(), Error> {
     let tables = dictionary.all_tables().map(|table| table.space);
     let owned: HashSet<_> = tables.chain([SYSTEM_SPACE, UNDO_SPACE]).collect();

@@ -5,8 +5,8 @@
 //! start:     ib_buffer_pool ─► thread: reads them, 64 at a time, while frames are free ─► ends
 //! ```
 //!
-//! The file is MySQL's: a line `space,page` for each page. Nothing depends on it. It is written without a sync,
-//! and one that is missing, cut off or of another life costs some reads and nothing else.
+//! The file is MySQL's: a line `space,page` for each page. Nothing depends on it. It is written without a
+//! sync, and one that is missing, cut off or of another life costs some reads and nothing else.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

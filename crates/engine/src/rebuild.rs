@@ -125,8 +125,8 @@ pub(crate) fn first_unused_id(tables: &[TableDef]) -> u64 {
     ids.max().map_or(FIRST_ID, |highest| highest.saturating_add(1))
 }
 
-/// The next id of a dictionary that was made again: numbers that were given to what is gone are not given again either,
-/// as far as undo may still name them.
+/// The next id of a dictionary that was made again: numbers that were given to what is gone are not given
+/// again either, as far as undo may still name them.
 fn next_id(tables: &[TableDef]) -> u64 {
     const GAP: u64 = 1 << 16;
     match tables.is_empty() {

@@ -83,8 +83,8 @@ pub(crate) struct ChainProgress {
 }
 
 /// Writes `row` to a chain, from where `progress` says. Gives what the leaf entry holds. Call again after waiting with the
-/// same `progress`. Waits for: pages, log credit, the file to be extended, and after every [`CHUNKS_AT_ONCE`] pages for
-/// nothing, so that others have their turn.
+/// same `progress`. Waits for: pages, log credit, the file to be extended, and after every [`CHUNKS_AT_ONCE`]
+/// pages for nothing, so that others have their turn.
 #[expect(
     clippy::indexing_slicing,
     clippy::expect_used,

@@ -225,8 +225,8 @@ impl Options {
         }
     }
 
-    /// Names, in one warning, the variables that were given another value than their default and change nothing
-    /// here.
+    /// Names, in one warning, the variables that were given another value than their default and change
+    /// nothing here.
     fn warn_of_no_effect(&mut self) {
         let mut names: Vec<&str> = (self.given.iter())
             .filter(|(id, _)| id.declaration().has_no_effect())
@@ -291,8 +291,8 @@ impl Options {
         })
     }
 
-    /// `log_bin`, whose value may be the name of the log's files. A server that was to have a binary log starts
-    /// without one, and says so: option files of all servers name it, and `@@log_bin` tells the truth.
+    /// `log_bin`, whose value may be the name of the log's files. A server that was to have a binary log
+    /// starts without one, and says so: option files of all servers name it, and `@@log_bin` tells the truth.
     fn stays_without_binary_log(&mut self, text: &str) -> bool {
         let is_off = sysvar::LOG_BIN
             .declaration()

@@ -414,7 +414,8 @@ fn the_parent_of_a_foreign_key_takes_the_privilege_references() {
     }
 }
 
-/// A statement about many accounts ends when it is killed, and one that waits for it as well; neither changes any.
+/// A statement about many accounts ends when it is killed, and one that waits for it as well; neither changes
+/// any.
 #[test]
 fn statements_about_many_accounts_are_killed_while_they_work_and_while_they_wait() {
     let server = TestServer::start(&[]);

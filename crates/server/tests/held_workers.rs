@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use client::process::Process;
 use client::{Answer, Client, TestServer, error, run};
 
-/// Values over long texts, computed for each row of `d.n`, whose number is `i`: a statement over all rows takes
-/// minutes, and is nearly always within one of them.
+/// Values over long texts, computed for each row of `d.n`, whose number is `i`: a statement over all rows
+/// takes minutes, and is nearly always within one of them.
 const LONG: &[(&str, &str)] = &[
     ("REGEXP", "REPEAT('a', 3000000 + i) REGEXP '(a|b)*c'"),
     ("JSON_SEARCH", "JSON_SEARCH(CONCAT('[', REPEAT('\"a\",', 400000), i, ']'), 'all', 'a')"),

@@ -253,7 +253,8 @@ impl Sql {
         })
     }
 
-    /// Fails if a constant of a statement that is not executed now [does not convert](crate::expr::beforehand).
+    /// Fails if a constant of a statement that is not executed now [does not
+    /// convert](crate::expr::beforehand).
     pub(crate) fn check_constants(
         &self,
         session: &mut Session,

@@ -138,8 +138,8 @@ fn an_entry_too_large_is_refused_and_the_largest_is_taken() {
     assert_eq!(store.get(&tree, &key).unwrap().len(), MAX_ENTRY - MAX_KEY);
 }
 
-/// Entries go in the order opposite to that in which they came, as in a rollback: while a leaf is emptied, the one
-/// before it is full.
+/// Entries go in the order opposite to that in which they came, as in a rollback: while a leaf is emptied,
+/// the one before it is full.
 #[test]
 fn a_leaf_that_is_emptied_beside_a_full_one_is_seldom_looked_at_and_goes_in_the_end() {
     let store = Store::in_memory(300);

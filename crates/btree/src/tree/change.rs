@@ -201,8 +201,8 @@ impl Tree {
         mtr.apply(position.leaf, PageOp::Remove { slot: position.slot as u16 });
     }
 
-    /// Whether [`shrink`](Tree::shrink) is due when the entry at a position has been removed: its leaf becomes
-    /// underfull, or markedly emptier than that, or empty.
+    /// Whether [`shrink`](Tree::shrink) is due when the entry at a position has been removed: its leaf
+    /// becomes underfull, or markedly emptier than that, or empty.
     pub fn is_due_to_shrink(&self, mtr: &Mtr<'_>, position: &Position<'_>) -> bool {
         let node = NodeView::new(mtr.page(position.leaf));
         let before = node.used();

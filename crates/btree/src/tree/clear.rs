@@ -5,8 +5,8 @@
 //! there. After every step what remains is a tree, except that the last leaf's sibling link leads to a page that is gone;
 //! so a crash costs nothing but that the work has to be gone on with.
 //!
-//! A page is freed only if it says that it belongs to the tree. One that cannot be read is left as it is, and is lost to
-//! the space: that a damaged node leads there does not make it the tree's.
+//! A page is freed only if it says that it belongs to the tree. One that cannot be read is left as it is, and
+//! is lost to the space: that a damaged node leads there does not make it the tree's.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
@@ -24,8 +24,8 @@ use crate::op::PageOp;
 const PAGES_PER_STEP: usize = 32;
 
 impl Tree {
-    /// Frees some pages of a tree that is not used any more. Whether there is more to do; when there is not, the root is an
-    /// empty leaf. Waits for: log credit, pages to be read.
+    /// Frees some pages of a tree that is not used any more. Whether there is more to do; when there is not,
+    /// the root is an empty leaf. Waits for: log credit, pages to be read.
     pub fn clear_some(&self) -> Attempt<bool> {
         let mut steps = Vec::new();
         let leaf = self.path(Seek::Last, &mut steps)?.page.id().page;

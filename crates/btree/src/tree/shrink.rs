@@ -7,10 +7,11 @@
 //!
 //! # When
 //!
-//! Asked for when a removal makes a leaf [`UNDERFULL`], then each time it is emptier by a sixteenth of that, and when its last
-//! entry goes; not for every removal. Where entries are removed in the order of their keys, as when a transaction that
-//! inserted them is rolled back, the leaf's neighbour is full until the leaf is all but empty: to latch and check three
-//! nodes only to find that out takes much longer than to remove an entry.
+//! Asked for when a removal makes a leaf [`UNDERFULL`], then each time it is emptier by a sixteenth of that,
+//! and when its last entry goes; not for every removal. Where entries are removed in the order of their keys,
+//! as when a transaction that inserted them is rolled back, the leaf's neighbour is full until the leaf is
+//! all but empty: to latch and check three nodes only to find that out takes much longer than to remove an
+//! entry.
 
 use palisade_base::{PageNo, codec};
 use palisade_buffer::Page;

@@ -1,8 +1,8 @@
 //! Searching a text for another (LOCATE, INSTR, POSITION).
 //!
-//! In a Unicode collation a text is found where the weights of what follows begin with its own, on each level,
-//! as in MySQL: never padded, and neither side cut at a character. In `utf8mb4_cs_0900_ai_ci`, where `ch` is a
-//! letter of its own between `h` and `i`:
+//! In a Unicode collation a text is found where the weights of what follows begin with its own, on each
+//! level, as in MySQL: never padded, and neither side cut at a character. In `utf8mb4_cs_0900_ai_ci`, where
+//! `ch` is a letter of its own between `h` and `i`:
 //!
 //! ```text
 //!  text   c    h    a         needle  c    not at 1: c has another weight than ch

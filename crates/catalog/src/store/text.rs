@@ -260,7 +260,7 @@ impl Store<'_> {
             json::JsonError::Syntax { reason, position } => {
                 StoreError { kind: StoreErrorKind::InvalidJson(position), value: reason.to_owned() }
             }
-            // nobody is told of one that was stopped
+            // no caller is told of one that was stopped
             json::JsonError::TooDeep | json::JsonError::Stopped => {
                 StoreError::new(StoreErrorKind::JsonTooDeep)
             }

@@ -5,13 +5,14 @@
 //! row k: (writer 7, roll pointer p)             T's change is lost
 //! ```
 //!
-//! A version has a name, its writer and its roll pointer, that no other one ever has. As long as the record of a change is
-//! kept - the transaction has committed, or is in flight, and has not been purged - the row cannot have the name that it had
-//! before: a later change gives it another one, and what takes a change back takes the record out of its transaction's list.
-//! So this says nothing wrong. Rows without a writer, which a rebuild of their table has written, have no name of their own.
+//! A version has a name, its writer and its roll pointer, that no other one ever has. As long as the record
+//! of a change is kept - the transaction has committed, or is in flight, and has not been purged - the row
+//! cannot have the name that it had before: a later change gives it another one, and what takes a change back
+//! takes the record out of its transaction's list. So this says nothing wrong. Rows without a writer, which a
+//! rebuild of their table has written, have no name of their own.
 //!
-//! Each row is looked up in its tree. Without `deep` only so many are, so that a long history does not make the check as
-//! slow as the rows lie apart.
+//! Each row is looked up in its tree. Without `deep` only so many are, so that a long history does not make
+//! the check as slow as the rows lie apart.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ impl StaleRows {
         StaleRows { left: if deep { u64::MAX } else { MOST_ROWS }, found: BTreeMap::new() }
     }
 
-    /// Looks whether the row at `key` is still the version `before`, which a transaction has changed. What cannot be read
-    /// is for the check of the table to say. Blocks.
+    /// Looks whether the row at `key` is still the version `before`, which a transaction has changed. What
+    /// cannot be read is for the check of the table to say. Blocks.
     pub(super) fn look(&mut self, engine: &Arc<Engine>, index: u64, key: &[u8], before: Stamp) {
         if self.left == 0 || before.writer == TrxId::NONE {
             return;

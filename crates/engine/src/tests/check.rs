@@ -454,8 +454,8 @@ fn stale_leaves(now: &Files, before: &Files) -> Vec<Files> {
     damaged.collect()
 }
 
-/// Old pages of rows of which no index says anything else. As long as undo has the changes they are found; then nothing
-/// in the directory contradicts them.
+/// Old pages of rows of which no index says anything else. As long as undo has the changes they are found;
+/// then nothing in the directory contradicts them.
 #[test]
 fn old_rows_are_found_as_long_as_undo_knows_of_their_changes() {
     let (fs, _) = filled();

@@ -171,8 +171,8 @@ fn an_idle_log_gets_one_witness_and_is_then_left_alone() {
     log.shutdown().unwrap();
 }
 
-/// Numbers that are wrong under right checksums: memory for a mini-transaction is not taken on its word, and positions
-/// that no log has are no record.
+/// Numbers that are wrong under right checksums: memory for a mini-transaction is not taken on its word, and
+/// positions that no log has are no record.
 #[test]
 fn lengths_and_positions_that_cannot_be_are_corruption() {
     let fs = Arc::new(FaultFileSystem::new(1));

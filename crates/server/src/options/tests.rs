@@ -174,7 +174,8 @@ fn the_document_of_variables_is_up_to_date() {
     assert!(written == document, "run this test with UPDATE_EXPECT=1 to write {} again", path.display());
 }
 
-/// The settings of option files for a benchmark of old: what is gone is named in warnings, what is left holds.
+/// The settings of option files for a benchmark of old: what is gone is named in warnings, what is left
+/// holds.
 #[test]
 fn an_option_file_that_has_grown_for_years_starts_the_server() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/options/grown.cnf");

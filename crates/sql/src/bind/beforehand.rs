@@ -1,5 +1,5 @@
-//! Which constants beside dates and times are [converted before the first row](crate::expr::beforehand), and how texts
-//! beside dates are read.
+//! Which constants beside dates and times are [converted before the first row](crate::expr::beforehand), and
+//! how texts beside dates are read.
 
 use palisade_catalog::temporal::TemporalMode;
 use palisade_catalog::{SqlType, Value};
@@ -89,7 +89,8 @@ impl Binder<'_> {
         }
     }
 
-    /// A text that is compared with a date alone: a constant must be one, and is converted before the first row.
+    /// A text that is compared with a date alone: a constant must be one, and is converted before the first
+    /// row.
     pub(super) fn text_beside_one_date(&mut self, expr: &mut Expr, with: &Expr) {
         let Some(beside) = beside(with).filter(|beside| !matches!(beside.ty, SqlType::Time { .. })) else {
             return;
@@ -100,8 +101,8 @@ impl Binder<'_> {
         read_as_date(expr, beside, unfit);
     }
 
-    /// The constants of a list in which a date or time is looked for: they are converted before the first row, and one
-    /// that is none is the zero date or midnight.
+    /// The constants of a list in which a date or time is looked for: they are converted before the first
+    /// row, and one that is none is the zero date or midnight.
     pub(super) fn list_beside_date(&mut self, list: &mut [Expr], with: &Expr) {
         let Some(beside) = beside(with).filter(|_| list.iter().all(|item| self.is_known(item))) else {
             return list.iter_mut().for_each(|item| text_beside_date(item, with));

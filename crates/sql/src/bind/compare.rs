@@ -104,7 +104,8 @@ impl Binder<'_> {
         Ok(domain == Domain::DateTime)
     }
 
-    /// As [`compare`](Self::compare), for the parts of rows of which the order is asked: none is read as a column's type.
+    /// As [`compare`](Self::compare), for the parts of rows of which the order is asked: none is read as a
+    /// column's type.
     pub(super) fn compare_in_row(
         &mut self,
         comparison: Comparison,

@@ -103,8 +103,9 @@ pub struct Scope {
     pub group: Vec<Expr>,
     /// The aliases of those of its expressions that are select items.
     pub group_aliases: Vec<Option<String>>,
-    /// With ROLLUP, and without DISTINCT: the expression of GROUP BY that each select item is, by its position
-    /// there. Of two equal items with names of their own each is NULL where its own expression is summed up.
+    /// With ROLLUP, and without DISTINCT: the expression of GROUP BY that each select item is, by its
+    /// position there. Of two equal items with names of their own each is NULL where its own expression is
+    /// summed up.
     pub item_groups: Vec<Option<usize>>,
     /// How many expressions GROUP BY has: as many columns of the groups' slot come before the aggregates.
     pub group_width: usize,

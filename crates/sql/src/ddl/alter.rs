@@ -4,9 +4,9 @@
 //! crash-atomic step: a change of the definition alone, new or dropped secondary indexes, a new name, or a rebuild
 //! of the table.
 //!
-//! What a statement changes or drops it calls by the names from before it, in whatever order it says so. Hence the order
-//! here: what is dropped of constraints and indexes, the columns (module `columns`), the names of indexes, and then what is
-//! added.
+//! What a statement changes or drops it calls by the names from before it, in whatever order it says so.
+//! Hence the order here: what is dropped of constraints and indexes, the columns (module `columns`), the
+//! names of indexes, and then what is added.
 
 mod columns;
 pub mod online;
@@ -467,8 +467,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Implicit indexes of foreign keys have been taken out of the definition for the index that is its last. One of the
-    /// same columns stays as what it is, under the new name: whether there is one.
+    /// Implicit indexes of foreign keys have been taken out of the definition for the index that is its last.
+    /// One of the same columns stays as what it is, under the new name: whether there is one.
     fn give_way(&mut self, replaced: Vec<Index>) -> bool {
         let mut kept = false;
         for index in replaced {
@@ -533,8 +533,8 @@ impl Draft {
         true
     }
 
-    /// The table's character set and collation, which columns that are defined in the statement inherit wherever it
-    /// says so.
+    /// The table's character set and collation, which columns that are defined in the statement inherit
+    /// wherever it says so.
     fn set_collation(&mut self, statement: &AlterTable) -> SqlResult<()> {
         for action in &statement.actions {
             match action {

@@ -11,8 +11,8 @@ pub fn adds_members(old: &SqlType, new: &SqlType) -> bool {
     are_members && old != new && old.collation() == new.collation() && keeps_bytes(old, new, true)
 }
 
-/// Whether values of type `old` are values of type `new` as they are, byte by byte, for MySQL, which asks whether the order
-/// that a collation gives them matters to an index, too.
+/// Whether values of type `old` are values of type `new` as they are, byte by byte, for MySQL, which asks
+/// whether the order that a collation gives them matters to an index, too.
 pub fn keeps_bytes(old: &SqlType, new: &SqlType, indexed: bool) -> bool {
     let sorts_alike =
         |from: CollationId, to: CollationId| from == to || !indexed && from.get().charset == to.get().charset;

@@ -322,8 +322,8 @@ pub fn columns_read(expression: &str) -> SqlResult<Vec<String>> {
     Ok(columns)
 }
 
-/// 3959, 3108 or 3766 if an expression of the definition reads the column at `place`, which is dropped or renamed. Checks
-/// about nothing else go with a dropped column.
+/// 3959, 3108 or 3766 if an expression of the definition reads the column at `place`, which is dropped or
+/// renamed. Checks about nothing else go with a dropped column.
 pub fn release_column(def: &mut TableDef, place: usize, dropped: bool) -> SqlResult<()> {
     let name = def.columns.at(place)?.name.clone();
     let reads = |read: &String| read.eq_ignore_ascii_case(&name);

@@ -25,8 +25,8 @@ pub enum NeededIndex {
     Made(Vec<Index>),
 }
 
-/// Adds a foreign key to `def`, whose columns are complete, and the index it needs. `leaving` are the names of foreign
-/// keys that the same statement drops: they are taken until it ends.
+/// Adds a foreign key to `def`, whose columns are complete, and the index it needs. `leaving` are the names
+/// of foreign keys that the same statement drops: they are taken until it ends.
 pub fn add(
     definer: &mut Definer<'_>,
     def: &mut TableDef,

@@ -118,7 +118,8 @@ pub fn define(
     Ok(def)
 }
 
-/// The column by which full-text indexes number rows is called so and is as they need it, whether there are any or not:
+/// The column by which full-text indexes number rows is called so and is as they need it, whether there are
+/// any or not:
 /// 1166. MySQL asks where a table is made, by CREATE TABLE or to copy rows into it.
 pub fn check_document_id(def: &TableDef) -> SqlResult<()> {
     const NAME: &str = "FTS_DOC_ID";
@@ -348,8 +349,8 @@ pub fn add_index(
     Ok(replaced)
 }
 
-/// 1071 if an index over `parts` would be too long. Without strict mode that is a warning about a part of an index that is
-/// not unique, of which it takes as much as there is room for.
+/// 1071 if an index over `parts` would be too long. Without strict mode that is a warning about a part of an
+/// index that is not unique, of which it takes as much as there is room for.
 pub fn fit_key_length(
     definer: &mut Definer<'_>,
     def: &TableDef,

@@ -1,7 +1,7 @@
 //! Constants that are compared with dates and times, converted before the first row.
 //!
-//! MySQL converts such a constant once, when it resolves the statement. What does not convert is then said once,
-//! whatever the rows, and a text that is no date ends the statement even where there is no row at all:
+//! MySQL converts such a constant once, when it resolves the statement. What does not convert is then said
+//! once, whatever the rows, and a text that is no date ends the statement even where there is no row at all:
 //!
 //! | constant | beside | what is said | then |
 //! |---|---|---|---|
@@ -12,8 +12,8 @@
 //!
 //! In a strict statement that changes data 1292 is the error that ends it.
 //!
-//! The binder collects these constants in the [`Plan`](crate::plan::Plan), and each execution converts them first. The
-//! expressions in the plan convert them again, silently, for each row.
+//! The binder collects these constants in the [`Plan`](crate::plan::Plan), and each execution converts them
+//! first. The expressions in the plan convert them again, silently, for each row.
 
 use std::sync::Arc;
 
@@ -186,8 +186,8 @@ impl Context<'_> {
         })
     }
 
-    /// 1292 of a value that is compared with a date or time and is none: an error while a strict statement changes
-    /// data, else a warning.
+    /// 1292 of a value that is compared with a date or time and is none: an error while a strict statement
+    /// changes data, else a warning.
     pub fn unfit(&mut self, text: &[u8], ty: &SqlType, beside: &Beside) -> SqlResult<()> {
         let (name, text) = (beside.lower_name(), shown(text, ty));
         match &beside.column {

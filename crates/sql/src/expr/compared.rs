@@ -25,7 +25,8 @@ impl Context<'_> {
         unfit: Unfit,
     ) -> SqlResult<Option<DateTime>> {
         let parsed = DateTime::parse(text, self.reading_mode());
-        // A constant of the statement's text has the same node as a value for `?`, which comes too late for an error.
+        // A constant of the statement's text has the same node as a value for `?`, which comes too late for
+        // an error.
         let is_parameter =
             matches!(operand.node, Node::Parameter(_)) && !self.session.constants_are_parameters;
         let is_whole = parsed.is_some_and(|(parsed, _)| !parsed.truncated);

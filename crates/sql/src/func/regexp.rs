@@ -4,11 +4,11 @@
 //! patterns for it. It has no look-around and no back-references inside a pattern; such patterns are refused
 //! (1235) rather than misread.
 //!
-//! A search takes at most as many steps as the program has instructions and the text has bytes, multiplied, so
-//! that is what is bounded beforehand, by `regexp_time_limit` (3699). The bound is far above ICU's, which
-//! backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. One that may take more than some milliseconds
-//! is done by `walk`, and can be interrupted; what groups match is found by the `regex` crate once it is known
-//! where the match is. Between two matches of one call the flags are looked at.
+//! A search takes at most as many steps as the program has instructions and the text has bytes, multiplied,
+//! so that is what is bounded beforehand, by `regexp_time_limit` (3699). The bound is far above ICU's, which
+//! backtracks: `REPEAT('a', 3000) REGEXP '(a|b)*c'` is 3699 there. One that may take more than some
+//! milliseconds is done by `walk`, and can be interrupted; what groups match is found by the `regex` crate
+//! once it is known where the match is. Between two matches of one call the flags are looked at.
 
 mod pattern;
 mod walk;

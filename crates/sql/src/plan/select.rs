@@ -351,8 +351,8 @@ impl Binder<'_> {
         Ok(group)
     }
 
-    /// Notes which select items the expressions of GROUP BY are: by position, by name, or as equal ones. A name
-    /// that is also the alias of another expression means no item.
+    /// Notes which select items the expressions of GROUP BY are: by position, by name, or as equal ones. A
+    /// name that is also the alias of another expression means no item.
     fn note_group_items(&mut self, items: &[ast::OrderItem]) {
         let slot = self.scope().group_slot.unwrap_or_else(|| self.new_slot());
         let scope = self.scope();

@@ -44,8 +44,8 @@ pub struct UndoReport {
 /// taken back.
 pub type OnChain<'a> = dyn FnMut(SpaceId, PageNo) + 'a;
 
-/// What a visitor of changes is told of a row that a transaction changed which has committed, or is in flight: the index,
-/// the key, and the version before.
+/// What a visitor of changes is told of a row that a transaction changed which has committed, or is in
+/// flight: the index, the key, and the version before.
 pub type OnChange<'a> = dyn FnMut(u64, &[u8], Stamp) + 'a;
 
 /// A segment, as the directory has it.
@@ -57,9 +57,9 @@ struct SegmentEntry {
     purged: UndoPtr,
 }
 
-/// Checks the undo space, and calls `on_chain` for every overflow chain that a record speaks of, and `on_change` for every
-/// row that has an older version, without a latch. `on_pages` is told how far it is, and may end it. Blocks. An error means
-/// something else than damage.
+/// Checks the undo space, and calls `on_chain` for every overflow chain that a record speaks of, and
+/// `on_change` for every row that has an older version, without a latch. `on_pages` is told how far it is,
+/// and may end it. Blocks. An error means something else than damage.
 pub fn verify_undo(
     space: &Space,
     on_chain: &mut OnChain<'_>,

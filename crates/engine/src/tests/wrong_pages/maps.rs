@@ -1,5 +1,6 @@
-//! Headers and extent maps that are wrong, of a file whose other pages are as they were: what was in the tables stays
-//! there, and what is committed stays committed. A page that two owners have would lose rows of one of them.
+//! Headers and extent maps that are wrong, of a file whose other pages are as they were: what was in the
+//! tables stays there, and what is committed stays committed. A page that two owners have would lose rows of
+//! one of them.
 
 use std::collections::BTreeMap;
 
@@ -175,7 +176,8 @@ fn a_wrong_map_harms_no_row() {
     assert!(failed.is_empty(), "rounds that panicked: {failed:?}");
 }
 
-/// One thread holds a leaf and wants the header; another has the header and is given that leaf as a free page.
+/// One thread holds a leaf and wants the header; another has the header and is given that leaf as a free
+/// page.
 #[test]
 fn threads_that_a_wrong_map_leads_to_each_others_pages_come_to_an_end() {
     let mut damaged = directory(false);

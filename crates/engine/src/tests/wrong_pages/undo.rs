@@ -1,5 +1,5 @@
-//! Flipped bits in undo pages, the directory of segments and the roots of tables, while purge and the rollback of what was
-//! in flight run; and links of the history that are wrong.
+//! Flipped bits in undo pages, the directory of segments and the roots of tables, while purge and the
+//! rollback of what was in flight run; and links of the history that are wrong.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,8 +1,8 @@
 //! The columns of an ALTER TABLE.
 //!
-//! What a statement does with columns that are there, it calls them by the names they had before it, each of them once; so
-//! names can be swapped: `CHANGE a b INT, CHANGE b a INT`. Where a column goes (AFTER) is said in new names, and the
-//! moves and additions happen one after the other:
+//! What a statement does with columns that are there, it calls them by the names they had before it, each of
+//! them once; so names can be swapped: `CHANGE a b INT, CHANGE b a INT`. Where a column goes (AFTER) is said
+//! in new names, and the moves and additions happen one after the other:
 //!
 //! 1. every action finds its column among the old ones (1054, 1091);
 //! 2. columns are dropped, and defined anew where they are;
@@ -94,8 +94,9 @@ fn resolve<'a>(old: &TableDef, statement: &'a AlterTable) -> SqlResult<Resolved<
 }
 
 impl Draft {
-    /// Does with the columns what the statement says; `old` is the table as it was, of which the draft has lost what is
-    /// dropped of constraints and indexes. Gives what the new definitions ask for besides, by the number of the action.
+    /// Does with the columns what the statement says; `old` is the table as it was, of which the draft has
+    /// lost what is dropped of constraints and indexes. Gives what the new definitions ask for besides, by
+    /// the number of the action.
     pub(super) fn redefine_columns(
         &mut self,
         definer: &mut Definer<'_>,

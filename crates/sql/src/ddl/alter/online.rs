@@ -1,9 +1,10 @@
 //! ALGORITHM and LOCK of ALTER TABLE: whether MySQL could do so what the statement asks for.
 //!
-//! This engine has ways of its own to a new definition, all of them under an exclusive lock. A client that writes
-//! `ALGORITHM=INSTANT` wants the statement refused rather than the table rebuilt, and what it may count on is what InnoDB
-//! does: so the judgement is about InnoDB's ways, by what the statement changes. [`Effects`] collects that while the
-//! actions are read, [`Request::judge`] compares it with what was asked for.
+//! This engine has ways of its own to a new definition, all of them under an exclusive lock. A client that
+//! writes `ALGORITHM=INSTANT` wants the statement refused rather than the table rebuilt, and what it may
+//! count on is what InnoDB does: so the judgement is about InnoDB's ways, by what the statement changes.
+//! [`Effects`] collects that while the actions are read, [`Request::judge`] compares it with what was asked
+//! for.
 
 use palisade_base::error_catalogue::{
     ER_ALTER_OPERATION_NOT_SUPPORTED, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
@@ -165,7 +166,8 @@ impl Effects {
         self.note(if is_virtual { Effort::Copied(Reason::Virtual) } else { Effort::Inplace });
     }
 
-    /// Whether columns that are virtual come or go together with others: InnoDB does both in its instant way only.
+    /// Whether columns that are virtual come or go together with others: InnoDB does both in its instant way
+    /// only.
     fn virtual_with_others(&self) -> bool {
         (self.virtual_added || self.virtual_dropped) && (self.column_added || self.column_dropped)
     }
@@ -204,8 +206,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// ALGORITHM and LOCK of a statement; of several the last one counts. 1221 if they do not go together, or if there is
-    /// nothing to validate.
+    /// ALGORITHM and LOCK of a statement; of several the last one counts. 1221 if they do not go together, or
+    /// if there is nothing to validate.
     pub fn of(statement: &AlterTable) -> SqlResult<Request> {
         let mut request = Request { algorithm: Algorithm::Default, lock: Lock::Default };
         for action in &statement.actions {

@@ -1,8 +1,8 @@
 //! Searches that can be interrupted.
 //!
-//! The `regex` crate searches a text from one end to the other, and nothing can be asked meanwhile. Where that may
-//! take long the same automaton is driven from here, byte by byte: the lazy DFA of `regex-automata`, which the
-//! `regex` crate uses itself.
+//! The `regex` crate searches a text from one end to the other, and nothing can be asked meanwhile. Where
+//! that may take long the same automaton is driven from here, byte by byte: the lazy DFA of `regex-automata`,
+//! which the `regex` crate uses itself.
 //!
 //! ```text
 //!  text   ├─ part ─┼─ part ─┼─ part ─┤      before each part: killed, or to give way?
@@ -13,8 +13,8 @@
 //! A part is as long as takes about a million steps at worst: a step for each byte and instruction, when each
 //! byte leads to a state that has not been seen before.
 //!
-//! It gives up where a Unicode word boundary meets a character that is not ASCII; the caller searches with the
-//! `regex` crate then.
+//! It gives up where a Unicode word boundary meets a character that is not ASCII; the caller searches with
+//! the `regex` crate then.
 
 use std::ops::Range;
 

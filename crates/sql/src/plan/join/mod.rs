@@ -1,21 +1,22 @@
 //! The order of joins, and how each is done.
 //!
-//! Inner joins are ordered greedily: next comes the table that costs least given those already joined. A table that
-//! can be reached by an index from what is joined so far becomes the inner side of a nested loop; else, where there is
-//! an equality, a hash join. Outer joins stay where they are, unless a condition makes them inner ones.
+//! Inner joins are ordered greedily: next comes the table that costs least given those already joined. A
+//! table that can be reached by an index from what is joined so far becomes the inner side of a nested loop;
+//! else, where there is an equality, a hash join. Outer joins stay where they are, unless a condition makes
+//! them inner ones.
 //!
 //! # Each part is planned once
 //!
-//! A part of the tree is weighed in many places: alone and under what is joined so far, as the first of an inner
-//! join and as the next one. If it has an outer join whose right side has one, and so on, the ways to arrive at
-//! the innermost multiply. But what comes out depends on three things alone: the part, the conditions that are
-//! known of its rows, and which tables that *these conditions* read are in place. So that is what planned parts
-//! are remembered by:
+//! A part of the tree is weighed in many places: alone and under what is joined so far, as the first of an
+//! inner join and as the next one. If it has an outer join whose right side has one, and so on, the ways to
+//! arrive at the innermost multiply. But what comes out depends on three things alone: the part, the
+//! conditions that are known of its rows, and which tables that *these conditions* read are in place. So that
+//! is what planned parts are remembered by:
 //!
 //! ```text
 //! t0 LEFT JOIN (t1 LEFT JOIN (t2 LEFT JOIN (t3 ...) ON t3.a = t2.a) ON t2.a = t1.a) ON t1.a = t0.a
 //!
-//!  (t2 ...) as inner side of a loop over t1:   conditions {t2.a = t1.a}, in place {t1}     however t0 is joined
+//!  (t2 ...) as inner side of a loop over t1:   conditions {t2.a = t1.a}, in place {t1}    however t0 is
 //!  (t2 ...) alone, to be hashed:               conditions {},            in place {}
 //! ```
 //!
@@ -225,8 +226,8 @@ impl<'t> Planning<'_, '_, 't> {
         planned.filtered(pool)
     }
 
-    /// Which part comes first: the one with the fewest rows, or the one that gives the wanted order at no extra
-    /// cost.
+    /// Which part comes first: the one with the fewest rows, or the one that gives the wanted order at no
+    /// extra cost.
     fn first_of(&self, parts: &[(&'t JoinTree, TableSet)], pool: &Pool, bound: TableSet) -> usize {
         let (mut first, mut best) = (0, f64::INFINITY);
         for (position, (child, tables)) in parts.iter().enumerate() {

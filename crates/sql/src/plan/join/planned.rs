@@ -1,7 +1,8 @@
 //! What the planner of joins works with: sets of tables, conditions, and parts of a join that are planned.
 //!
-//! A part that is planned is a tree of shared [`Shape`]s, because one and the same part may be weighed in many
-//! places. Operators, which own their expressions, are made of it once, at the end ([`Planned::operator`]).
+//! A part that is planned is a tree of shared [`Shape`]s, because one and the same part may be weighed in
+//! many places. Operators, which own their expressions, are made of it once, at the end
+//! ([`Planned::operator`]).
 
 use std::rc::Rc;
 
@@ -95,7 +96,8 @@ impl Equality {
 }
 
 impl Conjunct {
-    /// The equality that it is between `left` and `right`; `bound` are tables whose rows are in place already.
+    /// The equality that it is between `left` and `right`; `bound` are tables whose rows are in place
+    /// already.
     pub(super) fn equality(
         self: &Rc<Self>,
         left: TableSet,
