@@ -19,7 +19,7 @@
 //!
 //! ```text
 //!  under the shared latch:  reserve the frame for writing, take its dirty mark, copy the page
-//!  then, without latch:     checksum ─► log durable up to the newest page LSN ─► each sink writes its part
+//!  then, without latch:     checksum, compression ─► log durable up to the newest page LSN ─► each sink writes its part
 //!  then:                    unregister the dirty marks from the log, give the frames back
 //! ```
 //!
@@ -201,7 +201,7 @@ impl Cleaner {
         if self.writing.is_empty() {
             return Ok(before);
         }
-        self.batch.seal();
+        self.batch.seal(core.tuning.compression_level());
         if let Err(error) = core.log.flush_blocking(self.batch.newest_lsn()) {
             return Err(core.stop(&format!("the log is not durable: {error}")));
         }
@@ -306,6 +306,9 @@ fn copy_page(core: &Core, batch: &mut Batch, space: &Space, id: PageId, frame: u
                 std::slice::from_raw_parts(core.frames.memory.frame(frame).as_ptr(), crate::page::PAGE_SIZE)
             };
             batch.push(id, space.file(), page);
+            if let Some(packing) = space.packing() {
+                batch.pack_last(packing);
+            }
         } else {
             let discarded = core.frames.end_write(frame);
             debug_assert!(!discarded, "a space is not detached under a shared latch of its page");

@@ -195,7 +195,7 @@ mod tests {
                 batch.push(id(page), &file, &sealed(page, lsn));
             }
             batch.end_part(sink.clone());
-            batch.seal();
+            batch.seal(6);
             assert_eq!(batch.write_part(lane, &mut queue).unwrap(), Some(0));
             assert_eq!(batch.write_part(lane, &mut queue).unwrap(), None);
         }

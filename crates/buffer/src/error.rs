@@ -25,6 +25,9 @@ pub enum Corruption {
     /// The bytes are all zero: allocated, never written.
     #[error("is all zeros")]
     Zeroed,
+    /// The checksum is right and what is stored cannot be decoded to a page: see [`stored`](crate::stored).
+    #[error("is stored in a form that makes no sense: {0}")]
+    Encoding(&'static str),
     /// The checksum is right and the content cannot be: see [`BufferConfig::check`](crate::BufferConfig).
     #[error("makes no sense: {0}")]
     Content(&'static str),

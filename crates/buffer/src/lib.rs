@@ -3,6 +3,8 @@
 //! | module | its story |
 //! |---|---|
 //! | [`page`] | what a page is, its checksum, and [`PageRead`], the way a search reads one |
+//! | [`stored`] | the form in which a page is stored: as it is, or compressed |
+//! | [`packing`] | which pages are compressed, and the holes that are left by them |
 //! | `latch` | the latch: one word, three modes |
 //! | `table`, [`space`] | from page number to page by arithmetic; misses, creation, growth of the file |
 //! | [`guard`] | pages under latches |
@@ -28,6 +30,7 @@ mod latch;
 mod memory;
 pub mod metrics;
 mod pacing;
+pub mod packing;
 pub mod page;
 pub mod pool;
 #[cfg(all(test, not(loom)))]
@@ -36,6 +39,7 @@ mod racy;
 mod requests;
 pub mod sink;
 pub mod space;
+pub mod stored;
 mod sync;
 mod table;
 mod warm;
@@ -45,8 +49,10 @@ pub use doublewrite::Doublewrite;
 pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
 pub use pacing::IoCapacity;
+pub use packing::Packing;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
 pub use sink::{Off, PageSink, Repaired};
 pub use space::Space;
+pub use stored::Codec;
 pub use warm::Loaded;

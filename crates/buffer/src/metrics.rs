@@ -56,6 +56,20 @@ palisade_base::metrics! {
     pub static DBLWR_WRITES: Counter = "innodb_dblwr_writes", "server", "Number of doublewrite operations", "Innodb_dblwr_writes";
     /// Pages written through the doublewrite file.
     pub static DBLWR_PAGES_WRITTEN: Counter = "innodb_dblwr_pages_written", "server", "Number of pages written for doublewrite operations", "Innodb_dblwr_pages_written";
+    /// Pages written compressed.
+    pub static PAGES_COMPRESSED: Counter = "compress_pages_page_compressed", "compression", "Number of pages compressed by page compression", "Innodb_num_pages_page_compressed";
+    /// Compressed pages read.
+    pub static PAGES_DECOMPRESSED: Counter = "compress_pages_page_decompressed", "compression", "Number of pages decompressed by page compression", "Innodb_num_pages_page_decompressed";
+    /// Bytes that the written pages are smaller.
+    pub static PAGE_COMPRESSION_SAVED: Counter = "compress_saved", "compression", "Number of bytes saved by page compression", "Innodb_page_compression_saved";
+    /// Attempts that did not save a block.
+    pub static PAGE_COMPRESSION_FAILED: Counter = "compress_pages_page_compression_error", "compression", "Number of pages that page compression did not make smaller", "Innodb_num_pages_page_compression_error";
+    /// Pages of compressed tables stored as they are without an attempt.
+    pub static PAGE_COMPRESSION_SKIPPED: Counter = "compress_pages_skipped", "compression", "Number of pages that were not compressed because those before them did not become smaller";
+    /// Holes punched behind compressed pages.
+    pub static PAGE_HOLES_PUNCHED: Counter = "compress_holes_punched", "compression", "Number of holes punched behind compressed pages";
+    /// Holes that the file system did not punch.
+    pub static PAGE_PUNCH_FAILED: Counter = "compress_punch_errors", "compression", "Number of holes that could not be punched behind compressed pages";
     /// Where the log is hurried.
     pub static LOG_MAX_MODIFIED_AGE_ASYNC: Gauge = "log_max_modified_age_async", "log", "Maximum LSN difference; when exceeded, start asynchronous preflush: dirty pages leave twice as fast as the log grows";
     /// Where it is urgent.

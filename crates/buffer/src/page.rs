@@ -8,7 +8,8 @@
 //!
 //! Little-endian. The checksum is the CRC-32C of bytes 4..16384 and so covers the page's id: a page written to the
 //! wrong place is told from a good one even though every byte of it is intact. It is computed when a copy of the page
-//! leaves for disk ([`seal`]) and checked when one comes back ([`verify`]); in memory it is stale.
+//! leaves for disk ([`seal`]) and checked when one comes back ([`verify`]); in memory it is stale. On disk a page may be
+//! compressed ([`stored`]): the reserved bytes then say how.
 //!
 //! [`PageRead`] is what a search needs of a page. It is implemented by [`Page`] - bytes under a shared or exclusive
 //! latch - and by [`OptimisticPage`](crate::OptimisticPage), whose bytes may change under the reader. A search written
@@ -22,6 +23,7 @@ use palisade_base::checksum::crc32c;
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
 
 use crate::error::Corruption;
+use crate::stored;
 
 /// Bytes in a page.
 pub const PAGE_SIZE: usize = 16384;
@@ -218,14 +220,27 @@ impl PageRead for Page {
 /// Makes a private copy of page `id` ready for disk: computes its checksum, which covers the id. `bytes` is one page.
 pub fn seal(id: PageId, bytes: &mut [u8]) {
     assert_eq!(stored_id(bytes), id, "a page must carry its own id when it leaves for disk");
+    assert_eq!(bytes.len(), PAGE_SIZE, "a checksum covers exactly one page");
+    seal_stored(bytes);
+}
+
+/// The same for a page's [stored form](stored).
+pub(crate) fn seal_stored(bytes: &mut [u8]) {
     let checksum = checksum(bytes);
     bytes[CHECKSUM..CHECKSUM + 4].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Whether `bytes`, read from where page `id` lives, are that page, whole. `bytes` is one page.
+/// Whether the checksum of a page that is stored as it is is right.
+pub(crate) fn has_own_checksum(bytes: &[u8]) -> bool {
+    stored_checksum(bytes) == checksum(bytes)
+}
+
+/// Whether `bytes`, read from where page `id` lives, are that page, whole, in whatever [form](stored) it is
+/// stored. `bytes` is as long as one page.
 pub fn verify(id: PageId, bytes: &[u8]) -> Result<(), Corruption> {
-    let stored = u32_in(bytes, CHECKSUM);
-    let computed = checksum(bytes);
+    assert_eq!(bytes.len(), PAGE_SIZE, "a page's place is as long as a page");
+    let stored = stored_checksum(bytes);
+    let computed = checksum(&bytes[..stored::stored_len(bytes)]);
     if stored != computed {
         return Err(if bytes.iter().all(|&byte| byte == 0) {
             Corruption::Zeroed
@@ -250,8 +265,12 @@ pub(crate) fn stored_lsn(bytes: &[u8]) -> Lsn {
     Lsn(u64::from(u32_in(bytes, PAGE_LSN)) | u64::from(u32_in(bytes, PAGE_LSN + 4)) << 32)
 }
 
+/// The checksum in the header of the page in `bytes`.
+pub(crate) fn stored_checksum(bytes: &[u8]) -> u32 {
+    u32_in(bytes, CHECKSUM)
+}
+
 fn checksum(bytes: &[u8]) -> u32 {
-    assert_eq!(bytes.len(), PAGE_SIZE, "a checksum covers exactly one page");
     crc32c(&bytes[CHECKSUM + 4..])
 }
 

@@ -99,11 +99,15 @@ fn abort(reason: &str) {
     std::process::abort();
 }
 
+/// MySQL's default of `innodb_compression_level`.
+const DEFAULT_COMPRESSION_LEVEL: u32 = 6;
+
 /// Settings that may change while the server runs.
 pub(crate) struct Tuning {
     pub(crate) lru_scan_depth: AtomicU32,
     io_capacity: AtomicU32,
     io_capacity_max: AtomicU32,
+    compression_level: AtomicU32,
 }
 
 impl Tuning {
@@ -113,7 +117,13 @@ impl Tuning {
             lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
             io_capacity: AtomicU32::new(idle),
             io_capacity_max: AtomicU32::new(most),
+            compression_level: AtomicU32::new(DEFAULT_COMPRESSION_LEVEL),
         }
+    }
+
+    /// Level at which zlib compresses pages.
+    pub(crate) fn compression_level(&self) -> u8 {
+        self.compression_level.load(Ordering::Relaxed) as u8
     }
 
     pub(crate) fn io_capacity(&self) -> IoCapacity {
@@ -426,6 +436,12 @@ impl BufferPool {
     pub fn set_io_capacity(&self, IoCapacity { idle, most }: IoCapacity) {
         self.core.tuning.io_capacity.store(idle, Ordering::Relaxed);
         self.core.tuning.io_capacity_max.store(most, Ordering::Relaxed);
+    }
+
+    /// Changes `innodb_compression_level`, 0 to 9: how hard zlib tries, for spaces without a level of their
+    /// own.
+    pub fn set_compression_level(&self, level: u8) {
+        self.core.tuning.compression_level.store(level.min(9).into(), Ordering::Relaxed);
     }
 
     /// Changes `innodb_lru_scan_depth`.

@@ -20,6 +20,9 @@
 //! which the disk is too full holds up those behind it: two sinks may share a doublewrite lane, and what a
 //! lane holds is needed until its pages are in place.
 //!
+//! Pages of a space that is compressed leave in their [stored form](crate::stored), which is made between the
+//! copy and the sink: no latch is held, and no session waits for it.
+//!
 //! Lanes: each cleaner writes through a lane of its own, so that a sink with a place per lane needs no lock.
 
 use std::io;
@@ -30,7 +33,9 @@ use palisade_base::{Lsn, PageId, SpaceId};
 use palisade_io::{AlignedBuf, File, Write, WriteQueue};
 
 use crate::metrics;
+use crate::packing::Packing;
 use crate::page::{self, PAGE_SIZE};
+use crate::stored::Encoder;
 
 /// A page in a batch.
 pub struct BatchPage {
@@ -40,16 +45,21 @@ pub struct BatchPage {
     pub lsn: Lsn,
     /// The file of its space; `None` if that is gone.
     pub file: Option<Arc<dyn File>>,
+    /// Bytes of its [stored form](crate::stored): the first ones of the page's in memory.
+    pub stored: usize,
+    /// How it is compressed, if its space is.
+    packing: Option<Arc<Packing>>,
 }
 
 /// Sealed copies of pages on their way to disk, one behind the other in memory: part by part, and within a
-/// part in ascending order of page id.
+/// part in ascending order of page id. A page that is compressed keeps the memory of a whole one.
 pub(crate) struct Batch {
     pages: Vec<BatchPage>,
     bytes: AlignedBuf,
     parts: Vec<Part>,
     /// Parts that have been written; they are the first ones.
     written: usize,
+    encoder: Encoder,
 }
 
 /// The pages of a batch that one sink writes.
@@ -66,6 +76,7 @@ impl Batch {
             bytes: AlignedBuf::zeroed(capacity * PAGE_SIZE),
             parts: Vec::new(),
             written: 0,
+            encoder: Encoder::default(),
         }
     }
 
@@ -87,7 +98,13 @@ impl Batch {
         );
         let start = self.pages.len() * PAGE_SIZE;
         self.bytes[start..start + PAGE_SIZE].copy_from_slice(page);
-        self.pages.push(BatchPage { id, lsn: page::stored_lsn(page), file: Some(file.clone()) });
+        let (lsn, file) = (page::stored_lsn(page), Some(file.clone()));
+        self.pages.push(BatchPage { id, lsn, file, stored: PAGE_SIZE, packing: None });
+    }
+
+    /// The page that was pushed last is to be compressed.
+    pub(crate) fn pack_last(&mut self, packing: Arc<Packing>) {
+        self.pages.last_mut().expect("a page was pushed").packing = Some(packing);
     }
 
     /// What was pushed since the last part is a part for `sink`.
@@ -103,10 +120,13 @@ impl Batch {
         self.parts.len()
     }
 
-    /// Computes the checksums.
-    pub(crate) fn seal(&mut self) {
-        for (entry, bytes) in self.pages.iter().zip(self.bytes.chunks_exact_mut(PAGE_SIZE)) {
+    /// Computes the checksums, and compresses what is to be; by zlib at `level`.
+    pub(crate) fn seal(&mut self, level: u8) {
+        for (entry, bytes) in self.pages.iter_mut().zip(self.bytes.chunks_exact_mut(PAGE_SIZE)) {
             page::seal(entry.id, bytes);
+            if let Some(packing) = &entry.packing {
+                entry.stored = packing.pack(&mut self.encoder, level, bytes);
+            }
         }
     }
 
@@ -153,26 +173,29 @@ impl<'a> BatchPart<'a> {
         self.pages
     }
 
-    /// The copies of all pages, in the order of [`pages`](Self::pages).
+    /// The copies of all pages, in the order of [`pages`](Self::pages), a page's bytes for each; those behind
+    /// a compressed one are zeros.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// Writes every page to its place and makes the files durable: all runs of neighbours at once, then all
-    /// files at once.
+    /// files at once. Then what places have beyond a compressed page becomes a hole: by then nothing that is
+    /// durable lies there.
     pub(crate) fn write_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
         let (mut writes, mut files) = (Vec::new(), Vec::new());
-        let (mut start, mut pages) = (0, 0);
+        let (mut start, mut pages, mut bytes) = (0, 0, 0);
         for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
             let Some(file) = &space[0].file else {
                 start += space.len() * PAGE_SIZE;
                 continue;
             };
-            for run in space.chunk_by(|a, b| a.id.page.0 + 1 == b.id.page.0) {
-                let end = start + run.len() * PAGE_SIZE;
+            for run in space.chunk_by(is_followed) {
+                let stored = run.iter().map(|page| page.stored).sum::<usize>();
                 let offset = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
-                writes.push(Write { file, bytes: &self.bytes[start..end], offset });
-                start = end;
+                writes.push(Write { file, bytes: &self.bytes[start..start + stored], offset });
+                start += run.len() * PAGE_SIZE;
+                bytes += stored;
             }
             pages += space.len();
             files.push(file.clone());
@@ -180,10 +203,25 @@ impl<'a> BatchPart<'a> {
         queue.write_all(&writes)?;
         metrics::OS_DATA_WRITES.add(writes.len() as u64);
         sync(queue, &files)?;
+        self.punch();
         metrics::BUFFER_PAGES_WRITTEN.add(pages as u64);
-        metrics::BUFFER_DATA_WRITTEN.add((pages * PAGE_SIZE) as u64);
+        metrics::BUFFER_DATA_WRITTEN.add(bytes as u64);
         Ok(())
     }
+
+    /// The pages are durable in their places.
+    pub(crate) fn punch(&self) {
+        for page in self.pages {
+            if let (Some(packing), Some(file)) = (&page.packing, &page.file) {
+                packing.is_in_place(&**file, page.id.page, page.stored);
+            }
+        }
+    }
+}
+
+/// Whether page `b` begins where the stored form of `a` ends, on the disk and in memory.
+fn is_followed(a: &BatchPage, b: &BatchPage) -> bool {
+    a.stored == PAGE_SIZE && a.id.page.0 + 1 == b.id.page.0
 }
 
 /// Syncs files. If that fails it is unknown what is on the disk, for whatever reason it was: a full disk,

@@ -37,11 +37,12 @@ use smallvec::SmallVec;
 
 use crate::error::{Corruption, Error};
 use crate::guard::{ExclusivePage, OptimisticPage, Place, SharedPage};
+use crate::packing::Packing;
 use crate::page::{self, PAGE_SIZE, Page};
 use crate::pool::Core;
 use crate::sink::PageSink;
 use crate::table::{Entry, LOADED, PageTable};
-use crate::{metrics, requests};
+use crate::{metrics, requests, stored};
 
 /// A file begins with so many pages (64 KiB) and is doubled ...
 const FIRST_PAGES: u32 = (64 << 10) / PAGE_SIZE as u32;
@@ -72,6 +73,8 @@ pub struct Space {
     file: Arc<dyn File>,
     /// Writes its pages.
     sink: RwLock<Arc<dyn PageSink>>,
+    /// Whether and how its pages are compressed when they are written.
+    packing: RwLock<Option<Arc<Packing>>>,
     core: Arc<Core>,
     slow: Mutex<Slow>,
     this: Weak<Space>,
@@ -162,6 +165,7 @@ impl Space {
             has_holes: AtomicBool::new(false),
             file,
             sink: RwLock::new(sink),
+            packing: RwLock::default(),
             core,
             slow: Mutex::default(),
             this: this.clone(),
@@ -186,6 +190,23 @@ impl Space {
     /// See [`BufferPool::set_sink`](crate::BufferPool::set_sink).
     pub(crate) fn set_sink(&self, sink: Arc<dyn PageSink>) {
         *self.sink.write() = sink;
+    }
+
+    /// How its pages are compressed when they are written; `None` if they are not.
+    pub fn packing(&self) -> Option<Arc<Packing>> {
+        self.packing.read().clone()
+    }
+
+    /// Pages are compressed so from the next batch on. What has been written before stays as it is.
+    pub fn set_packing(&self, packing: Option<Packing>) {
+        *self.packing.write() = packing.map(Arc::new);
+    }
+
+    /// The places of pages have got room on the disk, or lost it.
+    fn room_changed(&self, first: PageNo, count: u32) {
+        if let Some(packing) = &*self.packing.read() {
+            packing.forget(first, count);
+        }
     }
 
     /// Pages the file has room for.
@@ -392,6 +413,7 @@ impl Space {
         drop(latched);
         let (offset, len) = byte_range(first, count);
         let punched = self.file.punch_hole(offset, len);
+        self.room_changed(first, count);
         self.slow.lock().backing.remove(&first);
         event.complete();
         punched.map_err(|error| Error::GiveBack { space: self.id, source: Arc::new(error) })
@@ -423,6 +445,7 @@ impl Space {
     fn back(&self, first: PageNo, count: u32) {
         let (offset, len) = byte_range(first, count);
         let outcome = self.file.allocate(offset, len);
+        self.room_changed(first, count);
         let mut slow = self.slow.lock();
         let Some(Pending::UnderWay { event, callers }) = slow.backing.remove(&first) else {
             panic!("pages are given room only while somebody waits for it");
@@ -594,14 +617,15 @@ impl Space {
         }
     }
 
-    /// Whether what was read into a frame is the page.
+    /// Whether what was read into a frame is the page, which is decoded if it is compressed.
     fn verify(&self, page: PageNo, frame: u32) -> Result<(), Error> {
         let id = self.page_id(page);
         // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`,
         // which is bytes and nothing else.
-        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_ref() };
+        let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
         page::verify(id, bytes)
-            .and_then(|()| (self.core.check)(bytes).map_err(Corruption::Content))
+            .and_then(|()| stored::decode(bytes))
+            .and_then(|_| (self.core.check)(bytes).map_err(Corruption::Content))
             .map_err(|reason| Error::Corrupted { page: id, reason })
     }
 

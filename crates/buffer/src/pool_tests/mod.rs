@@ -7,6 +7,7 @@
 mod crash;
 mod full_disk;
 mod model;
+mod packed;
 mod parts;
 mod slices;
 mod threads;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use palisade_base::clock::Clock;
+use palisade_base::prng::Prng;
 use palisade_base::{Attempt, Blocked, Lsn, PageId, PageNo, SpaceId};
 use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode, Syncing};
 use palisade_log::{Log, LogConfig, LogReader, LsnRange};
@@ -29,6 +31,11 @@ use crate::{
 const SPACE: SpaceId = SpaceId(3);
 /// Pages of a batch.
 const BATCH_PAGES: usize = 4;
+
+/// The offset of a change that fills the body of a page with what no codec makes smaller.
+const NOISE: u16 = u16::MAX;
+/// The offset of a change that fills the body of a page with one byte.
+const CALM: u16 = u16::MAX - 1;
 
 /// A clock that tests move.
 #[derive(Default)]
@@ -81,6 +88,11 @@ impl Change {
 
     fn apply(self, page: &mut [u8]) {
         let offset = usize::from(self.offset);
+        match self.offset {
+            NOISE => return Prng::new(self.value).fill(&mut page[PAGE_HEADER..]),
+            CALM => return page[PAGE_HEADER..].fill(self.value as u8),
+            _ => {}
+        }
         page[offset..offset + 8].copy_from_slice(&self.value.to_le_bytes());
     }
 }

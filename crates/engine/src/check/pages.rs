@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use palisade_base::{Lsn, PageId, PageNo, SpaceId};
-use palisade_buffer::{Corruption, PAGE_SIZE, Page, PageRead, page};
+use palisade_buffer::{Corruption, PAGE_SIZE, Page, PageRead, page, stored};
 use palisade_io::{AlignedBuf, File, IoPool};
 
 use super::{Progress, Watch};
@@ -162,12 +162,15 @@ impl Suspects {
     fn look(&mut self, number: PageNo, bytes: &[u8], expected: Expected, summary: &mut FileSummary) {
         let id = PageId { space: summary.space, page: number };
         self.copy.copy_from_slice(bytes);
-        let node = (self.copy.page_type() == palisade_btree::page_type::NODE).then(|| {
+        let whole = page::verify(id, bytes).and_then(|()| stored::decode(&mut self.copy));
+        // The body of a damaged compressed page says nothing.
+        let is_readable = whole.is_ok() || stored::stored_len(bytes) == PAGE_SIZE;
+        let node = (is_readable && self.copy.page_type() == palisade_btree::page_type::NODE).then(|| {
             use palisade_btree::layout::node;
             (self.copy.u64_at(node::INDEX_ID), self.copy.u16_at(node::LEVEL))
         });
-        match page::verify(id, bytes) {
-            Ok(()) => {}
+        match whole {
+            Ok(_) => {}
             Err(Corruption::Zeroed) => return summary.zeroed += 1,
             Err(what) => return self.note(number, What::Bytes(what), node, summary),
         }
