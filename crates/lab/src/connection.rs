@@ -57,22 +57,11 @@ impl Connection {
     }
 
     fn new_one(&self) -> mysql::Result<Conn> {
-        let Address { user, password, host, port } = &self.address;
         let init = [
             format!("SET SESSION lock_wait_timeout = {}", TABLE_LIMIT.as_secs()),
             format!("SET SESSION wait_timeout = {}", IDLE_LIMIT.as_secs()),
         ];
-        let options = OptsBuilder::new()
-            .ip_or_hostname(Some(host.clone()))
-            .tcp_port(*port)
-            .user(Some(user.clone()))
-            .pass((!password.is_empty()).then(|| password.clone()))
-            .prefer_socket(false)
-            .tcp_connect_timeout(Some(CONNECT_LIMIT))
-            .read_timeout(Some(self.answer_limit))
-            .write_timeout(Some(self.answer_limit))
-            .init(init.to_vec());
-        Conn::new(options)
+        Conn::new(options(&self.address, self.answer_limit).init(init.to_vec()))
     }
 
     /// Sends a statement; its rows as text.
@@ -106,7 +95,22 @@ impl Connection {
     }
 }
 
-fn reason(error: &mysql::Error) -> String {
+/// How to reach a server over TCP, if it answers each statement within `answer_limit`.
+pub fn options(address: &Address, answer_limit: Duration) -> OptsBuilder {
+    let Address { user, password, host, port } = address;
+    OptsBuilder::new()
+        .ip_or_hostname(Some(host.clone()))
+        .tcp_port(*port)
+        .user(Some(user.clone()))
+        .pass((!password.is_empty()).then(|| password.clone()))
+        .prefer_socket(false)
+        .tcp_connect_timeout(Some(CONNECT_LIMIT))
+        .read_timeout(Some(answer_limit))
+        .write_timeout(Some(answer_limit))
+}
+
+/// What a server or the client library says went wrong.
+pub fn reason(error: &mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(error) => format!("{} ({}): {}", error.code, error.state, error.message),
         other => other.to_string(),

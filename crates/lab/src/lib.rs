@@ -11,10 +11,11 @@
 //! ```
 //!
 //! - An [`experiment`] says what varies (its factors: clients, a setting, a placement), what is measured, and how one run is
-//!   made. The load itself comes from the field's own tools ([`sysbench`], [`mysqlslap`]); ours are only the Lua scripts
-//!   of loads that sysbench has not.
+//!   made. The load itself comes from the field's own tools ([`sysbench`], [`mysqlslap`]); ours are the Lua scripts
+//!   of loads that sysbench has not, and a load like LinkBench's ([`linkbench`]).
 //! - The [`runner`] repeats every run, the servers next to each other in time and every other round backwards, so that a
 //!   drift of the machine falls on all alike.
+//! - [`gauges`] look at a server second by second while a load runs.
 //! - [`results`] holds what was measured, run by run, with everything needed to read it: settings, machine, commands.
 //! - [`stats`] and [`compare`] say what follows from it, and [`report`] shows it. No number goes without its spread when there
 //!   is one.
@@ -30,7 +31,9 @@ pub mod error;
 pub mod experiment;
 #[cfg(test)]
 mod fake;
+pub mod gauges;
 pub mod guardian;
+pub mod linkbench;
 pub mod machine;
 pub mod metrics;
 pub mod mysqlslap;

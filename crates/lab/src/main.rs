@@ -127,7 +127,8 @@ fn list() {
             parameters.iter().map(|(name, value)| format!("--{} {value}", option(name))).collect();
         println!("{}: {}", description.name, description.title);
         println!("    {}", description.question);
-        println!("    tools: {}; sizes: {}\n", tools.join(", "), sizes.join(" "));
+        let tools = if tools.is_empty() { "none".to_owned() } else { tools.join(", ") };
+        println!("    tools: {tools}; sizes: {}\n", sizes.join(" "));
     }
 }
 

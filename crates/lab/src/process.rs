@@ -68,6 +68,17 @@ pub fn resident_mib(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib / 1024)
 }
 
+/// Bytes that a process has had read from disks and written to them so far. What the system writes later for it counts when the
+/// process hands it over.
+pub fn disk_bytes(pid: u32) -> Option<(f64, f64)> {
+    disk_numbers(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
+}
+
+fn disk_numbers(io: &str) -> Option<(f64, f64)> {
+    let of = |label: &str| io.lines().find_map(|line| line.strip_prefix(label)?.trim().parse::<f64>().ok());
+    Some((of("read_bytes:")?, of("write_bytes:")?))
+}
+
 /// The program of a process.
 pub fn program(pid: u32) -> Option<String> {
     fs::read_link(format!("/proc/{pid}/exe")).ok().map(|path| path.display().to_string())
@@ -166,6 +177,13 @@ mod tests {
     use std::os::unix::process::CommandExt as _;
 
     use super::*;
+
+    #[test]
+    fn bytes_of_disks_are_not_those_of_system_calls() {
+        let io = "rchar: 9\nwchar: 8\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 5\n";
+        assert_eq!(disk_numbers(io), Some((4096.0, 8192.0)));
+        assert_eq!(disk_numbers("rchar: 9\n"), None);
+    }
 
     #[test]
     fn the_listener_of_a_port_is_found() {

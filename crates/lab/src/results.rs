@@ -169,6 +169,9 @@ pub struct Run {
     /// The share of the processors' time that the machine's host took in those seconds; none where that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stolen_by_second: Vec<f64>,
+    /// What else was looked at second by second, by its title, where the experiment does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lines: BTreeMap<String, Vec<f64>>,
     /// The server's counters over the run.
     pub counters: BTreeMap<String, Counter>,
 }

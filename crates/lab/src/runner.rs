@@ -452,6 +452,7 @@ impl<'a> Rounds<'a> {
                     values: measurement.values,
                     by_second: measurement.by_second,
                     stolen_by_second: measurement.stolen_by_second,
+                    lines: measurement.lines,
                     counters: measurement.counters,
                 });
             }

@@ -58,6 +58,7 @@ fn the_report_shows_what_a_reader_must_not_miss() {
             "Its numbers are no measurement. Noise: the runs of a cell have a standard deviation of ",
         ),
         ("seconds as a line", "<polyline class=\"line s0\""),
+        ("what else was looked at each second", "<h3>Free pages</h3>"),
         ("text as text", "a &lt;note&gt;"),
     ] {
         assert!(html.contains(text), "it lacks {what}: {text}");
@@ -88,7 +89,7 @@ fn what_is_not_results_is_refused_with_a_reason() {
 
 /// Collects the keys of objects; those of `open` objects are names of the experiment, not of the format.
 fn keys(value: &serde_json::Value, open: bool, found: &mut BTreeSet<String>) {
-    const OPEN: &[&str] = &["parameters", "settings", "levels", "values", "counters"];
+    const OPEN: &[&str] = &["parameters", "settings", "levels", "values", "counters", "lines"];
     match value {
         serde_json::Value::Object(object) => {
             for (key, value) in object {

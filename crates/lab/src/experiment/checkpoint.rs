@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::experiment::{
-    Attempt, BASE_SETTINGS, Bench, CLIENTS, Experiment, Levels, Scale, clients, clients_and, factor, measure,
-    oltp, run_sysbench,
+    Attempt, Bench, CLIENTS, Experiment, Levels, Scale, base_settings_with, clients, clients_and, factor,
+    measure, oltp, run_sysbench,
 };
 use crate::results::{Better, Description};
 use crate::server::{Answer, DATABASE, Literal, Server};
@@ -112,8 +112,7 @@ impl Experiment for Checkpoint {
     }
 
     fn settings(&self) -> Vec<(&'static str, &'static str)> {
-        let others = BASE_SETTINGS.iter().copied().filter(|(name, _)| *name != VARIABLES[0]);
-        others.chain([(VARIABLES[0], CAPACITY)]).collect()
+        base_settings_with(&[(VARIABLES[0], CAPACITY)])
     }
 
     fn levels(&self, scale: &Scale) -> Vec<Levels> {

@@ -10,6 +10,8 @@
 //! | `hot-rows` | `hot_rows.lua` | clients |
 //! | `queue` | `queue.lua` | clients, isolation level |
 //! | `checkpoint` | sysbench oltp_update_index, small redo log | time |
+//! | `doublewrite` | mysqlslap mixed and write, sysbench oltp_update_non_index larger than the pool | load, clients |
+//! | `page-compression` | LinkBench's | codec, clients |
 //!
 //! A new one implements [`Experiment`], stands in [`ALL`] and has its lines in docs/lab.md.
 
@@ -28,11 +30,13 @@ use crate::sysbench;
 use crate::tool::Tool;
 
 mod checkpoint;
+mod doublewrite;
 mod endless;
 mod hot_rows;
 mod log_writer_threads;
 mod log_writer_threads_oltp;
 mod log_writer_turns;
+mod page_compression;
 mod placement;
 mod queue;
 mod redo_pipeline;
@@ -116,6 +120,8 @@ pub const ALL: &[&dyn Experiment] = &[
     &hot_rows::HotRows,
     &queue::Queue,
     &checkpoint::Checkpoint,
+    &doublewrite::Doublewrite,
+    &page_compression::PageCompression,
 ];
 
 /// The experiment of that name.
@@ -134,6 +140,12 @@ const BASE_SETTINGS: &[(&str, &str)] = &[
     ("max_connections", "2000"),
     ("max_prepared_stmt_count", "1000000"),
 ];
+
+/// The same with some settings of an experiment's own.
+fn base_settings_with(own: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    let others = BASE_SETTINGS.iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
+    others.chain(own).copied().collect()
+}
 
 /// How large an experiment is. A size that it does not have is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -294,6 +306,8 @@ pub struct Measurement {
     pub by_second: Vec<f64>,
     /// The share of the processors' time that the machine's host took in those seconds.
     pub stolen_by_second: Vec<f64>,
+    /// What else was looked at second by second, by its title.
+    pub lines: BTreeMap<String, Vec<f64>>,
     /// The server's counters.
     pub counters: BTreeMap<String, Counter>,
     /// What was done, as one would type it.
@@ -431,7 +445,7 @@ mod tests {
                     assert!(keys.contains(&description.x.as_str()), "{}", description.name);
                 }
             }
-            assert!(!description.measures.is_empty() && !experiment.tools().is_empty());
+            assert!(!description.measures.is_empty());
             if let Some(turning) = &description.turning {
                 assert!(description.factors.iter().any(|factor| factor.key == *turning), "{turning}");
                 assert!(experiment.shared_load().is_some(), "{turning} takes turns under a load");
@@ -493,7 +507,7 @@ mod tests {
         let Err(error) = find("hot-cakes") else { panic!("there is no such experiment") };
         assert_eq!(
             error.to_string(),
-            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint"
+            "there is no experiment 'hot-cakes'; there are: log-writer-threads, log-writer-threads-oltp, log-writer-turns, server-turns, redo-pipeline, hot-rows, queue, checkpoint, doublewrite, page-compression"
         );
         assert!(find("hot-rows").is_ok());
     }

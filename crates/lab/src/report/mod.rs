@@ -163,16 +163,22 @@ fn heading(measure: &Measure) -> String {
         Better::Lower => " (less is better)",
         Better::Neutral => "",
     };
-    let mut title = measure.title.clone();
-    if let Some(first) = title.get(..1).map(str::to_uppercase) {
-        title.replace_range(..1, &first);
-    }
+    let title = capital(&measure.title);
     // the title of a rate says per second
     let unit = match measure.unit.as_str() {
         "" | "/s" => String::new(),
         unit => format!(", {unit}"),
     };
     format!("{title}{unit}{direction}")
+}
+
+/// With a capital letter at the beginning.
+fn capital(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get(..1).map(str::to_uppercase) {
+        text.replace_range(..1, &first);
+    }
+    text
 }
 
 fn circumstances(results: &Results) -> String {
@@ -234,7 +240,7 @@ fn name(results: &Results, cell: &Cell) -> String {
 
 /// The runs second by second, where there are such.
 fn seconds(page: &mut Page, results: &Results) {
-    let lines = |values: fn(&Run) -> Vec<f64>| -> Vec<plot::Line> {
+    let lines = |values: &dyn Fn(&Run) -> Vec<f64>| -> Vec<plot::Line> {
         let runs = results.cells.iter().flat_map(|cell| cell.counted().iter().map(move |run| (cell, run)));
         let line = |(cell, run): (&Cell, &Run)| plot::Line {
             name: if results.repeats() > 1 {
@@ -246,15 +252,21 @@ fn seconds(page: &mut Page, results: &Results) {
         };
         runs.map(line).filter(|line| !line.values.is_empty()).collect()
     };
-    let rates = lines(|run| run.by_second.clone());
+    let rates = lines(&|run| run.by_second.clone());
     if !rates.is_empty() {
         page.element("h2", "Transactions per second, second by second");
         page.raw(&plot::timeline(&rates));
     }
-    let stolen = lines(|run| run.stolen_by_second.iter().map(|share| 100.0 * share).collect());
+    let stolen = lines(&|run| run.stolen_by_second.iter().map(|share| 100.0 * share).collect());
     if !stolen.is_empty() {
         page.element("h3", "Processor time that the machine's host took meanwhile, %");
         page.raw(&plot::timeline(&stolen));
+    }
+    let runs = results.cells.iter().flat_map(|cell| cell.counted());
+    let titles: BTreeSet<&String> = runs.flat_map(|run| run.lines.keys()).collect();
+    for title in titles {
+        page.element("h3", &capital(title));
+        page.raw(&plot::timeline(&lines(&|run| run.lines.get(title).cloned().unwrap_or_default())));
     }
 }
 
