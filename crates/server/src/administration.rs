@@ -10,6 +10,7 @@ use tracing::info;
 
 use crate::connections::Process;
 use crate::host::ServerHost;
+use crate::query_logs::Which;
 use crate::{accounts, innodb_status, status};
 
 /// Executes `statement` if it is one of those; `None` if it is not.
@@ -57,9 +58,9 @@ enum Kept {
     Status,
     /// What was committed and may not be durable.
     RedoLog,
-    /// The general log, which is opened again: its file may have been renamed.
-    GeneralLog,
-    /// Both logs.
+    /// Query logs, which are opened again: their files may have been renamed.
+    QueryLogs(Which),
+    /// All logs.
     Logs,
 }
 
@@ -73,7 +74,12 @@ fn kept(target: &FlushTarget) -> Option<Option<Kept>> {
         FlushTarget::Logs(None) => Some(Some(Kept::Logs)),
         FlushTarget::Logs(Some(kind)) if kind.eq_ignore_ascii_case("engine") => Some(Some(Kept::RedoLog)),
         FlushTarget::Logs(Some(kind)) => {
-            Some(kind.eq_ignore_ascii_case("general").then_some(Kept::GeneralLog))
+            let is = |known: &str| kind.eq_ignore_ascii_case(known);
+            match (is("general"), is("slow")) {
+                (true, _) => Some(Some(Kept::QueryLogs(Which::General))),
+                (_, true) => Some(Some(Kept::QueryLogs(Which::Slow))),
+                _ => Some(None),
+            }
         }
         FlushTarget::UserResources | FlushTarget::OptimizerCosts | FlushTarget::RelayLogs(_) => Some(None),
     }
@@ -94,10 +100,10 @@ async fn flush_all(host: &ServerHost, what: impl Iterator<Item = Kept>) -> SqlRe
             Kept::Accounts => host.accounts.reload(&host.sql()).await?,
             Kept::Status => host.flush_status(),
             Kept::RedoLog => host.engine.flush_log().await?,
-            Kept::GeneralLog => host.follow_general_log()?,
+            Kept::QueryLogs(which) => host.follow_query_logs(which)?,
             Kept::Logs => {
                 host.engine.flush_log().await?;
-                host.follow_general_log()?;
+                host.follow_query_logs(Which::Both)?;
             }
         }
     }

@@ -37,8 +37,8 @@ pub struct Connections {
     last_id: AtomicU64,
     /// The reaper's clock, seconds since the server started.
     now_seconds: AtomicU64,
-    /// Whether commands are written to the general log.
-    is_logged: AtomicBool,
+    /// The bits of [`Before`] that new connections begin with: which query logs are open.
+    logs: AtomicU8,
     /// When there were the most connections, in seconds since 1970-01-01 00:00:00 UTC.
     most_at_seconds: AtomicU64,
 }
@@ -68,17 +68,27 @@ impl Listed {
     }
 }
 
-/// The bits of [`Connection::before_command`].
-const COUNT_OVER: u8 = 1;
-const LOG: u8 = 2;
-
-/// What is to be done before a command.
+/// What is to be done before a command: bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BeforeCommand {
+pub struct Before(u8);
+
+impl Before {
     /// The session counts from 0.
-    pub counts_over: bool,
+    pub const COUNT_OVER: Before = Before(1);
     /// The command is written to the general log.
-    pub is_logged: bool,
+    pub const GENERAL_LOG: Before = Before(2);
+    /// What the session has counted until now is noted, for the slow query log.
+    pub const SLOW_LOG: Before = Before(4);
+
+    /// Whether that is among it.
+    pub fn has(self, what: Before) -> bool {
+        self.0 & what.0 != 0
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
 }
 
 /// One connection.
@@ -252,7 +262,7 @@ impl Connections {
             host_and_port,
             kill: KillFlag::default(),
             counters: SessionCounters::default(),
-            before_command: AtomicU8::new(if self.is_logged.load(Ordering::Relaxed) { LOG } else { 0 }),
+            before_command: AtomicU8::new(self.logs.load(Ordering::Relaxed)),
             tls: OnceLock::new(),
             compression: OnceLock::new(),
             waiting: AtomicU8::new(AT_WORK),
@@ -348,27 +358,28 @@ impl Connections {
     pub fn start_counting_over(&self) {
         let all = self.all.lock();
         for connection in all.by_id.values() {
-            connection.before_command.fetch_or(COUNT_OVER, Ordering::Relaxed);
+            connection.before_command.fetch_or(Before::COUNT_OVER.0, Ordering::Relaxed);
         }
         status::MAX_USED_CONNECTIONS.set(all.admitted as u64);
         self.most_at_seconds.store((variables::unix_micros() / 1_000_000) as u64, Ordering::Relaxed);
     }
 
-    /// Has every connection's commands written to the general log from now on, or no longer.
-    pub fn log_commands(&self, on: bool) {
+    /// Has every connection do that for a query log before its commands from now on, or no longer.
+    pub fn log_commands(&self, log: Before, on: bool) {
         let all = self.all.lock();
-        self.is_logged.store(on, Ordering::Relaxed);
+        let switch = |bits: &AtomicU8| match on {
+            true => bits.fetch_or(log.0, Ordering::Relaxed),
+            false => bits.fetch_and(!log.0, Ordering::Relaxed),
+        };
+        switch(&self.logs);
         for connection in all.by_id.values() {
-            match on {
-                true => connection.before_command.fetch_or(LOG, Ordering::Relaxed),
-                false => connection.before_command.fetch_and(!LOG, Ordering::Relaxed),
-            };
+            switch(&connection.before_command);
         }
     }
 
     /// Whether commands are written to the general log.
     pub fn is_logged(&self) -> bool {
-        self.is_logged.load(Ordering::Relaxed)
+        Before(self.logs.load(Ordering::Relaxed)).has(Before::GENERAL_LOG)
     }
 
     /// How many connections execute a command; logging in is none.
@@ -468,17 +479,16 @@ impl Connection {
 
     /// What is to be done before the command that begins; a request to count from 0 is given once.
     #[inline]
-    pub fn before_command(&self) -> BeforeCommand {
+    pub fn before_command(&self) -> Before {
         match self.before_command.load(Ordering::Relaxed) {
-            0 => BeforeCommand::default(),
+            0 => Before::default(),
             _ => self.take_before_command(),
         }
     }
 
     #[cold]
-    fn take_before_command(&self) -> BeforeCommand {
-        let bits = self.before_command.fetch_and(!COUNT_OVER, Ordering::Relaxed);
-        BeforeCommand { counts_over: bits & COUNT_OVER != 0, is_logged: bits & LOG != 0 }
+    fn take_before_command(&self) -> Before {
+        Before(self.before_command.fetch_and(!Before::COUNT_OVER.0, Ordering::Relaxed))
     }
 
     /// The client may be silent for any time.

@@ -1,23 +1,28 @@
 //! What surrounds a session's commands: what keeps a client out whose proof was right, the statements of
-//! `init_connect` before the first of them, and their lines in the general log.
+//! `init_connect` before the first of them, and their entries in the query logs; and the session that a client begins with.
+
+use std::sync::Arc;
 
 use palisade_base::error_catalogue::{
     ER_NEW_ABORTING_CONNECTION, ER_SERVER_OFFLINE_MODE, ER_TOO_MANY_USER_CONNECTIONS,
 };
+use palisade_base::sysvar::SessionSettings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_parser::ParseOptions;
-use palisade_protocol::Command;
-use palisade_sql::{Host as _, Session};
+use palisade_protocol::{Capabilities, Command};
+use palisade_sql::{Host as _, Plans, Session};
 use tracing::warn;
 
 use crate::channel::Channel;
 use crate::connections::Connection;
-use crate::general_log;
 use crate::host::ServerHost;
 use crate::login::{Login, Peer};
+use crate::query_logs::{self, slow};
 use crate::result_set::ColumnsOnly;
+use crate::server::Server;
 use crate::session::{Conversation, answer_error, is_blank};
+use crate::{session_variables, variables};
 
 /// 3032 or 1203: what keeps out a client whose proof was right.
 pub(crate) fn check(
@@ -117,12 +122,12 @@ impl Conversation {
         let prepared = ParseOptions { placeholders: true, ..options };
         let (name, text) = match command {
             Command::Quit => ("Quit", Some(Vec::new())),
-            Command::Query(text) => ("Query", general_log::shown(text, options, raw)),
+            Command::Query(text) => ("Query", query_logs::shown(text, options, raw)),
             Command::InitDb(name) => ("Init DB", Some(name.to_vec())),
-            Command::StmtPrepare(text) => ("Prepare", general_log::shown(text, prepared, raw)),
+            Command::StmtPrepare(text) => ("Prepare", query_logs::shown(text, prepared, raw)),
             Command::StmtExecute { statement, .. } => {
                 let text = self.statements.get_mut(*statement).map(|statement| statement.text().to_vec());
-                ("Execute", text.and_then(|text| general_log::shown(&text, prepared, raw)))
+                ("Execute", text.and_then(|text| query_logs::shown(&text, prepared, raw)))
             }
             other => (other.name(), Some(Vec::new())),
         };
@@ -130,4 +135,65 @@ impl Conversation {
             host.general_log.write(host.unix_micros(), self.connection.id, name, text).await;
         }
     }
+
+    /// Writes a statement to the slow query log, if it is one for it. What is counted from here on is the next one's.
+    pub(crate) async fn log_if_slow(&mut self, ended: slow::Ended<'_>) {
+        let Some(before) = self.counted_before.take() else { return };
+        let host = self.server.host.clone();
+        let settings = host.globals.load();
+        if !slow::is_on(&settings) {
+            return;
+        }
+        let who = slow::Who { session: &self.session, connection: &self.connection, peer: self.peer };
+        host.slow_log.look(&settings, who, &before, ended, host.unix_micros()).await;
+        self.counted_before = Some(Box::new(slow::Before::of(&self.session, &self.connection)));
+    }
+
+    /// Whether statements are looked at for the slow query log.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.counted_before.is_some()
+    }
+}
+
+/// The session of a client that has logged in, in no database yet.
+pub(crate) fn session_of(
+    server: &Server,
+    connection: &Connection,
+    plans: &Arc<Plans>,
+    login: &Login,
+) -> Session {
+    let mut session = fresh_session(server, connection, plans, &login.user, login.capabilities);
+    let name = &login.account.name;
+    session.account = format!("{}@{}", name.user, name.host);
+    session.restricted = !login.account.is_unrestricted();
+    if let Some(number) = login.collation {
+        session_variables::assign_client_collation(&mut session, number);
+    }
+    session
+}
+
+/// A session with the values of now, in no database.
+pub(crate) fn fresh_session(
+    server: &Server,
+    connection: &Connection,
+    plans: &Arc<Plans>,
+    user: &str,
+    capabilities: Capabilities,
+) -> Session {
+    let host = &server.host;
+    let settings = SessionSettings::new(host.globals.load());
+    let derived = session_variables::derive(&settings);
+    let mut session =
+        Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
+    session.settings = settings;
+    session.plans = plans.clone();
+    session.memory.join(&host.memory);
+    session.kill = connection.kill.clone();
+    session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
+    if capabilities.has(Capabilities::INTERACTIVE) {
+        let limit = session.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
+        session.settings.set(sysvar::WAIT_TIMEOUT, limit);
+    }
+    session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
+    session
 }

@@ -34,10 +34,12 @@ use palisade_sql::{
 use crate::accounts::Accounts;
 use crate::accounts::authorize::Asker;
 use crate::accounts::privilege::Privileges;
-use crate::connections::Connections;
-use crate::general_log::{self, GeneralLog};
+use crate::connections::{Before, Connections};
 use crate::innodb_status::{self, Latest};
 use crate::persisted::{Kept, Values};
+use crate::query_logs::general::{self, GeneralLog};
+use crate::query_logs::slow::{self, SlowLog};
+use crate::query_logs::{self, Which};
 use crate::reactor::Sleep;
 use crate::tls::Secrets;
 use crate::variable_sources::Setter;
@@ -70,6 +72,8 @@ pub struct ServerHost {
     status_flushed_seconds: AtomicU64,
     /// The general query log.
     pub general_log: GeneralLog,
+    /// Statements that took long.
+    pub slow_log: SlowLog,
     /// What SHOW ENGINE INNODB STATUS tells of the past.
     pub(crate) latest: Latest,
     /// The query processor over this host.
@@ -104,6 +108,7 @@ impl ServerHost {
             started: Instant::now(),
             status_flushed_seconds: AtomicU64::new(0),
             general_log: GeneralLog::default(),
+            slow_log: SlowLog::default(),
             latest: Latest::default(),
             sql: OnceLock::new(),
             workers: AtomicUsize::new(0),
@@ -229,8 +234,8 @@ impl Host for ServerHost {
         if scope == Scope::Global {
             memory_limit::apply(&self.memory, &self.globals.load());
         }
-        if scope == Scope::Global && GENERAL_LOG.contains(&id) {
-            let followed = self.follow_general_log();
+        if scope == Scope::Global && query_logs::VARIABLES.contains(&id) {
+            let followed = self.follow_query_logs(query_logs::is_of(id));
             if followed.is_err() {
                 self.globals.set(id, before.get(id).clone());
             }
@@ -500,16 +505,19 @@ const CHANGES_VARIABLES: &str = "SYSTEM_VARIABLES_ADMIN";
 /// What SET PERSIST_ONLY needs as well.
 const PERSISTS_STATIC: &str = "PERSIST_RO_VARIABLES_ADMIN";
 
-/// What says whether there is a general log, and where.
-const GENERAL_LOG: [VariableId; 3] = [sysvar::GENERAL_LOG, sysvar::GENERAL_LOG_FILE, sysvar::LOG_OUTPUT];
-
 impl ServerHost {
-    /// Opens or closes the general log as the settings say, and has commands written to it, or not: 29 if it
-    /// cannot be opened.
-    pub fn follow_general_log(&self) -> SqlResult<()> {
+    /// Opens or closes these query logs as the settings say, and has sessions note what goes there, or not: 29 if
+    /// one cannot be opened.
+    pub fn follow_query_logs(&self, which: Which) -> SqlResult<()> {
         let settings = self.globals.load();
-        self.general_log.follow(&settings)?;
-        self.connections.log_commands(general_log::is_on(&settings));
+        if which != Which::Slow {
+            self.general_log.follow(&settings)?;
+            self.connections.log_commands(Before::GENERAL_LOG, general::is_on(&settings));
+        }
+        if which != Which::General {
+            self.slow_log.follow(&settings)?;
+            self.connections.log_commands(Before::SLOW_LOG, slow::is_on(&settings));
+        }
         Ok(())
     }
 

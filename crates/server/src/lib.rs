@@ -33,7 +33,7 @@
 //! | [`time_zone`] | the machine's time zone |
 //! | [`status`] | the counters of SHOW STATUS |
 //! | [`check`] | `palisade check`: the offline check of a data directory |
-//! | [`files`], [`general_log`] | files that statements read and write; the log of what clients ask for |
+//! | [`files`], [`query_logs`] | files that statements read and write; the logs of what clients ask for |
 //! | [`virtual_tables`], [`lock_tables`], `system_tables`, [`administration`] | tables about the server, and statements that are its business |
 //!
 //! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in
@@ -58,7 +58,6 @@ mod entry;
 pub mod event_loop;
 pub mod fault;
 pub mod files;
-pub mod general_log;
 pub mod host;
 mod innodb_status;
 pub mod listener;
@@ -74,6 +73,7 @@ pub mod persisted;
 mod pool_dump;
 mod post;
 pub mod prepared;
+pub mod query_logs;
 pub mod reactor;
 pub mod result_set;
 pub mod server;

@@ -22,6 +22,7 @@ use palisade_sql::{ColumnMeta, Host as _, Plans, Prepared, SqlResult};
 
 use crate::channel::{Disconnected, Transport};
 use crate::cursor::{CursorSink, Spool};
+use crate::query_logs::slow;
 use crate::result_set::{FLUSH_AT, PacketSink, Protocol, definition};
 use crate::session::{Conversation, answer_error};
 
@@ -144,6 +145,7 @@ impl Conversation {
         self.begin_command("Execute", prepared.text());
         let with_cursor = cursor & CURSOR_READ_ONLY != 0 && has_columns;
         let mut spool = None;
+        let mut rows_sent = 0;
         let done = match decoded {
             Ok(()) => {
                 let begun = Instant::now();
@@ -158,9 +160,16 @@ impl Conversation {
                     done
                 } else {
                     let mut sink = PacketSink::new(output, transport, &mut self.formats, style);
-                    sql.execute(&mut self.session, &prepared, &parameters, &mut sink).await
+                    let done = sql.execute(&mut self.session, &prepared, &parameters, &mut sink).await;
+                    rows_sent = sink.rows();
+                    done
                 };
                 self.after_statement(begun);
+                if self.is_watched() {
+                    let error = done.as_ref().err().map_or(0, MysqlError::number);
+                    let ended = slow::Ended { text: prepared.text(), begun, rows_sent, error };
+                    Box::pin(self.log_if_slow(ended)).await;
+                }
                 done
             }
             Err(error) => Err(error),

@@ -30,6 +30,7 @@ use crate::listener::{self, Incoming};
 use crate::locality::{OsProcessors, Processors};
 use crate::login::Peer;
 use crate::options::Options;
+use crate::query_logs::Which;
 use crate::stream::Socket;
 use crate::task::TaskFuture;
 use crate::tls::Secrets;
@@ -97,7 +98,7 @@ pub fn run_on(
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
     *host.globals.sources.lock() = given.into_iter().collect();
-    host.follow_general_log().map_err(|error| error.message)?;
+    host.follow_query_logs(Which::Both).map_err(|error| error.message)?;
     innodb_status::watch_deadlocks(&host);
     let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);
     runtime

@@ -13,7 +13,6 @@ use palisade_base::error_catalogue::{
     ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_COM_ERROR, ER_UNKNOWN_ERROR,
 };
 use palisade_base::mysql_error;
-use palisade_base::sysvar::SessionSettings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{CollationId, Value};
 use palisade_protocol::handshake::Scramble;
@@ -30,18 +29,19 @@ use tracing::warn;
 
 use crate::accounts::privilege::Privileges;
 use crate::channel::{Channel, Detached, Disconnected, Transport};
-use crate::connections::{BeforeCommand, Connection, Visit};
+use crate::connections::{Before, Connection, Visit};
 use crate::fault::{self, Panicked};
 use crate::login::{self, Login, Peer};
 use crate::login_pace::paced;
 use crate::numbered::Numbered;
 use crate::prepared::Statement;
+use crate::query_logs::slow;
 use crate::reactor::timeout;
 use crate::result_set::{ColumnsOnly, PacketSink, Protocol, ResultStyle, definition};
 use crate::server::Server;
 use crate::status::{self, Own};
 use crate::worker::Share;
-use crate::{administration, entry, session_variables, task, variables};
+use crate::{administration, entry, task};
 
 /// A login may take so many times `connect_timeout`, which bounds each wait for the client.
 const LONGEST_LOGIN: u32 = 10;
@@ -203,6 +203,8 @@ pub(crate) struct Conversation {
     pub(crate) formats: Vec<ColumnFormat>,
     /// Lent to executions, for their memory.
     pub(crate) parameters: Vec<Value>,
+    /// What the session had counted before the statement, while there is a slow query log.
+    pub(crate) counted_before: Option<Box<slow::Before>>,
 }
 
 impl Conversation {
@@ -215,7 +217,7 @@ impl Conversation {
         login: Login,
         output: &mut Output,
     ) -> (Conversation, bool) {
-        let session = session_of(server, connection, plans, &login);
+        let session = entry::session_of(server, connection, plans, &login);
         let mut conversation = Conversation {
             server: server.clone(),
             connection: connection.clone(),
@@ -227,6 +229,7 @@ impl Conversation {
             counted: Vec::new(),
             formats: Vec::new(),
             parameters: Vec::new(),
+            counted_before: None,
         };
         let begun = conversation.enter_database(login.database.as_deref(), output);
         (conversation, begun)
@@ -362,7 +365,7 @@ impl Conversation {
         output: &mut Output,
         transport: &mut Transport,
     ) -> Result<Next, Disconnected> {
-        if self.begin_to_count() {
+        if self.begin_to_count().has(Before::GENERAL_LOG) {
             // Boxed: every command has room for this future, and few are logged.
             Box::pin(self.log_command(&command)).await;
         }
@@ -465,7 +468,8 @@ impl Conversation {
             Command::ResetConnection => {
                 let database = self.session.database.take();
                 let Session { user, plans, .. } = &self.session;
-                let fresh = fresh_session(&self.server, &self.connection, plans, user, self.capabilities);
+                let fresh =
+                    entry::fresh_session(&self.server, &self.connection, plans, user, self.capabilities);
                 let account = self.session.account.clone();
                 let restricted = self.session.restricted;
                 self.replace_session(fresh).await;
@@ -494,7 +498,7 @@ impl Conversation {
 
     /// COM_CHANGE_USER: another login on the same connection, which ends if it fails.
     async fn change_user(&mut self, channel: &mut Channel, body: &[u8]) -> Result<Next, Disconnected> {
-        if self.begin_to_count() {
+        if self.begin_to_count().has(Before::GENERAL_LOG) {
             Box::pin(self.log_command(&Command::ChangeUser(body))).await;
         }
         self.session.commands.add(SqlCommand::AdminCommands);
@@ -522,18 +526,28 @@ impl Conversation {
         Ok(if begun { Next::Command } else { Next::End })
     }
 
-    /// A command begins: what was asked of the one before is over.
-    /// Whether it is to be logged.
-    fn begin_to_count(&mut self) -> bool {
+    /// A command begins: what was asked of the one before is over. Gives what else is to be done before it.
+    fn begin_to_count(&mut self) -> Before {
         self.connection.kill.clear_statement();
-        let BeforeCommand { counts_over, is_logged } = self.connection.before_command();
-        if counts_over {
+        let before = self.connection.before_command();
+        if !before.is_nothing() {
+            self.begin_anew(before);
+        }
+        self.count(Own::Queries);
+        before
+    }
+
+    /// Does what has been asked for before a command.
+    #[cold]
+    fn begin_anew(&mut self, before: Before) {
+        if before.has(Before::COUNT_OVER) {
             self.connection.counters.start_over();
             self.session.work.start_over();
             self.session.commands.start_over();
         }
-        self.count(Own::Queries);
-        is_logged
+        if before.has(Before::SLOW_LOG) {
+            self.counted_before = Some(Box::new(slow::Before::of(&self.session, &self.connection)));
+        }
     }
 
     /// A command begins: for the process list.
@@ -555,7 +569,12 @@ impl Conversation {
             let sink = PacketSink::new(output, transport, &mut self.formats, style);
             let mut sink = sink.with_uploads(&self.server.host.globals);
             let done = self.server.sql.query(&mut self.session, rest, &mut sink).await;
+            let rows_sent = sink.rows();
             self.after_statement(begun);
+            if self.is_watched() {
+                let error = done.as_ref().err().map_or(0, MysqlError::number);
+                Box::pin(self.log_if_slow(slow::Ended { text: rest, begun, rows_sent, error })).await;
+            }
             match done {
                 Ok((completion, next)) => {
                     let next = next.and_then(|at| rest.get(at..)).filter(|rest| !is_blank(rest));
@@ -685,7 +704,7 @@ impl Conversation {
     /// Makes the session as new, for `login`.
     async fn start_over(&mut self, login: &Login) {
         let plans = &self.session.plans;
-        self.replace_session(session_of(&self.server, &self.connection, plans, login)).await;
+        self.replace_session(entry::session_of(&self.server, &self.connection, plans, login)).await;
     }
 
     async fn replace_session(&mut self, session: Session) {
@@ -755,44 +774,6 @@ fn frame_error(error: FrameError) -> MysqlError {
         FrameError::TooLarge => mysql_error!(ER_NET_PACKET_TOO_LARGE),
         FrameError::OutOfOrder => mysql_error!(ER_NET_PACKETS_OUT_OF_ORDER),
     }
-}
-
-/// The session of a client that has logged in, in no database yet.
-fn session_of(server: &Server, connection: &Connection, plans: &Arc<Plans>, login: &Login) -> Session {
-    let mut session = fresh_session(server, connection, plans, &login.user, login.capabilities);
-    let name = &login.account.name;
-    session.account = format!("{}@{}", name.user, name.host);
-    session.restricted = !login.account.is_unrestricted();
-    if let Some(number) = login.collation {
-        session_variables::assign_client_collation(&mut session, number);
-    }
-    session
-}
-
-/// A session with the values of now, in no database.
-fn fresh_session(
-    server: &Server,
-    connection: &Connection,
-    plans: &Arc<Plans>,
-    user: &str,
-    capabilities: Capabilities,
-) -> Session {
-    let host = &server.host;
-    let settings = SessionSettings::new(host.globals.load());
-    let derived = session_variables::derive(&settings);
-    let mut session =
-        Session::new(connection.id, user, &connection.host, derived, variables::unix_micros() as u64);
-    session.settings = settings;
-    session.plans = plans.clone();
-    session.memory.join(&host.memory);
-    session.kill = connection.kill.clone();
-    session.client_found_rows = capabilities.has(Capabilities::FOUND_ROWS);
-    if capabilities.has(Capabilities::INTERACTIVE) {
-        let limit = session.settings.get(sysvar::INTERACTIVE_TIMEOUT).clone();
-        session.settings.set(sysvar::WAIT_TIMEOUT, limit);
-    }
-    session.multi_statements = capabilities.has(Capabilities::MULTI_STATEMENTS);
-    session
 }
 
 /// Whether nothing but white space, semicolons and zero bytes is left.

@@ -86,7 +86,8 @@ impl SessionCounters {
         counted(self.own.get(Own::Queries as usize))
     }
 
-    fn value(&self, metric: &Metric) -> Option<u64> {
+    /// What the session has counted of `metric`, if it is one of these.
+    pub fn value(&self, metric: &Metric) -> Option<u64> {
         let mut counters = OWN.iter().zip(&self.own);
         counters.find(|(counted, _)| std::ptr::eq(**counted, metric)).map(|(_, own)| counted(Some(own)))
     }

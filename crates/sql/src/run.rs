@@ -127,7 +127,13 @@ pub async fn wait_for(
         None if row_lock.is_some() => Awaited::Others,
         None => Awaited::Machine,
     };
-    match host.wait(session.connection_id, event, awaited, limit).await {
+    let begun = (row_lock.is_some() || awaits_table).then(|| host.unix_micros());
+    let outcome = host.wait(session.connection_id, event, awaited, limit).await;
+    if let Some(begun) = begun {
+        let waited = host.unix_micros().saturating_sub(begun);
+        session.work.lock_micros += u64::try_from(waited).unwrap_or(0);
+    }
+    match outcome {
         WaitOutcome::Happened => Ok(()),
         WaitOutcome::TimedOut if until.is_some() => Ok(()),
         outcome => {

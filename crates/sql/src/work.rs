@@ -93,6 +93,10 @@ pub struct WorkDone {
     fresh: [u64; COUNT],
     /// A bit for each that is not zero there.
     touched: u32,
+    /// Rows that scans and reads by key have found, since the session began.
+    pub rows_examined: u64,
+    /// Microseconds of waits for locks of rows and tables, since the session began.
+    pub lock_micros: u64,
 }
 
 impl WorkDone {

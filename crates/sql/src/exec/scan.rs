@@ -198,6 +198,7 @@ impl ScanState {
         {
             *position += 1;
             cx.session.work.add(step(access), 1);
+            cx.session.work.rows_examined += 1;
             if cx.spend()? {
                 // The row is in place; let others run before it is looked at.
                 self.pending = true;
@@ -218,6 +219,7 @@ impl ScanState {
                 _ => Phase::Finished,
             };
             if found {
+                cx.session.work.rows_examined += 1;
                 *cx.frame.slots.at_mut(slot)? = Slot::Point { table: table.clone(), row };
             }
             return Ok(found);
@@ -249,6 +251,7 @@ impl ScanState {
             };
             let more = cx.transaction().scan_next(scan, &mut batch).map_err(Blocked::up)?;
             if more && !batch.is_empty() {
+                cx.session.work.rows_examined += 1;
                 // The first row of a range is the one that looking for its key has found.
                 if std::mem::replace(&mut self.has_given, true) || is_table_scan(access) {
                     cx.session.work.add(step(access), 1);

@@ -190,6 +190,7 @@ impl Sql {
         let row = RowView::new(point.table.descriptor(), buffers.row.row()).map_err(|error| {
             SqlError::with_message(&palisade_base::error_catalogue::ER_UNKNOWN_ERROR, format!("{error}"))
         })?;
+        session.work.rows_examined += 1;
         sink.stored_row(&row, &point.columns)?;
         Ok(1)
     }

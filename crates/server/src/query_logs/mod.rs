@@ -1,87 +1,81 @@
-//! The general query log: who logs in, and what sessions are asked to do, in MySQL's form.
+//! What clients ask for, written down: the [`general`] log has each command before it is executed, the [`slow`] log
+//! statements that took long, after it.
 //!
-//! ```text
-//! 2026-11-24T12:44:16.573211Z     8 Connect   root@localhost on test using TCP/IP
-//! 2026-11-24T12:44:16.574012Z     8 Query     SELECT 1
-//! ```
-//!
-//! A line is in the file before the command is executed. While `general_log` is OFF a command costs nothing:
-//! its connection has a word that says whether anything is to be done before it, and the log is one of the
-//! bits.
+//! A log that is OFF costs nothing: a connection has a word that says whether anything is to be done before a command, and a
+//! statement's time is compared with `long_query_time` anyway, because `Slow_queries` counts. A log that cannot be written is
+//! reported in the error log, and sessions go on.
 //!
 //! Passwords are not written (unless `log_raw` is ON): in statements that may hold one, strings that follow
 //! `BY`, `AS`, `REPLACE`, `PASSWORD` or `=` are `<secret>`, and a text that cannot be parsed is not written,
 //! as in MySQL. The text of a statement that PREPARE is given is left out.
 
+pub mod general;
+pub mod slow;
+
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use palisade_base::MysqlError;
 use palisade_base::error_catalogue::EE_FILENOTFOUND;
 use palisade_base::mysql_error;
-use palisade_base::sysvar::Settings;
+use palisade_base::sysvar::{Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
 use palisade_sql::expr::convert::text_of;
-use parking_lot::Mutex;
 use tracing::warn;
 
-/// The log of a server; there is a file while it is ON.
-#[derive(Default)]
-pub struct GeneralLog {
-    file: Arc<Mutex<Option<File>>>,
+/// The variables that say where the logs are and whether there are any.
+pub const VARIABLES: [VariableId; 5] = [
+    sysvar::GENERAL_LOG,
+    sysvar::GENERAL_LOG_FILE,
+    sysvar::LOG_OUTPUT,
+    sysvar::SLOW_QUERY_LOG,
+    sysvar::SLOW_QUERY_LOG_FILE,
+];
+
+/// A log, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The general log.
+    General,
+    /// The slow query log.
+    Slow,
+    /// Both.
+    Both,
 }
 
-impl GeneralLog {
-    /// Opens the file that the settings name, if they say ON, and closes the one before: 29 if it cannot be
-    /// opened. Blocks.
-    pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
-        let file = match is_on(settings) {
-            true => Some(open(&path(settings), settings)?),
-            false => None,
-        };
-        *self.file.lock() = file;
-        Ok(())
+/// The logs that one of these variables is about.
+pub fn is_of(variable: VariableId) -> Which {
+    match variable {
+        sysvar::GENERAL_LOG | sysvar::GENERAL_LOG_FILE => Which::General,
+        sysvar::LOG_OUTPUT => Which::Both,
+        _ => Which::Slow,
     }
-
-    /// Writes a line, if the log is open. The line is in the file when this returns.
-    pub async fn write(&self, micros: i64, connection: u64, command: &'static str, argument: Vec<u8>) {
-        let file = self.file.clone();
-        let written = tokio::task::spawn_blocking(move || {
-            let line = line(micros, connection, command, &argument);
-            match &mut *file.lock() {
-                Some(file) => file.write_all(&line),
-                None => Ok(()),
-            }
-        });
-        if let Ok(Err(error)) = written.await {
-            warn!("cannot write to the general log: {error}");
-        }
-    }
-}
-
-/// Whether `general_log` is ON and `log_output` names the file.
-pub fn is_on(settings: &Settings) -> bool {
-    settings.bool(sysvar::GENERAL_LOG) && settings.flags(sysvar::LOG_OUTPUT) & TO_FILE != 0
 }
 
 /// FILE among the values of `log_output`.
 const TO_FILE: u64 = 1 << 1;
 
-/// The file: `general_log_file`, or one named after the machine, in the data directory.
-fn path(settings: &Settings) -> PathBuf {
+/// Whether `log_output` names files, and not NONE beside them.
+fn goes_to_file(settings: &Settings) -> bool {
+    const NONE: u64 = 1;
+    settings.flags(sysvar::LOG_OUTPUT) & (TO_FILE | NONE) == TO_FILE
+}
+
+/// A log's file: the one that `variable` names, or one named after the machine and `suffix`, in the data directory.
+fn path(settings: &Settings, variable: VariableId, suffix: &str) -> PathBuf {
     let datadir = Path::new(settings.text(sysvar::DATADIR).unwrap_or("data"));
-    match settings.text(sysvar::GENERAL_LOG_FILE).filter(|name| !name.is_empty()) {
+    match settings.text(variable).filter(|name| !name.is_empty()) {
         Some(name) => datadir.join(name),
-        None => datadir.join(format!("{}.log", settings.text(sysvar::HOSTNAME).unwrap_or("localhost"))),
+        None => datadir.join(format!("{}{suffix}", settings.text(sysvar::HOSTNAME).unwrap_or("localhost"))),
     }
 }
 
+/// Opens a log's file at its end: 29 if it cannot be. Blocks.
 fn open(path: &Path, settings: &Settings) -> Result<File, MysqlError> {
     let opened = OpenOptions::new().create(true).append(true).mode(0o640).open(path);
     let mut file = opened.map_err(|error| {
@@ -96,19 +90,16 @@ fn open(path: &Path, settings: &Settings) -> Result<File, MysqlError> {
         settings.text(sysvar::SOCKET).unwrap_or_default(),
     );
     if let Err(error) = file.write_all(header.as_bytes()) {
-        warn!("cannot write to the general log: {error}");
+        warn!("cannot write to {}: {error}", path.display());
     }
     Ok(file)
 }
 
-fn line(micros: i64, connection: u64, command: &str, argument: &[u8]) -> Vec<u8> {
+/// A moment as both logs write it, in UTC.
+fn time(micros: i64) -> String {
     let time = Value::DateTime(Timestamp(micros).to_datetime(&Zone::UTC));
     let time = text_of(&time, &SqlType::DateTime { fsp: 6 });
-    let time = String::from_utf8_lossy(&time).replace(' ', "T");
-    let mut line = format!("{time}Z\t{connection:5} {command}\t").into_bytes();
-    line.extend_from_slice(argument);
-    line.push(b'\n');
-    line
+    format!("{}Z", String::from_utf8_lossy(&time).replace(' ', "T"))
 }
 
 /// What of a statement's text is written; `None` for nothing.
@@ -209,13 +200,5 @@ mod tests {
         check("SET PASSWRD = 'x' y", None);
         let raw = shown(b"SET PASSWORD = 'x'", ParseOptions::default(), true).unwrap();
         assert_eq!(raw, b"SET PASSWORD = 'x'");
-    }
-
-    #[test]
-    fn lines_are_mysqls() {
-        assert_eq!(
-            line(1_500_000, 8, "Query", b"SELECT 1"),
-            b"1970-01-01T00:00:01.500000Z\t    8 Query\tSELECT 1\n"
-        );
     }
 }

@@ -1,0 +1,405 @@
+//! The slow query log: statements that took longer than `long_query_time`, or read a table without an index, in MySQL's form.
+//!
+//! ```text
+//! # Time: 2026-11-25T10:42:15.250912Z
+//! # User@Host: root[root] @ localhost [127.0.0.1]  Id:    88
+//! # Query_time: 1.000056  Lock_time: 0.000001 Rows_sent: 5  Rows_examined: 5
+//! use shop;
+//! SET timestamp=1795603335;
+//! SELECT * FROM orders;
+//! ```
+//!
+//! While the log is ON a session [notes](Before) before each command what it has counted until then; the differences are the
+//! statement's. An entry is written after the answer was made and before it is sent.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use palisade_base::MysqlError;
+use palisade_base::sysvar::Settings;
+use palisade_base::sysvar_catalogue as sysvar;
+use palisade_parser::ParseOptions;
+use palisade_parser::ast::Statement;
+use palisade_sql::Session;
+use palisade_sql::session::Killed;
+use palisade_sql::work::{self, WorkDone};
+use parking_lot::Mutex;
+use tracing::warn;
+
+use super::{goes_to_file, open, path, shown, time};
+use crate::connections::Connection;
+use crate::login::Peer;
+use crate::status::{BYTES_RECEIVED, BYTES_SENT};
+
+/// The log of a server; there is a file while it is ON.
+#[derive(Default)]
+pub struct SlowLog {
+    file: Arc<Mutex<Option<Open>>>,
+    throttle: Mutex<Throttle>,
+}
+
+struct Open {
+    file: File,
+    /// The database of the entry before.
+    database: Option<String>,
+}
+
+impl SlowLog {
+    /// Opens the file that the settings name, if they say ON, and closes the one before: 29 if it cannot be
+    /// opened. Blocks.
+    pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
+        let file = match is_on(settings) {
+            true => Some(open(&path(settings, sysvar::SLOW_QUERY_LOG_FILE, "-slow.log"), settings)?),
+            false => None,
+        };
+        *self.file.lock() = file.map(|file| Open { file, database: None });
+        Ok(())
+    }
+
+    /// Writes entries, if the log is open. They are in the file when this returns.
+    async fn write(&self, entries: Vec<Entry>) {
+        let file = self.file.clone();
+        let written = tokio::task::spawn_blocking(move || {
+            let mut open = file.lock();
+            let Some(Open { file, database }) = &mut *open else { return Ok(()) };
+            let mut text = Vec::new();
+            for entry in entries {
+                entry.put(&mut text, database.as_deref() != entry.database.as_deref());
+                *database = entry.database;
+            }
+            file.write_all(&text)
+        });
+        if let Ok(Err(error)) = written.await {
+            warn!("cannot write to the slow query log: {error}");
+        }
+    }
+}
+
+/// Whether `slow_query_log` is ON and `log_output` names the file.
+pub fn is_on(settings: &Settings) -> bool {
+    settings.bool(sysvar::SLOW_QUERY_LOG) && goes_to_file(settings)
+}
+
+/// What a session had counted before a statement.
+#[derive(Debug, Clone, Copy)]
+pub struct Before {
+    counts: [u64; COUNTED.len()],
+    rows_examined: u64,
+    lock_micros: u64,
+    received: u64,
+    sent: u64,
+}
+
+/// What `log_slow_extra` tells of a statement, with the names it has there; those without a counter are not counted here.
+const COUNTED: [(&str, Option<&palisade_base::metric::Metric>); 14] = [
+    ("Read_first", Some(&work::HANDLER_READ_FIRST)),
+    ("Read_last", Some(&work::HANDLER_READ_LAST)),
+    ("Read_key", Some(&work::HANDLER_READ_KEY)),
+    ("Read_next", Some(&work::HANDLER_READ_NEXT)),
+    ("Read_prev", Some(&work::HANDLER_READ_PREV)),
+    ("Read_rnd", None),
+    ("Read_rnd_next", Some(&work::HANDLER_READ_RND_NEXT)),
+    ("Sort_merge_passes", None),
+    ("Sort_range_count", None),
+    ("Sort_rows", Some(&work::SORT_ROWS)),
+    ("Sort_scan_count", Some(&work::SORT_SCAN)),
+    ("Created_tmp_disk_tables", None),
+    ("Created_tmp_tables", None),
+    ("Count_hit_tmp_table_size", None),
+];
+
+/// The place of `Read_rnd_next` there: steps of scans that use no index.
+const UNINDEXED: usize = 6;
+
+impl Before {
+    /// What a session has counted until now.
+    pub fn of(session: &Session, connection: &Connection) -> Before {
+        let work: &WorkDone = &session.work;
+        let counts = COUNTED.map(|(_, metric)| metric.and_then(|metric| work.value(metric)).unwrap_or(0));
+        let of = |metric| connection.counters.value(metric).unwrap_or(0);
+        Before {
+            counts,
+            rows_examined: work.rows_examined,
+            lock_micros: work.lock_micros,
+            received: of(&BYTES_RECEIVED),
+            sent: of(&BYTES_SENT),
+        }
+    }
+
+    /// What was counted since `before`.
+    fn since(&self, before: &Before) -> Before {
+        let mut counts = self.counts;
+        counts.iter_mut().zip(before.counts).for_each(|(now, then)| *now = now.saturating_sub(then));
+        Before {
+            counts,
+            rows_examined: self.rows_examined.saturating_sub(before.rows_examined),
+            lock_micros: self.lock_micros.saturating_sub(before.lock_micros),
+            received: self.received.saturating_sub(before.received),
+            sent: self.sent.saturating_sub(before.sent),
+        }
+    }
+}
+
+/// Whose statement it was.
+#[derive(Clone, Copy)]
+pub struct Who<'a> {
+    /// Its session.
+    pub session: &'a Session,
+    /// Its connection.
+    pub connection: &'a Connection,
+    /// Where the client comes from.
+    pub peer: Peer,
+}
+
+impl Who<'_> {
+    /// Account, user, host and address, as MySQL writes them.
+    fn shown(self) -> String {
+        let Session { account, user, client_host, .. } = self.session;
+        let name = account.rsplit_once('@').map_or(account.as_str(), |(name, _)| name);
+        match self.peer {
+            Peer::Local => format!("{name}[{user}] @ {client_host} []"),
+            Peer::Remote(address) => {
+                let address = address.to_canonical().to_string();
+                let host = if *client_host == address { "" } else { client_host };
+                format!("{name}[{user}] @ {host} [{address}]")
+            }
+        }
+    }
+}
+
+/// A statement that has ended.
+pub struct Ended<'a> {
+    /// Its text, and maybe that of statements behind it.
+    pub text: &'a [u8],
+    /// When it began.
+    pub begun: Instant,
+    /// Rows sent to the client.
+    pub rows_sent: u64,
+    /// The number of its error; 0 for none.
+    pub error: u16,
+}
+
+impl SlowLog {
+    /// Writes an entry for a statement if it is one for this log. `before` is what its session had counted before it.
+    pub async fn look(
+        &self,
+        settings: &Settings,
+        who: Who<'_>,
+        before: &Before,
+        ended: Ended<'_>,
+        now_micros: i64,
+    ) {
+        let Who { session, connection, .. } = who;
+        let took = ended.begun.elapsed();
+        let done = Before::of(session, connection).since(before);
+        let is_slow = took.as_secs_f64() > session.settings.double(sysvar::LONG_QUERY_TIME);
+        let is_unindexed = settings.bool(sysvar::LOG_QUERIES_NOT_USING_INDEXES)
+            && done.counts.get(UNINDEXED).is_some_and(|steps| *steps > 0);
+        if !is_slow && !is_unindexed
+            || done.rows_examined < session.settings.uint(sysvar::MIN_EXAMINED_ROW_LIMIT)
+        {
+            return;
+        }
+        let options = ParseOptions { placeholders: true, ..palisade_sql::sql::parse_options(session) };
+        let Some(text) = statement(ended.text, options, settings) else { return };
+        let lock = Duration::from_micros(done.lock_micros);
+        let most = settings.uint(sysvar::LOG_THROTTLE_QUERIES_NOT_USING_INDEXES);
+        let verdict = match is_unindexed && most > 0 {
+            true => self.throttle.lock().judge(most, now_micros, took, lock),
+            false => Verdict { is_written: true, summary: None },
+        };
+        let mut entries: Vec<Entry> = verdict.summary.into_iter().collect();
+        if verdict.is_written {
+            let extra = settings.bool(sysvar::LOG_SLOW_EXTRA).then_some(Extra { done, error: ended.error });
+            entries.push(Entry {
+                micros: now_micros,
+                timestamp: session.variables.timestamp_micros.unwrap_or(now_micros - took.as_micros() as i64)
+                    / 1_000_000,
+                user_host: who.shown(),
+                connection: connection.id,
+                took,
+                lock,
+                rows_sent: ended.rows_sent,
+                rows_examined: done.rows_examined,
+                database: session.database.clone(),
+                is_killed: session.kill.get() != Killed::No,
+                extra,
+                text,
+            });
+        }
+        if !entries.is_empty() {
+            self.write(entries).await;
+        }
+    }
+}
+
+/// The text of the first statement, without passwords; `None` if it is not for the log.
+fn statement(text: &[u8], options: ParseOptions, settings: &Settings) -> Option<Vec<u8>> {
+    let parsed = palisade_parser::parse_one(text, options, &mut || true).ok()?;
+    let is_administrative = matches!(
+        parsed.statement?,
+        Statement::AlterTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex(_)
+            | Statement::TableMaintenance(_)
+    );
+    if is_administrative && !settings.bool(sysvar::LOG_SLOW_ADMIN_STATEMENTS) {
+        return None;
+    }
+    let first = parsed.next.and_then(|next| text.get(..next)).unwrap_or(text);
+    let end = first.iter().rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';')?;
+    shown(first.get(..=end)?, options, settings.bool(sysvar::LOG_RAW))
+}
+
+/// `log_throttle_queries_not_using_indexes`: so many entries a minute of statements that use no index.
+#[derive(Debug, Default)]
+struct Throttle {
+    ends_micros: i64,
+    entries: u64,
+    suppressed: u64,
+    took: Duration,
+    lock: Duration,
+}
+
+/// What becomes of a statement.
+struct Verdict {
+    is_written: bool,
+    /// What was left out in the minute before.
+    summary: Option<Entry>,
+}
+
+impl Throttle {
+    fn judge(&mut self, most: u64, now_micros: i64, took: Duration, lock: Duration) -> Verdict {
+        const MINUTE: i64 = 60_000_000;
+        let mut summary = None;
+        if now_micros >= self.ends_micros {
+            if self.suppressed > 0 {
+                summary = Some(self.summary(now_micros));
+            }
+            *self = Throttle { ends_micros: now_micros + MINUTE, ..Throttle::default() };
+        }
+        self.entries += 1;
+        let is_written = self.entries <= most;
+        if !is_written {
+            self.suppressed += 1;
+            self.took += took;
+            self.lock += lock;
+        }
+        Verdict { is_written, summary }
+    }
+
+    fn summary(&self, micros: i64) -> Entry {
+        let text = format!("throttle: {:10} 'index not used' warning(s) suppressed.", self.suppressed);
+        Entry {
+            micros,
+            timestamp: micros / 1_000_000,
+            user_host: "[] @  []".to_owned(),
+            connection: 0,
+            took: self.took,
+            lock: self.lock,
+            rows_sent: 0,
+            rows_examined: 0,
+            database: None,
+            is_killed: false,
+            extra: None,
+            text: text.into_bytes(),
+        }
+    }
+}
+
+/// What `log_slow_extra` adds.
+#[derive(Debug)]
+struct Extra {
+    done: Before,
+    error: u16,
+}
+
+/// An entry.
+#[derive(Debug)]
+struct Entry {
+    /// When the statement ended.
+    micros: i64,
+    /// What NOW() was in it, in seconds.
+    timestamp: i64,
+    user_host: String,
+    connection: u64,
+    took: Duration,
+    lock: Duration,
+    rows_sent: u64,
+    rows_examined: u64,
+    database: Option<String>,
+    is_killed: bool,
+    extra: Option<Extra>,
+    text: Vec<u8>,
+}
+
+impl Entry {
+    fn put(&self, out: &mut Vec<u8>, names_database: bool) {
+        let mut head = format!(
+            "# Time: {}\n# User@Host: {}  Id: {:5}\n\
+             # Query_time: {:.6}  Lock_time: {:.6} Rows_sent: {}  Rows_examined: {}",
+            time(self.micros),
+            self.user_host,
+            self.connection,
+            self.took.as_secs_f64(),
+            self.lock.as_secs_f64(),
+            self.rows_sent,
+            self.rows_examined
+        );
+        if let Some(Extra { done, error }) = &self.extra {
+            head += &format!(
+                " Thread_id: {} Errno: {error} Killed: {} Bytes_received: {} Bytes_sent: {}",
+                self.connection,
+                u8::from(self.is_killed),
+                done.received,
+                done.sent
+            );
+            for ((name, _), count) in COUNTED.iter().zip(done.counts) {
+                head += &format!(" {name}: {count}");
+            }
+            let begun = self.micros - self.took.as_micros() as i64;
+            head += &format!("  Start: {} End: {}", time(begun), time(self.micros));
+        }
+        head.push('\n');
+        if let Some(database) = self.database.as_ref().filter(|_| names_database) {
+            head += &format!("use {database};\n");
+        }
+        head += &format!("SET timestamp={};\n", self.timestamp);
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&self.text);
+        out.extend_from_slice(b";\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_has_so_many_entries_and_the_next_one_tells_what_was_left_out() {
+        let mut throttle = Throttle::default();
+        let second = Duration::from_secs(1);
+        let written: Vec<bool> = (0..5).map(|at| throttle.judge(2, at, second, second).is_written).collect();
+        assert_eq!(written, [true, true, false, false, false]);
+        let Verdict { is_written, summary } = throttle.judge(2, 60_000_000, second, second);
+        assert!(is_written);
+        let summary = summary.expect("three were left out");
+        assert_eq!(summary.text, b"throttle:          3 'index not used' warning(s) suppressed.");
+        assert_eq!(summary.took, 3 * second);
+        assert!(throttle.judge(2, 120_000_001, second, second).summary.is_none(), "none was left out");
+    }
+
+    #[test]
+    fn of_several_statements_the_first_is_written_and_administration_if_it_is_to_be() {
+        let mut settings = Settings::default();
+        let options = ParseOptions::default();
+        let first = |text: &str, settings: &Settings| statement(text.as_bytes(), options, settings);
+        assert_eq!(first("SELECT 1 ; SELECT 2", &settings).as_deref(), Some(&b"SELECT 1"[..]));
+        assert_eq!(first("OPTIMIZE TABLE t;", &settings), None);
+        assert_eq!(first("SELEC 1", &settings), None);
+        settings.set(sysvar::LOG_SLOW_ADMIN_STATEMENTS, palisade_base::sysvar::Setting::Bool(true));
+        assert_eq!(first("OPTIMIZE TABLE t;", &settings).as_deref(), Some(&b"OPTIMIZE TABLE t"[..]));
+    }
+}
