@@ -606,6 +606,7 @@ error_codes! {
     ER_INVALID_TIME_ZONE_INTERVAL = 3997, "HY000", "Invalid time zone interval: '%s'";
     ER_REGEXP_NUMBER_TOO_BIG = 4007, "HY000", "Decimal number in regular expression is too large.";
     ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN = 4028, "HY000", "A table must have at least one visible column.";
+    ER_INNODB_COMPRESSION_FAILURE = 4029, "HY000", "Compression failed with the following error : %-.192s";
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     ER_DA_GLOBAL_CONN_LIMIT = 4081, "HY000", "Connection closed. Global connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
     ER_DA_CONN_LIMIT = 4082, "HY000", "Connection closed. Connection memory limit %llu bytes exceeded. Consumed %llu bytes.";

@@ -298,7 +298,7 @@ system_variables! {
     INNODB_CMP_PER_INDEX_ENABLED = "innodb_cmp_per_index_enabled", Global, dynamic, bool(false), COMPATIBLE;
     INNODB_COMMIT_CONCURRENCY = "innodb_commit_concurrency", Global, dynamic, uint(0, 0, 1000, Plain), COMPATIBLE;
     INNODB_COMPRESSION_FAILURE_THRESHOLD_PCT = "innodb_compression_failure_threshold_pct", Global, dynamic, uint(5, 0, 100, Plain), COMPATIBLE;
-    INNODB_COMPRESSION_LEVEL = "innodb_compression_level", Global, dynamic, uint(6, 0, 9, Plain), COMPATIBLE;
+    INNODB_COMPRESSION_LEVEL = "innodb_compression_level", Global, dynamic, uint(6, 0, 9, Plain), "How hard zlib tries to make pages smaller, in tables with COMPRESSION='zlib'; lz4 and zstd have one level here. At 0 pages are stored as they are.";
     INNODB_COMPRESSION_PAD_PCT_MAX = "innodb_compression_pad_pct_max", Global, dynamic, uint(50, 0, 75, Plain), COMPATIBLE;
     INNODB_CONCURRENCY_TICKETS = "innodb_concurrency_tickets", Global, dynamic, uint(5000, 1, 4294967295, Plain), COMPATIBLE;
     INNODB_DATA_FILE_PATH = "innodb_data_file_path", Global, fixed, text("ibdata1:12M:autoextend"), COMPATIBLE;

@@ -41,6 +41,7 @@ use crate::packing::Packing;
 use crate::page::{self, PAGE_SIZE, Page};
 use crate::pool::Core;
 use crate::sink::PageSink;
+use crate::stored::Codec;
 use crate::table::{Entry, LOADED, PageTable};
 use crate::{metrics, requests, stored};
 
@@ -58,6 +59,14 @@ const FAILURE_KEPT: Duration = Duration::from_secs(10);
 /// Pages to be read, and the frames they are read into.
 type Run = SmallVec<[(PageNo, u32); 1]>;
 
+/// How a space's pages are compressed.
+#[derive(Default)]
+struct Chosen {
+    packing: Option<Arc<Packing>>,
+    /// Whether [`Space::set_packing`] has said so; else it is what pages that were read have shown.
+    is_said: bool,
+}
+
 /// One file of pages, attached to the pool.
 pub struct Space {
     id: SpaceId,
@@ -74,7 +83,7 @@ pub struct Space {
     /// Writes its pages.
     sink: RwLock<Arc<dyn PageSink>>,
     /// Whether and how its pages are compressed when they are written.
-    packing: RwLock<Option<Arc<Packing>>>,
+    packing: RwLock<Chosen>,
     core: Arc<Core>,
     slow: Mutex<Slow>,
     this: Weak<Space>,
@@ -194,17 +203,31 @@ impl Space {
 
     /// How its pages are compressed when they are written; `None` if they are not.
     pub fn packing(&self) -> Option<Arc<Packing>> {
-        self.packing.read().clone()
+        self.packing.read().packing.clone()
     }
 
-    /// Pages are compressed so from the next batch on. What has been written before stays as it is.
-    pub fn set_packing(&self, packing: Option<Packing>) {
-        *self.packing.write() = packing.map(Arc::new);
+    /// Pages are compressed so from the next batch on: by a codec, at a level of zlib's if it has one of its own.
+    /// What has been written before stays as it is.
+    pub fn set_packing(&self, choice: Option<(Codec, Option<u8>)>) {
+        let mut chosen = self.packing.write();
+        chosen.is_said = true;
+        if chosen.packing.as_ref().map(|packing| packing.choice()) != choice {
+            chosen.packing = choice.map(|(codec, level)| Arc::new(Packing::new(codec, level)));
+        }
+    }
+
+    /// A page that was stored by `codec` has been read. Recovery writes pages before anything says how: they stay
+    /// compressed as they were.
+    fn was_stored_by(&self, codec: Codec) {
+        let mut chosen = self.packing.write();
+        if !chosen.is_said && chosen.packing.is_none() {
+            chosen.packing = Some(Arc::new(Packing::new(codec, None)));
+        }
     }
 
     /// The places of pages have got room on the disk, or lost it.
     fn room_changed(&self, first: PageNo, count: u32) {
-        if let Some(packing) = &*self.packing.read() {
+        if let Some(packing) = &self.packing.read().packing {
             packing.forget(first, count);
         }
     }
@@ -625,7 +648,8 @@ impl Space {
         let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
         page::verify(id, bytes)
             .and_then(|()| stored::decode(bytes))
-            .and_then(|_| (self.core.check)(bytes).map_err(Corruption::Content))
+            .and_then(|codec| (self.core.check)(bytes).map(|()| codec).map_err(Corruption::Content))
+            .map(|codec| codec.into_iter().for_each(|codec| self.was_stored_by(codec)))
             .map_err(|reason| Error::Corrupted { page: id, reason })
     }
 

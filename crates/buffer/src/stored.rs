@@ -169,11 +169,11 @@ thread_local! {
     static DECODER: RefCell<Decoder> = RefCell::default();
 }
 
-/// Replaces a stored form that is [whole](page::verify) by the page that it is of, sealed. Whether it was
-/// compressed.
-pub fn decode(bytes: &mut Page) -> Result<bool, Corruption> {
+/// Replaces a stored form that is [whole](page::verify) by the page that it is of, sealed. By which codec it was
+/// compressed, if it was.
+pub fn decode(bytes: &mut Page) -> Result<Option<Codec>, Corruption> {
     if bytes[CODEC] == 0 {
-        return Ok(false);
+        return Ok(None);
     }
     let codec = Codec::of_number(bytes[CODEC]).ok_or(Corruption::Encoding("its codec is not known"))?;
     let end = PAGE_HEADER + body_len(bytes);
@@ -196,7 +196,7 @@ pub fn decode(bytes: &mut Page) -> Result<bool, Corruption> {
     match page::has_own_checksum(bytes) {
         true => {
             metrics::PAGES_DECOMPRESSED.increment();
-            Ok(true)
+            Ok(Some(codec))
         }
         false => Err(Corruption::Encoding("it decompresses to something else")),
     }

@@ -23,7 +23,7 @@ use crate::metadata::TableName;
 use crate::open::create_tree;
 use crate::store::{ChainProgress, How, ReadProgress, RowStore, is_external, write_chain};
 use crate::table::{Runtime, Table};
-use crate::{Attempt, Error, ForceRecovery, definition_copy};
+use crate::{Attempt, Error, ForceRecovery, compression, definition_copy};
 
 /// A change of a stored row.
 pub(crate) enum RowEdit {
@@ -52,6 +52,7 @@ impl Engine {
         self.registry.add(new.id, new.trees());
         self.change_dictionary(&[row], &[drop_of(old), Change::PutTable(new.clone())])?;
         old.retire();
+        compression::follow(&new.runtime().space, new.def());
         Ok(new)
     }
 
@@ -142,7 +143,9 @@ impl Engine {
     }
 
     fn format_table(&self, def: &mut TableDef, file: Arc<dyn File>) -> Result<Arc<Table>, Error> {
+        compression::check_holes(&*file, def)?;
         let space = self.pool.attach_space(def.space, file, self.sinks.of(def.space))?;
+        compression::follow(&space, def);
         info::format(&self.log, &space)?;
         for index in &mut def.indexes {
             index.root = create_tree(&self.log, &space, index.id)?;

@@ -383,6 +383,11 @@ impl Engine {
         self.pool.set_io_capacity(pages_per_second);
     }
 
+    /// Sets `innodb_compression_level`.
+    pub fn set_compression_level(&self, level: u8) {
+        self.pool.set_compression_level(level);
+    }
+
     /// Works out the gauges.
     fn publish_metrics(&self) {
         self.pool.publish_metrics();

@@ -95,6 +95,9 @@ pub enum Error {
     /// The disk is full (1021).
     #[error("disk full")]
     DiskFull,
+    /// A table's pages are to be compressed where the file system punches no holes (4029).
+    #[error("the file system punches no holes")]
+    NoHoles,
     /// A page does not hold what it should.
     #[error("page {}:{} is corrupted: {what}", space.0, page.0)]
     Corrupted {
@@ -169,6 +172,10 @@ impl From<Error> for MysqlError {
             Error::DiskFull => {
                 mysql_error!(catalogue::ER_DISK_FULL, "datadir", 28, "No space left on device")
             }
+            Error::NoHoles => mysql_error!(
+                catalogue::ER_INNODB_COMPRESSION_FAILURE,
+                "Punch hole not supported by the filesystem or the tablespace page size is not large enough."
+            ),
             Error::ShuttingDown => mysql_error!(catalogue::ER_SERVER_SHUTDOWN),
             Error::Sql(error) => error,
             Error::Corrupted { .. }

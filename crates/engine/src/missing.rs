@@ -89,6 +89,10 @@ impl File for MissingFile {
         Ok(0)
     }
 
+    fn allocated(&self) -> io::Result<u64> {
+        missing()
+    }
+
     fn set_len(&self, _: u64) -> io::Result<()> {
         missing()
     }

@@ -40,7 +40,7 @@ use crate::sinks::Sinks;
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
 use crate::xa::XaTable;
-use crate::{Error, FlushMethod, ForceRecovery};
+use crate::{Error, FlushMethod, ForceRecovery, compression};
 
 /// The space of the dictionary.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -530,7 +530,10 @@ fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
             (base.pool.attach_space(def.space, Arc::new(MissingFile), sink)?, Damage::Missing)
         }
         Some(space) => match open_runtime(base, &space, &def) {
-            Ok(runtime) => return Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime))),
+            Ok(runtime) => {
+                compression::follow(&space, &def);
+                return Ok(Table::new(palisade_catalog::Table::new(def)?, Arc::new(runtime)));
+            }
             Err(error @ (Error::Corrupted { .. } | Error::Io(_) | Error::Inconsistent(_))) => {
                 (space, Damage::Unreadable(error))
             }

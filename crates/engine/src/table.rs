@@ -266,6 +266,12 @@ impl Table {
         self.runtime.space.id()
     }
 
+    /// Bytes of its file, and bytes that this takes on the disk; nothing of one that is missing.
+    pub fn file_bytes(&self) -> (u64, u64) {
+        let file = self.runtime.space.file();
+        (file.len().unwrap_or(0), file.allocated().unwrap_or(0))
+    }
+
     /// What is known of its size and keys. Never waits; sampled lazily and therefore possibly stale.
     pub fn statistics(&self) -> Arc<TableStatistics> {
         self.runtime.sampler.statistics(self)

@@ -588,6 +588,14 @@ impl File for FaultFile {
         Ok(state.images(self.file).shown.len())
     }
 
+    fn allocated(&self) -> io::Result<u64> {
+        let mut state = self.state.lock();
+        if state.down || self.life != state.life {
+            return Err(power_cut());
+        }
+        Ok(state.images(self.file).shown.allocated())
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.change(Call::Resize, Change::SetLen { len }, len, |path| format!("set_len {path} {len}"))?;
         self.rule.resized();

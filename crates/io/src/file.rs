@@ -96,6 +96,9 @@ pub trait File: Send + Sync {
         Ok(self.len()? == 0)
     }
 
+    /// Bytes that the file takes on the disk: fewer than its length where it has holes.
+    fn allocated(&self) -> io::Result<u64>;
+
     /// Cuts the file off at `len`, or extends it with zeros that take no space.
     fn set_len(&self, len: u64) -> io::Result<()>;
 

@@ -99,6 +99,10 @@ impl File for MemFile {
         Ok(self.bytes.read().len())
     }
 
+    fn allocated(&self) -> io::Result<u64> {
+        Ok(self.bytes.read().allocated())
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.bytes.write().set_len(len);
         Ok(())

@@ -121,6 +121,10 @@ impl<O: Overlay> File for OverlayFile<O> {
         self.file.len()
     }
 
+    fn allocated(&self) -> io::Result<u64> {
+        self.file.allocated()
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.file.set_len(len)
     }

@@ -223,6 +223,11 @@ impl File for ScratchFile {
         Ok(self.changed.read().len)
     }
 
+    /// As if it had no holes: what changes is not on the disk.
+    fn allocated(&self) -> io::Result<u64> {
+        self.len()
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         let old = self.changed.read().len;
         if len < old {

@@ -27,6 +27,11 @@ impl SparseBytes {
         self.len
     }
 
+    /// Bytes that are kept in memory.
+    pub(crate) fn allocated(&self) -> u64 {
+        self.chunks.len() as u64 * CHUNK
+    }
+
     /// Fills `out` from `offset` on; zeros where nothing was written, the end of the file included.
     pub(crate) fn read(&self, out: &mut [u8], offset: u64) {
         for_each_chunk(offset, out.len() as u64, |number, start, range| match self.chunks.get(&number) {

@@ -219,6 +219,7 @@ fn open_engine(
     engine.set_max_purge_lag(settings.uint(sysvar::INNODB_MAX_PURGE_LAG));
     engine.set_max_purge_lag_delay(settings.uint(sysvar::INNODB_MAX_PURGE_LAG_DELAY));
     engine.set_flushing_avg_loops(settings.uint(sysvar::INNODB_FLUSHING_AVG_LOOPS));
+    engine.set_compression_level(settings.uint(sysvar::INNODB_COMPRESSION_LEVEL) as u8);
     set_monitors(&engine, settings);
     Ok(engine)
 }

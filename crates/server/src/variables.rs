@@ -173,6 +173,9 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::INNODB_IO_CAPACITY | sysvar::INNODB_IO_CAPACITY_MAX, _) => {
             engine.set_io_capacity(io_capacity(settings));
         }
+        (sysvar::INNODB_COMPRESSION_LEVEL, Setting::UInt(level)) => {
+            engine.set_compression_level(*level as u8);
+        }
         (sysvar::INNODB_MAX_UNDO_LOG_SIZE | sysvar::INNODB_UNDO_LOG_TRUNCATE, _) => {
             engine.set_undo_kept(undo_kept(settings));
         }

@@ -6,7 +6,7 @@
 //! larger again, so that holes are punched and filled.
 
 use super::*;
-use crate::{Codec, Packing};
+use crate::Codec;
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{Call, CrashKeeps, Fault};
 
@@ -69,7 +69,7 @@ fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec]) -> Resul
     let pack = |world: &World, random: &mut Prng| {
         if !codecs.is_empty() {
             let codec = codecs[random.below(codecs.len() as u64) as usize];
-            world.space.set_packing(Some(Packing::new(codec, None)));
+            world.space.set_packing(Some((codec, None)));
         }
     };
     pack(&world, &mut random);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::stored::{BLOCK, MOST};
-use crate::{Codec, Corruption, Packing, metrics, page};
+use crate::{Codec, Corruption, metrics, page};
 use palisade_io::{Call, CrashKeeps, Fault};
 
 const PAGES: u32 = 4;
@@ -10,7 +10,7 @@ const PAGES: u32 = 4;
 /// A world whose pages, four of them, are on disk, compressed to one block each.
 fn packed_world(sink: Sink, codec: Codec) -> World {
     let world = World::create(Arc::new(FaultFileSystem::new(1)), 16, sink);
-    world.space.set_packing(Some(Packing::new(codec, None)));
+    world.space.set_packing(Some((codec, None)));
     for number in 0..PAGES {
         world.change(fill(number, CALM, true)).unwrap();
     }
@@ -84,8 +84,11 @@ fn pages_are_read_again_whatever_they_were_compressed_with() {
             assert!(world.body(PageNo(page)).unwrap() == expected(last), "{codec:?}, page {page}");
         }
         assert!(metrics::PAGES_DECOMPRESSED.value() >= read + 3);
+        // As long as nothing else is said, as they were.
+        assert_eq!(world.space.packing().map(|packing| packing.choice()), Some((codec, None)));
         // Without compression from now on: a page that is written is written as it is.
-        assert!(world.space.packing().is_none());
+        world.space.set_packing(None);
+        assert!(world.body(PageNo(1)).is_ok() && world.space.packing().is_none());
         world.change(Change { page: PageNo(0), create: false, offset: 100, value: 1 }).unwrap();
         world.pool.checkpoint_sharply().unwrap();
         let lengths = [0, 1].map(|page| crate::stored::stored_len(&place(&world, page)));
@@ -167,7 +170,7 @@ fn where_no_holes_are_punched_pages_are_stored_as_they_are() {
     let disk = palisade_io::OverlayFileSystem::new(world.fs.clone(), NoHoles);
     let file = disk.open(Path::new("data/other"), OpenMode::CREATE).unwrap();
     let space = world.pool.attach_space(SpaceId(8), file, world.sink.clone()).unwrap();
-    space.set_packing(Some(Packing::new(Codec::Zstd, None)));
+    space.set_packing(Some((Codec::Zstd, None)));
     world.retry(|| space.ensure_allocated(2)).unwrap();
     let stored = |space: &Space| {
         change(&world, space, 1, true);

@@ -450,12 +450,25 @@ impl Parser<'_> {
                 Keyword::UNION,
                 Keyword::START,
             ])
+            || self.mariadb_option().is_some()
+    }
+
+    /// An option that MariaDB has and MySQL has not, in upper case. MariaDB quotes such names itself.
+    fn mariadb_option(&self) -> Option<&'static str> {
+        let is_name = matches!(self.token.kind, TokenKind::Word | TokenKind::QuotedName);
+        let name = if is_name { self.name_text(self.token).ok()? } else { return None };
+        MARIADB_OPTIONS.into_iter().find(|known| known.eq_ignore_ascii_case(&name))
     }
 
     /// An option of a table, if one begins here.
     pub(super) fn optional_table_option(&mut self) -> Parsed<Option<TableOption>> {
         if !self.is_table_option() {
             return Ok(None);
+        }
+        if let Some(name) = self.mariadb_option() {
+            self.advance();
+            self.accept_equal();
+            return Ok(Some(TableOption::Other(name.to_owned(), self.option_value()?)));
         }
         let keyword = self.token.keyword;
         if matches!(
@@ -604,6 +617,9 @@ fn is_numeric_option(keyword: Keyword) -> bool {
             | Keyword::DELAY_KEY_WRITE
     )
 }
+
+/// Options of MariaDB's own, kept as a name and a value.
+const MARIADB_OPTIONS: [&str; 2] = ["PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL"];
 
 /// Options kept as a name and a value.
 const PLAIN_OPTIONS: &[Keyword] = &[

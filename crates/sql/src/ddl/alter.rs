@@ -13,8 +13,9 @@ pub mod online;
 
 use palisade_base::error_catalogue::{
     ER_BAD_FIELD_ERROR, ER_CHECK_CONSTRAINT_NOT_FOUND, ER_CONSTRAINT_NOT_FOUND, ER_DUP_KEYNAME,
-    ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS, ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME,
-    ER_PK_INDEX_CANT_BE_INVISIBLE, ER_UNKNOWN_ERROR, WARN_DATA_TRUNCATED,
+    ER_ILLEGAL_HA_CREATE_OPTION, ER_INVALID_USE_OF_NULL, ER_KEY_DOES_NOT_EXITS,
+    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, ER_PK_INDEX_CANT_BE_INVISIBLE, ER_UNKNOWN_ERROR,
+    WARN_DATA_TRUNCATED,
 };
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::descriptor::{Check, Column, DefaultValue, Generated, Index, IndexPart, TableDef};
@@ -601,7 +602,12 @@ impl Draft {
 
     fn set_option(&mut self, definer: &mut Definer<'_>, option: &TableOption) -> SqlResult<()> {
         self.effects.note(Effort::Inplace);
-        table::set_option(definer, &mut self.def, option)?;
+        table::set_option(definer, &mut self.def, option).map_err(|error| match option {
+            TableOption::Compression(_) => {
+                mysql_error!(ER_ILLEGAL_HA_CREATE_OPTION, "InnoDB", "COMPRESSION")
+            }
+            _ => error,
+        })?;
         if matches!(option, TableOption::RowFormat(_)) {
             self.fit_indexes(definer)?;
         }

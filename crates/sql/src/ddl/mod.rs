@@ -18,6 +18,7 @@ pub mod alter;
 mod check_table;
 mod checksum;
 pub mod column;
+mod compression;
 pub mod conversion;
 pub mod expression;
 pub mod foreign;
@@ -357,7 +358,11 @@ impl Ddl<'_> {
             }
             None => {
                 let mut definer = self.definer(&mut warnings);
-                table::define(&mut definer, statement, &schema.name, schema.collation)?
+                let defined = table::define(&mut definer, statement, &schema.name, schema.collation);
+                if defined.is_err() {
+                    self.warn(std::mem::take(&mut warnings));
+                }
+                defined?
             }
         };
         self.check_names(&def, &name)?;
@@ -466,7 +471,13 @@ impl Ddl<'_> {
         let table = self.table(&name)?;
         let mut warnings = Vec::new();
         let mut definer = self.definer(&mut warnings);
-        let mut draft = Draft::new(&mut definer, table.descriptor().def(), statement, request)?;
+        let mut draft = match Draft::new(&mut definer, table.descriptor().def(), statement, request) {
+            Ok(draft) => draft,
+            Err(error) => {
+                self.warn(warnings);
+                return Err(error);
+            }
+        };
         self.check_names(&draft.def, &name)?;
         let is_plain =
             |action: &AlterAction| matches!(action, AlterAction::RenameTo(_) | AlterAction::EnableKeys(_));

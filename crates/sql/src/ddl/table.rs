@@ -17,7 +17,7 @@ use palisade_parser::ast::{
     CreateTable, IndexDefinition, IndexKey, IndexKind, IndexOption, OptionValue, TableConstraint, TableOption,
 };
 
-use super::{Definer, column, expression, foreign, types, unsupported};
+use super::{Definer, column, compression, expression, foreign, types, unsupported};
 use crate::mode::SqlMode;
 use crate::place::At;
 use crate::{SqlError, SqlResult};
@@ -207,12 +207,7 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         },
         TableOption::KeyBlockSize(0) => Ok(()),
         TableOption::KeyBlockSize(_) => unsupported("KEY_BLOCK_SIZE"),
-        TableOption::Compression(algorithm) => {
-            if algorithm.is_empty() || algorithm.eq_ignore_ascii_case(b"none") {
-                return Ok(());
-            }
-            unsupported("page compression")
-        }
+        TableOption::Compression(algorithm) => compression::set_algorithm(definer, def, algorithm),
         TableOption::Encryption(value) if value.eq_ignore_ascii_case(b"n") => Ok(()),
         TableOption::Encryption(_) => unsupported("table encryption"),
         TableOption::Tablespace(name) if name.eq_ignore_ascii_case("innodb_file_per_table") => Ok(()),
@@ -225,8 +220,8 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
         TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => unsupported("DATA DIRECTORY"),
         TableOption::Union(_) => unsupported("the MERGE engine"),
         TableOption::Other(name, value) => {
-            if name.starts_with("PAGE_COMPRESS") && *value != OptionValue::Number(0) {
-                return unsupported("page compression");
+            if compression::set_of_mariadb(def, name, value)? {
+                return Ok(());
             }
             let text = match value {
                 OptionValue::Default => {
@@ -243,7 +238,8 @@ pub fn set_option(definer: &mut Definer<'_>, def: &mut TableDef, option: &TableO
     }
 }
 
-fn put_option(def: &mut TableDef, name: &str, value: String) {
+/// Puts an option in the place of what it was.
+pub fn put_option(def: &mut TableDef, name: &str, value: String) {
     def.options.retain(|(known, _)| known != name);
     def.options.push((name.to_owned(), value));
 }

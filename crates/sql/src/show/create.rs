@@ -110,6 +110,11 @@ pub fn table(table: &Table) -> String {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             write_to(&mut out, format_args!(" {name}={}", literal(text)));
         }
+        if name == "COMPRESSION"
+            && let Some(level) = def.option("PAGE_COMPRESSION_LEVEL")
+        {
+            write_to(&mut out, format_args!(" PAGE_COMPRESSION_LEVEL={level}"));
+        }
     }
     if let Some(engine) = def.option("SECONDARY_ENGINE") {
         write_to(&mut out, format_args!(" SECONDARY_ENGINE={engine}"));
@@ -135,11 +140,13 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// The same in the order of CREATE_OPTIONS.
-pub const CREATE_OPTIONS: [&str; 10] = [
+pub const CREATE_OPTIONS: [&str; 12] = [
     "MAX_ROWS",
     "MIN_ROWS",
     "AVG_ROW_LENGTH",
     "ROW_FORMAT",
+    "COMPRESSION",
+    "PAGE_COMPRESSION_LEVEL",
     "STATS_SAMPLE_PAGES",
     "STATS_AUTO_RECALC",
     "STATS_PERSISTENT",

@@ -388,7 +388,10 @@ fn table_row(source: &Source<'_>, table: &Table) -> [Value; 21] {
     let row_format = format!("{first}{}", rest.to_ascii_lowercase());
     let counter = def.auto_increment_column().map(|_| table.auto_increment());
     let options: Vec<String> = super::create::options(def, &super::create::CREATE_OPTIONS)
-        .map(|(name, value)| format!("{}={value}", name.to_ascii_lowercase()))
+        .map(|(name, value)| match name {
+            "COMPRESSION" => format!("{name}=\"{value}\""),
+            _ => format!("{}={value}", name.to_ascii_lowercase()),
+        })
         .collect();
     let created = Timestamp(def.created_us / 1_000_000 * 1_000_000).to_datetime(source.zone);
     [

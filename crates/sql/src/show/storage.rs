@@ -5,6 +5,7 @@
 //! What INNODB_CMP and INNODB_CMPMEM count is done to pages of ROW_FORMAT=COMPRESSED, which there are none
 //! of.
 
+use palisade_base::{sysvar, sysvar_catalogue};
 use palisade_catalog::Value;
 use palisade_catalog::descriptor::{ForeignKey, GENERATED_CLUSTERED_INDEX};
 use palisade_engine::Table;
@@ -69,6 +70,7 @@ pub(super) static TABLES: &[Definition] = &[
         columns: "page_size j,compress_ops j,compress_ops_ok j,compress_time j,uncompress_ops j,uncompress_time j",
         rows: compressions,
     },
+    Definition { name: "INNODB_DATAFILES", columns: "SPACE s256,PATH s512", rows: data_files },
     Definition { name: "INNODB_FIELDS", columns: "INDEX_ID n,NAME s64,POS n", rows: fields },
     Definition {
         name: "INNODB_FOREIGN",
@@ -87,13 +89,18 @@ pub(super) static TABLES: &[Definition] = &[
     },
     Definition {
         name: "INNODB_TABLES",
-        columns: "TABLE_ID n,NAME s218,FLAG j,N_COLS j,SPACE i,ROW_FORMAT s4,ZIP_PAGE_SIZE u,SPACE_TYPE s3,INSTANT_COLS j,TOTAL_ROW_VERSIONS j",
+        columns: "TABLE_ID n,NAME s655,FLAG j,N_COLS j,SPACE i,ROW_FORMAT s12,ZIP_PAGE_SIZE u,SPACE_TYPE s10,INSTANT_COLS j,TOTAL_ROW_VERSIONS j",
         rows: tables,
     },
     Definition {
         name: "INNODB_TABLESPACES",
-        columns: "SPACE u,NAME s218,FLAG u,ROW_FORMAT s7,PAGE_SIZE u,ZIP_PAGE_SIZE u,SPACE_TYPE s3,FS_BLOCK_SIZE u,FILE_SIZE n,ALLOCATED_SIZE n,AUTOEXTEND_SIZE n,SERVER_VERSION s3,SPACE_VERSION u,ENCRYPTION s1,STATE s3",
+        columns: "SPACE u,NAME s655,FLAG u,ROW_FORMAT s22,PAGE_SIZE u,ZIP_PAGE_SIZE u,SPACE_TYPE s10,FS_BLOCK_SIZE u,FILE_SIZE n,ALLOCATED_SIZE n,AUTOEXTEND_SIZE n,SERVER_VERSION s10,SPACE_VERSION u,ENCRYPTION s1,STATE s10",
         rows: tablespaces,
+    },
+    Definition {
+        name: "INNODB_TABLESPACES_BRIEF",
+        columns: "SPACE s256,NAME s268,PATH s512,FLAG s256,SPACE_TYPE s7",
+        rows: tablespaces_in_brief,
     },
     Definition {
         name: "INNODB_TEMP_TABLE_INFO",
@@ -163,18 +170,67 @@ fn path(schema: &str, table: &str) -> Value {
     text(format!("{schema}/{table}"))
 }
 
+/// `innodb_version`.
+fn engine_version() -> Value {
+    match sysvar_catalogue::INNODB_VERSION.declaration().kind {
+        sysvar::Kind::Text(Some(version)) => text(version),
+        _ => Value::Null,
+    }
+}
+
+/// What InnoDB says of a row format. It means nothing here but the limit of an index's length.
+struct RowFormat {
+    name: &'static str,
+    flag: i64,
+    of_space: &'static str,
+    space_flag: u64,
+}
+
+fn row_format(table: &Table) -> RowFormat {
+    let (of_space, space_flag) = ("Compact or Redundant", 16_384);
+    match table.descriptor().def().option("ROW_FORMAT") {
+        Some("COMPACT") => RowFormat { name: "Compact", flag: 1, of_space, space_flag },
+        Some("REDUNDANT") => RowFormat { name: "Redundant", flag: 0, of_space, space_flag },
+        // A table in a space of its own.
+        _ => RowFormat { name: "Dynamic", flag: 33, of_space: "Dynamic", space_flag: 16_417 },
+    }
+}
+
+/// Where the file of a table is.
+fn file_path(table: &Table) -> Value {
+    text(format!("./spaces/{}", palisade_engine::space_file_name(table.descriptor().def().space)))
+}
+
+fn data_files(source: &Source<'_>) -> Rows {
+    let row = |table: &Table| vec![text(table.descriptor().def().space.0.to_string()), file_path(table)];
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+fn tablespaces_in_brief(source: &Source<'_>) -> Rows {
+    let row = |table: &Table| {
+        let def = table.descriptor().def();
+        vec![
+            text(def.space.0.to_string()),
+            path(&def.schema, &def.name),
+            file_path(table),
+            text(row_format(table).space_flag.to_string()),
+            text("Single"),
+        ]
+    };
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
 fn tables(source: &Source<'_>) -> Rows {
     let row = |table: &Table| {
         let def = table.descriptor().def();
         vec![
             number(def.id),
             path(&def.schema, &def.name),
-            // A table in a space of its own, of row format DYNAMIC.
-            Value::Int(33),
+            Value::Int(row_format(table).flag),
             // InnoDB counts its own columns, too: row id, transaction id, undo pointer.
             Value::Int(shown_columns(table).count() as i64 + 3),
             Value::Int(i64::from(def.space.0)),
-            text("Dynamic"),
+            text(row_format(table).name),
             number(0u64),
             text("Single"),
             Value::Int(0),
@@ -187,21 +243,20 @@ fn tables(source: &Source<'_>) -> Rows {
 fn tablespaces(source: &Source<'_>) -> Rows {
     let row = |table: &Table| {
         let def = table.descriptor().def();
-        let statistics = table.statistics();
-        let bytes = statistics.data_bytes + statistics.index_bytes;
+        let (file, allocated) = table.file_bytes();
         vec![
             number(def.space.0),
             path(&def.schema, &def.name),
-            number(16_417u64),
-            text("Dynamic"),
+            number(row_format(table).space_flag),
+            text(row_format(table).of_space),
             number(palisade_engine::PAGE_SIZE as u64),
             number(0u64),
             text("Single"),
             number(4096u64),
-            number(bytes),
-            number(bytes),
+            number(file),
+            number(allocated),
             number(0u64),
-            Value::Null,
+            engine_version(),
             number(1u64),
             text("N"),
             text("normal"),
@@ -219,7 +274,7 @@ fn files(source: &Source<'_>) -> Rows {
         let bytes = statistics.data_bytes + statistics.index_bytes;
         let mut row = vec![
             number(def.space.0),
-            text(format!("./spaces/{}", palisade_engine::space_file_name(def.space))),
+            file_path(table),
             text("TABLESPACE"),
             path(&def.schema, &def.name),
             text(""),
