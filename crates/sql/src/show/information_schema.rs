@@ -196,8 +196,17 @@ fn definitions() -> impl Iterator<Item = &'static Definition> {
     TABLES.iter().chain(super::storage::TABLES)
 }
 
+/// What MySQL 5.7 and MariaDB call tables that have other names since: they are found by these, and listed by the others.
+const FORMER_NAMES: [(&str, &str); 3] = [
+    ("INNODB_SYS_DATAFILES", "INNODB_DATAFILES"),
+    ("INNODB_SYS_TABLES", "INNODB_TABLES"),
+    ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES"),
+];
+
 /// The table of that name (in any case), with its rows if asked for.
 pub fn table(source: &Source<'_>, name: &str, with_rows: bool) -> Option<VirtualTable> {
+    let former = FORMER_NAMES.into_iter().find(|(former, _)| former.eq_ignore_ascii_case(name));
+    let name = former.map_or(name, |(_, now)| now);
     let definition = definitions().find(|definition| definition.name.eq_ignore_ascii_case(name))?;
     let columns = declared_columns(definition);
     let rows = if with_rows { (definition.rows)(source) } else { Vec::new() };
