@@ -30,7 +30,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use palisade_base::{Lsn, PageId, SpaceId};
-use palisade_io::{AlignedBuf, File, Write, WriteQueue};
+use palisade_io::{AlignedBuf, Extent, File, Write, WriteQueue};
 
 use crate::metrics;
 use crate::packing::Packing;
@@ -193,7 +193,8 @@ impl<'a> BatchPart<'a> {
             for run in space.chunk_by(is_followed) {
                 let stored = run.iter().map(|page| page.stored).sum::<usize>();
                 let offset = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
-                writes.push(Write { file, bytes: &self.bytes[start..start + stored], offset });
+                let (bytes_of_run, extent) = (&self.bytes[start..start + stored], Extent::Any);
+                writes.push(Write { file, bytes: bytes_of_run, offset, extent });
                 start += run.len() * PAGE_SIZE;
                 bytes += stored;
             }

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::file::File;
+use crate::os::cut_short;
 use crate::pool::IoPool;
 use crate::ring::{Request, Ring};
 
@@ -24,6 +25,27 @@ pub struct Write<'a> {
     pub bytes: &'a [u8],
     /// Where they go, in bytes from the file's beginning.
     pub offset: u64,
+    /// Whether they may be written in part.
+    pub extent: Extent,
+}
+
+/// How much of a write may have been carried out when something stops it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Any part.
+    Any,
+    /// All or nothing; see [`File::write_atomic_at`].
+    Whole,
+}
+
+impl Write<'_> {
+    /// Writes by a call, which blocks.
+    fn carry_out(&self) -> io::Result<()> {
+        match self.extent {
+            Extent::Any => self.file.write_at(self.bytes, self.offset),
+            Extent::Whole => self.file.write_atomic_at(self.bytes, self.offset),
+        }
+    }
 }
 
 /// Carries out writes and syncs for one thread at a time.
@@ -47,9 +69,7 @@ impl WriteQueue {
             |write: &Write<'_>| write.file.descriptor().is_some_and(|file| file.takes(write.bytes.as_ptr()));
         match &mut self.ring {
             Some(ring) if writes.iter().all(by_ring) => write_by_ring(ring, writes),
-            _ => self
-                .pool
-                .for_each(writes.len(), &|at| writes[at].file.write_at(writes[at].bytes, writes[at].offset)),
+            _ => self.pool.for_each(writes.len(), &|at| writes[at].carry_out()),
         }
     }
 
@@ -67,21 +87,22 @@ impl WriteQueue {
 fn write_by_ring(ring: &mut Ring, writes: &[Write<'_>]) -> io::Result<()> {
     let mut first = FirstError::default();
     let request = |at: usize| {
-        let Write { file, bytes, offset } = writes[at];
-        Request::Write(file.descriptor().expect("asked before"), bytes, offset)
+        let Write { file, bytes, offset, extent } = writes[at];
+        Request::Write(file.descriptor().expect("asked before"), bytes, offset, extent)
     };
     ring.run(writes.len(), request, |at, outcome| {
-        let Write { file, bytes, offset } = writes[at];
+        let Write { file, bytes, offset, extent } = writes[at];
         let ended = match outcome {
             Ok(written) => {
                 file.descriptor().expect("asked before").rule.wrote(offset, written as u64);
                 // The kernel may stop in the middle, at a full disk for one: the rest says why.
                 match written == bytes.len() {
                     true => Ok(()),
+                    false if extent == Extent::Whole => Err(cut_short(written)),
                     false => file.write_at(&bytes[written..], offset + written as u64),
                 }
             }
-            Err(error) if is_refusal(&error) => file.write_at(bytes, offset),
+            Err(error) if is_refusal(&error) => writes[at].carry_out(),
             Err(error) => Err(error),
         };
         first.note(at, ended);
@@ -172,6 +193,7 @@ mod tests {
                         file: &files[at % 3],
                         bytes: block,
                         offset: (at / 3 * BLOCK) as u64,
+                        extent: Extent::Any,
                     })
                     .collect();
                 queue.write_all(&writes).unwrap();
@@ -191,7 +213,7 @@ mod tests {
         for (name, mut queue) in queues() {
             let file = OsFileSystem.open(&dir.path().join(name), OpenMode::CREATE_NEW.direct()).unwrap();
             let bytes = AlignedBuf::zeroed(2 * BLOCK);
-            let writes = [Write { file: &file, bytes: &bytes[1..=BLOCK], offset: 0 }];
+            let writes = [Write { file: &file, bytes: &bytes[1..=BLOCK], offset: 0, extent: Extent::Any }];
             queue.write_all(&writes).unwrap();
             assert_eq!(file.len().unwrap(), BLOCK as u64);
         }
@@ -207,8 +229,10 @@ mod tests {
             };
             let files = [open(1), open(2)];
             let is_due = |file: &Arc<dyn File>| file.descriptor().unwrap().rule.due().is_some();
-            let writes: Vec<Write<'_>> =
-                files.iter().map(|file| Write { file, bytes: &[1; BLOCK], offset: 0 }).collect();
+            let writes: Vec<Write<'_>> = files
+                .iter()
+                .map(|file| Write { file, bytes: &[1; BLOCK], offset: 0, extent: Extent::Any })
+                .collect();
             for first in [true, false] {
                 queue.write_all(&writes).unwrap();
                 assert!(
@@ -228,12 +252,39 @@ mod tests {
             let path = dir.path().join(name);
             let good = OsFileSystem.open(&path, OpenMode::CREATE_NEW).unwrap();
             // Beyond what any file may have.
-            let bad = Write { file: &good, bytes: &[1; 16], offset: i64::MAX as u64 - 4 };
-            let writes = [Write { file: &good, bytes: &[7; 16], offset: 0 }, bad];
+            let bad =
+                Write { file: &good, bytes: &[1; 16], offset: i64::MAX as u64 - 4, extent: Extent::Any };
+            let writes = [Write { file: &good, bytes: &[7; 16], offset: 0, extent: Extent::Any }, bad];
             assert!(queue.write_all(&writes).is_err(), "{name}");
             let mut read = [0; 16];
             good.read_at(&mut read, 0).unwrap();
             assert_eq!(read, [7; 16], "{name}");
+        }
+    }
+
+    /// Where the kernel does not do it, it is not done otherwise either.
+    #[test]
+    fn a_write_that_is_to_be_whole_is_whole_or_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, mut queue) in queues() {
+            let path = dir.path().join(name);
+            let file = OsFileSystem.open(&path, OpenMode::CREATE_NEW.direct()).unwrap();
+            let mut bytes = AlignedBuf::zeroed(4 * BLOCK);
+            file.write_at(&bytes, 0).unwrap();
+            bytes.fill(7);
+            let outcome =
+                queue.write_all(&[Write { file: &file, bytes: &bytes, offset: 0, extent: Extent::Whole }]);
+            let mut read = AlignedBuf::zeroed(4 * BLOCK);
+            file.read_at(&mut read, 0).unwrap();
+            let expected = match outcome {
+                Ok(()) => 7,
+                Err(error) => {
+                    assert_eq!(error.kind(), io::ErrorKind::Unsupported, "{name}: {error}");
+                    assert!(file.atomic_writes(bytes.len()).is_err(), "{name}");
+                    0
+                }
+            };
+            assert!(read.iter().all(|byte| *byte == expected), "{name}");
         }
     }
 }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use palisade_base::prng::Prng;
 use parking_lot::Mutex;
 
-use crate::file::{Creation, DirLock, File, FileSystem, OpenMode, past_the_end};
+use crate::file::{Creation, DirLock, File, FileSystem, NotAtomic, OpenMode, past_the_end, refused_atomic};
 use crate::mem::{already_exists, lock_in, not_found};
 use crate::sparse::SparseBytes;
 use crate::syncing::SyncRule;
@@ -76,6 +76,31 @@ pub enum CrashKeeps {
     Random,
 }
 
+/// What a disk does with [`File::write_atomic_at`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Device {
+    /// It writes sectors, and says so: such writes are refused.
+    #[default]
+    Sectors,
+    /// It writes so many bytes whole.
+    Atomic(u32),
+    /// It says so, and writes sectors.
+    Lying(u32),
+}
+
+/// A sector of a write that was not synced when the power was cut.
+#[derive(Debug, Clone, Copy)]
+pub struct PendingSector<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Which of its changes since the last sync it belongs to, from 0 ...
+    pub change: usize,
+    /// ... of so many.
+    pub changes: usize,
+    /// Where it is in the file, in sectors of 512 bytes.
+    pub sector: u64,
+}
+
 /// [`FileSystem`] in memory with seeded faults.
 pub struct FaultFileSystem {
     state: Arc<Mutex<State>>,
@@ -92,6 +117,7 @@ struct State {
     faults: Vec<PlannedFault>,
     changes: u64,
     space: Option<u64>,
+    device: Device,
     down: bool,
     /// Crashes so far; a handle is of the life in which it was opened.
     life: u64,
@@ -115,10 +141,22 @@ struct Images {
 }
 
 enum Change {
-    Write { offset: u64, bytes: Vec<u8> },
-    SetLen { len: u64 },
-    ExtendTo { len: u64 },
-    PunchHole { offset: u64, len: u64 },
+    /// Where `whole` it is kept or lost as a whole.
+    Write {
+        offset: u64,
+        bytes: Vec<u8>,
+        whole: bool,
+    },
+    SetLen {
+        len: u64,
+    },
+    ExtendTo {
+        len: u64,
+    },
+    PunchHole {
+        offset: u64,
+        len: u64,
+    },
 }
 
 #[derive(Clone)]
@@ -141,6 +179,7 @@ impl FaultFileSystem {
             faults: Vec::new(),
             changes: 0,
             space: None,
+            device: Device::default(),
             down: false,
             life: 0,
             trace: None,
@@ -183,6 +222,18 @@ impl FaultFileSystem {
     pub fn crash(&self, keeps: CrashKeeps) {
         self.state.lock().crash(keeps);
         self.locked.lock().clear();
+    }
+
+    /// The same, with `keeps` saying of each sector of a pending write whether it reached the platter. Where a
+    /// write is carried out whole, only its first sector is asked about. Names and lengths are kept.
+    pub fn crash_keeping(&self, keeps: &mut dyn FnMut(PendingSector<'_>) -> bool) {
+        self.state.lock().crash_keeping(keeps);
+        self.locked.lock().clear();
+    }
+
+    /// Makes it a disk of another kind.
+    pub fn set_device(&self, device: Device) {
+        self.state.lock().device = device;
     }
 
     /// Starts the list of calls, as text; changes only.
@@ -274,13 +325,27 @@ impl State {
 
     /// Of what would overwrite bytes of the file, writes the first sectors.
     fn write_some(&mut self, file: FileId, change: Change) {
-        let Change::Write { offset, mut bytes } = change else { return };
+        let Change::Write { offset, mut bytes, whole: false } = change else { return };
         let sectors = self.random.below(bytes.len() as u64 / SECTOR + 1);
         bytes.truncate((sectors * SECTOR) as usize);
         let images = self.images(file);
         if offset + bytes.len() as u64 <= images.shown.len() {
-            images.change(Change::Write { offset, bytes });
+            images.change(Change::Write { offset, bytes, whole: false });
         }
+    }
+
+    fn crash_keeping(&mut self, keeps: &mut dyn FnMut(PendingSector<'_>) -> bool) {
+        let names: Vec<_> = self.names.iter().map(|(path, file)| (path.clone(), *file)).collect();
+        for (path, file) in names {
+            let images = self.images(file);
+            let pending = std::mem::take(&mut images.pending);
+            let changes = pending.len();
+            for (at, change) in pending.iter().enumerate() {
+                let mut keeps = |sector| keeps(PendingSector { path: &path, change: at, changes, sector });
+                change.apply_keeping(&mut images.durable, &mut keeps);
+            }
+        }
+        self.crash(CrashKeeps::Everything);
     }
 
     fn rename_pending(&mut self, change: NameChange) {
@@ -351,7 +416,7 @@ impl Images {
 impl Change {
     fn apply(&self, image: &mut SparseBytes) {
         match self {
-            Change::Write { offset, bytes } => image.write(bytes, *offset),
+            Change::Write { offset, bytes, .. } => image.write(bytes, *offset),
             Change::SetLen { len } => image.set_len(*len),
             Change::ExtendTo { len } => image.extend_to(*len),
             Change::PunchHole { offset, len } => image.punch_hole(*offset, *len),
@@ -362,18 +427,28 @@ impl Change {
     fn apply_partly(&self, image: &mut SparseBytes, random: &mut Prng) {
         match (random.below(3), self) {
             (0, _) => {}
-            (1, Change::Write { offset, bytes }) => {
-                let end = offset + bytes.len() as u64;
-                let mut start = *offset;
-                while start < end {
-                    let next = (start / SECTOR * SECTOR + SECTOR).min(end);
-                    if random.one_in(2) {
-                        image.write(&bytes[(start - offset) as usize..(next - offset) as usize], start);
-                    }
-                    start = next;
-                }
-            }
+            (1, Change::Write { whole: false, .. }) => self.apply_keeping(image, &mut |_| random.one_in(2)),
             _ => self.apply(image),
+        }
+    }
+
+    /// A write: those of its sectors that `keeps` says, by their number in the file. Anything else as a whole.
+    fn apply_keeping(&self, image: &mut SparseBytes, keeps: &mut dyn FnMut(u64) -> bool) {
+        let Change::Write { offset, bytes, whole } = self else { return self.apply(image) };
+        if *whole {
+            if keeps(offset / SECTOR) {
+                self.apply(image);
+            }
+            return;
+        }
+        let end = offset + bytes.len() as u64;
+        let mut start = *offset;
+        while start < end {
+            let next = (start / SECTOR * SECTOR + SECTOR).min(end);
+            if keeps(start / SECTOR) {
+                image.write(&bytes[(start - offset) as usize..(next - offset) as usize], start);
+            }
+            start = next;
         }
     }
 }
@@ -534,6 +609,15 @@ impl FaultFile {
         Ok(())
     }
 
+    fn write(&self, call: &str, bytes: &[u8], offset: u64, whole: bool) -> io::Result<()> {
+        let len = bytes.len();
+        let change = Change::Write { offset, bytes: bytes.to_vec(), whole };
+        let describe = |path: &str| format!("{call} {path} {offset}+{len}");
+        self.change(Call::Write, change, offset + len as u64, describe)?;
+        self.rule.wrote(offset, len as u64);
+        Ok(())
+    }
+
     fn sync_now(&self) -> io::Result<()> {
         let mut state = self.state.lock();
         let name = state.name_of(self.file);
@@ -569,11 +653,21 @@ impl File for FaultFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let change = Change::Write { offset, bytes: bytes.to_vec() };
-        let len = bytes.len();
-        self.change(Call::Write, change, offset + len as u64, |path| format!("write {path} {offset}+{len}"))?;
-        self.rule.wrote(offset, len as u64);
-        Ok(())
+        self.write("write", bytes, offset, false)
+    }
+
+    fn atomic_writes(&self, len: usize) -> Result<(), NotAtomic> {
+        match self.state.lock().device {
+            Device::Sectors => Err(NotAtomic::Only(SECTOR as u32)),
+            Device::Atomic(most) | Device::Lying(most) if len > most as usize => Err(NotAtomic::Only(most)),
+            Device::Atomic(_) | Device::Lying(_) => Ok(()),
+        }
+    }
+
+    fn write_atomic_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.atomic_writes(bytes.len()).map_err(refused_atomic)?;
+        let whole = matches!(self.state.lock().device, Device::Atomic(_));
+        self.write("write_atomic", bytes, offset, whole)
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -168,3 +168,46 @@ fn the_trace_lists_changes_as_text() {
     assert_eq!(fs.take_trace(), "create d/f\nsync_dir d\nwrite d/f 4096+512\nsync d/f: EIO\ncrash\n");
     assert_eq!(fs.take_trace(), "");
 }
+
+fn written(fs: &FaultFileSystem) -> Vec<u8> {
+    let file = fs.open(Path::new("f"), OpenMode::EXISTING).unwrap();
+    let mut read = vec![0; 2048];
+    file.read_at(&mut read, 0).unwrap();
+    read.chunks(512).map(|sector| sector[0]).collect()
+}
+
+#[test]
+fn a_device_that_writes_whole_is_not_torn_and_one_that_says_so_alone_is() {
+    for (device, expected) in [(Device::Atomic(2048), [7, 7, 7, 7]), (Device::Lying(2048), [7, 0, 7, 0])] {
+        let fs = FaultFileSystem::new(1);
+        fs.set_device(device);
+        let file = fs.open(Path::new("f"), OpenMode::CREATE_NEW).unwrap();
+        assert_eq!(file.atomic_writes(2048), Ok(()));
+        assert_eq!(file.atomic_writes(4096), Err(NotAtomic::Only(2048)));
+        file.write_at(&[0; 2048], 0).unwrap();
+        file.sync().unwrap();
+        file.write_atomic_at(&[7; 2048], 0).unwrap();
+        fs.crash_keeping(&mut |pending| pending.sector % 2 == 0);
+        assert_eq!(written(&fs), expected, "{device:?}");
+    }
+    let fs = FaultFileSystem::new(1);
+    let file = fs.open(Path::new("f"), OpenMode::CREATE_NEW).unwrap();
+    assert!(file.atomic_writes(2048).is_err());
+    assert_eq!(file.write_atomic_at(&[7; 2048], 0).unwrap_err().kind(), io::ErrorKind::Unsupported);
+    assert!(file.is_empty().unwrap());
+}
+
+#[test]
+fn a_crash_keeps_the_sectors_that_it_is_told_to() {
+    let fs = FaultFileSystem::new(1);
+    let file = fs.open(Path::new("f"), OpenMode::CREATE_NEW).unwrap();
+    file.write_at(&[1; 2048], 0).unwrap();
+    file.write_at(&[2; 1024], 512).unwrap();
+    let mut asked = Vec::new();
+    fs.crash_keeping(&mut |pending| {
+        asked.push((pending.change, pending.changes, pending.sector));
+        (pending.change, pending.sector) != (1, 2)
+    });
+    assert_eq!(asked, [(0, 2, 0), (0, 2, 1), (0, 2, 2), (0, 2, 3), (1, 2, 1), (1, 2, 2)]);
+    assert_eq!(written(&fs), [1, 2, 1, 1]);
+}

@@ -113,11 +113,63 @@ pub trait File: Send + Sync {
     /// [direct](OpenMode::direct).
     fn alignment(&self) -> usize;
 
+    /// Whether [`write_atomic_at`](Self::write_atomic_at) of `len` bytes, a power of two, at a multiple of
+    /// `len` is carried out whole or not at all, also if the power fails; else why not.
+    fn atomic_writes(&self, _len: usize) -> Result<(), NotAtomic> {
+        Err(NotAtomic::Unknown)
+    }
+
+    /// As [`write_at`](Self::write_at), but whole or not at all. [`io::ErrorKind::Unsupported`] if that is
+    /// refused; then nothing has been written.
+    fn write_atomic_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+        Err(refused_atomic(NotAtomic::Unknown))
+    }
+
     /// Where requests for this file may be handed to the operating system past these calls; `None` where the
     /// calls do more than it would: a file in memory, one with faults.
     fn descriptor(&self) -> Option<Descriptor<'_>> {
         None
     }
+}
+
+/// Why it is not promised that a write is carried out whole or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAtomic {
+    /// The kernel or the file system does not say what it writes whole.
+    Unknown,
+    /// The file is written through the operating system's cache.
+    Cached,
+    /// So many bytes are written whole at most; 0 where nothing is.
+    Only(u32),
+    /// The device writes so many bytes whole at most; the file system would write more to another place first.
+    Emulated(u32),
+}
+
+impl std::fmt::Display for NotAtomic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotAtomic::Unknown => {
+                f.write_str("the kernel or the file system does not tell what it writes whole")
+            }
+            NotAtomic::Cached => f.write_str("the files are written through the page cache"),
+            NotAtomic::Only(0) => f.write_str("file system and device write nothing whole"),
+            NotAtomic::Only(most) => write!(f, "file system and device write {most} bytes whole at most"),
+            NotAtomic::Emulated(most) => {
+                write!(
+                    f,
+                    "the device writes {most} bytes whole at most; the file system would copy what is more"
+                )
+            }
+        }
+    }
+}
+
+/// The error of a write that was to be whole and is refused.
+pub(crate) fn refused_atomic(why: impl std::fmt::Display) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("a write was to be carried out whole or not at all: {why}"),
+    )
 }
 
 /// An open file of the operating system, for requests that are handed to it together. Who completes one does

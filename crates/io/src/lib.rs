@@ -36,9 +36,9 @@ mod syncing;
 
 pub use affinity::{CpuList, Placement, Stay};
 pub use aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
-pub use batch::{Write, WriteQueue};
-pub use fault::{Call, CrashKeeps, Fault, FaultFileSystem};
-pub use file::{Descriptor, DirLock, File, FileSystem, OpenMode};
+pub use batch::{Extent, Write, WriteQueue};
+pub use fault::{Call, CrashKeeps, Device, Fault, FaultFileSystem, PendingSector};
+pub use file::{Descriptor, DirLock, File, FileSystem, NotAtomic, OpenMode};
 pub use mem::MemFileSystem;
 pub use os::OsFileSystem;
 pub use overlay::{Overlay, OverlayFileSystem};

@@ -1,16 +1,19 @@
 //! The operating system's files.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{AtFlags, FallocateFlags, StatxFlags, statx};
+use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::aligned::{AlignedBuf, DIRECT_IO_ALIGNMENT};
-use crate::file::{Creation, Descriptor, DirLock, File, FileSystem, OpenMode, past_the_end};
+use crate::file::{
+    Creation, Descriptor, DirLock, File, FileSystem, NotAtomic, OpenMode, past_the_end, refused_atomic,
+};
 use crate::syncing::SyncRule;
 
 /// The file whose lock means "this directory has a server".
@@ -270,9 +273,62 @@ impl File for OsFile {
         self.alignment
     }
 
+    fn atomic_writes(&self, len: usize) -> Result<(), NotAtomic> {
+        if self.alignment == 1 {
+            return Err(NotAtomic::Cached);
+        }
+        let mask = StatxFlags::from_bits_retain(libc::STATX_WRITE_ATOMIC);
+        let found = statx(&self.file, "", AtFlags::EMPTY_PATH, mask).map_err(|_| NotAtomic::Unknown)?;
+        if found.stx_mask & mask.bits() == 0 {
+            return Err(NotAtomic::Unknown);
+        }
+        let [least, most, by_device] = [
+            found.stx_atomic_write_unit_min,
+            found.stx_atomic_write_unit_max,
+            found.stx_atomic_write_unit_max_opt,
+        ];
+        judge_atomic(len, least, most, by_device)
+    }
+
+    fn write_atomic_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.is_misaligned(bytes) {
+            return Err(refused_atomic("its memory is not aligned"));
+        }
+        let flags = ReadWriteFlags::from_bits_retain(libc::RWF_ATOMIC as u32);
+        loop {
+            match rustix::io::pwritev2(&self.file, &[IoSlice::new(bytes)], offset, flags) {
+                Ok(written) if written == bytes.len() => break,
+                Ok(written) => return Err(cut_short(written)),
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(error @ (Errno::INVAL | Errno::OPNOTSUPP)) => return Err(refused_atomic(error)),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.rule.wrote(offset, bytes.len() as u64);
+        Ok(())
+    }
+
     fn descriptor(&self) -> Option<Descriptor<'_>> {
         Some(Descriptor { fd: self.file.as_fd(), rule: &self.rule, alignment: self.alignment })
     }
+}
+
+/// Whether `len` bytes are written whole where the kernel says `least` and `most`, and of that the device
+/// `by_device` (0: all of it).
+fn judge_atomic(len: usize, least: u32, most: u32, by_device: u32) -> Result<(), NotAtomic> {
+    let len = len as u64;
+    if len < u64::from(least) || len > u64::from(most) {
+        return Err(NotAtomic::Only(most));
+    }
+    match by_device {
+        1.. if u64::from(by_device) < len => Err(NotAtomic::Emulated(by_device)),
+        _ => Ok(()),
+    }
+}
+
+/// A write that was to be whole has ended in the middle: the kernel does not keep its word.
+pub(crate) fn cut_short(written: usize) -> io::Error {
+    io::Error::other(format!("a write that was to be whole ended after {written} bytes"))
 }
 
 impl OsFile {
@@ -415,6 +471,49 @@ mod tests {
         );
         drop(lock);
         OsFileSystem.lock_dir(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn what_the_kernel_says_of_atomic_writes_is_judged() {
+        let page = 16_384;
+        for (least, most, by_device, expected) in [
+            (512, 65_536, 0, Ok(())),
+            (512, 16_384, 16_384, Ok(())),
+            (4096, 4096, 4096, Err(NotAtomic::Only(4096))),
+            (32_768, 65_536, 0, Err(NotAtomic::Only(65_536))),
+            (0, 0, 0, Err(NotAtomic::Only(0))),
+            (4096, 65_536, 4096, Err(NotAtomic::Emulated(4096))),
+        ] {
+            assert_eq!(judge_atomic(page, least, most, by_device), expected);
+        }
+    }
+
+    /// On whatever this test runs: what is promised is done, and what is not is refused without a trace.
+    #[test]
+    fn an_atomic_write_is_done_or_refused() {
+        let dir = temporary();
+        let path = dir.path().join("cached");
+        let file = OsFileSystem.open(&path, OpenMode::CREATE_NEW).unwrap();
+        assert_eq!(file.atomic_writes(4096), Err(NotAtomic::Cached));
+
+        let file = OsFileSystem.open(&dir.path().join("direct"), OpenMode::CREATE_NEW.direct()).unwrap();
+        let mut bytes = AlignedBuf::zeroed(16_384);
+        file.write_at(&bytes, 0).unwrap();
+        bytes.fill(7);
+        let promised = file.atomic_writes(bytes.len());
+        let outcome = file.write_atomic_at(&bytes, 0);
+        let mut read = AlignedBuf::zeroed(16_384);
+        file.read_at(&mut read, 0).unwrap();
+        match outcome {
+            Ok(()) => assert!(read.iter().all(|byte| *byte == 7)),
+            Err(error) => {
+                assert!(promised.is_err(), "promised, and refused: {error}");
+                assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+                assert!(read.iter().all(|byte| *byte == 0));
+            }
+        }
+        let error = file.write_atomic_at(&bytes[1..4097], 0).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
     }
 
     #[test]

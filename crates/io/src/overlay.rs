@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::file::{DirLock, File, FileSystem, OpenMode};
+use crate::file::{DirLock, File, FileSystem, NotAtomic, OpenMode};
 
 /// What is different. `path` is the name under which a file was opened.
 pub trait Overlay: Send + Sync + 'static {
@@ -18,6 +18,11 @@ pub trait Overlay: Send + Sync + 'static {
     /// [`File::write_at`].
     fn write_at(&self, _path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
         file.write_at(bytes, offset)
+    }
+
+    /// [`File::write_atomic_at`].
+    fn write_atomic_at(&self, _path: &Path, file: &dyn File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.write_atomic_at(bytes, offset)
     }
 
     /// [`File::sync`].
@@ -111,6 +116,14 @@ impl<O: Overlay> File for OverlayFile<O> {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.overlay.write_at(&self.path, &*self.file, bytes, offset)
+    }
+
+    fn atomic_writes(&self, len: usize) -> Result<(), NotAtomic> {
+        self.file.atomic_writes(len)
+    }
+
+    fn write_atomic_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.overlay.write_atomic_at(&self.path, &*self.file, bytes, offset)
     }
 
     fn sync(&self) -> io::Result<()> {

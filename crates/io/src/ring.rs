@@ -12,6 +12,7 @@ use std::os::fd::AsRawFd;
 
 use io_uring::{IoUring, opcode, types};
 
+use crate::batch::Extent;
 use crate::file::Descriptor;
 
 /// Requests under way at most.
@@ -26,7 +27,7 @@ pub(crate) struct Ring {
 #[derive(Clone, Copy)]
 pub(crate) enum Request<'a> {
     /// All of the bytes to the place in the file.
-    Write(Descriptor<'a>, &'a [u8], u64),
+    Write(Descriptor<'a>, &'a [u8], u64, Extent),
     /// As `fdatasync`.
     Sync(Descriptor<'a>),
 }
@@ -93,9 +94,14 @@ pub(crate) fn outcome(result: i32) -> io::Result<usize> {
 
 fn entry(request: Request<'_>) -> io_uring::squeue::Entry {
     match request {
-        Request::Write(file, bytes, offset) => {
+        Request::Write(file, bytes, offset, extent) => {
             let len = u32::try_from(bytes.len()).expect("a request is below 4 GiB");
-            opcode::Write::new(types::Fd(file.fd.as_raw_fd()), bytes.as_ptr(), len).offset(offset).build()
+            let flags = match extent {
+                Extent::Any => 0,
+                Extent::Whole => libc::RWF_ATOMIC,
+            };
+            let write = opcode::Write::new(types::Fd(file.fd.as_raw_fd()), bytes.as_ptr(), len);
+            write.offset(offset).rw_flags(flags).build()
         }
         Request::Sync(file) => {
             opcode::Fsync::new(types::Fd(file.fd.as_raw_fd())).flags(types::FsyncFlags::DATASYNC).build()
