@@ -310,11 +310,11 @@ system_variables! {
     INNODB_DEFAULT_ROW_FORMAT = "innodb_default_row_format", Global, dynamic, one_of(&["redundant", "compact", "dynamic"], 2), "No effect.";
     INNODB_DIRECTORIES = "innodb_directories", Global, fixed, text(""), COMPATIBLE;
     INNODB_DISABLE_SORT_FILE_CACHE = "innodb_disable_sort_file_cache", Global, dynamic, bool(false), COMPATIBLE;
-    INNODB_DOUBLEWRITE = "innodb_doublewrite", Global, at_start, one_of(&["OFF", "ON", "DETECT_ONLY", "DETECT_AND_RECOVER"], 1), "Whether pages are written to the doublewrite file before their place.";
-    INNODB_DOUBLEWRITE_BATCH_SIZE = "innodb_doublewrite_batch_size", Global, fixed, uint(0, 0, 256, Plain), COMPATIBLE;
-    INNODB_DOUBLEWRITE_DIR = "innodb_doublewrite_dir", Global, fixed, text(""), COMPATIBLE;
-    INNODB_DOUBLEWRITE_FILES = "innodb_doublewrite_files", Global, fixed, uint(2, 1, 256, Plain), COMPATIBLE;
-    INNODB_DOUBLEWRITE_PAGES = "innodb_doublewrite_pages", Global, fixed, uint(128, 1, 512, Plain), COMPATIBLE;
+    INNODB_DOUBLEWRITE = "innodb_doublewrite", Global, dynamic, one_of(&["OFF", "ON", "DETECT_ONLY", "DETECT_AND_RECOVER", "FALSE", "TRUE", "AUTO"], 1), "How torn pages are provided against: by copies in the doublewrite files (ON, DETECT_AND_RECOVER), by the ids of pages there, which tell a torn page and do not restore it (DETECT_ONLY; the dictionary and undo have copies), by atomic writes where the files have them and copies elsewhere (AUTO), or not at all (OFF, at start only).";
+    INNODB_DOUBLEWRITE_BATCH_SIZE = "innodb_doublewrite_batch_size", Global, fixed, uint(0, 0, 256, Plain), "Pages that a cleaner writes in one batch, if that is fewer than innodb_doublewrite_pages; 0 for these.";
+    INNODB_DOUBLEWRITE_DIR = "innodb_doublewrite_dir", Global, fixed, null(), "Directory of the doublewrite files, in the data directory unless absolute; NULL for the data directory.";
+    INNODB_DOUBLEWRITE_FILES = "innodb_doublewrite_files", Global, fixed, uint(2, 1, 256, Plain), "Doublewrite files that the cleaners' lanes are spread over; no more than there are lanes.";
+    INNODB_DOUBLEWRITE_PAGES = "innodb_doublewrite_pages", Global, fixed, uint(128, 1, 512, Plain), "Pages of a lane of the doublewrite files, which is most that a cleaner writes in one batch.";
     INNODB_EXTEND_AND_INITIALIZE = "innodb_extend_and_initialize", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FAST_SHUTDOWN = "innodb_fast_shutdown", Global, dynamic, uint(1, 0, 2, Plain), COMPATIBLE;
     INNODB_FILE_PER_TABLE = "innodb_file_per_table", Global, dynamic, bool(true), COMPATIBLE;

@@ -1,221 +1,218 @@
-//! The doublewrite file: a copy of every page, before it is overwritten.
+//! Doublewrite: what is needed to recognise or restore a torn page is durable before the page is overwritten.
 //!
 //! ```text
-//! file "doublewrite", of fixed size:
-//!   lane 0: copy 0 | copy 1 | ... | copy N-1      lane 1: ...
+//!   innodb_doublewrite_dir/
+//!     doublewrite.0      header | lists of lanes 0, 2 | copies of lane 0 | copies of lane 2
+//!     doublewrite.1      header | lists of lanes 1, 3 | copies of lane 1 | copies of lane 3
 //! ```
 //!
-//! A batch is written to its lane, fsynced, and only then written in place and fsynced there; the lane is
-//! overwritten by the next batch only after that: a batch for which the disk was too full is written again
-//! before any other. A page write that the machine interrupted is therefore a torn page in place and a whole
-//! copy in a lane - or, if the copy is torn, a page in place that no write had touched yet. Copies are sealed
-//! pages and so name their page and prove that they are whole; the file needs no directory.
+//! A part of a batch is written to its lane, synced, and only then written in place and synced there; the lane is overwritten by
+//! the next part only after that: a part for which the disk was too full is written again before any other. What a lane
+//! gets depends on [`Keeps`]:
+//!
+//! * [`Copies`](Keeps::Copies) of the pages. A page write that the machine interrupted is a torn page in place and a whole copy in
+//!   a lane - or, if the copy is torn, a page in place that has not been touched yet. Copies are sealed pages and so name their
+//!   page and prove that they are whole.
+//! * [`Ids`](Keeps::Ids), the list of them: which pages at which LSN. It costs a hundredth of the bytes. A torn page is known for
+//!   what it is, but cannot be restored.
+//!
+//! A lane has a place for either, so that what a sink of the other kind left there stays until this kind overwrites its own.
 //!
 //! # Repair
 //!
-//! For every whole copy whose page in place is not whole, the copy with the highest LSN is put in its place.
-//! The torn write was the last one begun for that page, and its lane cannot have been reused, so the newest
-//! copy is the one that was being written. A page that is whole in place is left alone: it is the version
-//! before or after, and redo carries on from either. A stale copy of a page whose space is gone finds no
-//! file: space ids are never reused.
+//! For every whole copy whose page in place is not whole, the copy with the highest LSN is put in its place ([`repair`]). The torn
+//! write was the last one begun for that page, and its lane cannot have been reused, so the newest copy is the one that was
+//! being written. A page that is whole in place is left alone: it is the version before or after, and redo carries on from
+//! either. A stale copy of a page whose space is gone finds no file: space ids are never reused.
 //!
-//! Copies from before the checkpoint are not used. A page that was being written held a change that the
-//! checkpoint had not passed, so its LSN is beyond the checkpoint. A page broken otherwise (a flipped bit)
-//! may have an old copy left in a lane; putting that back would silently lose what the checkpoint says need
-//! not be redone. It stays corrupted, and known.
+//! Copies from before the checkpoint are not used. A page that was being written held a change that the checkpoint had not
+//! passed, so its LSN is beyond the checkpoint. A page broken otherwise (a flipped bit) may have an old copy left in a
+//! lane; putting that back would silently lose what the checkpoint says need not be redone. It stays corrupted, and known.
+//! Any copy beyond the checkpoint is right, the newest or not: redo has everything since. So copies stay useful when another
+//! setting, or another kind of sink, has written the page since.
+//!
+//! # Other settings
+//!
+//! What a server finds when it starts was written under settings that may have changed. [`repair`] reads every doublewrite file of
+//! the directories it is given, whatever their layout, which is in the header. Only then does [`Doublewrite::open`] give
+//! the files the shape that is wanted now. A header also names the redo log that the copies belong to: where two data
+//! directories were given one doublewrite directory, the pages of one must not be taken for those of the other.
 
-use std::collections::BTreeMap;
+mod layout;
+mod repair;
+
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palisade_base::{Lsn, PageId};
 use palisade_io::{AlignedBuf, File, FileSystem, OpenMode, Syncing, WriteQueue};
 
-use crate::metrics;
-use crate::page::{self, PAGE_SIZE};
-use crate::sink::{self, BatchPart, PageSink, Repaired, SpaceFiles};
+pub use layout::{copies_begin, files_in};
+pub use repair::{Directories, Repaired, SpaceFiles, repair};
 
-/// In place, after a durable copy elsewhere.
-pub struct Doublewrite {
-    file: Arc<dyn File>,
+use crate::doublewrite::layout::{LIST_BLOCK, Layout, MAX_PAGES, encode_list, file_name};
+use crate::metrics;
+use crate::page::PAGE_SIZE;
+use crate::sink::{self, BatchPart, PageSink};
+
+/// Where a server's doublewrite files are, and their shape.
+#[derive(Debug, Clone)]
+pub struct AreaConfig {
+    /// The directory (`innodb_doublewrite_dir`).
+    pub directory: PathBuf,
+    /// Files that the lanes are spread over (`innodb_doublewrite_files`); one for each lane at most.
+    pub files: usize,
+    /// Cleaners that there is a lane for.
+    pub lanes: usize,
+    /// Pages of a part at most (`innodb_doublewrite_pages`).
+    pub pages: usize,
+    /// The redo log that the pages belong to.
+    pub log_id: u64,
+    /// How what is written to the files becomes durable. With one that leaves syncs out, a copy may be lost with the power when
+    /// the page in place is torn by it.
+    pub syncing: Syncing,
+}
+
+impl AreaConfig {
+    /// One file in `directory`, which is synced when that is asked for.
+    pub fn new(directory: &Path, lanes: usize, pages: usize, log_id: u64) -> AreaConfig {
+        let syncing = Syncing::OnRequest;
+        AreaConfig { directory: directory.to_owned(), files: 1, lanes, pages, log_id, syncing }
+    }
+}
+
+/// What a lane keeps of a page that is being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// A copy of it.
+    Copies,
+    /// Its id and LSN.
+    Ids,
+}
+
+/// The files.
+struct Area {
+    files: Vec<Arc<dyn File>>,
+    layouts: Vec<Layout>,
     lanes: usize,
-    batch_pages: usize,
+    pages: usize,
+}
+
+/// In place, after something durable elsewhere.
+#[derive(Clone)]
+pub struct Doublewrite {
+    area: Arc<Area>,
+    keeps: Keeps,
 }
 
 impl Doublewrite {
-    /// Name of the file in the data directory.
-    pub const FILE_NAME: &str = "doublewrite";
-
-    /// Opens the doublewrite file in `directory`, making it if it is missing, with room for `lanes` cleaners
-    /// and batches of `batch_pages` pages (`innodb_doublewrite_pages`). A file of another geometry is read
-    /// all the same by [`repair`](Self::repair), and grows as needed. With a `syncing` that leaves syncs out,
-    /// a copy may be lost with the power when the page in place is torn by it.
-    pub fn open(
-        fs: &Arc<dyn FileSystem>,
-        directory: &Path,
-        lanes: usize,
-        batch_pages: usize,
-        syncing: Syncing,
-    ) -> io::Result<Self> {
-        assert!(lanes > 0 && batch_pages > 0, "a doublewrite file has room for a page");
-        let file = fs.open(&directory.join(Self::FILE_NAME), OpenMode::CREATE.direct().syncing(syncing))?;
-        // Written rather than allocated: overwriting written blocks is no change of the file system's own
-        // structures.
-        let zeros = AlignedBuf::zeroed(batch_pages * PAGE_SIZE);
-        let (mut end, want) = (file.len()?, (lanes * zeros.len()) as u64);
-        if end < want {
-            end -= end % PAGE_SIZE as u64;
-            while end < want {
-                let step = (want - end).min(zeros.len() as u64);
-                file.write_at(&zeros[..step as usize], end)?;
-                end += step;
+    /// Opens the doublewrite files, giving them the shape that `config` says. To be called after [`repair`]: files of another shape
+    /// are made anew, and those that are too many are removed. The sink keeps copies; see [`keeping`](Self::keeping).
+    pub fn open(fs: &Arc<dyn FileSystem>, config: &AreaConfig) -> io::Result<Self> {
+        let AreaConfig { directory, lanes, pages, log_id, .. } = config;
+        assert!(
+            *lanes > 0 && (1..=MAX_PAGES).contains(pages),
+            "a lane has room for a page, and a list for all of them"
+        );
+        let count = config.files.clamp(1, *lanes);
+        let layouts: Vec<_> =
+            (0..count).map(|file| Layout { lanes: (lanes - file).div_ceil(count), pages: *pages }).collect();
+        let mut files = Vec::with_capacity(count);
+        let mut is_changed = false;
+        for (number, layout) in layouts.iter().enumerate() {
+            let mode = OpenMode::CREATE.direct().syncing(config.syncing);
+            let file = fs.open(&directory.join(file_name(number)), mode)?;
+            if file.len()? != layout.len() || layout::read(&*file)? != Some((*layout, *log_id)) {
+                make(&*file, *layout, *log_id)?;
+                is_changed = true;
             }
-            file.sync()?;
+            files.push(file);
+        }
+        let wanted: Vec<_> = (0..count).map(|number| directory.join(file_name(number))).collect();
+        for path in files_in(&**fs, directory)?.into_iter().filter(|path| !wanted.contains(path)) {
+            fs.remove(&path)?;
+            is_changed = true;
+        }
+        if is_changed {
             fs.sync_dir(directory)?;
         }
-        Ok(Doublewrite { file, lanes, batch_pages })
+        let area = Area { files, layouts, lanes: *lanes, pages: *pages };
+        Ok(Doublewrite { area: Arc::new(area), keeps: Keeps::Copies })
     }
 
-    /// Every whole copy in the file: the newest of each page, with its position in the file.
-    fn copies(&self) -> io::Result<BTreeMap<PageId, (Lsn, u64)>> {
-        let mut newest = BTreeMap::new();
-        let mut bytes = AlignedBuf::zeroed(PAGE_SIZE);
-        let slots = self.file.len()? / PAGE_SIZE as u64;
-        for slot in 0..slots {
-            let position = slot * PAGE_SIZE as u64;
-            self.file.read_at(&mut bytes, position)?;
-            let id = page::stored_id(&bytes);
-            if page::verify(id, &bytes).is_ok() {
-                let lsn = page::stored_lsn(&bytes);
-                let best = newest.entry(id).or_insert((lsn, position));
-                if lsn > best.0 {
-                    *best = (lsn, position);
-                }
-            }
-        }
-        Ok(newest)
+    /// A sink with the same files and lanes that keeps something else in them.
+    #[must_use]
+    pub fn keeping(&self, keeps: Keeps) -> Doublewrite {
+        Doublewrite { area: self.area.clone(), keeps }
     }
 
-    /// After a crash, before redo and before any page is accessed: restores pages that were being written
-    /// when the machine stopped. `checkpoint` is where redo will begin; `space` gives the file of a space, or
-    /// `None` if the space is gone.
-    pub fn repair(&self, checkpoint: Lsn, space: &mut SpaceFiles<'_>) -> io::Result<Repaired> {
-        let copies = self.copies()?;
-        let mut repaired = Repaired { copies: copies.len(), ..Repaired::default() };
-        let mut in_place = AlignedBuf::zeroed(PAGE_SIZE);
-        let mut changed: Vec<Arc<dyn File>> = Vec::new();
-        for (id, (lsn, position)) in copies {
-            if lsn <= checkpoint {
-                continue;
-            }
-            let Some(file) = space(id.space) else { continue };
-            let offset = u64::from(id.page.0) * PAGE_SIZE as u64;
-            let whole = file.len()? >= offset + PAGE_SIZE as u64 && {
-                file.read_at(&mut in_place, offset)?;
-                page::verify(id, &in_place).is_ok()
-            };
-            if !whole {
-                self.file.read_at(&mut in_place, position)?;
-                file.write_at(&in_place, offset)?;
-                repaired.pages.push(id);
-                if !changed.iter().any(|known| Arc::ptr_eq(known, &file)) {
-                    changed.push(file);
-                }
-            }
+    /// Removes the doublewrite files of a directory that are not needed any more.
+    pub fn remove_files(fs: &dyn FileSystem, directory: &Path) -> io::Result<()> {
+        for path in files_in(fs, directory)? {
+            fs.remove(&path)?;
         }
-        for file in changed {
-            file.sync()?;
-        }
-        Ok(repaired)
+        fs.sync_dir(directory)
+    }
+}
+
+/// Fills a file with zeros and a header. The zeros are written rather than allocated: overwriting written blocks is no change of
+/// the file system's own structures.
+fn make(file: &dyn File, layout: Layout, log_id: u64) -> io::Result<()> {
+    file.set_len(0)?;
+    let zeros = AlignedBuf::zeroed(64 * PAGE_SIZE);
+    let mut end = PAGE_SIZE as u64;
+    while end < layout.len() {
+        let step = (layout.len() - end).min(zeros.len() as u64);
+        file.write_at(&zeros[..step as usize], end)?;
+        end += step;
+    }
+    file.write_at(&layout.header(log_id), 0)?;
+    file.sync()
+}
+
+impl Area {
+    /// The file of a lane, and the lane's number in it.
+    fn lane(&self, lane: usize) -> (&Arc<dyn File>, Layout, usize) {
+        let (file, number) = (lane % self.files.len(), lane / self.files.len());
+        (&self.files[file], self.layouts[file], number)
     }
 }
 
 impl PageSink for Doublewrite {
     fn name(&self) -> &'static str {
-        "ON"
+        match self.keeps {
+            Keeps::Copies => "doublewrite",
+            Keeps::Ids => "doublewrite of ids",
+        }
     }
 
     fn batch_pages(&self) -> usize {
-        self.batch_pages
+        self.area.pages
     }
 
     fn lanes(&self) -> usize {
-        self.lanes
+        self.area.lanes
     }
 
     fn write(&self, lane: usize, part: BatchPart<'_>, queue: &mut WriteQueue) -> io::Result<()> {
-        assert!(lane < self.lanes && part.pages().len() <= self.batch_pages, "a part fits its lane");
-        self.file.write_at(part.bytes(), (lane * self.batch_pages * PAGE_SIZE) as u64)?;
+        assert!(lane < self.area.lanes && part.pages().len() <= self.area.pages, "a part fits its lane");
+        let (file, layout, number) = self.area.lane(lane);
+        match self.keeps {
+            Keeps::Copies => file.write_at(part.bytes(), layout.copies_at(number))?,
+            Keeps::Ids => {
+                let ids = part.pages().iter().map(|page| (page.id, page.lsn));
+                file.write_at(&encode_list(ids), layout.list_at(number))?;
+            }
+        }
         metrics::OS_DATA_WRITES.increment();
-        sink::sync(queue, std::slice::from_ref(&self.file))?;
+        sink::sync(queue, std::slice::from_ref(file))?;
         metrics::DBLWR_WRITES.increment();
         metrics::DBLWR_PAGES_WRITTEN.add(part.pages().len() as u64);
         part.write_in_place(queue)
     }
 }
 
+const _: () = assert!(PAGE_SIZE.is_multiple_of(LIST_BLOCK));
+
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::page::Page;
-    use crate::sink::Batch;
-    use palisade_base::{PageNo, SpaceId};
-    use palisade_io::{IoPool, MemFileSystem};
-
-    const SPACE: SpaceId = SpaceId(9);
-
-    fn id(page: u32) -> PageId {
-        PageId { space: SPACE, page: PageNo(page) }
-    }
-
-    fn sealed(page: u32, lsn: u64) -> Box<Page> {
-        let mut bytes = Page::zeroed();
-        bytes.format(id(page));
-        bytes.set_page_lsn(Lsn(lsn));
-        page::seal(id(page), &mut bytes);
-        bytes
-    }
-
-    /// What docs/format-doublewrite.md says, and where a stale copy comes from.
-    #[test]
-    fn a_lane_holds_sealed_copies_and_repair_takes_the_newest_beyond_the_checkpoint() {
-        let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-        let sink = Arc::new(Doublewrite::open(&fs, Path::new("d"), 2, 3, Syncing::OnRequest).unwrap());
-        let copies = fs.open(Path::new("d/doublewrite"), OpenMode::EXISTING).unwrap();
-        assert_eq!(copies.len().unwrap(), (2 * 3 * PAGE_SIZE) as u64);
-        let file = fs.open(Path::new("d/space"), OpenMode::CREATE).unwrap();
-        let mut queue = WriteQueue::new(Arc::new(IoPool::inline()));
-
-        // Lane 0 keeps an old copy of page 2, lane 1 has a newer one; both lanes have pages that are in
-        // place.
-        for (lane, pages) in [(0, [(1, 100), (2, 110)]), (1, [(2, 200), (4, 210)])] {
-            let mut batch = Batch::with_capacity(3);
-            for (page, lsn) in pages {
-                batch.push(id(page), &file, &sealed(page, lsn));
-            }
-            batch.end_part(sink.clone());
-            batch.seal(6);
-            assert_eq!(batch.write_part(lane, &mut queue).unwrap(), Some(0));
-            assert_eq!(batch.write_part(lane, &mut queue).unwrap(), None);
-        }
-        let mut bytes = vec![0; PAGE_SIZE];
-        copies.read_at(&mut bytes, 3 * PAGE_SIZE as u64).unwrap();
-        assert_eq!((page::verify(id(2), &bytes), page::stored_lsn(&bytes)), (Ok(()), Lsn(200)));
-
-        // Pages 1 and 2 are torn; the checkpoint has passed the copy of page 1.
-        for page in [1, 2] {
-            file.write_at(&[0xee; 512], page * PAGE_SIZE as u64 + 1024).unwrap();
-        }
-        let mut files = |space| (space == SPACE).then(|| file.clone());
-        let repaired = sink.repair(Lsn(150), &mut files).unwrap();
-        assert_eq!((repaired.pages, repaired.copies), (vec![id(2)], 3));
-        file.read_at(&mut bytes, 2 * PAGE_SIZE as u64).unwrap();
-        assert!(bytes[..] == sealed(2, 200)[..]);
-
-        // A space that is gone is skipped, and what is whole is left alone.
-        assert_eq!(sink.repair(Lsn(0), &mut |_| None).unwrap().pages, []);
-        assert_eq!(sink.repair(Lsn(0), &mut files).unwrap().pages, [id(1)]);
-        assert_eq!(sink.repair(Lsn(0), &mut files).unwrap().pages, []);
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@
 //! | [`guard`] | pages under latches |
 //! | `frames`, `memory` | the memory and what is known of each piece of it |
 //! | [`cleaner`], `flush_list`, `pacing` | eviction, writing back, checkpoints, and how fast |
-//! | [`sink`], [`doublewrite`] | how pages reach disk and survive torn writes |
+//! | [`sink`], [`doublewrite`], `atomic` | how pages reach disk and survive torn writes |
 //! | `warm` | which pages are in memory, for a later start to load |
 //! | [`pool`] | all of it together |
 //!
@@ -20,6 +20,7 @@
 //!
 //! Deliberately absent: any knowledge of what the body of a page means.
 
+mod atomic;
 pub mod cleaner;
 pub mod doublewrite;
 mod error;
@@ -44,15 +45,16 @@ mod sync;
 mod table;
 mod warm;
 
+pub use atomic::Atomic;
 pub use cleaner::StepReport;
-pub use doublewrite::Doublewrite;
+pub use doublewrite::{AreaConfig, Doublewrite, Keeps, Repaired};
 pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
 pub use pacing::IoCapacity;
 pub use packing::Packing;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
-pub use sink::{Off, PageSink, Repaired};
+pub use sink::{Off, PageSink};
 pub use space::Space;
 pub use stored::Codec;
 pub use warm::Loaded;

@@ -373,6 +373,11 @@ impl BufferPool {
         assert!(sink.batch_pages() >= self.batch_pages, "a batch fits a lane");
     }
 
+    /// All spaces that are attached.
+    pub fn spaces(&self) -> Vec<Arc<Space>> {
+        self.spaces.read().values().cloned().collect()
+    }
+
     /// The space, if it is attached.
     pub fn space(&self, id: SpaceId) -> Option<Arc<Space>> {
         self.spaces.read().get(&id).cloned()

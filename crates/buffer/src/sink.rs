@@ -183,6 +183,16 @@ impl<'a> BatchPart<'a> {
     /// files at once. Then what places have beyond a compressed page becomes a hole: by then nothing that is
     /// durable lies there.
     pub(crate) fn write_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
+        self.write_places(queue, Extent::Any)
+    }
+
+    /// The same, each page whole or not at all: a write for each page, with the zeros behind one that is compressed.
+    /// [`io::ErrorKind::Unsupported`] if that is refused for one.
+    pub(crate) fn write_whole_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
+        self.write_places(queue, Extent::Whole)
+    }
+
+    fn write_places(&self, queue: &mut WriteQueue, extent: Extent) -> io::Result<()> {
         let (mut writes, mut files) = (Vec::new(), Vec::new());
         let (mut start, mut pages, mut bytes) = (0, 0, 0);
         for space in self.pages.chunk_by(|a, b| a.id.space == b.id.space) {
@@ -190,11 +200,14 @@ impl<'a> BatchPart<'a> {
                 start += space.len() * PAGE_SIZE;
                 continue;
             };
-            for run in space.chunk_by(is_followed) {
-                let stored = run.iter().map(|page| page.stored).sum::<usize>();
+            let is_run = |a: &BatchPage, b: &BatchPage| extent == Extent::Any && is_followed(a, b);
+            for run in space.chunk_by(is_run) {
+                let stored = match extent {
+                    Extent::Any => run.iter().map(|page| page.stored).sum::<usize>(),
+                    Extent::Whole => PAGE_SIZE,
+                };
                 let offset = u64::from(run[0].id.page.0) * PAGE_SIZE as u64;
-                let (bytes_of_run, extent) = (&self.bytes[start..start + stored], Extent::Any);
-                writes.push(Write { file, bytes: bytes_of_run, offset, extent });
+                writes.push(Write { file, bytes: &self.bytes[start..start + stored], offset, extent });
                 start += run.len() * PAGE_SIZE;
                 bytes += stored;
             }
@@ -233,21 +246,9 @@ pub(crate) fn sync(queue: &mut WriteQueue, files: &[Arc<dyn File>]) -> io::Resul
     Ok(())
 }
 
-/// What a repair did.
-#[derive(Debug, Default)]
-pub struct Repaired {
-    /// Pages that were torn and have been restored.
-    pub pages: Vec<PageId>,
-    /// Copies that were looked at.
-    pub copies: usize,
-}
-
-/// Gives the file of a space, or `None` if the space is gone.
-pub type SpaceFiles<'a> = dyn FnMut(SpaceId) -> Option<Arc<dyn File>> + 'a;
-
 /// Decides how a page reaches disk; see the module head for what it promises.
 pub trait PageSink: Send + Sync {
-    /// Its name, as in `innodb_doublewrite`.
+    /// Its name, as in the status variable `Palisade_page_sink`.
     fn name(&self) -> &'static str;
 
     /// Pages of a part at most.
@@ -268,7 +269,7 @@ pub struct Off;
 
 impl PageSink for Off {
     fn name(&self) -> &'static str {
-        "OFF"
+        "off"
     }
 
     fn batch_pages(&self) -> usize {

@@ -334,8 +334,7 @@ impl Space {
 
     /// As [`create`](Self::create), for a page that is said to be in no use: `None` if what it holds is not
     /// what `is_unused` expects. Waits for: a free frame; the page to be read, if it may ever have been
-    /// written. In a space that gives room back to the disk what a page in no use holds says nothing: after a
-    /// crash it may be of any time before.
+    /// written.
     pub fn create_unused(
         &self,
         page: PageNo,
@@ -356,7 +355,6 @@ impl Space {
     /// Whether a page has never had content, or none was found there.
     fn is_known_empty(&self, page: PageNo) -> bool {
         page.0 >= self.unused_from.load(Ordering::Acquire)
-            || self.has_holes.load(Ordering::Relaxed)
             || self.has_empty.load(Ordering::Acquire) && self.slow.lock().empty.contains(&page)
     }
 

@@ -154,7 +154,7 @@ impl FlushMethod {
         }
     }
 
-    /// How data files, the doublewrite file included, become durable.
+    /// How data files, the doublewrite files included, become durable.
     pub(crate) fn data_syncing(self) -> Syncing {
         match self {
             FlushMethod::Fsync | FlushMethod::ODsync | FlushMethod::ODirect => Syncing::OnRequest,
@@ -162,6 +162,20 @@ impl FlushMethod {
             FlushMethod::Littlesync | FlushMethod::Nosync => Syncing::Never,
         }
     }
+}
+
+/// How torn pages are provided against: `innodb_doublewrite`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DoublewriteMode {
+    /// Not at all: for devices that write a page whole.
+    Off,
+    /// By copies in the doublewrite files.
+    #[default]
+    On,
+    /// By ids in the doublewrite files: torn pages are known, and not restored. The dictionary and undo have copies.
+    DetectOnly,
+    /// By atomic writes where file system and device have them, else by copies.
+    Auto,
 }
 
 /// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be used.
@@ -173,7 +187,7 @@ pub const UNDO_RESERVE: u64 = 16 << 20;
 /// How an engine is set up. `Default` is right for tests and small servers.
 #[derive(Clone)]
 pub struct EngineConfig {
-    /// Where everything is: `#log/`, `spaces/`, `doublewrite`.
+    /// Where everything is: `#log/`, `spaces/`, `doublewrite.0` and its like.
     pub datadir: PathBuf,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,
@@ -195,8 +209,14 @@ pub struct EngineConfig {
     pub flush_at_commit: FlushAtCommit,
     /// `innodb_log_writer_threads` to begin with.
     pub log_writer_threads: LogWriterThreads,
-    /// `innodb_doublewrite`.
-    pub doublewrite: bool,
+    /// `innodb_doublewrite` to begin with; see [`Engine::set_doublewrite`](crate::Engine::set_doublewrite).
+    pub doublewrite: DoublewriteMode,
+    /// Where doublewrite files are (`innodb_doublewrite_dir`); in the data directory if `None`.
+    pub doublewrite_dir: Option<PathBuf>,
+    /// How many of them there are (`innodb_doublewrite_files`); at most one for each cleaner.
+    pub doublewrite_files: usize,
+    /// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
+    pub doublewrite_pages: usize,
     /// `innodb_flush_method`.
     pub flush_method: FlushMethod,
     /// Threads that wait for files to grow, and for reads and writes where the kernel does not
@@ -249,7 +269,10 @@ impl Default for EngineConfig {
             log_flusher_placement: Placement::default(),
             flush_at_commit: FlushAtCommit::default(),
             log_writer_threads: LogWriterThreads::default(),
-            doublewrite: true,
+            doublewrite: DoublewriteMode::default(),
+            doublewrite_dir: None,
+            doublewrite_files: 2,
+            doublewrite_pages: 128,
             flush_method: FlushMethod::default(),
             io_threads: 4,
             io_waiting: Waiting::Kernel,

@@ -144,7 +144,7 @@ impl Engine {
 
     fn format_table(&self, def: &mut TableDef, file: Arc<dyn File>) -> Result<Arc<Table>, Error> {
         compression::check_holes(&*file, def)?;
-        let space = self.pool.attach_space(def.space, file, self.sinks.of(def.space))?;
+        let space = self.sinks.attach(&self.pool, def.space, file)?;
         compression::follow(&space, def);
         info::format(&self.log, &space)?;
         for index in &mut def.indexes {

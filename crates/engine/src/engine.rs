@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use palisade_base::event::retry_blocking;
+use palisade_base::event::retry_after;
 use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
-use palisade_base::{Lsn, SpaceId, TrxId};
+use palisade_base::{Event, Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
 use palisade_buffer::{BufferPool, IoCapacity, Space};
 use palisade_io::{DirLock, IoPool};
@@ -21,7 +21,7 @@ use parking_lot::RwLock;
 
 use crate::Error;
 use crate::background::{self, Background};
-use crate::config::{EngineConfig, FlushAtCommit, LogWriterThreads};
+use crate::config::{DoublewriteMode, EngineConfig, FlushAtCommit, LogWriterThreads};
 use crate::deadlocks::Observer;
 use crate::dictionary::Dictionary;
 use crate::files::Files;
@@ -30,7 +30,7 @@ use crate::metadata::MetadataLocks;
 use crate::open::OwnLog;
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
-use crate::sinks::Sinks;
+use crate::sinks::{PageSinkStatus, Sinks};
 use crate::table::Table;
 use crate::transaction::{AccessMode, IsolationLevel, Traits, Transaction};
 use crate::xa::XaTable;
@@ -216,13 +216,24 @@ impl Engine {
             if !runtime.is_usable() {
                 continue;
             }
-            retry_blocking(|| runtime.auto_increment.save(&self.log, &runtime.space))?;
-            retry_blocking(|| runtime.row_id.save(&self.log, &runtime.space))?;
+            retry_after(|| runtime.auto_increment.save(&self.log, &runtime.space), |event| self.wait(event))?;
+            retry_after(|| runtime.row_id.save(&self.log, &runtime.space), |event| self.wait(event))?;
         }
         self.pool.shutdown()?;
         self.log.shutdown()?;
         self.ddl.shutdown();
         self.io.shutdown();
+        Ok(())
+    }
+
+    /// Waits for an event, or brings it about where there are no threads.
+    fn wait(&self, event: &Event) -> Result<(), Error> {
+        match self.config.background {
+            true => event.wait_blocking(),
+            false => {
+                self.pool.step()?;
+            }
+        }
         Ok(())
     }
 
@@ -381,6 +392,21 @@ impl Engine {
     /// Sets `innodb_io_capacity` and `innodb_io_capacity_max`.
     pub fn set_io_capacity(&self, pages_per_second: IoCapacity) {
         self.pool.set_io_capacity(pages_per_second);
+    }
+
+    /// Sets `innodb_doublewrite`, which is not to become or cease to be OFF.
+    pub fn set_doublewrite(&self, mode: DoublewriteMode) {
+        self.sinks.set_mode(mode, &self.pool);
+    }
+
+    /// What writes the pages of tables, and what is known of atomic writes.
+    pub fn page_sink_status(&self) -> PageSinkStatus {
+        self.sinks.status()
+    }
+
+    /// Whether the kernel waits for reads and writes of pages, by io_uring; else threads do.
+    pub fn uses_io_uring(&self) -> bool {
+        self.io.uses_rings()
     }
 
     /// Sets `innodb_compression_level`.

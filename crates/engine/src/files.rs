@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! palisade.data      written last when the directory is made: without it, nothing in there has been promised
-//! doublewrite
+//! doublewrite.0     pages that are being written, unless innodb_doublewrite_dir says where else
 //! ib_buffer_pool     pages that were in memory at the last shutdown; see `pool_dump`
 //! #log/              the redo log
 //! spaces/000000.pal  the dictionary      000001.pal  undo      000002.pal ...  a table each

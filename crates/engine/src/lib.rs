@@ -58,8 +58,8 @@ pub mod xa;
 pub use auto_increment::RowsToCome;
 pub use check::TableCheck;
 pub use config::{
-    AutoIncrementLockMode, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery, LogWriterThreads,
-    MAX_UNDO_KEPT,
+    AutoIncrementLockMode, DoublewriteMode, EngineConfig, FlushAtCommit, FlushMethod, ForceRecovery,
+    LogWriterThreads, MAX_UNDO_KEPT,
 };
 pub use ddl::RowMapper;
 pub use deadlocks::{Deadlock, DeadlockParty};
@@ -75,6 +75,7 @@ pub use pool_dump::PoolTransfer;
 pub use row_lock_wait::RowLockWait;
 pub use row_locks::RowLock;
 pub use scan::{Bound, Direction, KeyRange, RowBatch, Scan, ScannedRow};
+pub use sinks::PageSinkStatus;
 pub use statistics::TableStatistics;
 pub use table::Table;
 pub use transaction::{

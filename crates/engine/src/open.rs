@@ -36,7 +36,7 @@ use crate::missing::{MissingFile, Orphaned};
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::rebuild::{self, Rebuilt};
-use crate::sinks::Sinks;
+use crate::sinks::{Sinks, repair_torn};
 use crate::store::RowStore;
 use crate::table::{Damage, Runtime, Table};
 use crate::xa::XaTable;
@@ -72,7 +72,7 @@ impl Base {
     /// Makes the file of a space, durably, and attaches it.
     pub(crate) fn create_space(&self, space: SpaceId) -> Result<Arc<Space>, Error> {
         let file = self.files.create_space(space)?;
-        Ok(self.pool.attach_space(space, file, self.sinks.of(space))?)
+        Ok(self.sinks.attach(&self.pool, space, file)?)
     }
 }
 
@@ -301,13 +301,13 @@ fn attached(base: &Base, space: SpaceId) -> Result<Arc<Space>, Error> {
 fn create(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>), Error> {
     files.make_directories()?;
     let log = OwnLog(Log::create(files.fs.clone(), &files.log_dir(), log_config(&config), FIRST_LSN)?);
-    let sinks = Sinks::open(&config, &files)?;
+    let sinks = Sinks::open(&config, &files, &log)?;
     let (pool, io) = start_pool(&config, &sinks, &log)?;
     if config.background {
         pool.start()?;
     }
     let attach =
-        |space| pool.attach_space(space, files.create_space(space)?, sinks.of(space)).map_err(Error::from);
+        |space| -> Result<Arc<Space>, Error> { Ok(sinks.attach(&pool, space, files.create_space(space)?)?) };
     let system = attach(SYSTEM_SPACE)?;
     info::format(&log, &system)?;
     let root = create_tree(&log, &system, DICTIONARY_INDEX)?;
@@ -337,8 +337,6 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
     let force = config.force_recovery;
     let (log, reader) = open_log(&config, &files)?;
     let log = OwnLog(log);
-    let sinks = Sinks::open(&config, &files)?;
-    let (pool, io) = start_pool(&config, &sinks, &log)?;
     let mut open_files = HashMap::new();
     let reads_undo = force < ForceRecovery::NoUndo;
     for space in files.list_spaces()?.into_iter().filter(|space| reads_undo || *space != UNDO_SPACE) {
@@ -346,12 +344,14 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
             open_files.insert(space, file);
         }
     }
-    sinks.repair(log.checkpoint_lsn(), &mut |space| open_files.get(&space).cloned())?;
+    repair_torn(&config, &files, &log, &mut |space| open_files.get(&space).cloned())?;
+    let sinks = Sinks::open(&config, &files, &log)?;
+    let (pool, io) = start_pool(&config, &sinks, &log)?;
     if config.background {
         pool.start()?;
     }
     for (space, file) in open_files {
-        pool.attach_space(space, file, sinks.of(space))?;
+        sinks.attach(&pool, space, file)?;
     }
     let threads = match config.background {
         true => std::thread::available_parallelism().map_or(1, usize::from),
@@ -525,10 +525,7 @@ fn read_first_pages(base: &Base, spaces: impl Iterator<Item = SpaceId>) {
 /// with force its rows are read, which takes none of the first pages.
 fn open_table(base: &Base, def: TableDef) -> Result<Table, Error> {
     let (space, damage) = match base.pool.space(def.space) {
-        None => {
-            let sink = base.sinks.of(def.space);
-            (base.pool.attach_space(def.space, Arc::new(MissingFile), sink)?, Damage::Missing)
-        }
+        None => (base.sinks.attach(&base.pool, def.space, Arc::new(MissingFile))?, Damage::Missing),
         Some(space) => match open_runtime(base, &space, &def) {
             Ok(runtime) => {
                 compression::follow(&space, &def);

@@ -1,52 +1,185 @@
-//! How the pages of each space reach disk.
+//! How the pages of each space reach disk: `innodb_doublewrite`.
+//!
+//! | mode | tables | dictionary and undo |
+//! |---|---|---|
+//! | ON | a copy in the doublewrite files, then in place | the same |
+//! | DETECT_ONLY | their ids in the doublewrite files, then in place | as ON: nothing can be read without them |
+//! | AUTO | in place by atomic writes where file system and device have them, else as ON | as tables |
+//! | OFF | in place | in place |
+//!
+//! What a server finds when it starts was written in the mode of the one before, so torn pages are repaired before the
+//! mode of this one counts.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palisade_base::{Lsn, SpaceId};
-use palisade_buffer::sink::SpaceFiles;
-use palisade_buffer::{Doublewrite, Off, PageSink};
+use palisade_base::SpaceId;
+use palisade_buffer::doublewrite::{Directories, SpaceFiles, repair};
+use palisade_buffer::{AreaConfig, Atomic, BufferPool, Doublewrite, Keeps, Off, PAGE_SIZE, PageSink, Space};
+use palisade_io::File;
+use palisade_log::Log;
+use palisade_txn::undo::segment::UNDO_SPACE;
+use parking_lot::Mutex;
 
 use crate::Error;
-use crate::config::EngineConfig;
+use crate::config::{DoublewriteMode, EngineConfig};
 use crate::files::Files;
+use crate::open::SYSTEM_SPACE;
 
-/// Pages that a cleaner writes in one batch (`innodb_doublewrite_pages`).
-const DOUBLEWRITE_PAGES: usize = 128;
+/// Pages that a cleaner writes in one batch where no files bound it.
+const BATCH_PAGES: usize = 128;
 
 /// The sinks that there are, and which space has which.
 pub(crate) struct Sinks {
-    doublewrite: Option<Arc<Doublewrite>>,
-    sink: Arc<dyn PageSink>,
+    mode: Mutex<DoublewriteMode>,
+    /// All but the last keep something in the doublewrite files; none if doublewrite is off.
+    kinds: Option<Kinds>,
+    off: Arc<Off>,
+    /// What was found about atomic writes, of the space that was asked last.
+    atomic_writes: Mutex<Option<String>>,
+}
+
+struct Kinds {
+    copies: Arc<Doublewrite>,
+    ids: Arc<Doublewrite>,
+    atomic: Arc<Atomic>,
+}
+
+/// What a server has found out about how its pages can be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageSinkStatus {
+    /// What writes the pages of tables: `doublewrite`, `doublewrite of ids`, `atomic` or `off`.
+    pub name: &'static str,
+    /// Whether pages could be written by atomic writes: `yes`, or why not; empty if no file was asked.
+    pub atomic_writes: String,
 }
 
 impl Sinks {
-    /// The sinks that the settings ask for.
-    pub(crate) fn open(config: &EngineConfig, files: &Files) -> Result<Sinks, Error> {
-        if !config.doublewrite {
-            return Ok(Sinks { doublewrite: None, sink: Arc::new(Off) });
+    /// The sinks that the settings ask for. To be called after [`repair_torn`]: it gives the doublewrite files the
+    /// shape that is wanted now, or removes them.
+    pub(crate) fn open(config: &EngineConfig, files: &Files, log: &Log) -> Result<Sinks, Error> {
+        let directory = directory(config, files);
+        let kinds = match config.doublewrite {
+            DoublewriteMode::Off => {
+                Doublewrite::remove_files(&*files.fs, directory)?;
+                None
+            }
+            _ => {
+                files.fs.create_dir_all(directory)?;
+                Some(Kinds::open(config, files, log.id())?)
+            }
+        };
+        if directory != files.datadir {
+            Doublewrite::remove_files(&*files.fs, &files.datadir)?;
         }
-        let (lanes, syncing) = (config.page_cleaners.max(1), config.flush_method.data_syncing());
-        let opened = Doublewrite::open(&files.fs, &files.datadir, lanes, DOUBLEWRITE_PAGES, syncing)?;
-        let doublewrite = Arc::new(opened);
-        Ok(Sinks { sink: doublewrite.clone(), doublewrite: Some(doublewrite) })
+        let mode = Mutex::new(config.doublewrite);
+        Ok(Sinks { mode, kinds, off: Arc::new(Off), atomic_writes: Mutex::default() })
     }
 
     /// Pages of a batch.
     pub(crate) fn batch_pages(&self) -> usize {
-        DOUBLEWRITE_PAGES
+        self.kinds.as_ref().map_or(BATCH_PAGES, |kinds| kinds.copies.batch_pages())
+    }
+
+    /// Attaches a space with the sink that the mode says. No other mode comes meanwhile.
+    pub(crate) fn attach(
+        &self,
+        pool: &BufferPool,
+        space: SpaceId,
+        file: Arc<dyn File>,
+    ) -> Result<Arc<Space>, palisade_buffer::Error> {
+        let mode = self.mode.lock();
+        pool.attach_space(space, file.clone(), self.of(*mode, space, &*file))
     }
 
     /// What writes the pages of a space.
-    pub(crate) fn of(&self, _space: SpaceId) -> Arc<dyn PageSink> {
-        self.sink.clone()
+    fn of(&self, mode: DoublewriteMode, space: SpaceId, file: &dyn File) -> Arc<dyn PageSink> {
+        let Some(kinds) = &self.kinds else { return self.off.clone() };
+        let is_system = space == SYSTEM_SPACE || space == UNDO_SPACE;
+        match mode {
+            DoublewriteMode::DetectOnly if !is_system => kinds.ids.clone(),
+            DoublewriteMode::Auto => {
+                let found = file.atomic_writes(PAGE_SIZE);
+                let text = found.map_or_else(|reason| reason.to_string(), |()| "yes".to_owned());
+                *self.atomic_writes.lock() = Some(text);
+                match found {
+                    Ok(()) => kinds.atomic.clone(),
+                    Err(_) => kinds.copies.clone(),
+                }
+            }
+            _ => kinds.copies.clone(),
+        }
     }
 
-    /// After a crash, before redo and before any page is accessed: restores torn pages.
-    pub(crate) fn repair(&self, checkpoint: Lsn, files: &mut SpaceFiles<'_>) -> Result<(), Error> {
-        if let Some(doublewrite) = &self.doublewrite {
-            let failed = |error| palisade_buffer::Error::Doublewrite(Arc::new(error));
-            doublewrite.repair(checkpoint, files).map_err(failed)?;
+    /// Another mode for all spaces of the pool, from each one's next batch on; not from [`DoublewriteMode::Off`] nor to it.
+    pub(crate) fn set_mode(&self, mode: DoublewriteMode, pool: &BufferPool) {
+        let mut now = self.mode.lock();
+        *now = mode;
+        for space in pool.spaces() {
+            pool.set_sink(&space, self.of(mode, space.id(), &**space.file()));
         }
-        Ok(())
     }
+
+    pub(crate) fn status(&self) -> PageSinkStatus {
+        let mode = *self.mode.lock();
+        let atomic_writes = self.atomic_writes.lock().clone().unwrap_or_default();
+        let (name, refusal): (&str, _) = match (&self.kinds, mode) {
+            (None, _) => (self.off.name(), None),
+            (Some(kinds), DoublewriteMode::DetectOnly) => (kinds.ids.name(), None),
+            (Some(kinds), DoublewriteMode::Auto) if atomic_writes == "yes" => {
+                (kinds.atomic.name(), kinds.atomic.refusal())
+            }
+            (Some(kinds), _) => (kinds.copies.name(), None),
+        };
+        PageSinkStatus { name, atomic_writes: refusal.map_or(atomic_writes, str::to_owned) }
+    }
+}
+
+impl Kinds {
+    fn open(config: &EngineConfig, files: &Files, log_id: u64) -> Result<Kinds, Error> {
+        let area = AreaConfig {
+            directory: directory(config, files).to_owned(),
+            files: config.doublewrite_files.max(1),
+            lanes: config.page_cleaners.max(1),
+            pages: config.doublewrite_pages.max(1),
+            log_id,
+            syncing: config.flush_method.data_syncing(),
+        };
+        let copies = Arc::new(Doublewrite::open(&files.fs, &area)?);
+        let ids = Arc::new(copies.keeping(Keeps::Ids));
+        Ok(Kinds { atomic: Arc::new(Atomic::new(copies.clone())), copies, ids })
+    }
+}
+
+/// Where the doublewrite files are.
+fn directory<'a>(config: &'a EngineConfig, files: &'a Files) -> &'a Path {
+    config.doublewrite_dir.as_deref().unwrap_or(&files.datadir)
+}
+
+/// After a crash, before redo and before any page is accessed: restores the pages that the machine was writing when
+/// it stopped, and names those of which there is no copy. Redo has changes for each of these: it begins with the page's
+/// format, or fails.
+pub(crate) fn repair_torn(
+    config: &EngineConfig,
+    files: &Files,
+    log: &Log,
+    spaces: &mut SpaceFiles<'_>,
+) -> Result<(), Error> {
+    let others: Vec<PathBuf> =
+        config.doublewrite_dir.iter().filter(|other| **other != files.datadir).cloned().collect();
+    let directories = Directories { home: &files.datadir, others: &others };
+    let repaired = repair(&*files.fs, directories, log.id(), log.checkpoint_lsn(), spaces);
+    let repaired = repaired.map_err(|error| palisade_buffer::Error::Doublewrite(Arc::new(error)))?;
+    if !repaired.pages.is_empty() {
+        tracing::info!("torn pages restored from their copies: {}", repaired.pages.len());
+    }
+    for page in &repaired.torn {
+        tracing::error!(
+            "page {} of {} is torn: it was being written when the machine stopped, and innodb_doublewrite=DETECT_ONLY \
+             keeps no copies",
+            page.page.0,
+            files.space_path(page.space).display()
+        );
+    }
+    Ok(())
 }

@@ -54,6 +54,7 @@ mod compression;
 pub mod compute;
 pub mod connections;
 pub mod cursor;
+mod doublewrite;
 mod entry;
 pub mod event_loop;
 pub mod fault;

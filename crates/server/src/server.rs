@@ -36,7 +36,7 @@ use crate::task::TaskFuture;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
-use crate::{innodb_status, persisted, pool_dump, session, status, task, time_zone, variables};
+use crate::{doublewrite, innodb_status, persisted, pool_dump, session, status, task, time_zone, variables};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -194,7 +194,10 @@ fn open_engine(
         log_writer_threads: variables::log_writer_threads(
             settings.enumerated(sysvar::INNODB_LOG_WRITER_THREADS),
         ),
-        doublewrite: settings.enumerated(sysvar::INNODB_DOUBLEWRITE) != 0,
+        doublewrite: doublewrite::mode(settings),
+        doublewrite_dir: doublewrite::directory(settings),
+        doublewrite_files: settings.uint(sysvar::INNODB_DOUBLEWRITE_FILES) as usize,
+        doublewrite_pages: doublewrite::batch_pages(settings),
         flush_method: FlushMethod::from_position(settings.enumerated(sysvar::INNODB_FLUSH_METHOD))
             .unwrap_or_default(),
         io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,

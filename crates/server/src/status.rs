@@ -256,6 +256,7 @@ pub fn all(host: &ServerHost, of: Option<(&Connection, &Session)>) -> Vec<(Strin
     add_server(host, &mut add);
     add_tls(host, &mut add);
     add_storage(host, &mut add);
+    add_page_io(host, &mut add);
     list.sort_by_cached_key(|(name, _)| name.to_ascii_lowercase());
     list
 }
@@ -283,6 +284,19 @@ fn add_server(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
         add(name, "OFF".to_owned());
     }
     add("Resource_group_supported", "OFF".to_owned());
+}
+
+/// How pages reach the disk.
+fn add_page_io(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
+    let sink = host.engine.page_sink_status();
+    add("Palisade_page_sink", sink.name.to_owned());
+    add("Palisade_atomic_writes", sink.atomic_writes);
+    let io = match (host.engine.uses_io_uring(), host.globals.load().bool(sysvar::INNODB_USE_NATIVE_AIO)) {
+        (true, _) => "io_uring",
+        (false, true) => "threads: the kernel has no io_uring for this process",
+        (false, false) => "threads: innodb_use_native_aio is OFF",
+    };
+    add("Palisade_page_io", io.to_owned());
 }
 
 /// How connections are encrypted.

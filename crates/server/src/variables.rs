@@ -17,13 +17,13 @@ use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, Va
 use palisade_base::sysvar_catalogue::{self as sysvar, sql_mode};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::{Engine, FlushAtCommit, IoCapacity, LogWriterThreads, MAX_UNDO_KEPT};
+use palisade_engine::{DoublewriteMode, Engine, FlushAtCommit, IoCapacity, LogWriterThreads, MAX_UNDO_KEPT};
 use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
-use crate::{pool_dump, session_variables};
+use crate::{doublewrite, pool_dump, session_variables};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -172,6 +172,12 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         }
         (sysvar::INNODB_IO_CAPACITY | sysvar::INNODB_IO_CAPACITY_MAX, _) => {
             engine.set_io_capacity(io_capacity(settings));
+        }
+        (sysvar::INNODB_DOUBLEWRITE, _) => {
+            let mode = doublewrite::mode(settings);
+            if mode != DoublewriteMode::Off {
+                engine.set_doublewrite(mode);
+            }
         }
         (sysvar::INNODB_COMPRESSION_LEVEL, Setting::UInt(level)) => {
             engine.set_compression_level(*level as u8);
@@ -349,6 +355,9 @@ pub fn assign(
                 }
                 Setting::UInt(bytes) if id == sysvar::INNODB_LOG_WRITE_AHEAD_SIZE => {
                     Setting::UInt(power_of_two(variable, *bytes, session))
+                }
+                Setting::Enum(_) if id == sysvar::INNODB_DOUBLEWRITE => {
+                    doublewrite::setting(setting, globals.load().get(id))?
                 }
                 _ => setting,
             };

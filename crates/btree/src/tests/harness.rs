@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_base::{Blocked, Event, Lsn, PageNo, SpaceId};
-use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
-use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode, Syncing};
+use palisade_buffer::doublewrite::{Directories, repair};
+use palisade_buffer::{AreaConfig, BufferConfig, BufferPool, Doublewrite, Space};
+use palisade_io::{FaultFileSystem, FileSystem, IoPool, MemFileSystem, OpenMode};
 use palisade_log::{Log, LogConfig};
 
 use crate::recovery::{OnDamage, Recovered};
@@ -30,6 +31,9 @@ pub(crate) struct Store {
     pub(crate) space: Arc<Space>,
 }
 
+/// Of the log that is not said otherwise.
+const LOG_ID: u64 = 0;
+
 pub(crate) fn log_config(background: bool) -> LogConfig {
     LogConfig {
         background,
@@ -41,7 +45,7 @@ pub(crate) fn log_config(background: bool) -> LogConfig {
 }
 
 fn sink(fs: &Arc<dyn FileSystem>) -> Arc<Doublewrite> {
-    let opened = Doublewrite::open(fs, Path::new(DIR), 1, BATCH_PAGES, Syncing::OnRequest);
+    let opened = Doublewrite::open(fs, &AreaConfig::new(Path::new(DIR), 1, BATCH_PAGES, LOG_ID));
     Arc::new(opened.expect("a doublewrite file"))
 }
 
@@ -107,7 +111,8 @@ impl Store {
         let (log, mut reader) = Log::open(fs.clone(), Path::new(DIR), log_config(false)).unwrap();
         let (pool, sink) = (pool(frames, &log, IoPool::inline()), sink(&fs));
         let file = fs.open(&data_file(), OpenMode::EXISTING).unwrap();
-        sink.repair(log.checkpoint_lsn(), &mut |_| Some(file.clone())).unwrap();
+        let directories = Directories { home: Path::new(DIR), others: &[] };
+        repair(&*fs, directories, LOG_ID, log.checkpoint_lsn(), &mut |_| Some(file.clone())).unwrap();
         let space = pool.attach_space(SPACE, file, sink).unwrap();
         let mut open_space = |id| Ok((id == SPACE).then(|| space.clone()));
         let wait = |event: &Event| {

@@ -110,7 +110,7 @@ fn crash_and_recover(seed: u64, nth: u64, sink: Sink, codecs: &[Codec]) -> Resul
 /// Repair and redo. The world, the end of its log, and how many pages were repaired.
 fn recover(fs: Arc<FaultFileSystem>, sink: Sink) -> Result<(World, Lsn, usize), Error> {
     let (world, mut reader) = World::open(fs, FRAMES, sink)?;
-    let repaired = world.repair(|space| (space == SPACE).then(|| world.space.file().clone()))?.len();
+    let repaired = world.repair(|space| (space == SPACE).then(|| world.space.file().clone()))?.pages.len();
     let end = world.redo(&mut reader)?;
     world.log.start_after_recovery(reader).map_err(|error| unless_down(&world.fs, error))?;
     Ok((world, end, repaired))

@@ -11,6 +11,7 @@ mod packed;
 mod parts;
 mod slices;
 mod threads;
+mod torn;
 mod warm;
 
 use std::path::Path;
@@ -21,11 +22,13 @@ use std::time::Duration;
 use palisade_base::clock::Clock;
 use palisade_base::prng::Prng;
 use palisade_base::{Attempt, Blocked, Lsn, PageId, PageNo, SpaceId};
-use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode, Syncing};
+use palisade_io::{FaultFileSystem, File, FileSystem, IoPool, OpenMode};
 use palisade_log::{Log, LogConfig, LogReader, LsnRange};
 
+use crate::doublewrite::{Directories, Repaired, repair};
 use crate::{
-    BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Off, PAGE_HEADER, PAGE_SIZE, PageSink, Space,
+    AreaConfig, Atomic, BufferConfig, BufferPool, Doublewrite, Error, ExclusivePage, Keeps, Off, PAGE_HEADER,
+    PAGE_SIZE, PageSink, Space,
 };
 
 const SPACE: SpaceId = SpaceId(3);
@@ -114,6 +117,8 @@ pub(super) fn replay(history: &[(Lsn, Change)], page: PageNo, upto: Lsn) -> Opti
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sink {
     Doublewrite,
+    Ids,
+    Atomic,
     Off,
 }
 
@@ -124,15 +129,16 @@ pub(super) struct World {
     pub(super) space: Arc<Space>,
     /// What the spaces are written by.
     pub(super) sink: Arc<dyn PageSink>,
-    pub(super) doublewrite: Option<Arc<Doublewrite>>,
     pub(super) clock: Arc<StepClock>,
     /// The pool said that the disk has failed.
     pub(super) fatal: Arc<AtomicBool>,
 }
 
+const LOG_ID: u64 = 1;
+
 fn log_config() -> LogConfig {
     LogConfig {
-        log_id: 1,
+        log_id: LOG_ID,
         capacity: 8 << 20,
         buffer_size: 64 << 10,
         block_size: 512,
@@ -185,22 +191,16 @@ impl World {
         cleaners: usize,
     ) -> Result<World, Error> {
         let directory: Arc<dyn FileSystem> = fs.clone();
-        let doublewrite = match sink {
-            Sink::Doublewrite => {
-                let opened = Doublewrite::open(
-                    &directory,
-                    Path::new("data"),
-                    cleaners,
-                    BATCH_PAGES,
-                    Syncing::OnRequest,
-                );
-                Some(Arc::new(opened.map_err(|error| Error::Doublewrite(Arc::new(error)))?))
-            }
-            Sink::Off => None,
+        let copies = || {
+            let config = AreaConfig::new(Path::new("data"), cleaners, BATCH_PAGES, LOG_ID);
+            let opened = Doublewrite::open(&directory, &config);
+            opened.map(Arc::new).map_err(|error| Error::Doublewrite(Arc::new(error)))
         };
-        let sink: Arc<dyn PageSink> = match &doublewrite {
-            Some(doublewrite) => doublewrite.clone(),
-            None => Arc::new(Off),
+        let sink: Arc<dyn PageSink> = match sink {
+            Sink::Doublewrite => copies()?,
+            Sink::Ids => Arc::new(copies()?.keeping(Keeps::Ids)),
+            Sink::Atomic => Arc::new(Atomic::new(copies()?)),
+            Sink::Off => Arc::new(Off),
         };
         let (clock, fatal) = (Arc::new(StepClock::default()), Arc::new(AtomicBool::new(false)));
         let hook = fatal.clone();
@@ -208,24 +208,24 @@ impl World {
             page_cleaners: cleaners,
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
-            batch_pages: if doublewrite.is_some() { BATCH_PAGES } else { 128 },
+            batch_pages: sink.batch_pages().min(128),
             ..BufferConfig::new(frames)
         };
         let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap();
         let file =
             space_file(&fs).map_err(|error| Error::Extend { space: SPACE, source: Arc::new(error) })?;
         let space = pool.attach_space(SPACE, file, sink.clone())?;
-        Ok(World { fs, log, pool, space, sink, doublewrite, clock, fatal })
+        Ok(World { fs, log, pool, space, sink, clock, fatal })
     }
 
-    /// Restores torn pages. Which they were.
+    /// Restores torn pages. Which they were, and which could not be restored.
     pub(super) fn repair(
         &self,
         mut files: impl FnMut(SpaceId) -> Option<Arc<dyn File>>,
-    ) -> Result<Vec<PageId>, Error> {
-        let Some(doublewrite) = &self.doublewrite else { return Ok(Vec::new()) };
-        let repaired = doublewrite.repair(self.log.checkpoint_lsn(), &mut files);
-        Ok(repaired.map_err(|error| Error::Doublewrite(Arc::new(error)))?.pages)
+    ) -> Result<Repaired, Error> {
+        let directories = Directories { home: Path::new("data"), others: &[] };
+        let repaired = repair(&*self.fs, directories, LOG_ID, self.log.checkpoint_lsn(), &mut files);
+        repaired.map_err(|error| Error::Doublewrite(Arc::new(error)))
     }
 
     /// Calls `attempt` until it answers, letting the cleaner step while it waits.

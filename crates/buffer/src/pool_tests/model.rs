@@ -129,7 +129,7 @@ fn a_flipped_bit_is_an_error_that_names_the_page_and_the_others_stay_readable() 
     }
     assert!(world.body(PageNo(0)).is_ok() && world.body(PageNo(2)).is_ok());
     // The doublewrite file still holds a good copy, but from before the checkpoint: no reason to trust it.
-    assert_eq!(world.repair(|_| Some(world.space.file().clone())).unwrap(), []);
+    assert_eq!(world.repair(|_| Some(world.space.file().clone())).unwrap().pages, []);
 }
 
 #[test]
@@ -367,8 +367,8 @@ fn a_batch_is_durable_in_the_log_and_in_the_doublewrite_file_before_it_is_writte
     let expected = "\
 write data/log.000000000000 0+512
 sync data/log.000000000000
-write data/doublewrite 0+49152
-sync data/doublewrite
+write data/doublewrite.0 32768+49152
+sync data/doublewrite.0
 write data/space 16384+32768
 write data/space 81920+16384
 sync data/space

@@ -43,9 +43,10 @@ fn expected(change: Change) -> Vec<u8> {
 
 #[test]
 fn pages_are_written_compressed_and_the_rest_of_their_places_is_punched_when_they_are_durable() {
-    for (sink, copies) in
-        [(Sink::Off, ""), (Sink::Doublewrite, "write data/doublewrite 0+32768\nsync data/doublewrite\n")]
-    {
+    for (sink, copies) in [
+        (Sink::Off, ""),
+        (Sink::Doublewrite, "write data/doublewrite.0 32768+32768\nsync data/doublewrite.0\n"),
+    ] {
         let world = packed_world(sink, Codec::Lz4);
         let saved = metrics::PAGE_COMPRESSION_SAVED.value();
         // Page 1 is no longer compressed, page 2 is.
@@ -136,7 +137,7 @@ fn a_torn_compressed_page_is_restored_from_its_copy() {
     }
     let (world, _) = World::open(world.fs.clone(), 16, Sink::Doublewrite).unwrap();
     let repaired = world.repair(|_| Some(world.space.file().clone())).unwrap();
-    assert_eq!(repaired, [0, 1].map(|page| PageId { space: SPACE, page: PageNo(page) }));
+    assert_eq!(repaired.pages, [0, 1].map(|page| PageId { space: SPACE, page: PageNo(page) }));
     for page in 0..PAGES {
         let bytes = place(&world, page);
         assert_eq!(page::verify(PageId { space: SPACE, page: PageNo(page) }, &bytes), Ok(()));

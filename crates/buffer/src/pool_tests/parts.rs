@@ -30,8 +30,8 @@ write data/plain 0+32768
 sync data/plain
 ";
 const DOUBLY: &str = "\
-write data/doublewrite 0+32768
-sync data/doublewrite
+write data/doublewrite.0 32768+32768
+sync data/doublewrite.0
 write data/space 0+32768
 sync data/space
 ";
@@ -55,8 +55,8 @@ fn a_space_may_be_given_another_sink() {
     world.pool.checkpoint_sharply().unwrap();
     let trace = world.fs.take_trace();
     let expected = "\
-write data/doublewrite 0+65536
-sync data/doublewrite
+write data/doublewrite.0 32768+65536
+sync data/doublewrite.0
 write data/plain 0+32768
 write data/space 0+32768
 sync data/plain

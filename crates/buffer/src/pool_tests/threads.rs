@@ -37,7 +37,7 @@ impl Disk {
 }
 
 fn sink(disk: &Disk) -> Arc<dyn PageSink> {
-    Arc::new(Doublewrite::open(&disk.fs, &disk.dir, 2, 8, Syncing::OnRequest).unwrap())
+    Arc::new(Doublewrite::open(&disk.fs, &AreaConfig::new(&disk.dir, 2, 8, 1)).unwrap())
 }
 
 fn pool(disk: &Disk, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {

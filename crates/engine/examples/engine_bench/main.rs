@@ -20,7 +20,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use palisade_engine::{Engine, EngineConfig, FlushAtCommit, FlushMethod, IoCapacity, LogWriterThreads};
+use palisade_engine::{
+    DoublewriteMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, IoCapacity, LogWriterThreads,
+};
 use palisade_io::OsFileSystem;
 
 /// The server's allocator.
@@ -69,7 +71,10 @@ impl Options {
             flush_at_commit: self.flush(1),
             log_writer_threads: self.mode(),
             flush_method: if self.get("direct", false) { FlushMethod::ODirect } else { FlushMethod::Fsync },
-            doublewrite: self.get("doublewrite", true),
+            doublewrite: match self.get("doublewrite", true) {
+                true => DoublewriteMode::On,
+                false => DoublewriteMode::Off,
+            },
             purge_threads: self.get("purge", 1),
             io_capacity: self.io_capacity(),
             ..EngineConfig::default()

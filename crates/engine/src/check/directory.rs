@@ -10,14 +10,14 @@
 //! | not at all | each page for itself |
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_base::clock::Clock;
 use palisade_base::event::retry_blocking;
 use palisade_base::{Lsn, PageNo, SpaceId};
 use palisade_btree::{PageSet, alloc, verify};
-use palisade_buffer::{Doublewrite, PAGE_SIZE, Space};
+use palisade_buffer::{PAGE_SIZE, Space, doublewrite};
 use palisade_io::{DirLock, FileSystem, IoPool, OpenMode, ScratchFileSystem, Waiting};
 use palisade_txn::undo::segment::UNDO_SPACE;
 use palisade_txn::undo::verify::{UndoReport, verify_undo};
@@ -650,16 +650,21 @@ impl Check {
         }
     }
 
-    /// Reads the doublewrite file.
+    /// Reads the doublewrite files of the data directory.
     fn doublewrite(&mut self, io: &IoPool) -> Result<(), Error> {
-        let path = self.config.datadir.join(Doublewrite::FILE_NAME);
-        if !self.fs.exists(&path)? {
-            return Ok(());
+        for path in doublewrite::files_in(&*self.fs, &self.config.datadir)? {
+            self.copies(&path, io)?;
         }
-        let file = self.fs.open(&path, OpenMode::EXISTING.read_only())?;
-        let copies = pages::scan_copies(&file, io)?;
+        Ok(())
+    }
+
+    fn copies(&mut self, path: &Path, io: &IoPool) -> Result<(), Error> {
+        let file = self.fs.open(path, OpenMode::EXISTING.read_only())?;
+        let Some(begin) = doublewrite::copies_begin(path, &*file)? else { return Ok(()) };
+        let copies = pages::scan_copies(&file, begin, io)?;
         if copies.torn > 0 {
-            let place = Place { file: Some(Doublewrite::FILE_NAME.to_owned()), ..Place::default() };
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let place = Place { file: name, ..Place::default() };
             let what = format!(
                 "{} of {} copies are not whole; a copy is needed only while its page is being written",
                 copies.torn, copies.written

@@ -185,7 +185,7 @@ impl Suspects {
     }
 }
 
-/// What the doublewrite file holds.
+/// What a doublewrite file holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Copies {
     /// Places that have been written to.
@@ -194,13 +194,14 @@ pub(super) struct Copies {
     pub(super) torn: u64,
 }
 
-/// Reads the doublewrite file.
-pub(super) fn scan_copies(file: &Arc<dyn File>, io: &IoPool) -> io::Result<Copies> {
+/// Reads the copies of a doublewrite file, which begin at `begin`.
+pub(super) fn scan_copies(file: &Arc<dyn File>, begin: u64, io: &IoPool) -> io::Result<Copies> {
     let len = file.len()? / PAGE_SIZE as u64 * PAGE_SIZE as u64;
     let mut copies = Copies::default();
-    read_chunks(file, io, len, &mut |_, bytes| {
+    read_chunks(file, io, len, &mut |offset, bytes| {
         let Ok(bytes) = bytes else { return true };
-        for bytes in bytes.chunks_exact(PAGE_SIZE) {
+        let before = begin.saturating_sub(offset) as usize / PAGE_SIZE;
+        for bytes in bytes.chunks_exact(PAGE_SIZE).skip(before) {
             match page::verify(page::stored_id(bytes), bytes) {
                 Ok(()) => copies.written += 1,
                 Err(Corruption::Zeroed) => {}

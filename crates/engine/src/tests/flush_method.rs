@@ -33,7 +33,7 @@ fn synced(trace: &str, table: &str) -> Vec<&'static str> {
         _ if path.contains("#log/checkpoint") => Some("checkpoint"),
         _ if path.contains("#log/log.") => Some("log"),
         _ if path.ends_with(table) => Some("data"),
-        _ if path.ends_with("doublewrite") => Some("doublewrite"),
+        _ if path.contains("doublewrite.") => Some("doublewrite"),
         _ => None,
     };
     let kinds: BTreeSet<_> = trace.lines().filter_map(|line| kind(line.strip_prefix("sync ")?)).collect();

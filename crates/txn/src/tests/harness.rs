@@ -9,8 +9,9 @@ use palisade_base::event::retry_blocking;
 use palisade_base::{Event, Lsn, PageNo, SpaceId};
 use palisade_btree::mtr::MAX_ALLOCATION_BYTES;
 use palisade_btree::{Mtr, Tree, alloc, recovery};
-use palisade_buffer::{BufferConfig, BufferPool, Doublewrite, Space};
-use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode, Syncing};
+use palisade_buffer::doublewrite::{Directories, repair};
+use palisade_buffer::{AreaConfig, BufferConfig, BufferPool, Doublewrite, Space};
+use palisade_io::{FaultFileSystem, FileSystem, IoPool, OpenMode};
 use palisade_log::{Log, LogConfig};
 
 use crate::undo::segment::UNDO_SPACE;
@@ -47,6 +48,9 @@ impl Trees for Finder {
     }
 }
 
+/// Of the log that is not said otherwise.
+const LOG_ID: u64 = 0;
+
 fn log_config() -> LogConfig {
     LogConfig {
         background: false,
@@ -58,7 +62,7 @@ fn log_config() -> LogConfig {
 }
 
 fn sink(fs: &Arc<dyn FileSystem>) -> Arc<Doublewrite> {
-    Arc::new(Doublewrite::open(fs, Path::new(DIR), 1, BATCH_PAGES, Syncing::OnRequest).unwrap())
+    Arc::new(Doublewrite::open(fs, &AreaConfig::new(Path::new(DIR), 1, BATCH_PAGES, LOG_ID)).unwrap())
 }
 
 fn pool(log: &Arc<Log>) -> Arc<BufferPool> {
@@ -112,7 +116,8 @@ impl Store {
         let files =
             [UNDO_SPACE, DATA_SPACE].map(|space| (space, fs.open(&file(space), OpenMode::EXISTING).unwrap()));
         let find = |space| files.iter().find(|(id, _)| *id == space).map(|(_, file)| file.clone());
-        sink.repair(log.checkpoint_lsn(), &mut |space| find(space)).unwrap();
+        let directories = Directories { home: Path::new(DIR), others: &[] };
+        repair(&*fs, directories, LOG_ID, log.checkpoint_lsn(), &mut |space| find(space)).unwrap();
         for (space, file) in &files {
             pool.attach_space(*space, file.clone(), sink.clone()).unwrap();
         }
