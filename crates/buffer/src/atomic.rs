@@ -1,11 +1,13 @@
 //! Pages written in place by writes that file system and device carry out whole or not at all.
 //!
-//! Linux promises that of a write (`RWF_ATOMIC`) where the device can, and where the blocks of the file lie so
-//! that it can: [`File::atomic_writes`](palisade_io::File::atomic_writes) says whether. Then no copy is needed: half of the bytes,
-//! and one sync less for each part. Each page is a write of its own; neighbours are not merged.
+//! Linux promises that of a write (`RWF_ATOMIC`) where the device can, and where the blocks of the file lie
+//! so that it can: [`File::atomic_writes`](palisade_io::File::atomic_writes) says whether. Then no copy is
+//! needed: half of the bytes, and one sync less for each part. Each page is a write of its own; neighbours
+//! are not merged.
 //!
-//! The promise is of the file when it was asked. A write may still be refused later, for a page whose blocks lie otherwise. Then
-//! nothing of that page has been written, and the part is written through doublewrite; from then on all are.
+//! The promise is of the file when it was asked. A write may still be refused later, for a page whose blocks
+//! lie otherwise. Then nothing of that page has been written, and the part is written through doublewrite;
+//! from then on all are.
 
 use std::io;
 use std::sync::{Arc, OnceLock};

@@ -6,37 +6,41 @@
 //!     doublewrite.1      header | lists of lanes 1, 3 | copies of lane 1 | copies of lane 3
 //! ```
 //!
-//! A part of a batch is written to its lane, synced, and only then written in place and synced there; the lane is overwritten by
-//! the next part only after that: a part for which the disk was too full is written again before any other. What a lane
-//! gets depends on [`Keeps`]:
+//! A part of a batch is written to its lane, synced, and only then written in place and synced there; the
+//! lane is overwritten by the next part only after that: a part for which the disk was too full is written
+//! again before any other. What a lane gets depends on [`Keeps`]:
 //!
-//! * [`Copies`](Keeps::Copies) of the pages. A page write that the machine interrupted is a torn page in place and a whole copy in
-//!   a lane - or, if the copy is torn, a page in place that has not been touched yet. Copies are sealed pages and so name their
-//!   page and prove that they are whole.
-//! * [`Ids`](Keeps::Ids), the list of them: which pages at which LSN. It costs a hundredth of the bytes. A torn page is known for
-//!   what it is, but cannot be restored.
+//! * [`Copies`](Keeps::Copies) of the pages. A page write that the machine interrupted is a torn page in
+//!   place and a whole copy in a lane - or, if the copy is torn, a page in place that has not been touched
+//!   yet. Copies are sealed pages and so name their page and prove that they are whole.
+//! * [`Ids`](Keeps::Ids), the list of them: which pages at which LSN. It costs a hundredth of the bytes. A
+//!   torn page is known for what it is, but cannot be restored.
 //!
-//! A lane has a place for either, so that what a sink of the other kind left there stays until this kind overwrites its own.
+//! A lane has a place for either, so that what a sink of the other kind left there stays until this kind
+//! overwrites its own.
 //!
 //! # Repair
 //!
-//! For every whole copy whose page in place is not whole, the copy with the highest LSN is put in its place ([`repair`]). The torn
-//! write was the last one begun for that page, and its lane cannot have been reused, so the newest copy is the one that was
-//! being written. A page that is whole in place is left alone: it is the version before or after, and redo carries on from
-//! either. A stale copy of a page whose space is gone finds no file: space ids are never reused.
+//! For every whole copy whose page in place is not whole, the copy with the highest LSN is put in its place
+//! ([`repair()`]). The torn write was the last one begun for that page, and its lane cannot have been reused,
+//! so the newest copy is the one that was being written. A page that is whole in place is left alone: it is
+//! the version before or after, and redo carries on from either. A stale copy of a page whose space is gone
+//! finds no file: space ids are never reused.
 //!
-//! Copies from before the checkpoint are not used. A page that was being written held a change that the checkpoint had not
-//! passed, so its LSN is beyond the checkpoint. A page broken otherwise (a flipped bit) may have an old copy left in a
-//! lane; putting that back would silently lose what the checkpoint says need not be redone. It stays corrupted, and known.
-//! Any copy beyond the checkpoint is right, the newest or not: redo has everything since. So copies stay useful when another
-//! setting, or another kind of sink, has written the page since.
+//! Copies from before the checkpoint are not used. A page that was being written held a change that the
+//! checkpoint had not passed, so its LSN is beyond the checkpoint. A page broken otherwise (a flipped bit)
+//! may have an old copy left in a lane; putting that back would silently lose what the checkpoint says need
+//! not be redone. It stays corrupted, and known. Any copy beyond the checkpoint is right, the newest or not:
+//! redo has everything since. So copies stay useful when another setting, or another kind of sink, has
+//! written the page since.
 //!
 //! # Other settings
 //!
-//! What a server finds when it starts was written under settings that may have changed. [`repair`] reads every doublewrite file of
-//! the directories it is given, whatever their layout, which is in the header. Only then does [`Doublewrite::open`] give
-//! the files the shape that is wanted now. A header also names the redo log that the copies belong to: where two data
-//! directories were given one doublewrite directory, the pages of one must not be taken for those of the other.
+//! What a server finds when it starts was written under settings that may have changed. [`repair()`] reads
+//! every doublewrite file of the directories it is given, whatever their layout, which is in the header. Only
+//! then does [`Doublewrite::open`] give the files the shape that is wanted now. A header also names the redo
+//! log that the copies belong to: where two data directories were given one doublewrite directory, the pages
+//! of one must not be taken for those of the other.
 
 mod layout;
 mod repair;
@@ -68,8 +72,8 @@ pub struct AreaConfig {
     pub pages: usize,
     /// The redo log that the pages belong to.
     pub log_id: u64,
-    /// How what is written to the files becomes durable. With one that leaves syncs out, a copy may be lost with the power when
-    /// the page in place is torn by it.
+    /// How what is written to the files becomes durable. With one that leaves syncs out, a copy may be lost
+    /// with the power when the page in place is torn by it.
     pub syncing: Syncing,
 }
 
@@ -106,8 +110,9 @@ pub struct Doublewrite {
 }
 
 impl Doublewrite {
-    /// Opens the doublewrite files, giving them the shape that `config` says. To be called after [`repair`]: files of another shape
-    /// are made anew, and those that are too many are removed. The sink keeps copies; see [`keeping`](Self::keeping).
+    /// Opens the doublewrite files, giving them the shape that `config` says. To be called after
+    /// [`repair()`]: files of another shape are made anew, and those that are too many are removed. The sink
+    /// keeps copies; see [`keeping`](Self::keeping).
     pub fn open(fs: &Arc<dyn FileSystem>, config: &AreaConfig) -> io::Result<Self> {
         let AreaConfig { directory, lanes, pages, log_id, .. } = config;
         assert!(
@@ -155,8 +160,8 @@ impl Doublewrite {
     }
 }
 
-/// Fills a file with zeros and a header. The zeros are written rather than allocated: overwriting written blocks is no change of
-/// the file system's own structures.
+/// Fills a file with zeros and a header. The zeros are written rather than allocated: overwriting written
+/// blocks is no change of the file system's own structures.
 fn make(file: &dyn File, layout: Layout, log_id: u64) -> io::Result<()> {
     file.set_len(0)?;
     let zeros = AlignedBuf::zeroed(64 * PAGE_SIZE);

@@ -14,9 +14,9 @@
 //! | `warm` | which pages are in memory, for a later start to load |
 //! | [`pool`] | all of it together |
 //!
-//! A session that needs a page asks its [`Space`]: a page in memory costs an array index and the latch. One that is not
-//! is read by an I/O thread while the session is parked on an event. Cleaners, in the background, keep frames free and
-//! write changed pages back at the pace the log asks for; a session never writes a page.
+//! A session that needs a page asks its [`Space`]: a page in memory costs an array index and the latch. One
+//! that is not is read by an I/O thread while the session is parked on an event. Cleaners, in the background,
+//! keep frames free and write changed pages back at the pace the log asks for; a session never writes a page.
 //!
 //! Deliberately absent: any knowledge of what the body of a page means.
 

@@ -8,13 +8,13 @@
 //!
 //! # Detaching a space
 //!
-//! [`BufferPool::detach_space`] is for tables that were dropped: their pages leave memory unwritten. First the space is
-//! marked, under its mutex: from then on no read is published and no page created. Then each of its pages
-//! that is in memory is taken out of the page table under the page's exclusive latch; a dirty one is
-//! unregistered from the log. They are looked for in the page table, or in all frames where those are fewer:
-//! dropping a small table costs the same whatever the pool's size. A frame whose copy a cleaner is writing is
-//! freed by that cleaner, and so is not given to another page while the cleaner still looks after it; the
-//! write itself goes to a file nobody will read. Spaces' ids are never reused.
+//! [`BufferPool::detach_space`] is for tables that were dropped: their pages leave memory unwritten. First
+//! the space is marked, under its mutex: from then on no read is published and no page created. Then each of
+//! its pages that is in memory is taken out of the page table under the page's exclusive latch; a dirty one
+//! is unregistered from the log. They are looked for in the page table, or in all frames where those are
+//! fewer: dropping a small table costs the same whatever the pool's size. A frame whose copy a cleaner is
+//! writing is freed by that cleaner, and so is not given to another page while the cleaner still looks after
+//! it; the write itself goes to a file nobody will read. Spaces' ids are never reused.
 //!
 //! # Lock order
 //!
@@ -383,10 +383,10 @@ impl BufferPool {
         self.spaces.read().get(&id).cloned()
     }
 
-    /// Drops the pages of a space without writing them, and the space; its file may then be removed. What made it
-    /// superfluous must be durable: the checkpoint no longer waits for its pages. Accesses that come later fail with
-    /// [`Error::Detached`]; no thread may hold a latch in it. Gives how many places it has looked at: the
-    /// pages of the space's file, or the frames of the pool where those are fewer.
+    /// Drops the pages of a space without writing them, and the space; its file may then be removed. What
+    /// made it superfluous must be durable: the checkpoint no longer waits for its pages. Accesses that come
+    /// later fail with [`Error::Detached`]; no thread may hold a latch in it. Gives how many places it has
+    /// looked at: the pages of the space's file, or the frames of the pool where those are fewer.
     pub fn detach_space(&self, id: SpaceId) -> usize {
         let Some(space) = self.spaces.write().remove(&id) else { return 0 };
         let pages = space.mark_detached() as usize;

@@ -186,8 +186,8 @@ impl<'a> BatchPart<'a> {
         self.write_places(queue, Extent::Any)
     }
 
-    /// The same, each page whole or not at all: a write for each page, with the zeros behind one that is compressed.
-    /// [`io::ErrorKind::Unsupported`] if that is refused for one.
+    /// The same, each page whole or not at all: a write for each page, with the zeros behind one that is
+    /// compressed. [`io::ErrorKind::Unsupported`] if that is refused for one.
     pub(crate) fn write_whole_in_place(&self, queue: &mut WriteQueue) -> io::Result<()> {
         self.write_places(queue, Extent::Whole)
     }

@@ -206,8 +206,8 @@ impl Space {
         self.packing.read().packing.clone()
     }
 
-    /// Pages are compressed so from the next batch on: by a codec, at a level of zlib's if it has one of its own.
-    /// What has been written before stays as it is.
+    /// Pages are compressed so from the next batch on: by a codec, at a level of zlib's if it has one of its
+    /// own. What has been written before stays as it is.
     pub fn set_packing(&self, choice: Option<(Codec, Option<u8>)>) {
         let mut chosen = self.packing.write();
         chosen.is_said = true;
@@ -216,8 +216,8 @@ impl Space {
         }
     }
 
-    /// A page that was stored by `codec` has been read. Recovery writes pages before anything says how: they stay
-    /// compressed as they were.
+    /// A page that was stored by `codec` has been read. Recovery writes pages before anything says how: they
+    /// stay compressed as they were.
     fn was_stored_by(&self, codec: Codec) {
         let mut chosen = self.packing.write();
         if !chosen.is_said && chosen.packing.is_none() {

@@ -169,8 +169,8 @@ thread_local! {
     static DECODER: RefCell<Decoder> = RefCell::default();
 }
 
-/// Replaces a stored form that is [whole](page::verify) by the page that it is of, sealed. By which codec it was
-/// compressed, if it was.
+/// Replaces a stored form that is [whole](page::verify) by the page that it is of, sealed. By which codec it
+/// was compressed, if it was.
 pub fn decode(bytes: &mut Page) -> Result<Option<Codec>, Corruption> {
     if bytes[CODEC] == 0 {
         return Ok(None);

@@ -112,7 +112,8 @@ pub enum FlushMethod {
     /// Through the operating system's cache; everything is synced before it counts as durable.
     #[default]
     Fsync,
-    /// Each write to the log is durable when it returns (`O_DSYNC`), so the log is not synced; data files as with `Fsync`.
+    /// Each write to the log is durable when it returns (`O_DSYNC`), so the log is not synced; data files as
+    /// with `Fsync`.
     ODsync,
     /// Data files are not synced; the log is.
     Littlesync,
@@ -172,13 +173,15 @@ pub enum DoublewriteMode {
     /// By copies in the doublewrite files.
     #[default]
     On,
-    /// By ids in the doublewrite files: torn pages are known, and not restored. The dictionary and undo have copies.
+    /// By ids in the doublewrite files: torn pages are known, and not restored. The dictionary and undo have
+    /// copies.
     DetectOnly,
     /// By atomic writes where file system and device have them, else by copies.
     Auto,
 }
 
-/// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be used.
+/// More bytes of free undo pages need not keep their room on the disk: the space grows faster than it can be
+/// used.
 pub const MAX_UNDO_KEPT: u64 = 64 << 20;
 
 /// So many bytes of undo pages are kept for deletes on a full disk, unless it is said otherwise.
@@ -191,7 +194,8 @@ pub struct EngineConfig {
     pub datadir: PathBuf,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,
-    /// `innodb_redo_log_capacity` to begin with, bytes; see [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
+    /// `innodb_redo_log_capacity` to begin with, bytes; see
+    /// [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
     pub redo_log_capacity: u64,
     /// What may be given up of a damaged directory.
     pub force_recovery: ForceRecovery,
@@ -205,7 +209,8 @@ pub struct EngineConfig {
     pub log_writer_placement: Placement,
     /// `innodb_log_flusher_affinity`.
     pub log_flusher_placement: Placement,
-    /// `innodb_flush_log_at_trx_commit` to begin with; see [`Engine::set_flush_at_commit`](crate::Engine::set_flush_at_commit).
+    /// `innodb_flush_log_at_trx_commit` to begin with; see
+    /// [`Engine::set_flush_at_commit`](crate::Engine::set_flush_at_commit).
     pub flush_at_commit: FlushAtCommit,
     /// `innodb_log_writer_threads` to begin with.
     pub log_writer_threads: LogWriterThreads,
@@ -243,12 +248,13 @@ pub struct EngineConfig {
     pub auto_increment_lock_mode: AutoIncrementLockMode,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Whether there are threads for the log, for reading and for cleaning pages. Without (deterministic simulations)
-    /// everything happens on the calling thread, and pages are written when [`Engine::clean_step`](crate::Engine::clean_step)
-    /// is called; [`purge_threads`](Self::purge_threads) should then be 0.
+    /// Whether there are threads for the log, for reading and for cleaning pages. Without (deterministic
+    /// simulations) everything happens on the calling thread, and pages are written when
+    /// [`Engine::clean_step`](crate::Engine::clean_step) is called; [`purge_threads`](Self::purge_threads)
+    /// should then be 0.
     pub background: bool,
-    /// What is called, with the reason, when a write or sync has failed and nothing may be promised any more. `None`
-    /// prints the reason and aborts the process; only a simulation does anything else.
+    /// What is called, with the reason, when a write or sync has failed and nothing may be promised any more.
+    /// `None` prints the reason and aborts the process; only a simulation does anything else.
     pub on_fatal: Option<FatalHook>,
 }
 

@@ -37,7 +37,8 @@ pub enum Error {
     /// The table was dropped or altered since the dictionary snapshot: look it up and plan again.
     #[error("the definition of the table has changed")]
     TableChanged,
-    /// The table was rebuilt after the transaction's snapshot was taken, and does not hold what that would see (1412).
+    /// The table was rebuilt after the transaction's snapshot was taken, and does not hold what that would
+    /// see (1412).
     #[error("the table has been rebuilt since the transaction's snapshot")]
     TableNewer,
     /// No such schema (1049).

@@ -1,9 +1,10 @@
 //! Tables whose files are not there: somebody has removed them, or their disk has not been mounted.
 //!
-//! The log may speak of a space without a file for two reasons: its table has been dropped, or the file is missing. The
-//! dictionary tells them apart, and it is known only when redo has been applied. Until then the checkpoint stays where it
-//! is, and nothing has been lost. If a table of the dictionary turns out to be the one, the engine does not open, and the
-//! file can be put back. A missing file that the log has nothing for keeps only its own table from being used.
+//! The log may speak of a space without a file for two reasons: its table has been dropped, or the file is
+//! missing. The dictionary tells them apart, and it is known only when redo has been applied. Until then the
+//! checkpoint stays where it is, and nothing has been lost. If a table of the dictionary turns out to be the
+//! one, the engine does not open, and the file can be put back. A missing file that the log has nothing for
+//! keeps only its own table from being used.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
@@ -40,8 +41,8 @@ impl Orphaned {
         });
     }
 
-    /// The dictionary has these tables. An error if a space is one of theirs, unless the changes `may_be_lost`; otherwise
-    /// checkpoints go on. Nothing may be logged before this, as the log may be full.
+    /// The dictionary has these tables. An error if a space is one of theirs, unless the changes
+    /// `may_be_lost`; otherwise checkpoints go on. Nothing may be logged before this, as the log may be full.
     pub(crate) fn settle(self, tables: &[TableDef], files: &Files, may_be_lost: bool) -> Result<(), Error> {
         for table in tables.iter().filter(|table| self.spaces.contains(&table.space)) {
             let path = files.space_path(table.space);

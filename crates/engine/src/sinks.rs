@@ -7,8 +7,8 @@
 //! | AUTO | in place by atomic writes where file system and device have them, else as ON | as tables |
 //! | OFF | in place | in place |
 //!
-//! What a server finds when it starts was written in the mode of the one before, so torn pages are repaired before the
-//! mode of this one counts.
+//! What a server finds when it starts was written in the mode of the one before, so torn pages are repaired
+//! before the mode of this one counts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,8 +55,8 @@ pub struct PageSinkStatus {
 }
 
 impl Sinks {
-    /// The sinks that the settings ask for. To be called after [`repair_torn`]: it gives the doublewrite files the
-    /// shape that is wanted now, or removes them.
+    /// The sinks that the settings ask for. To be called after [`repair_torn`]: it gives the doublewrite
+    /// files the shape that is wanted now, or removes them.
     pub(crate) fn open(config: &EngineConfig, files: &Files, log: &Log) -> Result<Sinks, Error> {
         let directory = directory(config, files);
         let kinds = match config.doublewrite {
@@ -111,7 +111,8 @@ impl Sinks {
         }
     }
 
-    /// Another mode for all spaces of the pool, from each one's next batch on; not from [`DoublewriteMode::Off`] nor to it.
+    /// Another mode for all spaces of the pool, from each one's next batch on; not from
+    /// [`DoublewriteMode::Off`] nor to it.
     pub(crate) fn set_mode(&self, mode: DoublewriteMode, pool: &BufferPool) {
         let mut now = self.mode.lock();
         *now = mode;
@@ -156,9 +157,9 @@ fn directory<'a>(config: &'a EngineConfig, files: &'a Files) -> &'a Path {
     config.doublewrite_dir.as_deref().unwrap_or(&files.datadir)
 }
 
-/// After a crash, before redo and before any page is accessed: restores the pages that the machine was writing when
-/// it stopped, and names those of which there is no copy. Redo has changes for each of these: it begins with the page's
-/// format, or fails.
+/// After a crash, before redo and before any page is accessed: restores the pages that the machine was
+/// writing when it stopped, and names those of which there is no copy. Redo has changes for each of these: it
+/// begins with the page's format, or fails.
 pub(crate) fn repair_torn(
     config: &EngineConfig,
     files: &Files,

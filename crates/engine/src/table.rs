@@ -16,8 +16,8 @@ use crate::metadata::Gate;
 use crate::statistics::{Sampler, TableStatistics};
 use crate::{Attempt, Error};
 
-/// A descriptor (to which it derefs) with its trees, counters and statistics. ALTER makes a new one; the old one then
-/// answers every operation with [`Error::TableChanged`].
+/// A descriptor (to which it derefs) with its trees, counters and statistics. ALTER makes a new one; the old
+/// one then answers every operation with [`Error::TableChanged`].
 pub struct Table {
     descriptor: palisade_catalog::Table,
     trees: Vec<Tree>,
@@ -182,8 +182,9 @@ impl Table {
         self.indexes.iter().position(|known| known.id == index)
     }
 
-    /// With how many bytes of its key no other entry of the index begins. `None` if others may have the same: in an index that is
-    /// not unique, or because one of its parts is NULL; and if the key is a hidden row id, which nobody chooses.
+    /// With how many bytes of its key no other entry of the index begins. `None` if others may have the same:
+    /// in an index that is not unique, or because one of its parts is NULL; and if the key is a hidden row
+    /// id, which nobody chooses.
     pub(crate) fn unique_part(&self, number: usize, key: &[u8]) -> Option<usize> {
         let is_unique = self.indexes[number].unique && (number > 0 || self.row_id_column().is_none());
         let prefix = is_unique.then(|| key::unique_prefix(self, number, key)).flatten();
@@ -211,8 +212,8 @@ impl Table {
         }
     }
 
-    /// Reserves `count` consecutive AUTO_INCREMENT values of the series `offset + n * increment` and gives the first.
-    /// They are never given again, whatever becomes of the transaction or the server.
+    /// Reserves `count` consecutive AUTO_INCREMENT values of the series `offset + n * increment` and gives
+    /// the first. They are never given again, whatever becomes of the transaction or the server.
     pub fn reserve_auto_increment(&self, count: u64, increment: u64, offset: u64) -> Attempt<u64> {
         self.check_usable()?;
         let Runtime { log, space, auto_increment, .. } = &*self.runtime;

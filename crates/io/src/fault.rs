@@ -1,8 +1,8 @@
 //! A disk that misbehaves on demand, deterministically.
 //!
-//! Every file has two images: what the operating system shows, and what the platter holds. A change goes to the
-//! first and is *pending*; [`File::sync`] brings a file's pending changes to the second, in order. Names work alike:
-//! creating, removing and renaming are pending until [`FileSystem::sync_dir`].
+//! Every file has two images: what the operating system shows, and what the platter holds. A change goes to
+//! the first and is *pending*; [`File::sync`] brings a file's pending changes to the second, in order. Names
+//! work alike: creating, removing and renaming are pending until [`FileSystem::sync_dir`].
 //!
 //! ```text
 //!   write ──> shown image ──┬─ sync ───────────────────> durable image
@@ -10,12 +10,14 @@
 //!                              is kept or lost, by the seed ──> both images
 //! ```
 //!
-//! [`FaultFileSystem::crash`] is the power cut: sector writes are atomic, nothing else is; of the pending names of a
-//! directory a prefix survives, as from a journal. Handles opened before a crash are dead after it. A sync that fails
-//! drops the pending changes to chance, and a later sync will not bring them back, as on Linux.
+//! [`FaultFileSystem::crash`] is the power cut: sector writes are atomic, nothing else is; of the pending
+//! names of a directory a prefix survives, as from a journal. Handles opened before a crash are dead after
+//! it. A sync that fails drops the pending changes to chance, and a later sync will not bring them back, as
+//! on Linux.
 //!
-//! [`FaultFileSystem::fail`] makes the n-th call of a kind fail; with [`Fault::Crash`] that call and all later ones
-//! fail until [`FaultFileSystem::crash`], so a test can stop a workload at each of its changes in turn.
+//! [`FaultFileSystem::fail`] makes the n-th call of a kind fail; with [`Fault::Crash`] that call and all
+//! later ones fail until [`FaultFileSystem::crash`], so a test can stop a workload at each of its changes in
+//! turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -60,8 +62,8 @@ pub enum Fault {
     Io,
     /// ENOSPC, once. The first sectors of a write may have been written, by the seed.
     NoSpace,
-    /// The power is cut during the call: its change is pending, it returns an error, and so does every later call
-    /// until [`FaultFileSystem::crash`].
+    /// The power is cut during the call: its change is pending, it returns an error, and so does every later
+    /// call until [`FaultFileSystem::crash`].
     Crash,
 }
 
@@ -218,14 +220,15 @@ impl FaultFileSystem {
         self.state.lock().used_space()
     }
 
-    /// The power cut and the restart: decides what is left of pending changes, and kills all open handles and locks.
+    /// The power cut and the restart: decides what is left of pending changes, and kills all open handles and
+    /// locks.
     pub fn crash(&self, keeps: CrashKeeps) {
         self.state.lock().crash(keeps);
         self.locked.lock().clear();
     }
 
-    /// The same, with `keeps` saying of each sector of a pending write whether it reached the platter. Where a
-    /// write is carried out whole, only its first sector is asked about. Names and lengths are kept.
+    /// The same, with `keeps` saying of each sector of a pending write whether it reached the platter. Where
+    /// a write is carried out whole, only its first sector is asked about. Names and lengths are kept.
     pub fn crash_keeping(&self, keeps: &mut dyn FnMut(PendingSector<'_>) -> bool) {
         self.state.lock().crash_keeping(keeps);
         self.locked.lock().clear();
@@ -261,7 +264,8 @@ impl FaultFileSystem {
 }
 
 impl State {
-    /// Counts the call and decides whether it fails. `Ok(true)`: make the change pending, then the power is cut.
+    /// Counts the call and decides whether it fails. `Ok(true)`: make the change pending, then the power is
+    /// cut.
     fn enter(&mut self, call: Call, life: u64, describe: impl FnOnce() -> String) -> io::Result<bool> {
         if self.down || life != self.life {
             return Err(io::Error::other("the machine is down"));
@@ -432,7 +436,8 @@ impl Change {
         }
     }
 
-    /// A write: those of its sectors that `keeps` says, by their number in the file. Anything else as a whole.
+    /// A write: those of its sectors that `keeps` says, by their number in the file. Anything else as a
+    /// whole.
     fn apply_keeping(&self, image: &mut SparseBytes, keeps: &mut dyn FnMut(u64) -> bool) {
         let Change::Write { offset, bytes, whole } = self else { return self.apply(image) };
         if *whole {

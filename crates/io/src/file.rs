@@ -36,8 +36,8 @@ impl OpenMode {
     /// The file is created, and must not exist.
     pub const CREATE_NEW: OpenMode = OpenMode::new(Creation::CreateNew);
 
-    /// The same, past the operating system's page cache where the file system can. Offsets, lengths and buffers
-    /// must then be multiples of [`File::alignment`].
+    /// The same, past the operating system's page cache where the file system can. Offsets, lengths and
+    /// buffers must then be multiples of [`File::alignment`].
     #[must_use]
     pub const fn direct(mut self) -> OpenMode {
         self.direct = true;
@@ -81,11 +81,13 @@ pub trait File: Send + Sync {
     /// Fills `buf` from `offset` on. Reading past the end is [`io::ErrorKind::UnexpectedEof`].
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Writes all of `bytes` at `offset`, extending the file if it ends before. Not durable until [`File::sync`].
+    /// Writes all of `bytes` at `offset`, extending the file if it ends before. Not durable until
+    /// [`File::sync`].
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Makes everything written before the call durable, and the length needed to read it (`fdatasync`), as far as the
-    /// [`Syncing`] the file was opened with wants that. After an error nothing is known about what was written: it must not be called again in the hope that it succeeds.
+    /// Makes everything written before the call durable, and the length needed to read it (`fdatasync`), as
+    /// far as the [`Syncing`] the file was opened with wants that. After an error nothing is known about what
+    /// was written: it must not be called again in the hope that it succeeds.
     fn sync(&self) -> io::Result<()>;
 
     /// Length in bytes.
@@ -102,11 +104,12 @@ pub trait File: Send + Sync {
     /// Cuts the file off at `len`, or extends it with zeros that take no space.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Takes the space for `[offset, offset + len)` from the disk, extending the file if it ends before. What was
-    /// not written before reads as zeros. A full disk is reported here, not by later writes to the range.
+    /// Takes the space for `[offset, offset + len)` from the disk, extending the file if it ends before. What
+    /// was not written before reads as zeros. A full disk is reported here, not by later writes to the range.
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
 
-    /// Gives the space of `[offset, offset + len)` back; the range reads as zeros. The length does not change.
+    /// Gives the space of `[offset, offset + len)` back; the range reads as zeros. The length does not
+    /// change.
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()>;
 
     /// What offsets, lengths and buffer addresses must be multiples of, in bytes: 1 unless opened
@@ -141,7 +144,8 @@ pub enum NotAtomic {
     Cached,
     /// So many bytes are written whole at most; 0 where nothing is.
     Only(u32),
-    /// The device writes so many bytes whole at most; the file system would write more to another place first.
+    /// The device writes so many bytes whole at most; the file system would write more to another place
+    /// first.
     Emulated(u32),
 }
 
@@ -203,7 +207,8 @@ impl std::fmt::Debug for DirLock {
     }
 }
 
-/// A tree of files. Creating, removing and renaming is durable after [`FileSystem::sync_dir`] of the directory.
+/// A tree of files. Creating, removing and renaming is durable after [`FileSystem::sync_dir`] of the
+/// directory.
 pub trait FileSystem: Send + Sync {
     /// Opens a file.
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>>;

@@ -1,6 +1,7 @@
 //! The seam to the disk: files, directories, and the threads that wait for them.
 //!
-//! Everything above reaches storage through [`FileSystem`] and [`File`], so that one and the same engine runs on
+//! Everything above reaches storage through [`FileSystem`] and [`File`], so that one and the same engine runs
+//! on
 //!
 //! | implementation | for |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! A disk that behaves like another except in a few calls: for tests and benchmarks that want a slow one, or one that lies.
+//! A disk that behaves like another except in a few calls: for tests and benchmarks that want a slow one, or
+//! one that lies.
 //!
 //! An [`Overlay`] says what is different. Every call it does not mention goes to the file system below.
 

@@ -7,9 +7,9 @@
 //!              connection lost
 //! ```
 //!
-//! A statement that was not answered in time may be answered later, and the next one would take that for its own answer: the
-//! connection is given up. Between statements hours may pass in which a load runs, so that the server is asked to wait for the
-//! lab longer than it does for others.
+//! A statement that was not answered in time may be answered later, and the next one would take that for its
+//! own answer: the connection is given up. Between statements hours may pass in which a load runs, so that
+//! the server is asked to wait for the lab longer than it does for others.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,8 @@ use crate::spec::Address;
 /// How long a statement of the lab's own may take. The longest ones drop the tables of a load.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(300);
 
-/// How long such a statement waits for the tables of a load that was killed: shorter, so that the server says what it was.
+/// How long such a statement waits for the tables of a load that was killed: shorter, so that the server says
+/// what it was.
 const TABLE_LIMIT: Duration = Duration::from_secs(120);
 
 /// How long a server keeps the connection though nothing is asked: a week.
@@ -31,7 +32,8 @@ const IDLE_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long it may take until a server has taken a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Errors with which a server closes a connection: it shuts down, the connection was idle, somebody killed it (MariaDB).
+/// Errors with which a server closes a connection: it shuts down, the connection was idle, somebody killed it
+/// (MariaDB).
 const PARTING: &[u16] = &[1053, 4031, 1927];
 
 /// A connection, opened when it is needed.

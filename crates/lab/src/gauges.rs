@@ -1,5 +1,5 @@
-//! What a server does while a load runs, second by second: from its status variables, and from the operating system where its
-//! process can be seen.
+//! What a server does while a load runs, second by second: from its status variables, and from the operating
+//! system where its process can be seen.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ const READ: &str = "MiB read per second";
 const WRITTEN: &str = "MiB written per second";
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Counters of information_schema.INNODB_METRICS that are read, and of which MySQL counts some only when told to.
+/// Counters of information_schema.INNODB_METRICS that are read, and of which MySQL counts some only when told
+/// to.
 const METRICS: [&str; 2] = ["trx_rseg_history_len", "purge_undo_log_pages"];
 
 /// Has the server count them until it is closed. One that has not got them shows nothing.
@@ -60,7 +61,8 @@ type Reading = BTreeMap<&'static str, f64>;
 
 /// Readings of a run, and the lines that follow from them.
 pub struct Gauges {
-    /// Whether flushes of data files are counted without those of the log: MySQL and MariaDB count all of them there.
+    /// Whether flushes of data files are counted without those of the log: MySQL and MariaDB count all of
+    /// them there.
     apart: bool,
     first: Reading,
     last: Reading,

@@ -43,7 +43,8 @@ enum Command {
 struct RunArguments {
     /// Its name; `palisade-lab list` has them
     experiment: String,
-    /// NAME=spawn[:PROGRAM][,VARIABLE=VALUE...] or NAME=USER[:PASSWORD]@HOST[:PORT]; ratios are of the first one
+    /// NAME=spawn[:PROGRAM][,VARIABLE=VALUE...] or NAME=USER[:PASSWORD]@HOST[:PORT]; ratios are of the first
+    /// one
     #[arg(long = "server", value_name = "NAME=WHERE", required = true)]
     servers: Vec<ServerSpec>,
     /// Shorter and smaller: shows that it works, measures nothing, and says how noisy it is

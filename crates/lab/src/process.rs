@@ -19,8 +19,9 @@ pub fn listener(port: u16) -> Option<u32> {
     })
 }
 
-/// Whether a process has a file open in `folder` or below: a server has in its data directory, and a program that passes on its
-/// connections (docker-proxy, ssh) has not. A folder that is not absolute is meant from where the process works.
+/// Whether a process has a file open in `folder` or below: a server has in its data directory, and a program
+/// that passes on its connections (docker-proxy, ssh) has not. A folder that is not absolute is meant from
+/// where the process works.
 pub fn has_file_below(pid: u32, folder: &str) -> bool {
     let Ok(directory) = fs::read_link(format!("/proc/{pid}/cwd")) else { return false };
     let said = directory.join(folder);
@@ -68,8 +69,8 @@ pub fn resident_mib(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib / 1024)
 }
 
-/// Bytes that a process has had read from disks and written to them so far. What the system writes later for it counts when the
-/// process hands it over.
+/// Bytes that a process has had read from disks and written to them so far. What the system writes later for
+/// it counts when the process hands it over.
 pub fn disk_bytes(pid: u32) -> Option<(f64, f64)> {
     disk_numbers(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
 }
@@ -100,8 +101,8 @@ pub fn lives(pid: u32) -> bool {
 #[derive(Debug, Default)]
 pub struct Moved {
     threads: Vec<(u32, CpuSet)>,
-    /// Processes moved as a whole, with what their first thread had: threads that they start later inherit the new
-    /// processors, and stay (a server keeps the threads of closed connections for the next ones).
+    /// Processes moved as a whole, with what their first thread had: threads that they start later inherit
+    /// the new processors, and stay (a server keeps the threads of closed connections for the next ones).
     processes: Vec<(u32, CpuSet)>,
 }
 

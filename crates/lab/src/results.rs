@@ -1,9 +1,10 @@
-//! What an experiment measured, as the JSON holds it. docs/lab.md describes every field; a test compares the two.
+//! What an experiment measured, as the JSON holds it. docs/lab.md describes every field; a test compares the
+//! two.
 //!
-//! The shape: an experiment has *factors* (what varies) and *measures* (what each run yields). A *cell* is one
-//! server at one level of every factor, with its runs in the order of their repeats. The report is made from this alone, so
-//! whatever it says must be in here. What follows from the runs ([`Results::noise`], [`Results::choices`]) is there for
-//! programs; reading works it out anew.
+//! The shape: an experiment has *factors* (what varies) and *measures* (what each run yields). A *cell* is
+//! one server at one level of every factor, with its runs in the order of their repeats. The report is made
+//! from this alone, so whatever it says must be in here. What follows from the runs ([`Results::noise`],
+//! [`Results::choices`]) is there for programs; reading works it out anew.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,8 +70,8 @@ pub struct Description {
     pub x: String,
     /// The factor that is a setting of a server, whose levels are compared within each server.
     pub within: Option<String>,
-    /// The factor whose levels take turns under one load, so that the runs of a repeat have that in common; `None` where each
-    /// run brings its own.
+    /// The factor whose levels take turns under one load, so that the runs of a repeat have that in common;
+    /// `None` where each run brings its own.
     #[serde(default)]
     pub turning: Option<String>,
     /// The level of that setting with which the server chooses by itself.
@@ -121,8 +122,8 @@ pub struct ServerFacts {
     pub origin: String,
     /// Its version and version comment.
     pub version: String,
-    /// Values that the runs had of the variables that decide a comparison, with commas between them where the experiment has set
-    /// several; `null` where the server has no such variable.
+    /// Values that the runs had of the variables that decide a comparison, with commas between them where the
+    /// experiment has set several; `null` where the server has no such variable.
     pub settings: BTreeMap<String, Option<String>>,
     /// Memory in RAM after all runs, where the lab can see it.
     pub resident_mib: Option<u64>,
@@ -166,7 +167,8 @@ pub struct Run {
     pub values: BTreeMap<String, f64>,
     /// The first measure second by second, where the experiment asks for it.
     pub by_second: Vec<f64>,
-    /// The share of the processors' time that the machine's host took in those seconds; none where that is not known.
+    /// The share of the processors' time that the machine's host took in those seconds; none where that is
+    /// not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stolen_by_second: Vec<f64>,
     /// What else was looked at second by second, by its title, where the experiment does.

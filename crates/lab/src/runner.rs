@@ -1,12 +1,13 @@
 //! Runs an experiment: every cell as often as asked, in rounds.
 //!
-//! The order within a round is level by level, the servers next to each other; every other round runs backwards. A machine
-//! that gets slower during the experiment thus slows all servers alike, and nobody is always the one after. Cells whose loads
-//! go on at once make a stage: their runs are turns, all others halted meanwhile.
+//! The order within a round is level by level, the servers next to each other; every other round runs
+//! backwards. A machine that gets slower during the experiment thus slows all servers alike, and nobody is
+//! always the one after. Cells whose loads go on at once make a stage: their runs are turns, all others
+//! halted meanwhile.
 //!
-//! A cell that its server refuses is tried once. One that fails is not tried again, and the others go on: an experiment of
-//! hours is not lost to one server. Nor are hours spent on a server that has gone: its other cells fail at once. An
-//! interruption ends the experiment, and what was measured until then is reported.
+//! A cell that its server refuses is tried once. One that fails is not tried again, and the others go on: an
+//! experiment of hours is not lost to one server. Nor are hours spent on a server that has gone: its other
+//! cells fail at once. An interruption ends the experiment, and what was measured until then is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
@@ -189,7 +190,8 @@ fn plan(experiment: &dyn Experiment, servers: &mut [Server], levels: &[Levels]) 
     Ok(cells)
 }
 
-/// Cells whose runs a load makes: those that differ in the factor whose levels take turns under it, or a single one.
+/// Cells whose runs a load makes: those that differ in the factor whose levels take turns under it, or a
+/// single one.
 #[derive(Debug, PartialEq, Eq)]
 struct Load {
     server: usize,
@@ -253,8 +255,9 @@ fn round(repeat: u32, cells: usize) -> Vec<usize> {
     if repeat % 2 == 1 { (0..cells).collect() } else { (0..cells).rev().collect() }
 }
 
-/// The order of so many turns in a repeat. As many repeats as there are turns have each in every place, so that a steady drift
-/// cancels out; the next ones go the other way round, so that each also follows each other.
+/// The order of so many turns in a repeat. As many repeats as there are turns have each in every place, so
+/// that a steady drift cancels out; the next ones go the other way round, so that each also follows each
+/// other.
 fn turns(repeat: u32, count: usize) -> Vec<usize> {
     let before = repeat.saturating_sub(1) as usize;
     let mut order: Vec<usize> = (0..count).collect();
@@ -265,8 +268,8 @@ fn turns(repeat: u32, count: usize) -> Vec<usize> {
     order
 }
 
-/// The order of so many turns of loads that go on at once: every other repeat backwards, so that none always follows the same one,
-/// and each pair of repeats begins one further on.
+/// The order of so many turns of loads that go on at once: every other repeat backwards, so that none always
+/// follows the same one, and each pair of repeats begins one further on.
 fn walk(repeat: u32, count: usize) -> Vec<usize> {
     let mut order = round(repeat, count);
     let further = (repeat.saturating_sub(1) / 2) as usize % count.max(1);
@@ -361,7 +364,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// The runs of a repeat in turns. What ends a load ends all its cells: one of them alone has nothing to be compared with.
+    /// The runs of a repeat in turns. What ends a load ends all its cells: one of them alone has nothing to
+    /// be compared with.
     fn turns(
         &mut self,
         servers: &mut [Server],
@@ -470,7 +474,8 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Measures. What was measured under a load that did not last counts for nothing, and what failed under it failed by that.
+    /// Measures. What was measured under a load that did not last counts for nothing, and what failed under
+    /// it failed by that.
     fn run(&self, server: &mut Server, ongoing: Option<&mut Ongoing>, levels: &Levels) -> Result<Attempt> {
         let attempt = self.experiment.run(server, levels, self.bench);
         let Some(ongoing) = ongoing else { return attempt };

@@ -1,4 +1,5 @@
-//! The report is made from the JSON alone: a fixed one gives a fixed page. `UPDATE_EXPECT=1` writes what it gives now.
+//! The report is made from the JSON alone: a fixed one gives a fixed page. `UPDATE_EXPECT=1` writes what it
+//! gives now.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -5,10 +5,10 @@
 //! second, so connections on which nothing is said make room for each other and take no place from clients
 //! that have something to say.
 //!
-//! A session is interrupted by two words: its kill flag says what is asked, and its task's waker makes it look. It
-//! looks whenever it is polled, so waiting for the next command costs nothing but the read it waits for. Time is
-//! looked at by the *reaper* once a second, not by a timer per session: a session only writes down by when its client
-//! must have said something.
+//! A session is interrupted by two words: its kill flag says what is asked, and its task's waker makes it
+//! look. It looks whenever it is polled, so waiting for the next command costs nothing but the read it waits
+//! for. Time is looked at by the *reaper* once a second, not by a timer per session: a session only writes
+//! down by when its client must have said something.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -389,7 +389,8 @@ impl Connections {
         self.all.lock().by_id.values().filter(|connection| is_running(connection)).count()
     }
 
-    /// The reaper's step: it is now `now_seconds` after the start; ends every connection whose deadline has passed.
+    /// The reaper's step: it is now `now_seconds` after the start; ends every connection whose deadline has
+    /// passed.
     pub fn reap(&self, now_seconds: u64) {
         self.now_seconds.store(now_seconds, Ordering::Relaxed);
         for connection in self.all.lock().by_id.values() {

@@ -1,5 +1,6 @@
 //! What surrounds a session's commands: what keeps a client out whose proof was right, the statements of
-//! `init_connect` before the first of them, and their entries in the query logs; and the session that a client begins with.
+//! `init_connect` before the first of them, and their entries in the query logs; and the session that a
+//! client begins with.
 
 use std::sync::Arc;
 
@@ -136,7 +137,8 @@ impl Conversation {
         }
     }
 
-    /// Writes a statement to the slow query log, if it is one for it. What is counted from here on is the next one's.
+    /// Writes a statement to the slow query log, if it is one for it. What is counted from here on is the
+    /// next one's.
     pub(crate) async fn log_if_slow(&mut self, ended: slow::Ended<'_>) {
         let Some(before) = self.counted_before.take() else { return };
         let host = self.server.host.clone();

@@ -506,8 +506,8 @@ const CHANGES_VARIABLES: &str = "SYSTEM_VARIABLES_ADMIN";
 const PERSISTS_STATIC: &str = "PERSIST_RO_VARIABLES_ADMIN";
 
 impl ServerHost {
-    /// Opens or closes these query logs as the settings say, and has sessions note what goes there, or not: 29 if
-    /// one cannot be opened.
+    /// Opens or closes these query logs as the settings say, and has sessions note what goes there, or not:
+    /// 29 if one cannot be opened.
     pub fn follow_query_logs(&self, which: Which) -> SqlResult<()> {
         let settings = self.globals.load();
         if which != Which::Slow {

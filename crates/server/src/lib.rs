@@ -36,10 +36,10 @@
 //! | [`files`], [`query_logs`] | files that statements read and write; the logs of what clients ask for |
 //! | [`virtual_tables`], [`lock_tables`], `system_tables`, [`administration`] | tables about the server, and statements that are its business |
 //!
-//! A session is one task at a time; between two commands it may become a task of another worker. It sleeps only in
-//! three places: for the client's next command, for a client that does not take its rows, and for an event of the engine; a
-//! thread never does. Which thread polls it may change whenever it sleeps. Between commands it holds its
-//! buffers and the session's state, nothing else.
+//! A session is one task at a time; between two commands it may become a task of another worker. It sleeps
+//! only in three places: for the client's next command, for a client that does not take its rows, and for an
+//! event of the engine; a thread never does. Which thread polls it may change whenever it sleeps. Between
+//! commands it holds its buffers and the session's state, nothing else.
 //!
 //! Deliberately absent: how data is stored, what a statement means.
 

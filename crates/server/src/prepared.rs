@@ -1,4 +1,5 @@
-//! Prepared statements of the binary protocol: COM_STMT_PREPARE, EXECUTE, FETCH, RESET, CLOSE, SEND_LONG_DATA.
+//! Prepared statements of the binary protocol: COM_STMT_PREPARE, EXECUTE, FETCH, RESET, CLOSE,
+//! SEND_LONG_DATA.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -191,8 +192,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// COM_STMT_FETCH: at most `rows` rows of a statement's cursor. That there are none left is known, and said, when one
-    /// more was asked for than there were.
+    /// COM_STMT_FETCH: at most `rows` rows of a statement's cursor. That there are none left is known, and
+    /// said, when one more was asked for than there were.
     pub(crate) async fn stmt_fetch(
         &mut self,
         id: u32,

@@ -53,8 +53,8 @@ const HELD: Duration = Duration::from_millis(400);
 /// How long the last threads are waited for.
 const LAST_WAIT: Duration = Duration::from_millis(400);
 
-/// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told where to
-/// connect when that is possible. Blocks.
+/// Runs a server with these settings until `shutdown` happens or a client shuts it down. `ready` is told
+/// where to connect when that is possible. Blocks.
 pub fn run(options: Options, shutdown: Event, ready: impl FnOnce(&Listeners)) -> Result<(), String> {
     run_on(Ground::default(), options, shutdown, ready)
 }
@@ -227,7 +227,8 @@ fn open_engine(
     Ok(engine)
 }
 
-/// `innodb_monitor_enable` and its like as options: several names are separated by commas, semicolons or spaces.
+/// `innodb_monitor_enable` and its like as options: several names are separated by commas, semicolons or
+/// spaces.
 fn set_monitors(engine: &Engine, settings: &Settings) {
     for id in [sysvar::INNODB_MONITOR_DISABLE, sysvar::INNODB_MONITOR_ENABLE] {
         let names = settings.text(id).unwrap_or_default();

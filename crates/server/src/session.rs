@@ -197,7 +197,8 @@ pub(crate) struct Conversation {
     /// What proofs on this connection are computed with.
     scramble: Scramble,
     pub(crate) statements: Numbered<Statement>,
-    /// Each one's part of the server's prepared statements, beside them: what every execution reads stays small.
+    /// Each one's part of the server's prepared statements, beside them: what every execution reads stays
+    /// small.
     pub(crate) counted: Vec<Counted>,
     /// Lent to results, for their memory.
     pub(crate) formats: Vec<ColumnFormat>,

@@ -198,7 +198,8 @@ pub fn io_capacity(settings: &Settings) -> IoCapacity {
     }
 }
 
-/// `innodb_io_capacity` or its maximum gets a value beyond the other: what the other becomes, with MySQL's warnings.
+/// `innodb_io_capacity` or its maximum gets a value beyond the other: what the other becomes, with MySQL's
+/// warnings.
 fn follow_io_capacity(
     settings: &Settings,
     session: &mut Session,

@@ -1,4 +1,5 @@
-//! Tables whose pages are compressed, over a socket: what they take on the disk, and that their rows are there after a crash.
+//! Tables whose pages are compressed, over a socket: what they take on the disk, and that their rows are
+//! there after a crash.
 
 mod client;
 

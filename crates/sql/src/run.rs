@@ -22,7 +22,8 @@ use crate::sql::Sql;
 use crate::work::Work;
 use crate::{Awaited, Host, Session, SqlAttempt, SqlError, SqlResult, WaitOutcome};
 
-/// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its client has gone.
+/// Lets other tasks of the worker run once, and fails if the statement is to end: it was killed, or its
+/// client has gone.
 pub(crate) async fn pause(session: &Session, host: &dyn Host) -> SqlResult<()> {
     host.pause(session.connection_id).await;
     match session.kill.get() {
@@ -58,10 +59,10 @@ pub async fn convert_beforehand(cx: &mut Context<'_>, plan: &Plan) -> SqlResult<
     }
 }
 
-/// Waits for an event as a statement does: for a row lock at most `innodb_lock_wait_timeout`, for a metadata lock at most
-/// `lock_wait_timeout`, for the machine as long as it takes; unless it is killed. A statement that
-/// sleeps is only woken when it is to end: SLEEP() itself says what comes of that. So is one that waits in GET_LOCK() when
-/// its time is up.
+/// Waits for an event as a statement does: for a row lock at most `innodb_lock_wait_timeout`, for a metadata
+/// lock at most `lock_wait_timeout`, for the machine as long as it takes; unless it is killed. A statement
+/// that sleeps is only woken when it is to end: SLEEP() itself says what comes of that. So is one that waits
+/// in GET_LOCK() when its time is up.
 pub async fn wait(cx: &mut Context<'_>, event: Event) -> SqlResult<()> {
     let asleep = cx.sleep.is_some();
     let waited = wait_with_deadline(cx, event).await;
@@ -97,7 +98,8 @@ async fn wait_with_deadline(cx: &mut Context<'_>, event: Event) -> SqlResult<()>
     checked
 }
 
-/// [`wait`] without a context; `until` says what for and until when, if there is a time at which it ends without an error.
+/// [`wait`] without a context; `until` says what for and until when, if there is a time at which it ends
+/// without an error.
 pub async fn wait_for(
     session: &mut Session,
     host: &dyn Host,
@@ -152,8 +154,8 @@ pub async fn wait_for(
 }
 
 impl Sql {
-    /// Opens the transaction a statement runs in, if none is open, and marks the point to go back to if it fails. An error if
-    /// the session works in an XA transaction that takes no statements.
+    /// Opens the transaction a statement runs in, if none is open, and marks the point to go back to if it
+    /// fails. An error if the session works in an XA transaction that takes no statements.
     pub fn begin_statement(&self, session: &mut Session) -> SqlResult<Savepoint> {
         session.check_branch()?;
         if !session.active {
@@ -186,7 +188,8 @@ impl Sql {
         }
     }
 
-    /// Ends a statement: commits what is not part of a larger transaction; on error goes back to where it began.
+    /// Ends a statement: commits what is not part of a larger transaction; on error goes back to where it
+    /// began.
     pub async fn end_statement(
         &self,
         session: &mut Session,
@@ -222,8 +225,8 @@ impl Sql {
         }
     }
 
-    /// Undoes what the open transaction has done since `savepoint`; all of it, if that fails: because the locks that this leaves are
-    /// too many, or half way, where nobody may go on from.
+    /// Undoes what the open transaction has done since `savepoint`; all of it, if that fails: because the
+    /// locks that this leaves are too many, or half way, where nobody may go on from.
     pub(crate) async fn roll_back_to(&self, session: &mut Session, savepoint: Savepoint) -> SqlResult<()> {
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
         let undone = palisade_base::event::retry(|| transaction.rollback_to(savepoint)).await;
@@ -269,8 +272,8 @@ impl Sql {
     }
 }
 
-/// Rolls the session's transaction back. If that fails - a row that has to grow again finds the disk full - it is left to the
-/// background, which tries again until it succeeds; the session goes on with another.
+/// Rolls the session's transaction back. If that fails - a row that has to grow again finds the disk full -
+/// it is left to the background, which tries again until it succeeds; the session goes on with another.
 async fn undo_all(session: &mut Session) -> SqlResult<()> {
     let Some(transaction) = &mut session.transaction else { return Ok(()) };
     let undone = transaction.rollback().await;

@@ -1,10 +1,10 @@
-//! What statements have done, counted as MySQL counts the calls of its storage engines: `Handler_...`, `Select_...`,
-//! `Sort_...`.
+//! What statements have done, counted as MySQL counts the calls of its storage engines: `Handler_...`,
+//! `Select_...`, `Sort_...`.
 //!
-//! A session counts in memory of its own and adds to the server's counters when a statement ends. Calls are counted
-//! where rows are consumed, not where they are read ahead: a LIMIT 1 on a long range counts one row. What MySQL does
-//! with a temporary table for DISTINCT and GROUP BY is sorting or a hash table here, and is counted as such or not at
-//! all.
+//! A session counts in memory of its own and adds to the server's counters when a statement ends. Calls are
+//! counted where rows are consumed, not where they are read ahead: a LIMIT 1 on a long range counts one row.
+//! What MySQL does with a temporary table for DISTINCT and GROUP BY is sorting or a hash table here, and is
+//! counted as such or not at all.
 
 use palisade_base::metric::Metric;
 

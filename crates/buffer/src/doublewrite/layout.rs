@@ -47,7 +47,8 @@ pub(super) fn is_bare(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == BARE_FILE)
 }
 
-/// Where in a file of [`files_in`] the copies begin, which go to its end; `None` if it was not finished when it was made.
+/// Where in a file of [`files_in`] the copies begin, which go to its end; `None` if it was not finished when
+/// it was made.
 pub fn copies_begin(path: &Path, file: &dyn File) -> io::Result<Option<u64>> {
     if is_bare(path) {
         return Ok(Some(0));
@@ -93,7 +94,8 @@ impl Layout {
     }
 }
 
-/// The shape of a file and the redo log that it belongs to, as its header says; `None` if there is no whole header.
+/// The shape of a file and the redo log that it belongs to, as its header says; `None` if there is no whole
+/// header.
 pub(super) fn read(file: &dyn File) -> io::Result<Option<(Layout, u64)>> {
     if file.len()? < PAGE_SIZE as u64 {
         return Ok(None);

@@ -55,9 +55,10 @@ struct Evidence {
     ids: BTreeMap<PageId, Lsn>,
 }
 
-/// After a crash, before redo and before any page is accessed: restores pages that were being written when the machine
-/// stopped. `log_id` is the data directory's redo log, `checkpoint` where redo will begin; `space` gives the file of a space, or
-/// `None` if the space is gone. When it returns, what was restored is durable, and the doublewrite files have done their duty.
+/// After a crash, before redo and before any page is accessed: restores pages that were being written when
+/// the machine stopped. `log_id` is the data directory's redo log, `checkpoint` where redo will begin;
+/// `space` gives the file of a space, or `None` if the space is gone. When it returns, what was restored is
+/// durable, and the doublewrite files have done their duty.
 pub fn repair(
     fs: &dyn FileSystem,
     directories: Directories<'_>,
@@ -105,8 +106,8 @@ fn offset(id: PageId) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Whole,
-    /// Zeros, or the end of the file. The page has never been durable there since its room was last given back, if it
-    /// ever was: redo begins with its format. A copy from before that must not come back.
+    /// Zeros, or the end of the file. The page has never been durable there since its room was last given
+    /// back, if it ever was: redo begins with its format. A copy from before that must not come back.
     Nothing,
     Torn,
 }

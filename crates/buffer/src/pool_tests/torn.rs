@@ -1,6 +1,6 @@
-//! Torn writes, one by one: the power is cut at each change of a flush batch, and of each page that was being written the
-//! platter has a prefix of its sectors, a suffix, or any of them. Each sink gives every page back or says which it cannot;
-//! none gives a wrong one.
+//! Torn writes, one by one: the power is cut at each change of a flush batch, and of each page that was being
+//! written the platter has a prefix of its sectors, a suffix, or any of them. Each sink gives every page back
+//! or says which it cannot; none gives a wrong one.
 
 use super::*;
 use palisade_base::prng::{Prng, test_seed};
@@ -31,8 +31,8 @@ impl Kept {
         }
     }
 
-    /// Some prefixes and suffixes, and some others; with `PALISADE_TEST_STEPS` above 1 all prefixes and suffixes, and
-    /// so many times as many others.
+    /// Some prefixes and suffixes, and some others; with `PALISADE_TEST_STEPS` above 1 all prefixes and
+    /// suffixes, and so many times as many others.
     fn all(seed: u64) -> Vec<Kept> {
         const FEW: [u64; 7] = [0, 1, 8, 15, 16, SECTORS - 1, SECTORS];
         let steps: u64 =
@@ -56,7 +56,8 @@ struct Found {
     refused: usize,
 }
 
-/// Cuts the power at each change of a batch, once for each of `kept`. The world after that has the sink `later`.
+/// Cuts the power at each change of a batch, once for each of `kept`. The world after that has the sink
+/// `later`.
 fn matrix((sink, later): (Sink, Sink), device: Device, kept: &[Kept]) -> Found {
     let mut found = Found::default();
     for kept in kept {

@@ -1,4 +1,5 @@
-//! What the engine costs below SQL, on a real directory: rates, many sessions on few event loops, a long run, and crashes.
+//! What the engine costs below SQL, on a real directory: rates, many sessions on few event loops, a long run,
+//! and crashes.
 //!
 //! ```text
 //! cargo run --release -p palisade-engine --example engine_bench -- rates
@@ -7,8 +8,9 @@
 //! cargo run --release -p palisade-engine --example engine_bench -- crash rounds=20
 //! ```
 //!
-//! The table is sysbench's: `id` primary key, `k` indexed, `c char(120)`, `pad char(60)`; the write transaction is that of
-//! `oltp_write_only`. `dir=` says where (default: under the system's temporary directory, removed afterwards).
+//! The table is sysbench's: `id` primary key, `k` indexed, `c char(120)`, `pad char(60)`; the write
+//! transaction is that of `oltp_write_only`. `dir=` says where (default: under the system's temporary
+//! directory, removed afterwards).
 
 mod crash;
 mod rates;

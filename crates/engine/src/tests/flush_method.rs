@@ -27,7 +27,8 @@ fn change_all(engine: &Arc<Engine>, table: &Arc<Table>, k: i64) {
     engine.pool.checkpoint_sharply().unwrap();
 }
 
-/// Kinds of files synced in a trace of calls; a space other than `table`'s has new pages all the time and does not count.
+/// Kinds of files synced in a trace of calls; a space other than `table`'s has new pages all the time and
+/// does not count.
 fn synced(trace: &str, table: &str) -> Vec<&'static str> {
     let kind = |path: &str| match path {
         _ if path.contains("#log/checkpoint") => Some("checkpoint"),

@@ -1,4 +1,5 @@
-//! What it costs that a torn page can be repaired: loads that write, on servers that differ in how they see to it.
+//! What it costs that a torn page can be repaired: loads that write, on servers that differ in how they see
+//! to it.
 
 use std::time::Duration;
 

@@ -77,8 +77,8 @@ pub trait Experiment {
     /// Loads what the runs need. Returns notes for the report.
     fn prepare(&self, server: &mut Server, bench: &Bench) -> Result<Vec<String>>;
 
-    /// The load under which the levels of [`Description::turning`] take turns, or one of those that do; `None` if every run brings
-    /// its own.
+    /// The load under which the levels of [`Description::turning`] take turns, or one of those that do;
+    /// `None` if every run brings its own.
     fn shared_load(&self) -> Option<&dyn SharedLoad> {
         None
     }
@@ -87,8 +87,8 @@ pub trait Experiment {
     fn run(&self, server: &mut Server, levels: &Levels, bench: &Bench) -> Result<Attempt>;
 }
 
-/// A load that goes on, and of which a run is a turn: while the levels of one factor, a setting of the server, take turns, or
-/// while all others are halted.
+/// A load that goes on, and of which a run is a turn: while the levels of one factor, a setting of the
+/// server, take turns, or while all others are halted.
 pub trait SharedLoad {
     /// For how many repeats one load lasts.
     fn repeats(&self, levels: &Levels, scale: &Scale) -> u32;
@@ -349,8 +349,8 @@ fn clients(levels: &Levels) -> Result<u32> {
     text.parse().map_err(|_| Error::Usage(format!("'{text}' is not a number of clients")))
 }
 
-/// Fails if a server does not let so many clients of a tool in, with the tool's own connection and the lab's: mysqlslap goes on
-/// without those that it loses.
+/// Fails if a server does not let so many clients of a tool in, with the tool's own connection and the lab's:
+/// mysqlslap goes on without those that it loses.
 fn room(server: &mut Server, clients: u32) -> Result<()> {
     const VARIABLE: &str = "max_connections";
     let limit = server.variable(VARIABLE)?.and_then(|limit| limit.parse::<u32>().ok());
@@ -365,7 +365,8 @@ fn room(server: &mut Server, clients: u32) -> Result<()> {
     }
 }
 
-/// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see it.
+/// Runs something and tells what it cost the server: processor time in microseconds, where the lab can see
+/// it.
 fn with_cpu<T>(server: &mut Server, run: impl FnOnce(&Address) -> Result<T>) -> Result<(T, Option<f64>)> {
     let now = |server: &Server| server.pid().and_then(process::cpu_us);
     let before = now(server);
@@ -397,7 +398,8 @@ fn run_sysbench(server: &mut Server, load: &sysbench::Load) -> Result<(sysbench:
     Ok((measured, Measurement { values, commands, ..Measurement::default() }))
 }
 
-/// What a transaction took cannot be told of a run that had none: sysbench prints 0, which would be the best there is.
+/// What a transaction took cannot be told of a run that had none: sysbench prints 0, which would be the best
+/// there is.
 fn sysbench_values(measured: &sysbench::Measured, cpu_us: Option<f64>) -> BTreeMap<String, f64> {
     let some = measured.transactions > 0.0;
     let values = [

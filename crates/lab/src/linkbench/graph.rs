@@ -1,14 +1,15 @@
 //! The graph: how many links a node has, which ids a request asks for, what the payloads look like.
 //!
-//! Ids are 1 to n. A *rank* is an id's place in some order, from 0: by its number of links, or by how often it is asked for. A
-//! [`Shuffle`] turns one into the other, both ways, so that what a node was loaded with can be told from its id alone.
+//! Ids are 1 to n. A *rank* is an id's place in some order, from 0: by its number of links, or by how often
+//! it is asked for. A [`Shuffle`] turns one into the other, both ways, so that what a node was loaded with
+//! can be told from its id alone.
 
 use rand::RngExt as _;
 use rand::rngs::SmallRng;
 use rand_distr::{Distribution as _, Geometric, LogNormal, Zipf};
 
-/// The share of nodes, in percent, that have at most so many links: points of the curve that LinkBench's data file has for
-/// Facebook's graph, between which it is taken to be straight. The mean is 4.7.
+/// The share of nodes, in percent, that have at most so many links: points of the curve that LinkBench's data
+/// file has for Facebook's graph, between which it is taken to be straight. The mean is 4.7.
 const OUT_DEGREES: &[(f64, f64)] = &[
     (0.0, 19.747_449),
     (1.0, 72.984_623),
@@ -87,14 +88,16 @@ impl Graph {
         self.ids
     }
 
-    /// The links of a kind (from 0) that a node is loaded with: their other ends are the ids that follow its own.
+    /// The links of a kind (from 0) that a node is loaded with: their other ends are the ids that follow its
+    /// own.
     pub fn loaded(&self, id: u64, kind: u64) -> u64 {
         let rank = self.links.back(id.saturating_sub(1) % self.ids);
         let links = out_degree((rank as f64 + 0.5) / self.ids as f64);
         links / LINK_TYPES + u64::from(kind < links % LINK_TYPES)
     }
 
-    /// The other end of a link of a request, which was loaded with a probability of about `existing`, above 0.
+    /// The other end of a link of a request, which was loaded with a probability of about `existing`, above
+    /// 0.
     pub fn other_end(&self, rng: &mut SmallRng, id: u64, kind: u64, existing: f64) -> u64 {
         let range = (self.loaded(id, kind) as f64 / existing).round() as u64;
         id + rng.random_range(0..range.max(1))
@@ -176,7 +179,8 @@ pub struct Access {
 /// Exponents of Zipf's law: reads and writes of links, reads and updates of nodes.
 const EXPONENTS: [f64; 4] = [0.8, 0.741, 0.625, 0.606];
 
-/// How many reads and writes of links choose a node whatever its number of links; the others prefer those with many.
+/// How many reads and writes of links choose a node whatever its number of links; the others prefer those
+/// with many.
 const UNCORRELATED: [f64; 2] = [0.995, 0.95];
 
 /// Of a lookup of links that asks for one more: 2.6 at once on average, at most [`MOST_AT_ONCE`].
@@ -237,8 +241,8 @@ fn rank(rng: &mut SmallRng, zipf: &Zipf<f64>) -> u64 {
     (zipf.sample(rng) as u64).saturating_sub(1)
 }
 
-/// Payloads: pieces of up to 128 bytes, each either new or taken from a buffer that all payloads share, so that a page full of
-/// them can be compressed and one alone hardly. Lengths are log-normal.
+/// Payloads: pieces of up to 128 bytes, each either new or taken from a buffer that all payloads share, so
+/// that a page full of them can be compressed and one alone hardly. Lengths are log-normal.
 #[derive(Debug, Clone)]
 pub struct Payload {
     shared: Vec<u8>,

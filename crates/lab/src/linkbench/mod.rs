@@ -1,6 +1,7 @@
-//! A load like LinkBench's, which is Facebook's model of its social graph: three tables, ten kinds of requests in the published mix,
-//! ids by the published distributions (Armstrong and others, LinkBench: a database benchmark based on the Facebook social graph,
-//! SIGMOD 2013; the figures are those of its configuration FBWorkload). The program is ours.
+//! A load like LinkBench's, which is Facebook's model of its social graph: three tables, ten kinds of
+//! requests in the published mix, ids by the published distributions (Armstrong and others, LinkBench: a
+//! database benchmark based on the Facebook social graph, SIGMOD 2013; the figures are those of its
+//! configuration FBWorkload). The program is ours.
 //!
 //! ```text
 //!   graph: who has how many links, who is asked for, payloads
@@ -11,8 +12,9 @@
 //!
 //! - A transaction is a request; its last statement is sent together with COMMIT, as LinkBench does it.
 //! - A deadlock or a lock that is not had in time ends a request. It is counted, and the requester goes on.
-//! - Differences: ids are spread by a multiplication modulo their number; the curve of links per node is straight between some forty
-//!   of the published points; of a list that was cut off, the rest is asked for by the same requester only.
+//! - Differences: ids are spread by a multiplication modulo their number; the curve of links per node is
+//!   straight between some forty of the published points; of a list that was cut off, the rest is asked for
+//!   by the same requester only.
 
 mod graph;
 mod load;

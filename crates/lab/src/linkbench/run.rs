@@ -40,7 +40,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The time that a share (0 to 1) of a kind's requests took at most, in milliseconds; `None` if there were none.
+    /// The time that a share (0 to 1) of a kind's requests took at most, in milliseconds; `None` if there
+    /// were none.
     pub fn quantile_ms(&self, kind: Kind, share: f64) -> Option<f64> {
         let times = self.times.get(kind.place()).filter(|times| !times.is_empty())?;
         Some(times.value_at_quantile(share) as f64 / 1000.0)
@@ -61,8 +62,8 @@ struct Own {
     times: Vec<Histogram<u64>>,
 }
 
-/// Runs the load. `look` is called when requests begin to count, and at the end of each second from then on. Waits for: the time
-/// that it takes.
+/// Runs the load. `look` is called when requests begin to count, and at the end of each second from then on.
+/// Waits for: the time that it takes.
 pub fn run(
     server: &mut Server,
     workload: &Workload,

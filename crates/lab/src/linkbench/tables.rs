@@ -31,7 +31,8 @@ impl Codec<'_> {
     pub const NONE: Codec<'static> = Codec("none");
 }
 
-/// MariaDB's variable for the codec of all tables whose pages are compressed. It counts when a page is written.
+/// MariaDB's variable for the codec of all tables whose pages are compressed. It counts when a page is
+/// written.
 const ALGORITHM: &str = "innodb_compression_algorithm";
 
 /// Makes the tables in an empty schema. What a server refuses is told in its own words.
@@ -72,7 +73,8 @@ fn make(server: &mut Server, schema: &str, options: &str) -> Result<std::result:
         if let Answer::Refused(refusal) = server.execute(&statement)? {
             return Ok(Err(refusal));
         }
-        // a server that cannot punch holes, or does not know the codec, may say so and store pages as they are
+        // a server that cannot punch holes, or does not know the codec, may say so and store pages as they
+        // are
         if let Some(warning) =
             server.query("SHOW WARNINGS")?.into_iter().next().filter(|_| !options.is_empty())
         {

@@ -1,11 +1,13 @@
-//! The report: one HTML file without scripts and without anything from elsewhere, made from the results alone.
+//! The report: one HTML file without scripts and without anything from elsewhere, made from the results
+//! alone.
 //!
-//! It goes from what counts to what explains it: how noisy the runs are, the first measure as plot and table, how a server that
-//! chooses its setting by itself chose, ratios between servers and between settings of one server, the other measures, seconds and counters, then everything needed to doubt it or do it
-//! again: notes, settings, machine, commands.
+//! It goes from what counts to what explains it: how noisy the runs are, the first measure as plot and table,
+//! how a server that chooses its setting by itself chose, ratios between servers and between settings of one
+//! server, the other measures, seconds and counters, then everything needed to doubt it or do it again:
+//! notes, settings, machine, commands.
 //!
-//! Every mean stands with its 95 % confidence interval, standard deviation and number of runs, every ratio with its interval; a single run is called
-//! one. Bars show standard deviations, and each run as a dot.
+//! Every mean stands with its 95 % confidence interval, standard deviation and number of runs, every ratio
+//! with its interval; a single run is called one. Bars show standard deviations, and each run as a dot.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! What clients ask for, written down: the [`general`] log has each command before it is executed, the [`slow`] log
-//! statements that took long, after it.
+//! What clients ask for, written down: the [`general`] log has each command before it is executed, the
+//! [`slow`] log statements that took long, after it.
 //!
-//! A log that is OFF costs nothing: a connection has a word that says whether anything is to be done before a command, and a
-//! statement's time is compared with `long_query_time` anyway, because `Slow_queries` counts. A log that cannot be written is
-//! reported in the error log, and sessions go on.
+//! A log that is OFF costs nothing: a connection has a word that says whether anything is to be done before a
+//! command, and a statement's time is compared with `long_query_time` anyway, because `Slow_queries` counts.
+//! A log that cannot be written is reported in the error log, and sessions go on.
 //!
 //! Passwords are not written (unless `log_raw` is ON): in statements that may hold one, strings that follow
 //! `BY`, `AS`, `REPLACE`, `PASSWORD` or `=` are `<secret>`, and a text that cannot be parsed is not written,
@@ -66,7 +66,8 @@ fn goes_to_file(settings: &Settings) -> bool {
     settings.flags(sysvar::LOG_OUTPUT) & (TO_FILE | NONE) == TO_FILE
 }
 
-/// A log's file: the one that `variable` names, or one named after the machine and `suffix`, in the data directory.
+/// A log's file: the one that `variable` names, or one named after the machine and `suffix`, in the data
+/// directory.
 fn path(settings: &Settings, variable: VariableId, suffix: &str) -> PathBuf {
     let datadir = Path::new(settings.text(sysvar::DATADIR).unwrap_or("data"));
     match settings.text(variable).filter(|name| !name.is_empty()) {

@@ -1,4 +1,5 @@
-//! The slow query log: statements that took longer than `long_query_time`, or read a table without an index, in MySQL's form.
+//! The slow query log: statements that took longer than `long_query_time`, or read a table without an index,
+//! in MySQL's form.
 //!
 //! ```text
 //! # Time: 2026-11-25T10:42:15.250912Z
@@ -9,8 +10,8 @@
 //! SELECT * FROM orders;
 //! ```
 //!
-//! While the log is ON a session [notes](Before) before each command what it has counted until then; the differences are the
-//! statement's. An entry is written after the answer was made and before it is sent.
+//! While the log is ON a session [notes](Before) before each command what it has counted until then; the
+//! differences are the statement's. An entry is written after the answer was made and before it is sent.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -92,7 +93,8 @@ pub struct Before {
     sent: u64,
 }
 
-/// What `log_slow_extra` tells of a statement, with the names it has there; those without a counter are not counted here.
+/// What `log_slow_extra` tells of a statement, with the names it has there; those without a counter are not
+/// counted here.
 const COUNTED: [(&str, Option<&palisade_base::metric::Metric>); 14] = [
     ("Read_first", Some(&work::HANDLER_READ_FIRST)),
     ("Read_last", Some(&work::HANDLER_READ_LAST)),
@@ -182,7 +184,8 @@ pub struct Ended<'a> {
 }
 
 impl SlowLog {
-    /// Writes an entry for a statement if it is one for this log. `before` is what its session had counted before it.
+    /// Writes an entry for a statement if it is one for this log. `before` is what its session had counted
+    /// before it.
     pub async fn look(
         &self,
         settings: &Settings,

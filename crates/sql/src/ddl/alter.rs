@@ -1,8 +1,8 @@
 //! ALTER TABLE: a new definition, and the cheapest way from the old one to it.
 //!
-//! Every action edits a draft of the definition. What the actions were decides what the engine is asked for, in one
-//! crash-atomic step: a change of the definition alone, new or dropped secondary indexes, a new name, or a rebuild
-//! of the table.
+//! Every action edits a draft of the definition. What the actions were decides what the engine is asked for,
+//! in one crash-atomic step: a change of the definition alone, new or dropped secondary indexes, a new name,
+//! or a rebuild of the table.
 //!
 //! What a statement changes or drops it calls by the names from before it, in whatever order it says so.
 //! Hence the order here: what is dropped of constraints and indexes, the columns (module `columns`), the
@@ -70,7 +70,8 @@ pub struct Draft {
     /// What of the old columns is generated, and how.
     old_generated: Vec<Option<Generated>>,
     changed: Changed,
-    /// Generated columns, whose expressions are read when all columns are known: name, expression, whether STORED.
+    /// Generated columns, whose expressions are read when all columns are known: name, expression, whether
+    /// STORED.
     generated: Vec<(String, Expr, bool)>,
     /// New checks, each with the column behind which it was written.
     checks: Vec<(CheckConstraint, Option<String>)>,
@@ -630,7 +631,8 @@ impl Draft {
         Ok(())
     }
 
-    /// What the column at `place` will be in rows that are there, as an expression over `c`, the table as it is; `None` is NULL.
+    /// What the column at `place` will be in rows that are there, as an expression over `c`, the table as it
+    /// is; `None` is NULL.
     pub fn value_of_rows(
         &self,
         definer: &Definer<'_>,

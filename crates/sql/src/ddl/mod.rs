@@ -11,8 +11,9 @@
 //! | [`conversion`] | types that change under rows |
 //! | [`rows`] | the rows of a table whose definition changes |
 //!
-//! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under them, and asks
-//! the engine for one crash-atomic change. The caller has committed the session's transaction before.
+//! Each statement takes the exclusive metadata locks of the names it touches, reads the dictionary under
+//! them, and asks the engine for one crash-atomic change. The caller has committed the session's transaction
+//! before.
 
 pub mod alter;
 mod check_table;
@@ -568,7 +569,8 @@ impl Ddl<'_> {
         Ok(Completion { affected_rows, info, ..Completion::default() })
     }
 
-    /// The rules of a definition, the slot in which their expressions see a row, and what they are evaluated with.
+    /// The rules of a definition, the slot in which their expressions see a row, and what they are evaluated
+    /// with.
     fn rules(&self, def: &TableDef) -> SqlResult<(RowRules, usize, crate::plan::Plan)> {
         let dictionary = self.engine.dictionary();
         let mut binder = Binder::new(self.session, self.host, self.engine, &dictionary, &[]);

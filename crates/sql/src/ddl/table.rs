@@ -470,8 +470,8 @@ fn index_name(def: &TableDef, definition: &IndexDefinition, parts: &[IndexPart])
     Ok(name)
 }
 
-/// MySQL's order, which SHOW and the choice of the clustered index follow: primary key, unique indexes without
-/// nullable columns, other unique indexes, the rest; else as given.
+/// MySQL's order, which SHOW and the choice of the clustered index follow: primary key, unique indexes
+/// without nullable columns, other unique indexes, the rest; else as given.
 pub fn order_indexes(def: &mut TableDef) {
     let columns = &def.columns;
     def.indexes.sort_by_key(|index| {

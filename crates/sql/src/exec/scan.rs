@@ -32,7 +32,8 @@ pub struct ScanState {
     has_given: bool,
     /// The caller may stop after any row.
     may_stop: bool,
-    /// Once there is a batch, if its rows are not tested: the slot that has it, and what a step in it is counted as.
+    /// Once there is a batch, if its rows are not tested: the slot that has it, and what a step in it is
+    /// counted as.
     untested: Option<(usize, Work)>,
 }
 
@@ -127,8 +128,9 @@ impl ScanState {
         }
     }
 
-    /// The row in the slot is not wanted. Where UPDATE and DELETE keep what they have looked at locked, it is locked now if
-    /// it was read by its primary key, without a lock; where they do not, a lock that reading has taken is given back.
+    /// The row in the slot is not wanted. Where UPDATE and DELETE keep what they have looked at locked, it is
+    /// locked now if it was read by its primary key, without a lock; where they do not, a lock that reading
+    /// has taken is given back.
     fn reject(
         &mut self,
         cx: &mut Context<'_>,
@@ -160,8 +162,8 @@ impl ScanState {
         Ok(())
     }
 
-    /// Reads the row of a point access again, locked. False if there is none any more, or if it is the one that has been
-    /// tested.
+    /// Reads the row of a point access again, locked. False if there is none any more, or if it is the one
+    /// that has been tested.
     fn lock_point(&mut self, cx: &mut Context<'_>, slot: usize, table: &Arc<Table>) -> SqlAttempt<bool> {
         let Phase::PointRead(key) = &self.phase else { return Ok(false) };
         let tested = cx.frame.slots.at(slot)?.stored().map(|(_, _, stamp)| stamp);

@@ -1,7 +1,8 @@
 //! The short path: one row by its complete unique key, its columns sent as they are.
 //!
 //! `SELECT c FROM t WHERE id = ?` needs none of what operators are for. The key is made straight from the
-//! parameters, the row is read into a buffer that the session keeps, and its columns go to the sink as views of it.
+//! parameters, the row is read into a buffer that the session keeps, and its columns go to the sink as views
+//! of it.
 
 use std::sync::Arc;
 
@@ -84,7 +85,8 @@ impl PointPlan {
         Some(PointPlan { table: table.clone(), index: access.index, key, columns })
     }
 
-    /// Makes the key; false if a value is not one of the column's own kind, which is for the long path to judge.
+    /// Makes the key; false if a value is not one of the column's own kind, which is for the long path to
+    /// judge.
     fn make_key(&self, parameters: &[Value], out: &mut Vec<u8>) -> bool {
         let mut values = SmallVec::<[ValueRef<'_>; 4]>::new();
         for part in &self.key {

@@ -1,7 +1,7 @@
 //! information_schema, as far as it describes the dictionary. Its rows are made when a statement reads them.
 //!
-//! Each table is declared once: its columns with their types, and the function that makes its rows. Tables for which
-//! there is nothing to tell (views, triggers, ...) have their columns and no rows.
+//! Each table is declared once: its columns with their types, and the function that makes its rows. Tables
+//! for which there is nothing to tell (views, triggers, ...) have their columns and no rows.
 
 use std::sync::Arc;
 
@@ -196,7 +196,8 @@ fn definitions() -> impl Iterator<Item = &'static Definition> {
     TABLES.iter().chain(super::storage::TABLES)
 }
 
-/// What MySQL 5.7 and MariaDB call tables that have other names since: they are found by these, and listed by the others.
+/// What MySQL 5.7 and MariaDB call tables that have other names since: they are found by these, and listed by
+/// the others.
 const FORMER_NAMES: [(&str, &str); 3] = [
     ("INNODB_SYS_DATAFILES", "INNODB_DATAFILES"),
     ("INNODB_SYS_TABLES", "INNODB_TABLES"),
