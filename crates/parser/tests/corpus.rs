@@ -7,7 +7,6 @@ use palisade_parser::ast::*;
 
 /// Texts that statements MySQL rejects contain, and why it rejects them.
 const REJECTED: &[(&str, &str)] = &[
-    ("PAGE_COMPRESSED=1", "MariaDB's table options"),
     ("PROCEDURE ANALYSE()", "removed in 8.0"),
     ("AS OF TIMESTAMP", "MariaDB's system-versioned tables; OF is reserved"),
     ("EXPLAIN EXTENDED", "removed in 8.0"),
