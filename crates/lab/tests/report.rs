@@ -73,6 +73,16 @@ fn json_survives_reading_and_writing() {
     assert_eq!(Results::parse(&read.json()).expect("our own JSON"), read);
 }
 
+/// A number that comes back as its neighbour may be rounded otherwise, and the report differs.
+#[test]
+fn numbers_come_back_from_the_json_to_the_last_bit() {
+    let mut results = results();
+    let values: Vec<f64> = (1..20_000).map(|number| f64::from(number) / 2080.0 * 1.1).collect();
+    results.cells[0].runs[0].by_second = values.clone();
+    let read = Results::parse(&results.json()).expect("our own JSON");
+    assert_eq!(read.cells[0].runs[0].by_second, values);
+}
+
 #[test]
 fn what_is_not_results_is_refused_with_a_reason() {
     for (text, complaint) in [
