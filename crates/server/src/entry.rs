@@ -19,7 +19,7 @@ use crate::channel::Channel;
 use crate::connections::Connection;
 use crate::host::ServerHost;
 use crate::login::{Login, Peer};
-use crate::query_logs::{self, slow};
+use crate::query_logs::{Argument, slow};
 use crate::result_set::ColumnsOnly;
 use crate::server::Server;
 use crate::session::{Conversation, answer_error, is_blank};
@@ -58,7 +58,9 @@ impl Conversation {
         };
         let database = database.as_deref().unwrap_or_default();
         let text = format!("{user}@{client_host} on {database} using {by}");
-        host.general_log.write(host.unix_micros(), self.connection.id, "Connect", text.into_bytes()).await;
+        host.general_log
+            .write(host.unix_micros(), self.connection.id, "Connect", Argument::Plain(text.into_bytes()))
+            .await;
     }
 
     /// Executes `init_connect`. If one of its statements fails the client's first command is answered with
@@ -118,29 +120,30 @@ impl Conversation {
             return;
         }
         let host = self.server.host.clone();
-        let raw = host.globals.load().bool(sysvar::LOG_RAW);
         let options = palisade_sql::sql::parse_options(&self.session);
         let prepared = ParseOptions { placeholders: true, ..options };
-        let (name, text) = match command {
-            Command::Quit => ("Quit", Some(Vec::new())),
-            Command::Query(text) => ("Query", query_logs::shown(text, options, raw)),
-            Command::InitDb(name) => ("Init DB", Some(name.to_vec())),
-            Command::StmtPrepare(text) => ("Prepare", query_logs::shown(text, prepared, raw)),
-            Command::StmtExecute { statement, .. } => {
-                let text = self.statements.get_mut(*statement).map(|statement| statement.text().to_vec());
-                ("Execute", text.and_then(|text| query_logs::shown(&text, prepared, raw)))
-            }
-            other => (other.name(), Some(Vec::new())),
+        let is_raw = host.globals.load().bool(sysvar::LOG_RAW);
+        let statements = |text: &[u8], options: ParseOptions| match is_raw {
+            true => Argument::Plain(text.to_vec()),
+            false => Argument::Statements(text.to_vec(), options),
         };
-        if let Some(text) = text {
-            host.general_log.write(host.unix_micros(), self.connection.id, name, text).await;
-        }
+        let (name, argument) = match command {
+            Command::Query(text) => ("Query", statements(text, options)),
+            Command::InitDb(name) => ("Init DB", Argument::Plain(name.to_vec())),
+            Command::StmtPrepare(text) => ("Prepare", statements(text, prepared)),
+            Command::StmtExecute { statement, .. } => match self.statements.get_mut(*statement) {
+                Some(statement) => ("Execute", statements(statement.text(), prepared)),
+                None => return,
+            },
+            other => (other.name(), Argument::Plain(Vec::new())),
+        };
+        host.general_log.write(host.unix_micros(), self.connection.id, name, argument).await;
     }
 
     /// Writes a statement to the slow query log, if it is one for it. What is counted from here on is the
     /// next one's.
     pub(crate) async fn log_if_slow(&mut self, ended: slow::Ended<'_>) {
-        let Some(before) = self.counted_before.take() else { return };
+        let Some(mut before) = self.counted_before.take() else { return };
         let host = self.server.host.clone();
         let settings = host.globals.load();
         if !slow::is_on(&settings) {
@@ -148,7 +151,8 @@ impl Conversation {
         }
         let who = slow::Who { session: &self.session, connection: &self.connection, peer: self.peer };
         host.slow_log.look(&settings, who, &before, ended, host.unix_micros()).await;
-        self.counted_before = Some(Box::new(slow::Before::of(&self.session, &self.connection)));
+        *before = slow::Before::of(&self.session, &self.connection);
+        self.counted_before = Some(before);
     }
 
     /// Whether statements are looked at for the slow query log.

@@ -547,7 +547,11 @@ impl Conversation {
             self.session.commands.start_over();
         }
         if before.has(Before::SLOW_LOG) {
-            self.counted_before = Some(Box::new(slow::Before::of(&self.session, &self.connection)));
+            let now = slow::Before::of(&self.session, &self.connection);
+            match &mut self.counted_before {
+                Some(before) => **before = now,
+                none => *none = Some(Box::new(now)),
+            }
         }
     }
 

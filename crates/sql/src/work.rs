@@ -82,7 +82,8 @@ pub enum Work {
     SortScan,
 }
 
-const COUNT: usize = Work::SortScan as usize + 1;
+/// How many things are counted.
+pub const COUNT: usize = Work::SortScan as usize + 1;
 
 /// What one session's statements have done.
 #[derive(Debug, Default)]
@@ -127,6 +128,13 @@ impl WorkDone {
     pub fn start_over(&mut self) {
         self.publish();
         self.totals = [0; COUNT];
+    }
+
+    /// What the session has counted, in the order of [`Work`].
+    pub fn counts(&self) -> [u64; COUNT] {
+        let mut counts = self.totals;
+        counts.iter_mut().zip(self.fresh).for_each(|(total, fresh)| *total += fresh);
+        counts
     }
 
     /// What the session has counted of `metric`, if it is one of these.

@@ -17,7 +17,7 @@ use palisade_base::sysvar_catalogue as sysvar;
 use parking_lot::Mutex;
 use tracing::warn;
 
-use super::{goes_to_file, open, path, time};
+use super::{Argument, goes_to_file, open, path, time};
 
 /// The log of a server; there is a file while it is ON.
 #[derive(Default)]
@@ -37,13 +37,14 @@ impl GeneralLog {
         Ok(())
     }
 
-    /// Writes a line, if the log is open. The line is in the file when this returns.
-    pub async fn write(&self, micros: i64, connection: u64, command: &'static str, argument: Vec<u8>) {
+    /// Writes a line for each statement, if the log is open. They are in the file when this returns.
+    pub async fn write(&self, micros: i64, connection: u64, command: &'static str, argument: Argument) {
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
-            let line = line(micros, connection, command, &argument);
+            let lines = argument.entries().into_iter();
+            let lines: Vec<u8> = lines.flat_map(|text| line(micros, connection, command, &text)).collect();
             match &mut *file.lock() {
-                Some(file) => file.write_all(&line),
+                Some(file) => file.write_all(&lines),
                 None => Ok(()),
             }
         });

@@ -5,9 +5,9 @@
 //! command, and a statement's time is compared with `long_query_time` anyway, because `Slow_queries` counts.
 //! A log that cannot be written is reported in the error log, and sessions go on.
 //!
-//! Passwords are not written (unless `log_raw` is ON): in statements that may hold one, strings that follow
-//! `BY`, `AS`, `REPLACE`, `PASSWORD` or `=` are `<secret>`, and a text that cannot be parsed is not written,
-//! as in MySQL. The text of a statement that PREPARE is given is left out.
+//! Passwords are not written (but to the general log, if `log_raw` is ON): in statements that may hold one,
+//! strings that follow `BY`, `AS`, `REPLACE`, `PASSWORD` or `=` are `<secret>`, and a text that cannot be
+//! parsed is not written, as in MySQL. The text of a statement that PREPARE is given is left out.
 
 pub mod general;
 pub mod slow;
@@ -103,13 +103,45 @@ fn time(micros: i64) -> String {
     format!("{}Z", String::from_utf8_lossy(&time).replace(' ', "T"))
 }
 
-/// What of a statement's text is written; `None` for nothing.
-pub fn shown(text: &[u8], options: ParseOptions, raw: bool) -> Option<Vec<u8>> {
-    if raw {
-        return Some(text.to_vec());
+/// What is written of a command.
+pub enum Argument {
+    /// This.
+    Plain(Vec<u8>),
+    /// Statements, without their passwords.
+    Statements(Vec<u8>, ParseOptions),
+}
+
+impl Argument {
+    /// What is written, an entry for each statement. To be called where a log is written, off the threads
+    /// that serve sessions: a text may be long. Statements from the first one on that cannot be parsed are
+    /// left out.
+    fn entries(self) -> Vec<Vec<u8>> {
+        let (text, options) = match self {
+            Argument::Plain(text) => return vec![text],
+            Argument::Statements(text, options) => (text, options),
+        };
+        let (mut entries, mut rest) = (Vec::new(), text.as_slice());
+        while let Some((statement, own, behind)) = next_statement(rest, options) {
+            entries.push(without_passwords(&statement, own));
+            rest = behind;
+        }
+        entries
     }
+}
+
+/// The first statement of a text, its own text, and what is behind it; `None` if there is none, or it cannot
+/// be parsed.
+fn next_statement(text: &[u8], options: ParseOptions) -> Option<(Statement, &[u8], &[u8])> {
     let parsed = palisade_parser::parse_one(text, options, &mut || true).ok()?;
-    Some(match parsed.statement? {
+    let (own, behind) = text.split_at_checked(parsed.next.unwrap_or(text.len()))?;
+    let is_behind = |byte: &u8| byte.is_ascii_whitespace() || *byte == b';';
+    let end = own.iter().rposition(|byte| !is_behind(byte))?;
+    Some((parsed.statement?, own.get(..=end)?.trim_ascii_start(), behind))
+}
+
+/// What of a statement's text is written.
+fn without_passwords(statement: &Statement, text: &[u8]) -> Vec<u8> {
+    match statement {
         Statement::Prepare(prepare) => format!("PREPARE {} FROM ...", prepare.name).into_bytes(),
         Statement::CreateUser(_)
         | Statement::AlterUser(_)
@@ -119,7 +151,7 @@ pub fn shown(text: &[u8], options: ParseOptions, raw: bool) -> Option<Vec<u8>> {
         | Statement::Replication(_)
         | Statement::Clone(_) => without_secrets(text),
         _ => text.to_vec(),
-    })
+    }
 }
 
 /// The text with `<secret>` for each string that may be a password.
@@ -172,34 +204,33 @@ fn quoted_length(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: Option<&str>) {
-        let written = shown(text.as_bytes(), ParseOptions::default(), false);
-        let written = written.map(|text| String::from_utf8(text).unwrap());
-        assert_eq!(written.as_deref(), expected, "{text}");
+    fn check(text: &str, expected: &[&str]) {
+        let written = Argument::Statements(text.as_bytes().to_vec(), ParseOptions::default()).entries();
+        let written: Vec<String> = written.into_iter().map(|text| String::from_utf8(text).unwrap()).collect();
+        assert_eq!(written, expected, "{text}");
     }
 
     #[test]
     fn passwords_are_not_written() {
-        check("SELECT 'BY', PASSWORD FROM t", Some("SELECT 'BY', PASSWORD FROM t"));
-        check(
-            "CREATE USER 'u'@'%' IDENTIFIED BY 'top\\'x'",
-            Some("CREATE USER 'u'@'%' IDENTIFIED BY <secret>"),
-        );
+        check("SELECT 'BY', PASSWORD FROM t", &["SELECT 'BY', PASSWORD FROM t"]);
+        check("CREATE USER 'u'@'%' IDENTIFIED BY 'top\\'x'", &["CREATE USER 'u'@'%' IDENTIFIED BY <secret>"]);
         check(
             "ALTER USER u IDENTIFIED WITH 'caching_sha2_password' AS \"h\" COMMENT 'c'",
-            Some("ALTER USER u IDENTIFIED WITH 'caching_sha2_password' AS <secret> COMMENT 'c'"),
+            &["ALTER USER u IDENTIFIED WITH 'caching_sha2_password' AS <secret> COMMENT 'c'"],
         );
         check(
             "SET PASSWORD FOR 'u' = 'x' REPLACE 'y'",
-            Some("SET PASSWORD FOR 'u' = <secret> REPLACE <secret>"),
+            &["SET PASSWORD FOR 'u' = <secret> REPLACE <secret>"],
         );
         check(
             "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER 'u', PASSWORD 'p')",
-            Some("CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER 'u', PASSWORD <secret>)"),
+            &["CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER 'u', PASSWORD <secret>)"],
         );
-        check("PREPARE p FROM 'SET PASSWORD = \"x\"'", Some("PREPARE p FROM ..."));
-        check("SET PASSWRD = 'x' y", None);
-        let raw = shown(b"SET PASSWORD = 'x'", ParseOptions::default(), true).unwrap();
-        assert_eq!(raw, b"SET PASSWORD = 'x'");
+        check("PREPARE p FROM 'SET PASSWORD = \"x\"'", &["PREPARE p FROM ..."]);
+        check("SET PASSWRD = 'x' y", &[]);
+        check(
+            "SELECT 1; ALTER USER u IDENTIFIED BY 'x' ;\nSELECT 2; SELEC 3; SELECT 4",
+            &["SELECT 1", "ALTER USER u IDENTIFIED BY <secret>", "SELECT 2"],
+        );
     }
 }

@@ -25,11 +25,11 @@ use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
 use palisade_sql::Session;
 use palisade_sql::session::Killed;
-use palisade_sql::work::{self, WorkDone};
+use palisade_sql::work::{self, Work};
 use parking_lot::Mutex;
 use tracing::warn;
 
-use super::{goes_to_file, open, path, shown, time};
+use super::{goes_to_file, next_statement, open, path, time, without_passwords};
 use crate::connections::Connection;
 use crate::login::Peer;
 use crate::status::{BYTES_RECEIVED, BYTES_SENT};
@@ -63,11 +63,13 @@ impl SlowLog {
     async fn write(&self, entries: Vec<Entry>) {
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
+            let entries = entries.into_iter().filter_map(|entry| Some((entry.text.shown()?, entry)));
+            let entries: Vec<(Vec<u8>, Entry)> = entries.collect();
             let mut open = file.lock();
             let Some(Open { file, database }) = &mut *open else { return Ok(()) };
             let mut text = Vec::new();
-            for entry in entries {
-                entry.put(&mut text, database.as_deref() != entry.database.as_deref());
+            for (shown, entry) in entries {
+                entry.put(&mut text, database.as_deref() != entry.database.as_deref(), &shown);
                 *database = entry.database;
             }
             file.write_all(&text)
@@ -86,48 +88,49 @@ pub fn is_on(settings: &Settings) -> bool {
 /// What a session had counted before a statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Before {
-    counts: [u64; COUNTED.len()],
+    /// By [`Work`].
+    counts: [u64; work::COUNT],
     rows_examined: u64,
     lock_micros: u64,
     received: u64,
     sent: u64,
 }
 
-/// What `log_slow_extra` tells of a statement, with the names it has there; those without a counter are not
-/// counted here.
-const COUNTED: [(&str, Option<&palisade_base::metric::Metric>); 14] = [
-    ("Read_first", Some(&work::HANDLER_READ_FIRST)),
-    ("Read_last", Some(&work::HANDLER_READ_LAST)),
-    ("Read_key", Some(&work::HANDLER_READ_KEY)),
-    ("Read_next", Some(&work::HANDLER_READ_NEXT)),
-    ("Read_prev", Some(&work::HANDLER_READ_PREV)),
+/// What `log_slow_extra` tells of a statement, with the names it has there; the others are not counted here.
+const COUNTED: [(&str, Option<Work>); 14] = [
+    ("Read_first", Some(Work::HandlerReadFirst)),
+    ("Read_last", Some(Work::HandlerReadLast)),
+    ("Read_key", Some(Work::HandlerReadKey)),
+    ("Read_next", Some(Work::HandlerReadNext)),
+    ("Read_prev", Some(Work::HandlerReadPrev)),
     ("Read_rnd", None),
-    ("Read_rnd_next", Some(&work::HANDLER_READ_RND_NEXT)),
+    ("Read_rnd_next", Some(Work::HandlerReadRndNext)),
     ("Sort_merge_passes", None),
     ("Sort_range_count", None),
-    ("Sort_rows", Some(&work::SORT_ROWS)),
-    ("Sort_scan_count", Some(&work::SORT_SCAN)),
+    ("Sort_rows", Some(Work::SortRows)),
+    ("Sort_scan_count", Some(Work::SortScan)),
     ("Created_tmp_disk_tables", None),
     ("Created_tmp_tables", None),
     ("Count_hit_tmp_table_size", None),
 ];
 
-/// The place of `Read_rnd_next` there: steps of scans that use no index.
-const UNINDEXED: usize = 6;
-
 impl Before {
     /// What a session has counted until now.
     pub fn of(session: &Session, connection: &Connection) -> Before {
-        let work: &WorkDone = &session.work;
-        let counts = COUNTED.map(|(_, metric)| metric.and_then(|metric| work.value(metric)).unwrap_or(0));
+        let work = &session.work;
         let of = |metric| connection.counters.value(metric).unwrap_or(0);
         Before {
-            counts,
+            counts: work.counts(),
             rows_examined: work.rows_examined,
             lock_micros: work.lock_micros,
             received: of(&BYTES_RECEIVED),
             sent: of(&BYTES_SENT),
         }
+    }
+
+    /// Of one kind of work.
+    fn count(&self, work: Work) -> u64 {
+        self.counts.get(work as usize).copied().unwrap_or(0)
     }
 
     /// What was counted since `before`.
@@ -196,17 +199,17 @@ impl SlowLog {
     ) {
         let Who { session, connection, .. } = who;
         let took = ended.begun.elapsed();
-        let done = Before::of(session, connection).since(before);
         let is_slow = took.as_secs_f64() > session.settings.double(sysvar::LONG_QUERY_TIME);
-        let is_unindexed = settings.bool(sysvar::LOG_QUERIES_NOT_USING_INDEXES)
-            && done.counts.get(UNINDEXED).is_some_and(|steps| *steps > 0);
-        if !is_slow && !is_unindexed
-            || done.rows_examined < session.settings.uint(sysvar::MIN_EXAMINED_ROW_LIMIT)
-        {
+        let asks_for_indexes = settings.bool(sysvar::LOG_QUERIES_NOT_USING_INDEXES);
+        if !is_slow && !asks_for_indexes {
             return;
         }
-        let options = ParseOptions { placeholders: true, ..palisade_sql::sql::parse_options(session) };
-        let Some(text) = statement(ended.text, options, settings) else { return };
+        let done = Before::of(session, connection).since(before);
+        let is_unindexed = asks_for_indexes && done.count(Work::HandlerReadRndNext) > 0;
+        let least = session.settings.uint(sysvar::MIN_EXAMINED_ROW_LIMIT);
+        if !is_slow && !is_unindexed || done.rows_examined < least {
+            return;
+        }
         let lock = Duration::from_micros(done.lock_micros);
         let most = settings.uint(sysvar::LOG_THROTTLE_QUERIES_NOT_USING_INDEXES);
         let verdict = match is_unindexed && most > 0 {
@@ -215,11 +218,12 @@ impl SlowLog {
         };
         let mut entries: Vec<Entry> = verdict.summary.into_iter().collect();
         if verdict.is_written {
-            let extra = settings.bool(sysvar::LOG_SLOW_EXTRA).then_some(Extra { done, error: ended.error });
+            let options = ParseOptions { placeholders: true, ..palisade_sql::sql::parse_options(session) };
+            let has_administration = settings.bool(sysvar::LOG_SLOW_ADMIN_STATEMENTS);
+            let begun = now_micros - took.as_micros() as i64;
             entries.push(Entry {
                 micros: now_micros,
-                timestamp: session.variables.timestamp_micros.unwrap_or(now_micros - took.as_micros() as i64)
-                    / 1_000_000,
+                timestamp: session.variables.timestamp_micros.unwrap_or(begun) / 1_000_000,
                 user_host: who.shown(),
                 connection: connection.id,
                 took,
@@ -228,8 +232,8 @@ impl SlowLog {
                 rows_examined: done.rows_examined,
                 database: session.database.clone(),
                 is_killed: session.kill.get() != Killed::No,
-                extra,
-                text,
+                extra: settings.bool(sysvar::LOG_SLOW_EXTRA).then_some(Extra { done, error: ended.error }),
+                text: Text::First { of: ended.text.to_vec(), options, has_administration },
             });
         }
         if !entries.is_empty() {
@@ -238,22 +242,37 @@ impl SlowLog {
     }
 }
 
-/// The text of the first statement, without passwords; `None` if it is not for the log.
-fn statement(text: &[u8], options: ParseOptions, settings: &Settings) -> Option<Vec<u8>> {
-    let parsed = palisade_parser::parse_one(text, options, &mut || true).ok()?;
-    let is_administrative = matches!(
-        parsed.statement?,
-        Statement::AlterTable(_)
-            | Statement::CreateIndex(_)
-            | Statement::DropIndex(_)
-            | Statement::TableMaintenance(_)
-    );
-    if is_administrative && !settings.bool(sysvar::LOG_SLOW_ADMIN_STATEMENTS) {
-        return None;
+/// The text of an entry.
+#[derive(Debug)]
+enum Text {
+    /// This.
+    Said(String),
+    /// The first statement of a text, without passwords, if it is one for the log.
+    First {
+        of: Vec<u8>,
+        options: ParseOptions,
+        /// Whether ALTER TABLE and its like are.
+        has_administration: bool,
+    },
+}
+
+impl Text {
+    /// What is written; `None` for nothing. To be called where the log is written: a text may be long.
+    fn shown(&self) -> Option<Vec<u8>> {
+        let (of, options, has_administration) = match self {
+            Text::Said(text) => return Some(text.clone().into_bytes()),
+            Text::First { of, options, has_administration } => (of, *options, *has_administration),
+        };
+        let (statement, own, _) = next_statement(of, options)?;
+        let is_administrative = matches!(
+            statement,
+            Statement::AlterTable(_)
+                | Statement::CreateIndex(_)
+                | Statement::DropIndex(_)
+                | Statement::TableMaintenance(_)
+        );
+        (has_administration || !is_administrative).then(|| without_passwords(&statement, own))
     }
-    let first = parsed.next.and_then(|next| text.get(..next)).unwrap_or(text);
-    let end = first.iter().rposition(|byte| !byte.is_ascii_whitespace() && *byte != b';')?;
-    shown(first.get(..=end)?, options, settings.bool(sysvar::LOG_RAW))
 }
 
 /// `log_throttle_queries_not_using_indexes`: so many entries a minute of statements that use no index.
@@ -307,7 +326,7 @@ impl Throttle {
             database: None,
             is_killed: false,
             extra: None,
-            text: text.into_bytes(),
+            text: Text::Said(text),
         }
     }
 }
@@ -335,11 +354,11 @@ struct Entry {
     database: Option<String>,
     is_killed: bool,
     extra: Option<Extra>,
-    text: Vec<u8>,
+    text: Text,
 }
 
 impl Entry {
-    fn put(&self, out: &mut Vec<u8>, names_database: bool) {
+    fn put(&self, out: &mut Vec<u8>, names_database: bool, text: &[u8]) {
         let mut head = format!(
             "# Time: {}\n# User@Host: {}  Id: {:5}\n\
              # Query_time: {:.6}  Lock_time: {:.6} Rows_sent: {}  Rows_examined: {}",
@@ -359,8 +378,8 @@ impl Entry {
                 done.received,
                 done.sent
             );
-            for ((name, _), count) in COUNTED.iter().zip(done.counts) {
-                head += &format!(" {name}: {count}");
+            for (name, work) in COUNTED {
+                head += &format!(" {name}: {}", work.map_or(0, |work| done.count(work)));
             }
             let begun = self.micros - self.took.as_micros() as i64;
             head += &format!("  Start: {} End: {}", time(begun), time(self.micros));
@@ -371,7 +390,7 @@ impl Entry {
         }
         head += &format!("SET timestamp={};\n", self.timestamp);
         out.extend_from_slice(head.as_bytes());
-        out.extend_from_slice(&self.text);
+        out.extend_from_slice(text);
         out.extend_from_slice(b";\n");
     }
 }
@@ -389,20 +408,24 @@ mod tests {
         let Verdict { is_written, summary } = throttle.judge(2, 60_000_000, second, second);
         assert!(is_written);
         let summary = summary.expect("three were left out");
-        assert_eq!(summary.text, b"throttle:          3 'index not used' warning(s) suppressed.");
+        let text = "throttle:          3 'index not used' warning(s) suppressed.";
+        assert_eq!(summary.text.shown().as_deref(), Some(text.as_bytes()));
         assert_eq!(summary.took, 3 * second);
         assert!(throttle.judge(2, 120_000_001, second, second).summary.is_none(), "none was left out");
     }
 
     #[test]
     fn of_several_statements_the_first_is_written_and_administration_if_it_is_to_be() {
-        let mut settings = Settings::default();
-        let options = ParseOptions::default();
-        let first = |text: &str, settings: &Settings| statement(text.as_bytes(), options, settings);
-        assert_eq!(first("SELECT 1 ; SELECT 2", &settings).as_deref(), Some(&b"SELECT 1"[..]));
-        assert_eq!(first("OPTIMIZE TABLE t;", &settings), None);
-        assert_eq!(first("SELEC 1", &settings), None);
-        settings.set(sysvar::LOG_SLOW_ADMIN_STATEMENTS, palisade_base::sysvar::Setting::Bool(true));
-        assert_eq!(first("OPTIMIZE TABLE t;", &settings).as_deref(), Some(&b"OPTIMIZE TABLE t"[..]));
+        let first = |text: &str, has_administration| {
+            let (of, options) = (text.as_bytes().to_vec(), ParseOptions::default());
+            let shown = Text::First { of, options, has_administration }.shown();
+            shown.map(|text| String::from_utf8(text).unwrap())
+        };
+        assert_eq!(first("SELECT 1 ; SELECT 2", false).as_deref(), Some("SELECT 1"));
+        assert_eq!(first("OPTIMIZE TABLE t;", false), None);
+        assert_eq!(first("OPTIMIZE TABLE t;", true).as_deref(), Some("OPTIMIZE TABLE t"));
+        assert_eq!(first("SELEC 1", true), None);
+        let password = first("ALTER USER u IDENTIFIED BY 'x'", false);
+        assert_eq!(password.as_deref(), Some("ALTER USER u IDENTIFIED BY <secret>"));
     }
 }
