@@ -153,10 +153,11 @@ impl Doublewrite {
 
     /// Removes the doublewrite files of a directory that are not needed any more.
     pub fn remove_files(fs: &dyn FileSystem, directory: &Path) -> io::Result<()> {
-        for path in files_in(fs, directory)? {
-            fs.remove(&path)?;
+        let files = files_in(fs, directory)?;
+        for path in &files {
+            fs.remove(path)?;
         }
-        fs.sync_dir(directory)
+        if files.is_empty() { Ok(()) } else { fs.sync_dir(directory) }
     }
 }
 

@@ -14,7 +14,7 @@
 //! is unregistered from the log. They are looked for in the page table, or in all frames where those are
 //! fewer: dropping a small table costs the same whatever the pool's size. A frame whose copy a cleaner is
 //! writing is freed by that cleaner, and so is not given to another page while the cleaner still looks after
-//! it; the write itself goes to a file nobody will read. Spaces' ids are never reused.
+//! it; the write itself goes to a file that no thread will read. Spaces' ids are never reused.
 //!
 //! # Lock order
 //!

@@ -219,6 +219,9 @@ impl Space {
     /// A page that was stored by `codec` has been read. Recovery writes pages before anything says how: they
     /// stay compressed as they were.
     fn was_stored_by(&self, codec: Codec) {
+        if self.packing.read().is_said {
+            return;
+        }
         let mut chosen = self.packing.write();
         if !chosen.is_said && chosen.packing.is_none() {
             chosen.packing = Some(Arc::new(Packing::new(codec, None)));
@@ -644,11 +647,14 @@ impl Space {
         // SAFETY: as in `read`; it is done, and the frame not yet published. Frames are aligned for a `Page`,
         // which is bytes and nothing else.
         let bytes = unsafe { self.core.frames.memory.frame(frame).cast::<Page>().as_mut() };
-        page::verify(id, bytes)
+        let codec = page::verify(id, bytes)
             .and_then(|()| stored::decode(bytes))
             .and_then(|codec| (self.core.check)(bytes).map(|()| codec).map_err(Corruption::Content))
-            .map(|codec| codec.into_iter().for_each(|codec| self.was_stored_by(codec)))
-            .map_err(|reason| Error::Corrupted { page: id, reason })
+            .map_err(|reason| Error::Corrupted { page: id, reason })?;
+        if let Some(codec) = codec {
+            self.was_stored_by(codec);
+        }
+        Ok(())
     }
 
     fn publish(&self, page: PageNo, frame: u32, outcome: Result<(), Error>) {

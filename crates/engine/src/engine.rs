@@ -27,7 +27,7 @@ use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
-use crate::open::OwnLog;
+use crate::open::{OwnLog, wait_or_step};
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::sinks::{PageSinkStatus, Sinks};
@@ -216,24 +216,14 @@ impl Engine {
             if !runtime.is_usable() {
                 continue;
             }
-            retry_after(|| runtime.auto_increment.save(&self.log, &runtime.space), |event| self.wait(event))?;
-            retry_after(|| runtime.row_id.save(&self.log, &runtime.space), |event| self.wait(event))?;
+            let wait = |event: &Event| wait_or_step(&self.config, &self.pool, event);
+            retry_after(|| runtime.auto_increment.save(&self.log, &runtime.space), wait)?;
+            retry_after(|| runtime.row_id.save(&self.log, &runtime.space), wait)?;
         }
         self.pool.shutdown()?;
         self.log.shutdown()?;
         self.ddl.shutdown();
         self.io.shutdown();
-        Ok(())
-    }
-
-    /// Waits for an event, or brings it about where there are no threads.
-    fn wait(&self, event: &Event) -> Result<(), Error> {
-        match self.config.background {
-            true => event.wait_blocking(),
-            false => {
-                self.pool.step()?;
-            }
-        }
         Ok(())
     }
 

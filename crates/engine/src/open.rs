@@ -332,6 +332,21 @@ pub(crate) fn create_tree(log: &Arc<Log>, space: &Arc<Space>, index: u64) -> Res
     Ok(root)
 }
 
+/// Waits for an event, or brings it about where there are no threads that do.
+pub(crate) fn wait_or_step<E: From<palisade_buffer::Error>>(
+    config: &EngineConfig,
+    pool: &BufferPool,
+    event: &Event,
+) -> Result<(), E> {
+    match config.background {
+        true => event.wait_blocking(),
+        false => {
+            pool.step()?;
+        }
+    }
+    Ok(())
+}
+
 /// Brings a data directory to the state of the end of its log.
 fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, Vec<Trx>, Orphaned), Error> {
     let force = config.force_recovery;
@@ -357,16 +372,7 @@ fn recover(config: EngineConfig, files: Files) -> Result<(Base, Arc<TrxSystem>, 
         true => std::thread::available_parallelism().map_or(1, usize::from),
         false => 1,
     };
-    let wait = |event: &Event| {
-        match config.background {
-            true => event.wait_blocking(),
-            // nobody else makes room
-            false => {
-                pool.step()?;
-            }
-        }
-        Ok(())
-    };
+    let wait = |event: &Event| wait_or_step(&config, &pool, event);
     let mut orphaned = Orphaned::default();
     if let Some(mut reader) = reader {
         let mut find = |space| {

@@ -3,7 +3,7 @@
 //! | mode | tables | dictionary and undo |
 //! |---|---|---|
 //! | ON | a copy in the doublewrite files, then in place | the same |
-//! | DETECT_ONLY | their ids in the doublewrite files, then in place | as ON: nothing can be read without them |
+//! | DETECT_ONLY | their ids in the doublewrite files, then in place | as ON: without them all is lost |
 //! | AUTO | in place by atomic writes where file system and device have them, else as ON | as tables |
 //! | OFF | in place | in place |
 //!

@@ -184,7 +184,7 @@ impl Table {
 
     /// With how many bytes of its key no other entry of the index begins. `None` if others may have the same:
     /// in an index that is not unique, or because one of its parts is NULL; and if the key is a hidden row
-    /// id, which nobody chooses.
+    /// id, which no statement chooses.
     pub(crate) fn unique_part(&self, number: usize, key: &[u8]) -> Option<usize> {
         let is_unique = self.indexes[number].unique && (number > 0 || self.row_id_column().is_none());
         let prefix = is_unique.then(|| key::unique_prefix(self, number, key)).flatten();

@@ -88,7 +88,8 @@ fn a_directory_goes_from_mode_to_mode_and_keeps_its_rows() {
 #[test]
 fn off_is_neither_left_nor_entered_while_the_server_runs() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Process::start(&dir.path().join("data"), &["--innodb-doublewrite=FALSE"]);
+    let options = ["--innodb-doublewrite=FALSE", "--innodb-doublewrite-dir=not-there"];
+    let server = Process::start(&dir.path().join("data"), &options);
     let mut client = server.connect();
     for (value, named) in [("ON", "ON"), ("TRUE", "ON"), ("DETECT_ONLY", "DETECT_ONLY"), ("AUTO", "AUTO")] {
         let text = format!(

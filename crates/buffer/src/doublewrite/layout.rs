@@ -32,14 +32,17 @@ pub(super) fn file_name(number: usize) -> String {
     format!("{BARE_FILE}.{number}")
 }
 
-/// The doublewrite files in a directory, whatever their shape.
+/// The doublewrite files in a directory, whatever their shape; none if there is no such directory.
 pub fn files_in(fs: &dyn FileSystem, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let is_one = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let number = name.strip_prefix(BARE_FILE).and_then(|rest| rest.strip_prefix('.'));
         name == BARE_FILE || number.is_some_and(|number| number.parse::<usize>().is_ok())
     };
-    Ok(fs.list(directory)?.into_iter().filter(is_one).collect())
+    match fs.exists(directory)? {
+        true => Ok(fs.list(directory)?.into_iter().filter(is_one).collect()),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Whether a file is of the kind that has no header.
