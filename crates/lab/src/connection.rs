@@ -32,8 +32,8 @@ const IDLE_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long it may take until a server has taken a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Errors with which a server closes a connection: it shuts down, the connection was idle, somebody killed it
-/// (MariaDB).
+/// Errors with which a server closes a connection: it shuts down, the connection was idle, an account killed
+/// it (MariaDB).
 const PARTING: &[u16] = &[1053, 4031, 1927];
 
 /// A connection, opened when it is needed.

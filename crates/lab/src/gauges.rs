@@ -175,7 +175,7 @@ mod tests {
             "SELECT @@version_comment" => Reply::value("Palisade"),
             _ => Reply::Refused(1109, "Unknown table"),
         });
-        let mut server = Server::at("a", fake.address()).expect("it lets everybody in");
+        let mut server = Server::at("a", fake.address()).expect("it lets the lab in");
         let mut gauges = Gauges::begin(&mut server).expect("an answer");
         for _ in 0..3 {
             gauges.second(&mut server).expect("an answer");

@@ -1,7 +1,7 @@
 //! Runs an experiment: every cell as often as asked, in rounds.
 //!
 //! The order within a round is level by level, the servers next to each other; every other round runs
-//! backwards. A machine that gets slower during the experiment thus slows all servers alike, and nobody is
+//! backwards. A machine that gets slower during the experiment thus slows all servers alike, and none is
 //! always the one after. Cells whose loads go on at once make a stage: their runs are turns, all others
 //! halted meanwhile.
 //!

@@ -5,12 +5,7 @@ mod client;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use client::{Answer, Client, PATIENCE, TestServer};
-
-fn ok(client: &mut Client, statement: &str) {
-    let answer = client.query(statement);
-    assert!(matches!(answer, Answer::Ok(_)), "{statement}: {answer:?}");
-}
+use client::{Answer, Client, PATIENCE, TestServer, run};
 
 fn status(client: &mut Client, name: &str) -> String {
     let select = "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME";
@@ -44,12 +39,12 @@ fn a_start_reads_what_was_in_memory_and_a_query_finds_it() {
     let mut client = server.connect();
     wait_for(&mut client, LOAD, "Cannot open '");
     assert_eq!(status(&mut client, DUMP), "Dumping of buffer pool not started");
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(1000))");
+    run(&mut client, &["CREATE DATABASE d"]);
+    run(&mut client, &["CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(1000))"]);
     for _ in 0..20 {
-        ok(
+        run(
             &mut client,
-            "INSERT INTO d.t (v) VALUES (REPEAT('x', 1000)), (REPEAT('y', 1000)), (REPEAT('z', 1000))",
+            &["INSERT INTO d.t (v) VALUES (REPEAT('x', 1000)), (REPEAT('y', 1000)), (REPEAT('z', 1000))"],
         );
     }
     drop(client);
@@ -80,23 +75,23 @@ fn dumps_and_loads_are_ordered_and_a_file_that_is_no_dump_is_kept() {
     let off = ("innodb_buffer_pool_dump_at_shutdown", "OFF");
     let server = start(directory.path(), &[off]);
     let mut client = server.connect();
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_filename = 'first'");
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_dump_now = ON");
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_filename = 'first'"]);
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_dump_now = ON"]);
     assert_eq!(client.value("SELECT @@innodb_buffer_pool_dump_now"), "0");
     wait_for(&mut client, DUMP, "Buffer pool(s) dump completed at ");
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_load_now = ON");
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_load_now = ON"]);
     wait_for(&mut client, LOAD, "Buffer pool(s) load completed at ");
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_load_abort = ON");
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_load_abort = ON"]);
     for name in ["'../first'", "'/tmp/first'", "''", "'.'"] {
         let answer = client.query(&format!("SET GLOBAL innodb_buffer_pool_filename = {name}"));
         assert!(matches!(&answer, Answer::Error(1231, _)), "{name}: {answer:?}");
     }
     let marker = directory.path().join("palisade.data");
     let before = std::fs::read(&marker).unwrap();
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_filename = 'palisade.data'");
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_dump_now = ON");
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_filename = 'palisade.data'"]);
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_dump_now = ON"]);
     wait_for(&mut client, DUMP, "palisade.data is not replaced: ");
-    ok(&mut client, "SET GLOBAL innodb_buffer_pool_load_now = ON");
+    run(&mut client, &["SET GLOBAL innodb_buffer_pool_load_now = ON"]);
     wait_for(&mut client, LOAD, "Error parsing '");
     drop(client);
     server.stop().unwrap();

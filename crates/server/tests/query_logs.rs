@@ -2,30 +2,7 @@
 
 mod client;
 
-use client::{Answer, CAPABILITIES, Client, TestServer};
-
-fn ok(client: &mut Client, statements: &[&str]) {
-    for statement in statements {
-        let answer = client.query(statement);
-        assert!(matches!(answer, Answer::Ok(_)), "{statement}: {answer:?}");
-    }
-}
-
-/// The number and the text of the error that a statement answers.
-fn fails(client: &mut Client, statement: &str) -> (u16, String) {
-    match client.query(statement) {
-        Answer::Error(number, text) => (number, text),
-        other => panic!("{statement}: {other:?}"),
-    }
-}
-
-/// A connection of an account without a password.
-fn connect_as(server: &TestServer, user: &str) -> Client {
-    let mut client = server.connect_raw();
-    let answer = client.login(user, b"", CAPABILITIES);
-    assert!(answer[0] == 0, "{}", answer.escape_ascii());
-    client
-}
+use client::{TestServer, connect_as, fails, run};
 
 #[test]
 fn the_general_log_has_everything_but_passwords() {
@@ -34,13 +11,13 @@ fn the_general_log_has_everything_but_passwords() {
     let path = file.to_str().unwrap();
     let server = TestServer::start(&[("general_log_file", path)]);
     let mut root = server.connect();
-    ok(
+    run(
         &mut root,
         &["SET @before = 1", "SET GLOBAL general_log = ON", "CREATE USER u IDENTIFIED BY 'topsecret'"],
     );
     root.query("SELECT 'seen'");
     root.query("SELEC 'broken'");
-    ok(
+    run(
         &mut root,
         &[
             "SET sql_log_off = ON",
@@ -54,7 +31,7 @@ fn the_general_log_has_everything_but_passwords() {
     user.execute(statement, b"\0\x01\x08\0\x07\0\0\0\0\0\0\0");
     drop(user);
     std::fs::rename(&file, &moved).unwrap();
-    ok(
+    run(
         &mut root,
         &["FLUSH GENERAL LOGS", "SET @again = 1", "SET GLOBAL general_log = OFF", "SET @after = 1"],
     );
@@ -76,7 +53,7 @@ fn the_general_log_has_everything_but_passwords() {
     }
     let second = std::fs::read_to_string(&file).unwrap();
     assert!(second.contains("SET @again = 1") && !second.contains("@after"), "{second}");
-    ok(&mut root, &["SET GLOBAL general_log_file = '/nowhere/general.log'"]);
+    run(&mut root, &["SET GLOBAL general_log_file = '/nowhere/general.log'"]);
     assert_eq!(fails(&mut root, "SET GLOBAL general_log = ON").0, 29);
     assert_eq!(root.value("SELECT @@general_log"), "0");
     assert_eq!(fails(&mut root, "SET GLOBAL log_output = 'TABLE,FILE'").0, 1235);
@@ -95,7 +72,7 @@ fn the_slow_log_has_statements_that_took_long_or_used_no_index() {
     let path = file.to_str().unwrap();
     let server = TestServer::start(&[("slow_query_log", "ON"), ("slow_query_log_file", path)]);
     let mut root = server.connect();
-    ok(
+    run(
         &mut root,
         &[
             "CREATE DATABASE d",
@@ -111,19 +88,19 @@ fn the_slow_log_has_statements_that_took_long_or_used_no_index() {
     root.query("SELECT * FROM t WHERE a = 2");
     root.query("SELECT nowhere");
     root.query("SELEC 'broken'");
-    ok(&mut root, &["ALTER TABLE t COMMENT = 'left out'", "SET GLOBAL log_slow_admin_statements = ON"]);
-    ok(&mut root, &["ALTER TABLE t COMMENT = 'written'", "SET GLOBAL log_slow_extra = ON"]);
+    run(&mut root, &["ALTER TABLE t COMMENT = 'left out'", "SET GLOBAL log_slow_admin_statements = ON"]);
+    run(&mut root, &["ALTER TABLE t COMMENT = 'written'", "SET GLOBAL log_slow_extra = ON"]);
     let statement = root.prepare("SELECT ? + a FROM t").unwrap();
     root.execute(statement, b"\0\x01\x08\0\x07\0\0\0\0\0\0\0");
-    ok(&mut root, &["SET GLOBAL log_slow_extra = OFF", "SET long_query_time = 10"]);
+    run(&mut root, &["SET GLOBAL log_slow_extra = OFF", "SET long_query_time = 10"]);
     root.query("SELECT 'not slow' FROM t");
     std::fs::rename(&file, &moved).unwrap();
-    ok(&mut root, &["FLUSH SLOW LOGS", "SET GLOBAL log_queries_not_using_indexes = ON"]);
+    run(&mut root, &["FLUSH SLOW LOGS", "SET GLOBAL log_queries_not_using_indexes = ON"]);
     root.query("SELECT 'unindexed' FROM t");
     root.query("SELECT 'indexed' FROM t WHERE a = 1");
-    ok(&mut root, &["SET SESSION min_examined_row_limit = 4"]);
+    run(&mut root, &["SET SESSION min_examined_row_limit = 4"]);
     root.query("SELECT 'few' FROM t");
-    ok(&mut root, &["SET GLOBAL slow_query_log = OFF"]);
+    run(&mut root, &["SET GLOBAL slow_query_log = OFF"]);
     root.query("SELECT 'after' FROM t");
 
     let first = std::fs::read_to_string(&moved).unwrap();

@@ -5,12 +5,7 @@ mod client;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use client::{Answer, Client, PATIENCE, TestServer};
-
-fn ok(client: &mut Client, statement: &str) {
-    let answer = client.query(statement);
-    assert!(matches!(answer, Answer::Ok(_)), "{statement}: {answer:?}");
-}
+use client::{Answer, Client, PATIENCE, TestServer, run};
 
 fn status(client: &mut Client, name: &str) -> String {
     let select = "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME";
@@ -45,8 +40,8 @@ fn log_files(server: &TestServer) -> u64 {
 fn everything_that_is_changed_under_load_leaves_commits_alone() {
     let server = TestServer::start(&[("innodb_flush_method", "fsync")]);
     let mut admin = server.connect();
-    ok(&mut admin, "CREATE DATABASE d");
-    ok(&mut admin, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(500))");
+    run(&mut admin, &["CREATE DATABASE d"]);
+    run(&mut admin, &["CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(500))"]);
     let done = AtomicBool::new(false);
     let processor = a_processor();
     let (one, range) = (format!("'{processor}'"), format!("'{processor}-{processor}'"));
@@ -56,7 +51,7 @@ fn everything_that_is_changed_under_load_leaves_commits_alone() {
                 let mut client = server.connect();
                 let mut count = 0;
                 while !done.load(Ordering::Relaxed) {
-                    ok(&mut client, "INSERT INTO d.t (v) VALUES (REPEAT('x', 500))");
+                    run(&mut client, &["INSERT INTO d.t (v) VALUES (REPEAT('x', 500))"]);
                     count += 1;
                 }
                 count
@@ -79,7 +74,7 @@ fn everything_that_is_changed_under_load_leaves_commits_alone() {
                 ("innodb_flush_log_at_timeout", one_of(&["1", "100"])),
                 ("innodb_flush_log_at_trx_commit", one_of(&["1", "2", "0"])),
             ] {
-                ok(&mut admin, &format!("SET GLOBAL {name} = {value}"));
+                run(&mut admin, &[&format!("SET GLOBAL {name} = {value}")]);
             }
             turn += 1;
             std::thread::sleep(Duration::from_millis(100));
@@ -95,17 +90,17 @@ fn everything_that_is_changed_under_load_leaves_commits_alone() {
 fn the_log_grows_and_shrinks_to_what_is_asked_for() {
     let server = TestServer::start(&[]);
     let mut client = server.connect();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(4000))");
+    run(&mut client, &["CREATE DATABASE d"]);
+    run(&mut client, &["CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(4000))"]);
     assert_eq!(status(&mut client, "Innodb_redo_log_resize_status"), "OK");
     for capacity in [48 << 20, 8 << 20, 16 << 20] {
-        ok(&mut client, &format!("SET GLOBAL innodb_redo_log_capacity = {capacity}"));
+        run(&mut client, &[&format!("SET GLOBAL innodb_redo_log_capacity = {capacity}")]);
         assert_eq!(client.value("SELECT @@innodb_redo_log_capacity"), capacity.to_string());
         let limit = Instant::now() + 3 * PATIENCE;
         loop {
-            ok(
+            run(
                 &mut client,
-                "INSERT INTO d.t (v) VALUES (REPEAT('x', 4000)), (REPEAT('y', 4000)), (REPEAT('z', 4000))",
+                &["INSERT INTO d.t (v) VALUES (REPEAT('x', 4000)), (REPEAT('y', 4000)), (REPEAT('z', 4000))"],
             );
             let bytes = log_files(&server);
             let is_there = bytes <= capacity && bytes > capacity / 16 * 15;
@@ -126,12 +121,12 @@ fn pages_are_split_with_the_smallest_log_buffer_there_is() {
     let server = TestServer::start(&[("innodb_log_buffer_size", "262144")]);
     let mut client = server.connect();
     assert_eq!(client.value("SELECT @@innodb_log_buffer_size"), "262144");
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(8000))");
+    run(&mut client, &["CREATE DATABASE d"]);
+    run(&mut client, &["CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(8000))"]);
     let values = vec!["(REPEAT('x', 7000))"; 100].join(", ");
     for buffer in ["DEFAULT", "1048576"] {
-        ok(&mut client, &format!("INSERT INTO d.t (v) VALUES {values}"));
-        ok(&mut client, &format!("SET GLOBAL innodb_log_buffer_size = {buffer}"));
+        run(&mut client, &[&format!("INSERT INTO d.t (v) VALUES {values}")]);
+        run(&mut client, &[&format!("SET GLOBAL innodb_log_buffer_size = {buffer}")]);
     }
     assert_eq!(client.value("SELECT COUNT(*) FROM d.t"), "200");
     assert_eq!(client.value("SELECT @@innodb_log_buffer_size"), "1048576");
@@ -149,9 +144,9 @@ fn a_list_of_processors_that_is_none_is_refused() {
             let answer = client.query(&format!("SET GLOBAL {name} = '{wrong}'"));
             assert_eq!(answer, Answer::Error(1231, text));
         }
-        ok(&mut client, &format!("SET GLOBAL {name} = '{processor}'"));
+        run(&mut client, &[&format!("SET GLOBAL {name} = '{processor}'")]);
         assert_eq!(client.value(&format!("SELECT @@{name}")), processor);
-        ok(&mut client, &format!("SET GLOBAL {name} = DEFAULT"));
+        run(&mut client, &[&format!("SET GLOBAL {name} = DEFAULT")]);
     }
     assert!(matches!(client.query("SET innodb_worker_affinity = '0'"), Answer::Error(1229, _)));
 }
@@ -160,7 +155,7 @@ fn a_list_of_processors_that_is_none_is_refused() {
 fn write_ahead_is_a_power_of_two() {
     let server = TestServer::start(&[]);
     let mut client = server.connect();
-    ok(&mut client, "SET GLOBAL innodb_log_write_ahead_size = 5000");
+    run(&mut client, &["SET GLOBAL innodb_log_write_ahead_size = 5000"]);
     let Answer::Rows(warnings) = client.query("SHOW WARNINGS") else { panic!("no warnings") };
     let texts: Vec<_> = warnings.iter().map(|row| row[2].clone().unwrap()).collect();
     assert_eq!(
@@ -179,17 +174,17 @@ fn flushing_the_logs_makes_durable_what_commits_did_not_wait_for() {
     let never = [("innodb_flush_log_at_trx_commit", "0"), ("innodb_flush_log_at_timeout", "2700")];
     let server = TestServer::start(&never);
     let mut client = server.connect();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "CREATE TABLE d.t (id INT PRIMARY KEY)");
+    run(&mut client, &["CREATE DATABASE d"]);
+    run(&mut client, &["CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let lsn = |client: &mut Client, name: &str| -> u64 {
         let select = "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME";
         client.value(&format!("{select} = 'log_lsn_{name}'")).parse().unwrap()
     };
     for (number, flush) in ["FLUSH LOGS", "FLUSH ENGINE LOGS", "FLUSH LOCAL ENGINE LOGS"].iter().enumerate() {
-        ok(&mut client, &format!("INSERT INTO d.t VALUES ({number})"));
+        run(&mut client, &[&format!("INSERT INTO d.t VALUES ({number})")]);
         let committed = lsn(&mut client, "current");
         assert!(lsn(&mut client, "last_flush") < committed, "nobody has waited for it");
-        ok(&mut client, flush);
+        run(&mut client, &[flush]);
         assert!(lsn(&mut client, "last_flush") >= committed, "{flush}");
     }
 }
@@ -199,9 +194,9 @@ fn the_pages_written_back_when_idle_are_never_more_than_otherwise() {
     let server = TestServer::start(&[]);
     let mut client = server.connect();
     let both = "SELECT CONCAT(@@innodb_io_capacity, ' ', @@innodb_io_capacity_max)";
-    ok(&mut client, "SET GLOBAL innodb_io_capacity = 15000");
+    run(&mut client, &["SET GLOBAL innodb_io_capacity = 15000"]);
     assert_eq!(client.value(both), "15000 20000");
-    ok(&mut client, "SET GLOBAL innodb_io_capacity = 30000");
+    run(&mut client, &["SET GLOBAL innodb_io_capacity = 30000"]);
     let warnings = |client: &mut Client| match client.query("SHOW WARNINGS") {
         Answer::Rows(rows) => rows.into_iter().map(|mut row| row.pop().unwrap().unwrap()).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
@@ -209,7 +204,7 @@ fn the_pages_written_back_when_idle_are_never_more_than_otherwise() {
     let higher = "Setting innodb_io_capacity to 30000 higher than innodb_io_capacity_max 20000";
     assert_eq!(warnings(&mut client), [higher, "Setting innodb_max_io_capacity to 60000"]);
     assert_eq!(client.value(both), "30000 60000");
-    ok(&mut client, "SET GLOBAL innodb_io_capacity_max = 500");
+    run(&mut client, &["SET GLOBAL innodb_io_capacity_max = 500"]);
     let lower = "innodb_io_capacity_max 500 lower than innodb_io_capacity 30000.";
     assert_eq!(warnings(&mut client), [lower, "Setting innodb_io_capacity to 500"]);
     assert_eq!(client.value(both), "500 500");

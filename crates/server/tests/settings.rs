@@ -2,36 +2,13 @@
 
 mod client;
 
-use client::{Answer, CAPABILITIES, Client, TestServer};
-
-fn ok(client: &mut Client, statements: &[&str]) {
-    for statement in statements {
-        let answer = client.query(statement);
-        assert!(matches!(answer, Answer::Ok(_)), "{statement}: {answer:?}");
-    }
-}
-
-/// The number and the text of the error that a statement answers.
-fn fails(client: &mut Client, statement: &str) -> (u16, String) {
-    match client.query(statement) {
-        Answer::Error(number, text) => (number, text),
-        other => panic!("{statement}: {other:?}"),
-    }
-}
-
-/// A connection of an account without a password.
-fn connect_as(server: &TestServer, user: &str) -> Client {
-    let mut client = server.connect_raw();
-    let answer = client.login(user, b"", CAPABILITIES);
-    assert!(answer[0] == 0, "{}", answer.escape_ascii());
-    client
-}
+use client::{Answer, CAPABILITIES, Client, TestServer, connect_as, fails, run};
 
 #[test]
 fn some_session_variables_need_a_privilege() {
     let server = TestServer::start(&[]);
     let mut root = server.connect();
-    ok(&mut root, &["CREATE USER u", "CREATE USER s", "GRANT SESSION_VARIABLES_ADMIN ON *.* TO s"]);
+    run(&mut root, &["CREATE USER u", "CREATE USER s", "GRANT SESSION_VARIABLES_ADMIN ON *.* TO s"]);
     let mut user = connect_as(&server, "u");
     for (name, value, named) in [
         ("sql_log_bin", "0", "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN"),
@@ -49,9 +26,9 @@ fn some_session_variables_need_a_privilege() {
         let text =
             format!("Access denied; you need (at least one of) the {named} privilege(s) for this operation");
         assert_eq!(fails(&mut user, &format!("SET SESSION {name} = {value}")), (1227, text));
-        ok(&mut connect_as(&server, "s"), &[&format!("SET SESSION {name} = {value}")]);
+        run(&mut connect_as(&server, "s"), &[&format!("SET SESSION {name} = {value}")]);
     }
-    ok(&mut user, &["SET SESSION sql_mode = ''", "SET autocommit = 0"]);
+    run(&mut user, &["SET SESSION sql_mode = ''", "SET autocommit = 0"]);
 }
 
 #[test]
@@ -69,10 +46,10 @@ fn what_is_not_done_is_refused_with_its_name() {
         let (name, value) = setting.split_once('=').unwrap();
         let (number, text) = fails(&mut root, &format!("SET GLOBAL {name} = '{value}'"));
         assert_eq!((number, text.contains(setting)), (1235, true), "{text}");
-        ok(&mut root, &[&format!("SET GLOBAL {name} = @@GLOBAL.{name}")]);
+        run(&mut root, &[&format!("SET GLOBAL {name} = @@GLOBAL.{name}")]);
     }
     assert_eq!(fails(&mut root, "SET GLOBAL gtid_mode = ON").0, 1788);
-    ok(&mut root, &["SET GLOBAL event_scheduler = DISABLED", "SET GLOBAL partial_revokes = DEFAULT"]);
+    run(&mut root, &["SET GLOBAL event_scheduler = DISABLED", "SET GLOBAL partial_revokes = DEFAULT"]);
 }
 
 /// The error with which a login is refused.
@@ -94,7 +71,7 @@ fn prevented_by(option: &str) -> (u16, String) {
 fn a_server_that_is_read_only_changes_nothing() {
     let server = TestServer::start(&[]);
     let mut root = server.connect();
-    ok(
+    run(
         &mut root,
         &[
             "CREATE DATABASE d",
@@ -105,8 +82,8 @@ fn a_server_that_is_read_only_changes_nothing() {
         ],
     );
     let mut user = connect_as(&server, "u");
-    ok(&mut user, &["BEGIN", "INSERT INTO d.t VALUES (1)"]);
-    ok(&mut root, &["SET GLOBAL read_only = ON"]);
+    run(&mut user, &["BEGIN", "INSERT INTO d.t VALUES (1)"]);
+    run(&mut root, &["SET GLOBAL read_only = ON"]);
     assert_eq!(fails(&mut user, "COMMIT"), prevented_by("--read-only"));
     for statement in [
         "INSERT INTO d.t VALUES (2)",
@@ -121,50 +98,50 @@ fn a_server_that_is_read_only_changes_nothing() {
         assert_eq!(fails(&mut user, statement), prevented_by("--read-only"), "{statement}");
     }
     // what was not committed is not there; administrators may write
-    ok(&mut root, &["INSERT INTO d.t VALUES (1)", "SET GLOBAL super_read_only = ON"]);
+    run(&mut root, &["INSERT INTO d.t VALUES (1)", "SET GLOBAL super_read_only = ON"]);
     for statement in
         ["INSERT INTO d.t VALUES (2)", "CREATE USER v", "GRANT SELECT ON d.* TO u", "DROP DATABASE d"]
     {
         assert_eq!(fails(&mut root, statement), prevented_by("--super-read-only"), "{statement}");
     }
-    ok(
+    run(
         &mut root,
         &["SET GLOBAL read_only = OFF", "INSERT INTO d.t VALUES (2)", "SET GLOBAL super_read_only = ON"],
     );
     assert_eq!(fails(&mut user, "INSERT INTO d.t VALUES (3)"), prevented_by("--super-read-only"));
-    ok(&mut root, &["SET GLOBAL super_read_only = OFF"]);
+    run(&mut root, &["SET GLOBAL super_read_only = OFF"]);
     assert_eq!(fails(&mut user, "INSERT INTO d.t VALUES (3)"), prevented_by("--read-only"));
-    ok(&mut root, &["SET GLOBAL read_only = OFF", "BEGIN"]);
+    run(&mut root, &["SET GLOBAL read_only = OFF", "BEGIN"]);
     assert_eq!(fails(&mut root, "SET GLOBAL read_only = ON").0, 1192);
-    ok(&mut root, &["COMMIT"]);
-    ok(&mut user, &["INSERT INTO d.t VALUES (3)"]);
+    run(&mut root, &["COMMIT"]);
+    run(&mut user, &["INSERT INTO d.t VALUES (3)"]);
 }
 
 #[test]
 fn an_offline_server_lets_only_administrators_in() {
     let server = TestServer::start(&[]);
     let mut root = server.connect();
-    ok(&mut root, &["CREATE USER u"]);
+    run(&mut root, &["CREATE USER u"]);
     let mut user = connect_as(&server, "u");
-    ok(&mut root, &["SET GLOBAL offline_mode = ON"]);
+    run(&mut root, &["SET GLOBAL offline_mode = ON"]);
     let text = "The server is currently in offline mode".to_owned();
     assert_eq!(refused(&server, "u"), (3032, text));
     assert!(user.read().is_none_or(|packet| packet.first() == Some(&0xff)), "the session has ended");
-    ok(&mut server.connect(), &["SET GLOBAL offline_mode = OFF"]);
-    ok(&mut root, &["DO 1"]);
-    ok(&mut connect_as(&server, "u"), &["DO 1"]);
+    run(&mut server.connect(), &["SET GLOBAL offline_mode = OFF"]);
+    run(&mut root, &["DO 1"]);
+    run(&mut connect_as(&server, "u"), &["DO 1"]);
 }
 
 #[test]
 fn an_account_has_so_many_connections() {
     let server = TestServer::start(&[]);
     let mut root = server.connect();
-    ok(&mut root, &["CREATE USER u", "SET GLOBAL max_user_connections = 1"]);
+    run(&mut root, &["CREATE USER u", "SET GLOBAL max_user_connections = 1"]);
     let user = connect_as(&server, "u");
     let text = "User u already has more than 'max_user_connections' active connections".to_owned();
     assert_eq!(refused(&server, "u"), (1203, text));
-    ok(&mut root, &["SET GLOBAL max_user_connections = 2"]);
-    ok(&mut connect_as(&server, "u"), &["DO 1"]);
+    run(&mut root, &["SET GLOBAL max_user_connections = 2"]);
+    run(&mut connect_as(&server, "u"), &["DO 1"]);
     drop(user);
 }
 
@@ -174,7 +151,7 @@ fn persisted_values_outlive_the_server() {
     let datadir = dir.path().to_str().unwrap();
     let server = TestServer::start(&[("datadir", datadir)]);
     let mut root = server.connect();
-    ok(
+    run(
         &mut root,
         &[
             "CREATE USER u",
@@ -189,7 +166,7 @@ fn persisted_values_outlive_the_server() {
                 operation";
     let mut some = connect_as(&server, "v");
     assert_eq!(fails(&mut some, "SET PERSIST_ONLY back_log = 99"), (3630, text.to_owned()));
-    ok(&mut some, &["RESET PERSIST transaction_isolation"]);
+    run(&mut some, &["RESET PERSIST transaction_isolation"]);
     assert_eq!(fails(&mut some, "RESET PERSIST back_log").0, 1227);
     let mut none = connect_as(&server, "u");
     assert_eq!(fails(&mut none, "SET PERSIST max_connections = 99").0, 1227);
@@ -203,7 +180,7 @@ fn persisted_values_outlive_the_server() {
     let source = "SELECT GROUP_CONCAT(VARIABLE_SOURCE, SET_USER) FROM performance_schema.variables_info \
                   WHERE VARIABLE_NAME IN ('max_connections', 'back_log')";
     assert_eq!(root.value(source), "PERSISTEDroot,PERSISTEDroot");
-    ok(&mut root, &["RESET PERSIST back_log"]);
+    run(&mut root, &["RESET PERSIST back_log"]);
     server.stop().unwrap();
 
     let server = TestServer::start(&[("datadir", datadir), ("persisted_globals_load", "OFF")]);
@@ -217,11 +194,11 @@ fn persisted_values_outlive_the_server() {
 fn init_connect_is_executed_for_all_but_administrators() {
     let server = TestServer::start(&[("init_connect", "SET @a = 1; SET SESSION sql_mode = '';")]);
     let mut root = server.connect();
-    ok(&mut root, &["CREATE USER u"]);
+    run(&mut root, &["CREATE USER u"]);
     assert_eq!(root.value("SELECT CONCAT(COALESCE(@a, 0), @@sql_mode <> '')"), "01");
     let mut user = connect_as(&server, "u");
     assert_eq!(user.value("SELECT CONCAT(@a, @@sql_mode <> '')"), "10");
-    ok(&mut root, &["SET GLOBAL init_connect = 'SET @a = 1; SELECT * FROM no.where'"]);
+    run(&mut root, &["SET GLOBAL init_connect = 'SET @a = 1; SELECT * FROM no.where'"]);
     let mut user = connect_as(&server, "u");
     let (number, text) = fails(&mut user, "SELECT 1");
     assert_eq!(number, 1184);
@@ -235,7 +212,7 @@ fn init_connect_is_executed_for_all_but_administrators() {
 
 /// What a user gets once `init_connect` is empty again.
 fn user_after(server: &TestServer, root: &mut Client) -> String {
-    ok(root, &["SET GLOBAL init_connect = ''"]);
+    run(root, &["SET GLOBAL init_connect = ''"]);
     connect_as(server, "u").value("SELECT COALESCE(@a, 1)")
 }
 
@@ -243,11 +220,11 @@ fn user_after(server: &TestServer, root: &mut Client) -> String {
 fn tables_of_disabled_engines_are_not_made() {
     let server = TestServer::start(&[("disabled_storage_engines", "MyISAM, CSV")]);
     let mut root = server.connect();
-    ok(&mut root, &["CREATE DATABASE test"]);
+    run(&mut root, &["CREATE DATABASE test"]);
     let text = "Storage engine myisam is disabled (Table creation is disallowed).";
     assert_eq!(fails(&mut root, "CREATE TABLE test.t (a INT) ENGINE=myisam"), (3161, text.to_owned()));
-    ok(&mut root, &["CREATE TABLE test.t (a INT) ENGINE=MEMORY", "SET sql_mode = ''"]);
-    ok(&mut root, &["CREATE TABLE test.u (a INT) ENGINE=CSV"]);
+    run(&mut root, &["CREATE TABLE test.t (a INT) ENGINE=MEMORY", "SET sql_mode = ''"]);
+    run(&mut root, &["CREATE TABLE test.u (a INT) ENGINE=CSV"]);
     assert_eq!(root.value("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_NAME = 'u'"), "InnoDB");
 }
 
@@ -255,7 +232,7 @@ fn tables_of_disabled_engines_are_not_made() {
 fn what_writes_or_logs_in_by_another_way_is_bound_as_well() {
     let server = TestServer::start(&[]);
     let mut root = server.connect();
-    ok(
+    run(
         &mut root,
         &[
             "CREATE DATABASE test",
@@ -268,7 +245,7 @@ fn what_writes_or_logs_in_by_another_way_is_bound_as_well() {
     let mut user = connect_as(&server, "u");
     assert_eq!(fails(&mut user, "OPTIMIZE TABLE test.t").0, 1290);
     assert_eq!(fails(&mut user, "ANALYZE TABLE test.t").0, 1290);
-    ok(&mut root, &["SET GLOBAL read_only = OFF", "SET GLOBAL offline_mode = ON"]);
+    run(&mut root, &["SET GLOBAL read_only = OFF", "SET GLOBAL offline_mode = ON"]);
     let mut changing = server.connect();
     let answer = changing.command(b"\x11u\0\0\0\xff\0mysql_native_password\0").unwrap();
     assert_eq!(answer[0], 0xff, "{}", answer.escape_ascii());

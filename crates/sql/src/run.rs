@@ -226,7 +226,7 @@ impl Sql {
     }
 
     /// Undoes what the open transaction has done since `savepoint`; all of it, if that fails: because the
-    /// locks that this leaves are too many, or half way, where nobody may go on from.
+    /// locks that this leaves are too many, or half way, where no session may go on from.
     pub(crate) async fn roll_back_to(&self, session: &mut Session, savepoint: Savepoint) -> SqlResult<()> {
         let Some(transaction) = &mut session.transaction else { return Ok(()) };
         let undone = palisade_base::event::retry(|| transaction.rollback_to(savepoint)).await;

@@ -10,7 +10,7 @@
 //! | `hot-rows` | `hot_rows.lua` | clients |
 //! | `queue` | `queue.lua` | clients, isolation level |
 //! | `checkpoint` | sysbench oltp_update_index, small redo log | time |
-//! | `doublewrite` | mysqlslap mixed and write, sysbench oltp_update_non_index larger than the pool | load, clients |
+//! | `doublewrite` | mysqlslap mixed and write, sysbench oltp_update_non_index | load, clients |
 //! | `page-compression` | LinkBench's | codec, clients |
 //!
 //! A new one implements [`Experiment`], stands in [`ALL`] and has its lines in docs/lab.md.

@@ -6,7 +6,7 @@
 //! ```text
 //!   graph: who has how many links, who is asked for, payloads
 //!     |                                   |
-//!   load: threads, ids in chunks ---> tables <--- requests: threads, each with a connection, as fast as answers come
+//!   load: threads, ids in chunks ---> tables <--- requests: threads, as fast as answers come
 //!                                     (schema)        run: starts and ends them, counts
 //! ```
 //!

@@ -410,3 +410,21 @@ pub fn run(client: &mut Client, statements: &[&str]) {
         assert!(!matches!(answer, Answer::Error(..)), "{statement}: {answer:?}");
     }
 }
+
+/// The number and the text of the error that a statement answers.
+#[track_caller]
+pub fn fails(client: &mut Client, statement: &str) -> (u16, String) {
+    match client.query(statement) {
+        Answer::Error(number, text) => (number, text),
+        other => panic!("{statement}: {other:?}"),
+    }
+}
+
+/// A connection of an account without a password.
+#[track_caller]
+pub fn connect_as(server: &TestServer, user: &str) -> Client {
+    let mut client = server.connect_raw();
+    let answer = client.login(user, b"", CAPABILITIES);
+    assert!(answer[0] == 0, "{}", answer.escape_ascii());
+    client
+}
