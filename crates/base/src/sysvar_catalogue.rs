@@ -281,7 +281,7 @@ system_variables! {
     INNODB_API_TRX_LEVEL = "innodb_api_trx_level", Global, dynamic, uint(0, 0, 3, Plain), COMPATIBLE;
     INNODB_AUTOEXTEND_INCREMENT = "innodb_autoextend_increment", Global, dynamic, uint(64, 1, 1000, Plain), COMPATIBLE;
     INNODB_AUTOINC_LOCK_MODE = "innodb_autoinc_lock_mode", Global, fixed, uint(2, 0, 2, Plain), "Which statements keep a table's AUTO_INCREMENT values to themselves until they have ended: 0 all that insert rows, 1 those that insert what a query or a file gives, 2 none.";
-    INNODB_BUFFER_POOL_CHUNK_SIZE = "innodb_buffer_pool_chunk_size", Global, fixed, uint(67108864, 1048576, 144115188075855871, Bytes), COMPATIBLE;
+    INNODB_BUFFER_POOL_CHUNK_SIZE = "innodb_buffer_pool_chunk_size", Global, fixed, uint(128 << 20, 1 << 20, 144115188075855871, Bytes, 1 << 20), "What innodb_buffer_pool_size is rounded up to multiples of when SET changes it; never more than the size at the start.";
     INNODB_BUFFER_POOL_DUMP_AT_SHUTDOWN = "innodb_buffer_pool_dump_at_shutdown", Global, dynamic, bool(true), "Whether a shutdown writes which pages are in memory to innodb_buffer_pool_filename.";
     INNODB_BUFFER_POOL_DUMP_NOW = "innodb_buffer_pool_dump_now", Global, dynamic, bool(false), "Set to ON, an order: which pages are in memory is written to innodb_buffer_pool_filename.";
     INNODB_BUFFER_POOL_DUMP_PCT = "innodb_buffer_pool_dump_pct", Global, dynamic, uint(25, 1, 100, Plain), "Pages that a dump names at most, in percent of the buffer pool: those that were accessed again lately before the others.";
@@ -291,7 +291,7 @@ system_variables! {
     INNODB_BUFFER_POOL_LOAD_ABORT = "innodb_buffer_pool_load_abort", Global, dynamic, bool(false), "Set to ON, an order: a load that is under way ends.";
     INNODB_BUFFER_POOL_LOAD_AT_STARTUP = "innodb_buffer_pool_load_at_startup", Global, fixed, bool(true), "Whether a start reads the pages that innodb_buffer_pool_filename names, in the background and as long as frames are free.";
     INNODB_BUFFER_POOL_LOAD_NOW = "innodb_buffer_pool_load_now", Global, dynamic, bool(false), "Set to ON, an order: the pages that innodb_buffer_pool_filename names are read, in the background.";
-    INNODB_BUFFER_POOL_SIZE = "innodb_buffer_pool_size", Global, at_start, uint(128 << 20, 5 << 20, i64::MAX as u64, Bytes), "Memory for pages. Row and range locks take up to half as much besides; a statement that needs more fails with error 1206, and its transaction is rolled back.";
+    INNODB_BUFFER_POOL_SIZE = "innodb_buffer_pool_size", Global, dynamic, uint(128 << 20, 5 << 20, i64::MAX as u64, Bytes, 1 << 20), "Memory for pages. SET has the pool grow or shrink in the background, up to the machine's memory; the Innodb_buffer_pool_resize_status variables tell how far it is. Row and range locks take up to half as much besides; a statement that needs more fails with error 1206, and its transaction is rolled back.";
     INNODB_CHANGE_BUFFER_MAX_SIZE = "innodb_change_buffer_max_size", Global, dynamic, uint(5, 0, 50, Plain), COMPATIBLE;
     INNODB_CHANGE_BUFFERING = "innodb_change_buffering", Global, dynamic, text("all"), COMPATIBLE;
     INNODB_CHECKSUM_ALGORITHM = "innodb_checksum_algorithm", Global, default_only, text("crc32"), "Only the default is taken: pages always have CRC-32C checksums.";

@@ -58,6 +58,8 @@ use crate::table::COLD;
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
 /// Between two steps otherwise.
 const QUIET_PAUSE: Duration = Duration::from_millis(500);
+/// Between two steps while the pool is being resized: time for the other cleaners to free frames.
+const RESIZE_PAUSE: Duration = Duration::from_millis(1);
 /// Between two checkpoints, unless the log runs full.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -497,6 +499,7 @@ impl BufferPool {
         let evicted = unless_stopped(coordinator.cleaner.evict(self))?;
         let flushed = unless_stopped(coordinator.flush(self))?;
         coordinator.checkpoint(self.core())?;
+        self.step_resize();
         let mut report = evicted?;
         report.written += flushed?;
         Ok(report)
@@ -511,11 +514,13 @@ impl BufferPool {
         };
         let flushed = unless_stopped(coordinator.flush(self))?;
         coordinator.checkpoint(self.core())?;
+        let resizes = self.step_resize();
         self.publish_metrics();
         evicted?;
         flushed?;
         Ok(match coordinator.is_cut_short {
             true => Duration::ZERO,
+            false if resizes => RESIZE_PAUSE,
             false if self.dirty_pages() > 0 => BUSY_PAUSE,
             false => QUIET_PAUSE,
         })

@@ -1,6 +1,7 @@
 //! The frames: memory for pages, and what is known of each frame.
 //!
-//! Of every frame three things are kept, each in its own array so that sweeps over one of them are sequential:
+//! Of every frame three things are kept, each in its own array so that sweeps over one of them are
+//! sequential:
 //!
 //! | array | meaning | who changes it |
 //! |---|---|---|
@@ -8,27 +9,38 @@
 //! | `oldest` | start of the first change not yet on its way to disk, or [`CLEAN`] | made dirty under the exclusive latch; taken by a cleaner under the shared latch |
 //! | `io` | [`WRITING`]: a cleaner has a copy on its way; [`DISCARDED`]: its space is gone, free the frame after the write | the cleaner; detaching a space |
 //!
-//! A frame is *free* (in the free list, no owner), *reserved* (taken from it, a read under way), or *resident*.
+//! A frame is *free* (in the free list, no owner), *reserved* (taken from it, a read under way), *resident*,
+//! or, while the pool becomes smaller, *withdrawn* (no owner, and not to be used again).
+//!
+//! # Growing and shrinking
+//!
+//! The arrays and the address space are made once, for as many frames as there may ever be; the kernel gives
+//! memory to what is touched. A pool that grows makes more of them known. One that shrinks first sets the
+//! *size* that it is to have: a frame beyond it that is free, or given back from then on, is withdrawn. When
+//! all are, the *count* becomes the size, and the kernel gets the memory back. Until then sweeps go over all
+//! of the count. See [`resize`](crate::resize).
 //!
 //! # Waiting for frames
 //!
-//! An operation that needs several frames and gets only some gives them back before it waits. They are no reason for it to try
-//! again: so it waits for as many as it had and one more, and who needs fewer waits for fewer.
+//! An operation that needs several frames and gets only some gives them back before it waits. They are no
+//! reason for it to try again: so it waits for as many as it had and one more, and who needs fewer waits for
+//! fewer.
 //!
 //! # Dirty pages and the checkpoint
 //!
-//! The first change of a clean page registers the change's start in the log's LSN buckets, before the log's tail can
-//! pass it; a cleaner takes the mark (`oldest` becomes CLEAN) together with the copy it will write, under the shared
-//! latch, and unregisters it once the copy is durable. A change after that moment finds CLEAN and registers anew: so at
-//! every moment each change that is not durable in its page lies at or after a registered LSN, and the checkpoint, which
-//! is below all registered ones, never passes a change that is not on disk.
+//! The first change of a clean page registers the change's start in the log's LSN buckets, before the log's
+//! tail can pass it; a cleaner takes the mark (`oldest` becomes CLEAN) together with the copy it will write,
+//! under the shared latch, and unregisters it once the copy is durable. A change after that moment finds
+//! CLEAN and registers anew: so at every moment each change that is not durable in its page lies at or after
+//! a registered LSN, and the checkpoint, which is below all registered ones, never passes a change that is
+//! not on disk.
 
 use std::sync::atomic::{
     AtomicU8, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
 };
 
 use palisade_base::{Event, Lsn, PageId, PageNo, SpaceId};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::memory::FrameMemory;
 
@@ -43,6 +55,8 @@ pub(crate) const DISCARDED: u8 = 2;
 
 struct FreeList {
     frames: Vec<u32>,
+    /// Frames from the size on that hold nothing and are not in the list.
+    withdrawn: usize,
     /// Completed when so many frames are free.
     waiting: Vec<(usize, Event)>,
 }
@@ -55,29 +69,104 @@ pub(crate) struct Frames {
     io: Box<[AtomicU8]>,
     free: Mutex<FreeList>,
     free_count: AtomicUsize,
+    /// Frames that may hold pages.
+    count: AtomicUsize,
+    /// Frames that the pool is to have: fewer than the count while it shrinks. Changed under the free list's
+    /// mutex.
+    size: AtomicUsize,
     /// The most frames that anybody waits for.
     awaited: AtomicUsize,
     dirty_count: AtomicUsize,
 }
 
 impl Frames {
-    pub(crate) fn new(count: usize) -> std::io::Result<Self> {
-        let memory = FrameMemory::map(count)?;
-        Ok(Frames {
+    /// `count` frames, of which there may be up to `most` one day.
+    pub(crate) fn new(count: usize, most: usize) -> std::io::Result<Self> {
+        let most = most.max(count);
+        let memory = FrameMemory::reserve(most)?;
+        memory.supply(count)?;
+        // SAFETY: zeros are valid atomic integers.
+        let (owner, oldest, io) = unsafe {
+            (
+                Box::<[AtomicU64]>::new_zeroed_slice(most).assume_init(),
+                Box::<[AtomicU64]>::new_zeroed_slice(most).assume_init(),
+                Box::<[AtomicU8]>::new_zeroed_slice(most).assume_init(),
+            )
+        };
+        let frames = Frames {
             memory,
-            owner: (0..count).map(|_| AtomicU64::new(NO_OWNER)).collect(),
-            oldest: (0..count).map(|_| AtomicU64::new(CLEAN)).collect(),
-            io: (0..count).map(|_| AtomicU8::new(0)).collect(),
-            // Low frames are used first.
-            free: Mutex::new(FreeList { frames: (0..count as u32).rev().collect(), waiting: Vec::new() }),
+            owner,
+            oldest,
+            io,
+            free: Mutex::new(FreeList { frames: Vec::new(), withdrawn: 0, waiting: Vec::new() }),
             awaited: AtomicUsize::new(0),
-            free_count: AtomicUsize::new(count),
+            free_count: AtomicUsize::new(0),
+            count: AtomicUsize::new(0),
+            size: AtomicUsize::new(0),
             dirty_count: AtomicUsize::new(0),
-        })
+        };
+        frames.make_known(count);
+        Ok(frames)
     }
 
+    /// Frames that may hold pages.
     pub(crate) fn count(&self) -> usize {
-        self.owner.len()
+        self.count.load(Relaxed)
+    }
+
+    /// Frames that the pool is to have: fewer than there are while it shrinks.
+    pub(crate) fn size(&self) -> usize {
+        self.size.load(Relaxed)
+    }
+
+    /// Adds frames up to `count`, for which there is memory. Not while the pool shrinks.
+    pub(crate) fn make_known(&self, count: usize) {
+        let before = self.count();
+        debug_assert!(before <= count && before == self.size());
+        for frame in before..count {
+            self.owner[frame].store(NO_OWNER, Relaxed);
+            self.oldest[frame].store(CLEAN, Relaxed);
+        }
+        let mut free = self.free.lock();
+        self.count.store(count, Release);
+        self.size.store(count, Relaxed);
+        // Low frames are used first.
+        free.frames.splice(0..0, (before as u32..count as u32).rev());
+        self.changed(free);
+    }
+
+    /// Withdraws the frames from `size` on: those that are free at once, the others when they are given back.
+    pub(crate) fn withdraw(&self, size: usize) {
+        let mut free = self.free.lock();
+        self.size.store(size, Relaxed);
+        let before = free.frames.len();
+        free.frames.retain(|&frame| (frame as usize) < size);
+        free.withdrawn = before - free.frames.len();
+        self.free_count.store(free.frames.len(), Relaxed);
+    }
+
+    /// Frames that are withdrawn.
+    pub(crate) fn withdrawn(&self) -> usize {
+        self.free.lock().withdrawn
+    }
+
+    /// All frames from the size on are withdrawn: they are no longer known, and their memory is given back.
+    pub(crate) fn forget_withdrawn(&self) {
+        let mut free = self.free.lock();
+        let (before, size) = (self.count(), self.size());
+        assert_eq!(free.withdrawn, before - size, "a frame that is forgotten holds nothing");
+        free.withdrawn = 0;
+        self.count.store(size, Relaxed);
+        drop(free);
+        self.memory.give_back(size, before);
+    }
+
+    /// A free frame for a page that moves, unless so few are free that others need them.
+    pub(crate) fn take_spare(&self, kept: usize) -> Option<u32> {
+        let mut free = self.free.lock();
+        let frame = if free.frames.len() > kept { free.frames.pop() } else { None };
+        self.free_count.store(free.frames.len(), Relaxed);
+        frame
     }
 
     pub(crate) fn free_count(&self) -> usize {
@@ -113,19 +202,27 @@ impl Frames {
     /// Gives a frame without owner back.
     pub(crate) fn give_free(&self, frame: u32) {
         debug_assert!(self.owner(frame).is_none() && self.oldest(frame) == CLEAN);
-        let enough: Vec<(usize, Event)> = {
-            let mut free = self.free.lock();
-            free.frames.push(frame);
-            let count = free.frames.len();
-            self.free_count.store(count, Relaxed);
-            if free.waiting.is_empty() {
-                return;
-            }
-            let enough = free.waiting.extract_if(.., |(needed, _)| *needed <= count).collect();
-            let awaited = free.waiting.iter().map(|(needed, _)| *needed).max();
-            self.awaited.store(awaited.unwrap_or(0), Relaxed);
-            enough
-        };
+        let mut free = self.free.lock();
+        if frame as usize >= self.size() {
+            free.withdrawn += 1;
+            return;
+        }
+        free.frames.push(frame);
+        self.changed(free);
+    }
+
+    /// There are more free frames: tells those who have waited for so many.
+    fn changed(&self, mut free: MutexGuard<'_, FreeList>) {
+        let count = free.frames.len();
+        self.free_count.store(count, Relaxed);
+        if free.waiting.is_empty() {
+            return;
+        }
+        let enough: Vec<(usize, Event)> =
+            free.waiting.extract_if(.., |(needed, _)| *needed <= count).collect();
+        let awaited = free.waiting.iter().map(|(needed, _)| *needed).max();
+        self.awaited.store(awaited.unwrap_or(0), Relaxed);
+        drop(free);
         enough.iter().for_each(|(_, event)| event.complete());
     }
 
@@ -146,8 +243,8 @@ impl Frames {
         self.oldest[frame as usize].load(Relaxed)
     }
 
-    /// A change that starts at `start` was made, under the exclusive latch. Whether the page was clean: then the
-    /// caller registers `start` in the log.
+    /// A change that starts at `start` was made, under the exclusive latch. Whether the page was clean: then
+    /// the caller registers `start` in the log.
     pub(crate) fn make_dirty(&self, frame: u32, start: Lsn) -> bool {
         let oldest = &self.oldest[frame as usize];
         debug_assert!(start.0 != CLEAN);
@@ -169,6 +266,13 @@ impl Frames {
         Some(Lsn(oldest))
     }
 
+    /// The page in frame `from` moves to `to`, and its dirty mark with it. The caller holds its exclusive
+    /// latch.
+    pub(crate) fn move_mark(&self, from: u32, to: u32) {
+        let oldest = self.oldest[from as usize].swap(CLEAN, Relaxed);
+        self.oldest[to as usize].store(oldest, Relaxed);
+    }
+
     /// Whether a cleaner has a copy on its way to disk.
     pub(crate) fn is_writing(&self, frame: u32) -> bool {
         self.io[frame as usize].load(Acquire) != 0
@@ -185,7 +289,8 @@ impl Frames {
         self.io[frame as usize].swap(0, Release) & DISCARDED != 0
     }
 
-    /// The frame lost its page with its space. Whether a write is under way, so that its cleaner frees the frame.
+    /// The frame lost its page with its space. Whether a write is under way, so that its cleaner frees the
+    /// frame.
     #[must_use]
     pub(crate) fn discard(&self, frame: u32) -> bool {
         self.io[frame as usize].compare_exchange(WRITING, WRITING | DISCARDED, Acquire, Acquire).is_ok()
@@ -198,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_last_frame_taken_makes_the_next_caller_wait_until_one_is_given_back() {
-        let frames = Frames::new(2).unwrap();
+        let frames = Frames::new(2, 2).unwrap();
         let first = frames.take_free(0).unwrap();
         let second = frames.take_free(0).unwrap();
         assert_ne!(first, second);
@@ -212,7 +317,7 @@ mod tests {
 
     #[test]
     fn who_needs_two_frames_waits_for_two_and_who_needs_one_for_one() {
-        let frames = Frames::new(3).unwrap();
+        let frames = Frames::new(3, 3).unwrap();
         let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
         let two = frames.take_free(1).unwrap_err();
         assert_eq!(frames.awaited(), 2);
@@ -227,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_page_changed_again_while_it_is_written_is_dirty_again() {
-        let frames = Frames::new(1).unwrap();
+        let frames = Frames::new(1, 1).unwrap();
         assert!(frames.make_dirty(0, Lsn(100)));
         assert!(!frames.make_dirty(0, Lsn(200)));
         assert!(frames.begin_write(0));
@@ -240,11 +345,48 @@ mod tests {
 
     #[test]
     fn a_frame_discarded_while_it_is_written_is_freed_by_the_writer() {
-        let frames = Frames::new(1).unwrap();
+        let frames = Frames::new(1, 1).unwrap();
         assert!(!frames.discard(0));
         assert!(frames.begin_write(0));
         assert!(frames.discard(0));
         assert!(frames.end_write(0));
         assert!(!frames.is_writing(0));
+    }
+
+    #[test]
+    fn a_pool_that_grows_has_more_frames_and_those_who_waited_get_them() {
+        let frames = Frames::new(1, 3).unwrap();
+        let first = frames.take_free(0).unwrap();
+        let two = frames.take_free(1).unwrap_err();
+        frames.memory.supply(3).unwrap();
+        frames.make_known(3);
+        assert!(two.is_complete());
+        assert_eq!((frames.count(), frames.size(), frames.free_count()), (3, 3, 2));
+        frames.give_free(first);
+        let mut taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, [0, 1, 2]);
+        assert!(taken.iter().all(|&frame| frames.owner(frame).is_none() && frames.oldest(frame) == CLEAN));
+    }
+
+    #[test]
+    fn a_pool_that_shrinks_withdraws_frames_as_they_become_free() {
+        let frames = Frames::new(4, 4).unwrap();
+        let taken: Vec<u32> = (0..3).map(|_| frames.take_free(0).unwrap()).collect();
+        assert_eq!(taken, [0, 1, 2]);
+        frames.withdraw(2);
+        assert_eq!((frames.count(), frames.size(), frames.withdrawn(), frames.free_count()), (4, 2, 1, 0));
+        let one = frames.take_free(0).unwrap_err();
+        frames.give_free(2);
+        assert!(!one.is_complete(), "it is withdrawn");
+        assert_eq!(frames.withdrawn(), 2);
+        frames.forget_withdrawn();
+        assert_eq!((frames.count(), frames.size(), frames.withdrawn()), (2, 2, 0));
+        frames.give_free(1);
+        assert!(one.is_complete());
+        assert_eq!((frames.take_spare(1), frames.take_spare(0)), (None, Some(1)));
+        frames.memory.supply(4).unwrap();
+        frames.make_known(4);
+        assert_eq!(frames.free_count(), 2);
     }
 }

@@ -11,6 +11,7 @@
 //! | `frames`, `memory` | the memory and what is known of each piece of it |
 //! | [`cleaner`], `flush_list`, `pacing` | eviction, writing back, checkpoints, and how fast |
 //! | [`sink`], [`doublewrite`], `atomic` | how pages reach disk and survive torn writes |
+//! | `resize` | more or fewer frames while the pool is in use |
 //! | `warm` | which pages are in memory, for a later start to load |
 //! | [`pool`] | all of it together |
 //!
@@ -38,6 +39,7 @@ pub mod pool;
 mod pool_tests;
 mod racy;
 mod requests;
+mod resize;
 pub mod sink;
 pub mod space;
 pub mod stored;
@@ -54,6 +56,7 @@ pub use pacing::IoCapacity;
 pub use packing::Packing;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};
+pub use resize::{ResizeError, Resizing};
 pub use sink::{Off, PageSink};
 pub use space::Space;
 pub use stored::Codec;

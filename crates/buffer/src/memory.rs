@@ -1,11 +1,12 @@
-//! The memory of the frames: one mapping, huge pages where the kernel has them.
+//! The memory of the frames: one range of addresses for all that there may be, memory for those that there
+//! are, in huge pages where the kernel has them.
 
 use std::io;
 use std::ptr::NonNull;
 
 use crate::page::PAGE_SIZE;
 
-/// Room for a number of pages, zeroed, aligned to a page and never moved.
+/// Room for a number of pages, aligned to a page and never moved.
 pub(crate) struct FrameMemory {
     base: NonNull<u8>,
     frames: usize,
@@ -17,8 +18,8 @@ unsafe impl Send for FrameMemory {}
 unsafe impl Sync for FrameMemory {}
 
 impl FrameMemory {
-    /// Room for `frames` pages. The kernel supplies the memory when it is first touched.
-    pub(crate) fn map(frames: usize) -> io::Result<Self> {
+    /// Addresses for `frames` pages, which may not be touched before memory is [supplied](Self::supply).
+    pub(crate) fn reserve(frames: usize) -> io::Result<Self> {
         let bytes =
             frames.checked_mul(PAGE_SIZE).filter(|&bytes| bytes > 0).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(FrameMemory { base: Self::map_bytes(bytes)?, frames })
@@ -32,7 +33,7 @@ impl FrameMemory {
             mmap_anonymous(
                 std::ptr::null_mut(),
                 bytes,
-                ProtFlags::READ | ProtFlags::WRITE,
+                ProtFlags::empty(),
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
         }?;
@@ -42,6 +43,48 @@ impl FrameMemory {
         // SAFETY: as above. Page frames in a core dump would be gigabytes of user data.
         let _ = unsafe { madvise(base, bytes, Advice::LinuxDontDump) };
         NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+    }
+
+    /// Lets the first `frames` pages be touched, zeroed at first. The kernel supplies their memory then; an
+    /// error if it does not promise so much.
+    pub(crate) fn supply(&self, frames: usize) -> io::Result<()> {
+        if frames > self.frames {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        #[cfg(not(miri))]
+        {
+            use rustix::mm::{MprotectFlags, mprotect};
+            // SAFETY: the range begins where the mapping does and is no longer than it; what could be touched
+            // there before can be touched afterwards.
+            unsafe {
+                mprotect(
+                    self.base.as_ptr().cast(),
+                    frames * PAGE_SIZE,
+                    MprotectFlags::READ | MprotectFlags::WRITE,
+                )
+            }?;
+        }
+        Ok(())
+    }
+
+    /// Gives the memory of pages that hold nothing back to the kernel. It may be touched all the same, by an
+    /// optimistic reader of a page that was there: it is zero then.
+    pub(crate) fn give_back(&self, from: usize, to: usize) {
+        assert!(from <= to && to <= self.frames, "there are no such frames");
+        #[cfg(not(miri))]
+        {
+            use rustix::mm::{Advice, madvise};
+            // A refusal leaves the memory where it is, which wastes it and harms nothing. SAFETY: the range
+            // lies within the mapping and no page of it is in use; private anonymous memory is zero
+            // afterwards.
+            let _ = unsafe {
+                madvise(
+                    self.base.add(from * PAGE_SIZE).as_ptr().cast(),
+                    (to - from) * PAGE_SIZE,
+                    Advice::LinuxDontNeed,
+                )
+            };
+        }
     }
 
     #[cfg(miri)]
@@ -70,7 +113,8 @@ impl Drop for FrameMemory {
     fn drop(&mut self) {
         let bytes = self.frames * PAGE_SIZE;
         #[cfg(not(miri))]
-        // SAFETY: the mapping was made by `map` with this length, and guards borrow the pool that owns it.
+        // SAFETY: the mapping was made by `reserve` with this length, and guards borrow the pool that owns
+        // it.
         let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), bytes) };
         #[cfg(miri)]
         // SAFETY: allocated by `map_bytes` with this layout.

@@ -18,7 +18,7 @@
 //!
 //! # Lock order
 //!
-//! the map of spaces, then a space's mutex, then the free list. Page latches: see [`guard`].
+//! the state of a resize, then the map of spaces, then a space's mutex, then the free list. Page latches: see [`guard`].
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -39,6 +39,7 @@ use crate::flush_list::FlushList;
 use crate::frames::Frames;
 use crate::pacing::IoCapacity;
 use crate::page::{PAGE_SIZE, Page};
+use crate::resize::Resize;
 use crate::sink::PageSink;
 use crate::space::Space;
 use crate::{guard, metrics, pacing, requests};
@@ -57,6 +58,8 @@ pub type PageCheck = fn(&Page) -> Result<(), &'static str>;
 pub struct BufferConfig {
     /// Frames: `innodb_buffer_pool_size` divided by the page size.
     pub frames: usize,
+    /// Frames that it can be [resized](BufferPool::resize) to at most: addresses are set aside for so many.
+    pub most_frames: usize,
     /// Frames to keep free (`innodb_lru_scan_depth`); at most a quarter of all.
     pub lru_scan_depth: u32,
     /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep
@@ -81,6 +84,7 @@ impl BufferConfig {
     pub fn new(frames: usize) -> Self {
         BufferConfig {
             frames,
+            most_frames: frames,
             lru_scan_depth: 1024,
             page_cleaners: 4,
             io_capacity: IoCapacity::default(),
@@ -157,7 +161,7 @@ struct Wanted {
     ending: Mutex<bool>,
     /// Frames were called for, or the pool shuts down.
     changed: Condvar,
-    /// The pool shuts down.
+    /// The pool shuts down, or the cleaner that follows the log is to look round.
     ended: Condvar,
 }
 
@@ -182,7 +186,7 @@ impl Core {
     /// Frames that the cleaners keep free.
     pub(crate) fn free_target(&self) -> usize {
         let depth = self.tuning.lru_scan_depth.load(Ordering::Relaxed) as usize;
-        depth.min(self.frames.count() / 4).max(1).max(self.frames.awaited())
+        depth.min(self.frames.size() / 4).max(1).max(self.frames.awaited())
     }
 
     /// A write has failed: nothing is written any more, if the hook lets the process live at all.
@@ -197,7 +201,7 @@ impl Core {
         if self.stopped.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    fn call_cleaners(&self) {
+    pub(crate) fn call_cleaners(&self) {
         if !self.wanted.called.swap(true, Ordering::Relaxed) {
             drop(self.wanted.ending.lock());
             self.wanted.changed.notify_all();
@@ -224,6 +228,13 @@ impl Core {
         !*ending
     }
 
+    /// Wakes all cleaners, the one that follows the log, too.
+    pub(crate) fn wake_cleaners(&self) {
+        self.call_cleaners();
+        drop(self.wanted.ending.lock());
+        self.wanted.ended.notify_all();
+    }
+
     fn end_cleaners(&self) {
         *self.wanted.ending.lock() = true;
         self.wanted.changed.notify_all();
@@ -234,12 +245,13 @@ impl Core {
 /// The buffer pool.
 pub struct BufferPool {
     core: Arc<Core>,
-    spaces: RwLock<HashMap<SpaceId, Arc<Space>>>,
+    pub(crate) spaces: RwLock<HashMap<SpaceId, Arc<Space>>>,
     pub(crate) coordinator: Mutex<Coordinator>,
     /// The cleaners that keep frames free.
     pub(crate) evictors: Vec<Mutex<Cleaner>>,
     /// What the coordinator writes and the others are to help with.
     shared: Mutex<Option<Arc<FlushList>>>,
+    pub(crate) resize: Mutex<Resize>,
     /// Cleaners have been started.
     has_threads: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -250,7 +262,7 @@ impl BufferPool {
     /// A pool without spaces, whose cleaners do not run yet.
     pub fn new(config: BufferConfig, log: Arc<Log>, io: Arc<IoPool>) -> Result<Arc<Self>, Error> {
         assert!(config.frames > 0, "a buffer pool has frames");
-        let frames = Frames::new(config.frames).map_err(|source| Error::Memory {
+        let frames = Frames::new(config.frames, config.most_frames).map_err(|source| Error::Memory {
             bytes: config.frames.saturating_mul(PAGE_SIZE),
             source: Arc::new(source),
         })?;
@@ -277,6 +289,7 @@ impl BufferPool {
             coordinator,
             evictors,
             shared: Mutex::default(),
+            resize: Mutex::default(),
             has_threads: AtomicBool::new(false),
             threads: Mutex::default(),
             batch_pages,

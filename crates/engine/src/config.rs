@@ -194,6 +194,9 @@ pub struct EngineConfig {
     pub datadir: PathBuf,
     /// `innodb_buffer_pool_size`, bytes.
     pub buffer_pool_size: u64,
+    /// What it may be [changed](crate::Engine::resize_buffer_pool) to at most, bytes: addresses are set aside for so
+    /// many. Where this is less than the size, the size.
+    pub buffer_pool_most: u64,
     /// `innodb_redo_log_capacity` to begin with, bytes; see
     /// [`Engine::resize_redo_log`](crate::Engine::resize_redo_log).
     pub redo_log_capacity: u64,
@@ -266,6 +269,7 @@ impl Default for EngineConfig {
         EngineConfig {
             datadir: PathBuf::from("data"),
             buffer_pool_size: 128 << 20,
+            buffer_pool_most: 1 << 30,
             redo_log_capacity: 100 << 20,
             force_recovery: ForceRecovery::Off,
             log_buffer_size: 16 << 20,

@@ -13,7 +13,7 @@ use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{Event, Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
-use palisade_buffer::{BufferPool, IoCapacity, Space};
+use palisade_buffer::{BufferPool, IoCapacity, ResizeError, Resizing, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
@@ -27,7 +27,7 @@ use crate::dictionary::Dictionary;
 use crate::files::Files;
 use crate::info::Counter;
 use crate::metadata::MetadataLocks;
-use crate::open::{OwnLog, wait_or_step};
+use crate::open::{OwnLog, frames_of, lock_memory, wait_or_step};
 use crate::pool_dump::PoolDump;
 use crate::purge_lag::PurgeLag;
 use crate::sinks::{PageSinkStatus, Sinks};
@@ -382,6 +382,19 @@ impl Engine {
     /// Sets `innodb_io_capacity` and `innodb_io_capacity_max`.
     pub fn set_io_capacity(&self, pages_per_second: IoCapacity) {
         self.pool.set_io_capacity(pages_per_second);
+    }
+
+    /// Sets `innodb_buffer_pool_size`. Does not wait: the pool grows or shrinks in the background, and tells [how
+    /// far](Self::buffer_pool_resizing) it is.
+    pub fn resize_buffer_pool(&self, bytes: u64) -> Result<(), ResizeError> {
+        self.pool.resize(frames_of(bytes))?;
+        self.trx.locks().set_memory_limit(lock_memory(bytes));
+        Ok(())
+    }
+
+    /// How far the last [resize](Self::resize_buffer_pool) is.
+    pub fn buffer_pool_resizing(&self) -> Resizing {
+        self.pool.resizing()
     }
 
     /// Sets `innodb_doublewrite`, which is not to become or cease to be OFF.

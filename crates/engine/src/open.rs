@@ -50,6 +50,8 @@ pub(crate) const FIRST_ID: u64 = 16;
 const DDL_THREADS: usize = 4;
 /// The buffer pool's size, in multiples of what the lock table may take.
 const POOL_PER_LOCKS: u64 = 2;
+/// The fewest frames of a buffer pool.
+const LEAST_FRAMES: u64 = 64;
 /// Tables whose first pages are read while those of as many others are looked at.
 const TABLES_AHEAD: usize = 32;
 /// Where the log begins.
@@ -131,7 +133,7 @@ impl Engine {
         };
         let registry = Registry::new(base.pool.clone());
         trx.set_trees(Box::new(Finder(registry.clone())));
-        trx.locks().set_memory_limit(base.config.buffer_pool_size / POOL_PER_LOCKS);
+        trx.locks().set_memory_limit(lock_memory(base.config.buffer_pool_size));
         let found = find_dictionary(&base, &trx, &registry)?;
         let FoundDictionary { system, tree: dictionary_tree, schemas, defs, is_rebuilt } = found;
         let (first_id, had_redo) = (rebuild::first_unused_id(&defs), orphaned.had_redo);
@@ -269,6 +271,16 @@ fn log_config(config: &EngineConfig) -> LogConfig {
     }
 }
 
+/// Bytes that the lock table may take beside a buffer pool of so many.
+pub(crate) fn lock_memory(buffer_pool_size: u64) -> u64 {
+    buffer_pool_size / POOL_PER_LOCKS
+}
+
+/// Frames of a pool of so many bytes.
+pub(crate) fn frames_of(bytes: u64) -> usize {
+    (bytes / PAGE_SIZE as u64).max(LEAST_FRAMES) as usize
+}
+
 fn start_pool(
     config: &EngineConfig,
     sinks: &Sinks,
@@ -278,8 +290,8 @@ fn start_pool(
         true => IoPool::new(config.io_threads.max(1), config.io_waiting)?,
         false => IoPool::inline(),
     });
-    let frames = (config.buffer_pool_size / PAGE_SIZE as u64).max(64) as usize;
-    let mut pool = BufferConfig::new(frames);
+    let mut pool = BufferConfig::new(frames_of(config.buffer_pool_size));
+    pool.most_frames = frames_of(config.buffer_pool_most).max(pool.frames);
     pool.lru_scan_depth = config.lru_scan_depth as u32;
     pool.page_cleaners = config.page_cleaners.max(1);
     pool.batch_pages = sinks.batch_pages();

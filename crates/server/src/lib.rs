@@ -72,6 +72,7 @@ pub mod option_file;
 pub mod options;
 pub mod persisted;
 mod pool_dump;
+mod pool_resize;
 mod post;
 pub mod prepared;
 pub mod query_logs;

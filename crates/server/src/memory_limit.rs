@@ -17,6 +17,11 @@ const LEAST: u64 = 256 << 20;
 /// Bytes of memory that the process may use, found out once.
 static AVAILABLE: LazyLock<u64> = LazyLock::new(|| available(Path::new("/")));
 
+/// Bytes of memory that the process may use; `u64::MAX` where that is not told.
+pub fn available_bytes() -> u64 {
+    *AVAILABLE
+}
+
 /// Has the limits that the settings say.
 pub fn apply(memory: &ServerMemory, settings: &Settings) {
     let limit = match settings.uint(sysvar::PALISADE_SESSIONS_MEMORY) {

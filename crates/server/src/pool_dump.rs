@@ -89,7 +89,7 @@ pub fn add_status(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
 }
 
 /// A time in the machine's zone, as InnoDB writes it: `261125  2:10:37`.
-fn short_time(unix_us: i64) -> String {
+pub(crate) fn short_time(unix_us: i64) -> String {
     let time = shown_time(unix_us);
     let (date, clock) = time.split_once(' ').unwrap_or((&time, ""));
     let day = date.replace('-', "");

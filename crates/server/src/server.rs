@@ -36,7 +36,10 @@ use crate::task::TaskFuture;
 use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
-use crate::{doublewrite, innodb_status, persisted, pool_dump, session, status, task, time_zone, variables};
+use crate::{
+    doublewrite, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session, status, task,
+    time_zone, variables,
+};
 
 /// A running server, as its sessions see it.
 pub struct Server {
@@ -157,7 +160,7 @@ fn raise_open_files_limit() {
     }
 }
 
-/// Fills in what the machine knows.
+/// Fills in what the machine knows, and what follows from other settings.
 fn complete(settings: &mut Settings) {
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let hostname = read("/proc/sys/kernel/hostname").unwrap_or_else(|| "localhost".to_owned());
@@ -171,7 +174,11 @@ fn complete(settings: &mut Settings) {
         let uuid = read("/proc/sys/kernel/random/uuid").unwrap_or_default();
         settings.set(sysvar::SERVER_UUID, Setting::Text(uuid.into()));
     }
+    pool_resize::settle_chunk_size(settings);
 }
+
+/// Bytes of addresses that are set aside for the buffer pool at most.
+const MOST_ADDRESSES: u64 = 16 << 40;
 
 fn open_engine(
     file_system: Arc<dyn FileSystem>,
@@ -181,6 +188,7 @@ fn open_engine(
     let datadir = PathBuf::from(settings.text(sysvar::DATADIR).unwrap_or("data"));
     let config = EngineConfig {
         buffer_pool_size: settings.uint(sysvar::INNODB_BUFFER_POOL_SIZE),
+        buffer_pool_most: memory_limit::available_bytes().min(MOST_ADDRESSES),
         redo_log_capacity: settings.uint(sysvar::INNODB_REDO_LOG_CAPACITY),
         force_recovery: ForceRecovery::from_number(settings.uint(sysvar::INNODB_FORCE_RECOVERY))
             .unwrap_or_default(),

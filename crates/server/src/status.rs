@@ -10,7 +10,7 @@ use palisade_sql::{Session, command, work};
 use crate::connections::Connection;
 use crate::host::ServerHost;
 use crate::innodb_status::shown_time;
-use crate::pool_dump;
+use crate::{pool_dump, pool_resize};
 
 palisade_base::metrics! {
     /// Sessions whose clients went away without COM_QUIT, or were silent for too long.
@@ -135,8 +135,6 @@ const ZERO: &[&str] = &[
     "Innodb_buffer_pool_pages_misc",
     "Innodb_buffer_pool_read_ahead_evicted",
     "Innodb_buffer_pool_read_ahead_rnd",
-    "Innodb_buffer_pool_resize_status_code",
-    "Innodb_buffer_pool_resize_status_progress",
     "Innodb_sampled_pages_read",
     "Innodb_sampled_pages_skipped",
     "Innodb_truncated_status_writes",
@@ -349,7 +347,7 @@ fn add_storage(host: &ServerHost, add: &mut dyn FnMut(&str, String)) {
     add("Innodb_data_reads", pages[0].to_string());
     add("Innodb_buffer_pool_pages_flushed", pages[1].to_string());
     pool_dump::add_status(host, add);
-    add("Innodb_buffer_pool_resize_status", String::new());
+    pool_resize::add_status(host, add);
     // as in SHOW ENGINE INNODB STATUS
     add("Innodb_rows_inserted", work::HANDLER_WRITE.value().to_string());
     add("Innodb_rows_updated", work::HANDLER_UPDATE.value().to_string());

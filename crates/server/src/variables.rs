@@ -23,7 +23,7 @@ use palisade_sql::Session;
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
-use crate::{doublewrite, pool_dump, session_variables};
+use crate::{doublewrite, pool_dump, pool_resize, session_variables};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -356,6 +356,9 @@ pub fn assign(
                 }
                 Setting::UInt(bytes) if id == sysvar::INNODB_LOG_WRITE_AHEAD_SIZE => {
                     Setting::UInt(power_of_two(variable, *bytes, session))
+                }
+                Setting::UInt(bytes) if id == sysvar::INNODB_BUFFER_POOL_SIZE => {
+                    Setting::UInt(pool_resize::assign(engine, &globals.load(), session, *bytes)?)
                 }
                 Setting::Enum(_) if id == sysvar::INNODB_DOUBLEWRITE => {
                     doublewrite::setting(setting, globals.load().get(id))?

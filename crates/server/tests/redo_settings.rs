@@ -5,7 +5,7 @@ mod client;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use client::{Answer, Client, PATIENCE, TestServer, run};
+use client::{Answer, Client, PATIENCE, SetWhenDropped, TestServer, run};
 
 fn status(client: &mut Client, name: &str) -> String {
     let select = "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME";
@@ -17,15 +17,6 @@ fn a_processor() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     list.trim().chars().take_while(char::is_ascii_digit).collect()
-}
-
-/// Sets a flag at the latest when it goes: threads that wait for it end if a statement fails.
-struct SetWhenDropped<'f>(&'f AtomicBool);
-
-impl Drop for SetWhenDropped<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Bytes of the files of the log.

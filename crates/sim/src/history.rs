@@ -89,7 +89,7 @@ pub enum Mishap {
     None,
     /// The power is cut at a random one of the first so many changes.
     PowerCut(u64),
-    /// The same, while the redo log grows and shrinks.
+    /// The same, while the redo log and the buffer pool grow and shrink.
     PowerCutWhileResizing(u64),
     /// A random one of the first so many syncs fails.
     FailedSync(u64),
@@ -230,6 +230,8 @@ impl History {
             if let Mishap::PowerCutWhileResizing(_) = self.plan.mishap {
                 if self.random.one_in(25) {
                     engine.resize_redo_log((2 << 20) + self.random.below(10 << 20));
+                    // One that is under way goes on.
+                    let _ = engine.resize_buffer_pool((1 << 20) + self.random.below(12 << 20));
                 }
                 self.done(engine.clean_step())?;
             }

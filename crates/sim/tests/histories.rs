@@ -44,7 +44,7 @@ fn a_power_cut_loses_no_acknowledged_commit_and_leaves_no_half_transaction() {
 }
 
 #[test]
-fn a_power_cut_while_the_log_is_resized_loses_no_acknowledged_commit() {
+fn a_power_cut_while_the_log_and_the_pool_are_resized_loses_no_acknowledged_commit() {
     let tally = run(20, 500, plan(FlushAtCommit::Durable, Mishap::PowerCutWhileResizing(600)));
     assert!(tally.mishaps > 20 && tally.commits > 500);
 }

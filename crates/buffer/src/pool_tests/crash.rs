@@ -44,6 +44,10 @@ fn run(world: &World, random: &mut Prng, changes: usize, history: &mut Vec<(Lsn,
         if random.one_in(3) && has_stopped(world.pool.step()) {
             break;
         }
+        if random.one_in(20) {
+            // One that is under way goes on.
+            let _ = world.pool.resize(FRAMES / 2 + random.below(2 * FRAMES as u64) as usize);
+        }
         if random.one_in(25) && has_stopped(world.pool.checkpoint_sharply()) {
             break;
         }

@@ -9,6 +9,7 @@ mod full_disk;
 mod model;
 mod packed;
 mod parts;
+mod resize;
 mod slices;
 mod threads;
 mod torn;
@@ -209,6 +210,7 @@ impl World {
             clock: clock.clone(),
             on_fatal: Arc::new(move |_| hook.store(true, Ordering::Relaxed)),
             batch_pages: sink.batch_pages().min(128),
+            most_frames: 4 * frames,
             ..BufferConfig::new(frames)
         };
         let pool = BufferPool::new(config, log.clone(), Arc::new(IoPool::inline())).unwrap();

@@ -43,7 +43,12 @@ fn sink(disk: &Disk) -> Arc<dyn PageSink> {
 fn pool(disk: &Disk, frames: usize) -> (Arc<Log>, Arc<BufferPool>, Arc<Space>) {
     let config = LogConfig { background: true, ..log_config() };
     let log = Log::create(disk.fs.clone(), &disk.dir, config, Lsn(4096)).unwrap();
-    let config = BufferConfig { page_cleaners: 2, batch_pages: 8, ..BufferConfig::new(frames) };
+    let config = BufferConfig {
+        page_cleaners: 2,
+        batch_pages: 8,
+        most_frames: 2 * frames,
+        ..BufferConfig::new(frames)
+    };
     let io = IoPool::new(2, Waiting::Kernel).unwrap();
     let pool = BufferPool::new(config, log.clone(), Arc::new(io)).unwrap();
     pool.start().unwrap();
@@ -93,6 +98,17 @@ fn readers_and_writers_of_few_frames_see_consistent_pages_and_lose_no_change() {
     }
 }
 
+/// Resizes the pool again and again, between a half and twice of `frames`, until it is told to stop. How often.
+fn resize(pool: &BufferPool, frames: usize, seed: u64, stop: &AtomicBool) -> usize {
+    let (mut random, mut resizes) = (Prng::new(seed), 0);
+    while !stop.load(Ordering::Relaxed) {
+        let size = frames / 2 + random.below(frames as u64 * 3 / 2 + 1) as usize;
+        resizes += usize::from(pool.resize(size).is_ok());
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    resizes
+}
+
 fn read_and_write(disk: &Disk, seed: u64) {
     let (log, pool, space) = pool(disk, 24);
     retry_blocking(|| space.ensure_allocated(PAGES as u32)).unwrap();
@@ -113,9 +129,14 @@ fn read_and_write(disk: &Disk, seed: u64) {
         }
         increments
     };
+    let stop = AtomicBool::new(false);
     let increments: u64 = std::thread::scope(|scope| {
+        let resizes = scope.spawn(|| resize(&pool, 24, seed, &stop));
         let threads: Vec<_> = (0..3).map(|thread| scope.spawn(move || work(thread))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        let increments = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+        stop.store(true, Ordering::Relaxed);
+        assert!(resizes.join().unwrap() > 10);
+        increments
     });
     let total: u64 = (0..PAGES as u32).map(|page| read(&space, PageNo(page), false)).sum();
     assert_eq!(total, PAGES + increments);
@@ -135,27 +156,14 @@ fn detach_in_use(disk: &Disk) {
     let (log, pool, keep) = pool(disk, 32);
     retry_blocking(|| keep.ensure_allocated(8)).unwrap();
     (0..8).for_each(|page| increment(&log, &keep, PageNo(page), true));
-    for round in 0..20 {
-        let id = SpaceId(100 + round);
-        let space = pool.attach_space(id, disk.file(&round.to_string()), keep.sink()).unwrap();
-        retry_blocking(|| space.ensure_allocated(40)).unwrap();
-        (0..40).for_each(|page| increment(&log, &space, PageNo(page), true));
-        std::thread::scope(|scope| {
-            let reader = scope.spawn(|| {
-                for page in (0..40).cycle() {
-                    let outcome =
-                        retry_blocking(|| space.shared(PageNo(page)).map(|page| page.u64_at(WORDS[0])));
-                    match outcome {
-                        Ok(value) => assert_eq!(value, 1),
-                        Err(error) => return error,
-                    }
-                }
-                unreachable!("the pages never end");
-            });
-            std::thread::sleep(Duration::from_millis(2));
-            pool.detach_space(id);
-            assert!(matches!(reader.join().unwrap(), Error::Detached { .. }));
-        });
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| resize(&pool, 32, 17, &stop));
+        (0..20).for_each(|round| detach_round(disk, &log, &pool, &keep, round));
+        stop.store(true, Ordering::Relaxed);
+    });
+    while matches!(pool.resizing(), crate::Resizing::UnderWay { .. }) {
+        std::thread::yield_now();
     }
     (0..8).for_each(|page| assert_eq!(read(&keep, PageNo(page), true), 1));
     pool.shutdown().unwrap();
@@ -163,5 +171,27 @@ fn detach_in_use(disk: &Disk) {
     assert_eq!(log.checkpoint_candidate(), log.tail());
     // Every frame is free or holds one of the eight pages that are left.
     let resident = (0..8).filter(|page| keep.owned_entry(PageNo(*page)).frame().is_some()).count();
-    assert_eq!(pool.free_frames(), 32 - resident);
+    assert_eq!(pool.free_frames(), pool.frames() - resident);
+}
+
+fn detach_round(disk: &Disk, log: &Log, pool: &BufferPool, keep: &Space, round: u32) {
+    let id = SpaceId(100 + round);
+    let space = pool.attach_space(id, disk.file(&round.to_string()), keep.sink()).unwrap();
+    retry_blocking(|| space.ensure_allocated(40)).unwrap();
+    (0..40).for_each(|page| increment(log, &space, PageNo(page), true));
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            for page in (0..40).cycle() {
+                let outcome = retry_blocking(|| space.shared(PageNo(page)).map(|page| page.u64_at(WORDS[0])));
+                match outcome {
+                    Ok(value) => assert_eq!(value, 1),
+                    Err(error) => return error,
+                }
+            }
+            unreachable!("the pages never end");
+        });
+        std::thread::sleep(Duration::from_millis(2));
+        pool.detach_space(id);
+        assert!(matches!(reader.join().unwrap(), Error::Detached { .. }));
+    });
 }

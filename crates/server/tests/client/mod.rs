@@ -8,6 +8,7 @@ pub mod process;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -21,6 +22,15 @@ use palisade_server::stream::Stream;
 
 /// What is longer than this on the slowest machine hangs.
 pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Sets a flag at the latest when it goes: threads that wait for it end if a statement fails.
+pub struct SetWhenDropped<'f>(pub &'f AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Processors on which a client's packets always arrive at the other worker: a session moves after every command, unless
 /// all of them are at one worker already. What a test finds out about a session holds wherever it is served.
