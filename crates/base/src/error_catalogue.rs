@@ -325,9 +325,11 @@ error_codes! {
     ER_NULL_IN_VALUES_LESS_THAN = 1566, "HY000", "Not allowed to use NULL value in VALUES LESS THAN";
     ER_WRONG_PARTITION_NAME = 1567, "HY000", "Incorrect partition name";
     ER_CANT_CHANGE_TX_CHARACTERISTICS = 1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress";
+    ER_CANT_LOCK_LOG_TABLE = 1556, "HY000", "You can't use locks with log tables.";
     ER_BASE64_DECODE_ERROR = 1575, "HY000", "Decoding of base64 string failed";
     ER_ONLY_INTEGERS_ALLOWED = 1578, "HY000", "Only integers allowed as number here";
     ER_BAD_LOG_STATEMENT = 1580, "HY000", "You cannot '%s' a log table if logging is enabled";
+    ER_CANT_RENAME_LOG_TABLE = 1581, "HY000", "Cannot rename '%s'. When logging enabled, rename to/from log table must rename two tables: the log table to an archive table and another table back to '%s'";
     ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT = 1582, "42000", "Incorrect parameter count in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, "42000", "Incorrect parameters in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";

@@ -454,7 +454,7 @@ system_variables! {
     LOG_ERROR_SERVICES = "log_error_services", Global, dynamic, text("log_filter_internal; log_sink_internal"), COMPATIBLE;
     LOG_ERROR_SUPPRESSION_LIST = "log_error_suppression_list", Global, dynamic, text(""), COMPATIBLE;
     LOG_ERROR_VERBOSITY = "log_error_verbosity", Global, dynamic, uint(2, 1, 3, Plain), "1: errors; 2: warnings too; 3: notes too.";
-    LOG_OUTPUT = "log_output", Global, dynamic, flags(&["NONE", "FILE", "TABLE"], 2), "Where the query logs go; TABLE is not taken.";
+    LOG_OUTPUT = "log_output", Global, dynamic, flags(&["NONE", "FILE", "TABLE"], 2), "Where the query logs go: files, the tables mysql.general_log and mysql.slow_log, or nowhere if NONE is among it.";
     LOG_QUERIES_NOT_USING_INDEXES = "log_queries_not_using_indexes", Global, dynamic, bool(false), "Whether statements that read a table without an index are written to the slow query log.";
     LOG_RAW = "log_raw", Global, dynamic, bool(false), "Whether passwords are written to the general log.";
     LOG_REPLICA_UPDATES = "log_replica_updates", Global, fixed, bool(false), COMPATIBLE;

@@ -334,8 +334,10 @@ impl Names {
 #[derive(Default)]
 struct Wanted {
     names: Vec<(TableName, Share)>,
-    /// All tables, as they are.
+    /// All tables, as they are ...
     everything: bool,
+    /// ... but for rows of these.
+    except: Vec<TableName>,
 }
 
 /// Names that are noted, and the gates of the tables of these names. A statement that goes on in the background when
@@ -419,7 +421,12 @@ impl Engine {
         let dictionary = self.dictionary();
         let mut tables = Vec::new();
         if wanted.everything {
-            tables.extend(dictionary.all_tables().map(|table| (table.clone(), Share::Reading)));
+            let is_but = |table: &Table| {
+                let named = |name: &TableName| name.schema == table.schema && name.table == table.name;
+                wanted.except.iter().any(named)
+            };
+            let all = dictionary.all_tables().filter(|table| !is_but(table));
+            tables.extend(all.map(|table| (table.clone(), Share::Reading)));
         }
         for (name, share) in &wanted.names {
             if name.table.is_empty() {
@@ -520,7 +527,7 @@ impl ExclusiveLock {
         names.sort();
         names.dedup();
         let wanted = names.iter().map(|name| (name.clone(), Share::Alone)).collect();
-        let progress = Progress::Wanted(Wanted { names: wanted, everything: false });
+        let progress = Progress::Wanted(Wanted { names: wanted, everything: false, except: Vec::new() });
         ExclusiveLock { engine: engine.clone(), names, progress }
     }
 
@@ -593,13 +600,14 @@ impl TableLocks {
                 *strongest = Share::Alone;
             }
         }
-        let wanted = Wanted { names: names.into_iter().collect(), everything: false };
+        let wanted = Wanted { names: names.into_iter().collect(), everything: false, except: Vec::new() };
         TableLocks { engine: engine.clone(), progress: Progress::Wanted(wanted) }
     }
 
-    /// Asks for a lock under which no row and no definition changes.
-    pub fn of_everything(engine: &Arc<Engine>) -> Self {
-        let progress = Progress::Wanted(Wanted { names: Vec::new(), everything: true });
+    /// Asks for a lock under which no row changes but in the tables `except`, and no definition.
+    pub fn of_everything_but(engine: &Arc<Engine>, except: Vec<TableName>) -> Self {
+        let wanted = Wanted { names: Vec::new(), everything: true, except };
+        let progress = Progress::Wanted(wanted);
         TableLocks { engine: engine.clone(), progress }
     }
 

@@ -12,14 +12,15 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_base::{MysqlError, mysql_error};
 use palisade_parser::ParseOptions;
 use palisade_protocol::{Capabilities, Command};
-use palisade_sql::{Host as _, Plans, Session};
+use palisade_sql::{Plans, Session};
 use tracing::warn;
 
 use crate::channel::Channel;
 use crate::connections::Connection;
 use crate::host::ServerHost;
 use crate::login::{Login, Peer};
-use crate::query_logs::{Argument, slow};
+use crate::query_logs::general::Asked;
+use crate::query_logs::{Argument, Who, slow};
 use crate::result_set::ColumnsOnly;
 use crate::server::Server;
 use crate::session::{Conversation, answer_error, is_blank};
@@ -58,9 +59,13 @@ impl Conversation {
         };
         let database = database.as_deref().unwrap_or_default();
         let text = format!("{user}@{client_host} on {database} using {by}");
-        host.general_log
-            .write(host.unix_micros(), self.connection.id, "Connect", Argument::Plain(text.into_bytes()))
-            .await;
+        let asked = Asked {
+            connection: self.connection.id,
+            user_host: self.who().shown(),
+            command: "Connect",
+            argument: Argument::Plain(text.into_bytes()),
+        };
+        host.general_log.write(host, asked).await;
     }
 
     /// Executes `init_connect`. If one of its statements fails the client's first command is answered with
@@ -137,7 +142,8 @@ impl Conversation {
             },
             other => (other.name(), Argument::Plain(Vec::new())),
         };
-        host.general_log.write(host.unix_micros(), self.connection.id, name, argument).await;
+        let (connection, user_host) = (self.connection.id, self.who().shown());
+        host.general_log.write(&host, Asked { connection, user_host, command: name, argument }).await;
     }
 
     /// Writes a statement to the slow query log, if it is one for it. What is counted from here on is the
@@ -149,10 +155,14 @@ impl Conversation {
         if !slow::is_on(&settings) {
             return;
         }
-        let who = slow::Who { session: &self.session, connection: &self.connection, peer: self.peer };
-        host.slow_log.look(&settings, who, &before, ended, host.unix_micros()).await;
+        host.slow_log.look(&host, &settings, self.who(), &before, ended).await;
         *before = slow::Before::of(&self.session, &self.connection);
         self.counted_before = Some(before);
+    }
+
+    /// Whose commands they are, for the query logs.
+    fn who(&self) -> Who<'_> {
+        Who { session: &self.session, connection: &self.connection, peer: self.peer }
     }
 
     /// Whether statements are looked at for the slow query log.

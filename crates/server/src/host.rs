@@ -39,7 +39,7 @@ use crate::innodb_status::{self, Latest};
 use crate::persisted::{Kept, Values};
 use crate::query_logs::general::{self, GeneralLog};
 use crate::query_logs::slow::{self, SlowLog};
-use crate::query_logs::{self, Which};
+use crate::query_logs::{self, Which, table};
 use crate::reactor::Sleep;
 use crate::tls::Secrets;
 use crate::variable_sources::Setter;
@@ -248,6 +248,10 @@ impl Host for ServerHost {
             session.changed_settings.push(id);
         }
         Ok(())
+    }
+
+    fn writes_log_table(&self, name: &str) -> bool {
+        table::is_written(&self.globals.load(), name)
     }
 
     fn persist_variable<'a>(
@@ -482,6 +486,8 @@ impl Host for ServerHost {
     fn check_read_only(&self, session: &Session) -> SqlResult<()> {
         match self.globals.read_only() {
             None => Ok(()),
+            // The query logs go on.
+            Some(_) if session.is_internal() => Ok(()),
             Some((_, false)) if self.asked(session, |asker| asker.has_dynamic("CONNECTION_ADMIN")) => Ok(()),
             Some((option, _)) => Err(mysql_error!(ER_OPTION_PREVENTS_STATEMENT, option)),
         }
@@ -511,10 +517,12 @@ impl ServerHost {
     pub fn follow_query_logs(&self, which: Which) -> SqlResult<()> {
         let settings = self.globals.load();
         if which != Which::Slow {
+            table::check(&self.engine, &settings, "general_log", general::is_on(&settings))?;
             self.general_log.follow(&settings)?;
             self.connections.log_commands(Before::GENERAL_LOG, general::is_on(&settings));
         }
         if which != Which::General {
+            table::check(&self.engine, &settings, "slow_log", slow::is_on(&settings))?;
             self.slow_log.follow(&settings)?;
             self.connections.log_commands(Before::SLOW_LOG, slow::is_on(&settings));
         }

@@ -101,12 +101,13 @@ pub fn run_on(
     let sql = Sql::new(engine.clone(), host.clone());
     host.set_sql(&sql);
     *host.globals.sources.lock() = given.into_iter().collect();
-    host.follow_query_logs(Which::Both).map_err(|error| error.message)?;
     innodb_status::watch_deadlocks(&host);
     let skips_accounts = host.globals.load().bool(sysvar::SKIP_GRANT_TABLES);
     runtime
         .block_on(host.accounts.open(&sql, skips_accounts))
         .map_err(|error| format!("cannot read the accounts: {}", error.message))?;
+    // The tables of the logs are made with those of the accounts.
+    host.follow_query_logs(Which::Both).map_err(|error| error.message)?;
     let server = Arc::new(Server { host: host.clone(), sql });
     let workers = start_workers(&host, ground.processors, runtime.handle())?;
     runtime.spawn(reap(host.clone()));

@@ -473,8 +473,8 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
     let variable = id.declaration();
     match (id, setting) {
         (sysvar::EVENT_SCHEDULER, Setting::Enum(EVENTS_ON)) => Err(variable.not_supported(setting)),
-        (sysvar::LOG_OUTPUT, Setting::Flags(places)) if places & LOG_TO_TABLE != 0 => {
-            Err(variable.not_supported(setting))
+        (sysvar::LOG_OUTPUT, Setting::Flags(0)) => {
+            Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, ""))
         }
         (sysvar::PROTOCOL_COMPRESSION_ALGORITHMS, Setting::Null) => {
             Err(mysql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, "NULL"))
@@ -488,9 +488,6 @@ pub fn check_taken(id: VariableId, setting: &Setting, current: &Setting) -> Resu
         _ => variable.check_taken(setting, current),
     }
 }
-
-/// TABLE among the values of `log_output`.
-const LOG_TO_TABLE: u64 = 1 << 2;
 
 /// ON among the values of `event_scheduler`.
 const EVENTS_ON: usize = 1;

@@ -221,6 +221,11 @@ pub trait Host: Send + Sync {
         Ok(())
     }
 
+    /// Whether a query log is written to its table in the schema `mysql`, which has that name.
+    fn writes_log_table(&self, _table: &str) -> bool {
+        false
+    }
+
     /// Whether the session's account may execute a statement, as far as [`check_table`](Self::check_table) does not
     /// decide it.
     fn check_statement(&self, _session: &Session, _statement: &Statement) -> SqlResult<()> {

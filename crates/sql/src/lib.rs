@@ -44,6 +44,7 @@ pub mod func;
 mod hints;
 pub mod host;
 pub mod locks;
+pub mod log_tables;
 pub mod memory;
 pub mod mode;
 pub mod named_locks;

@@ -14,7 +14,7 @@ use palisade_parser::ast::{FlushTarget, ObjectName, TableLock};
 
 use crate::bind::Binder;
 use crate::sql::Sql;
-use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome};
+use crate::{Awaited, Completion, Host, Session, SqlError, SqlResult, WaitOutcome, log_tables};
 
 /// What a session has locked.
 #[derive(Default)]
@@ -197,6 +197,7 @@ impl Sql {
         let mut entries: Vec<Entry> = Vec::with_capacity(wanted.len());
         for lock in wanted {
             let name = self.lockable(session, &lock.table)?;
+            log_tables::check_lock(&name)?;
             let alias = lock.alias.clone().unwrap_or_else(|| name.table.clone());
             let taken = |entry: &Entry| {
                 entry.alias == alias && (lock.alias.is_some() || entry.name.schema == name.schema)
@@ -285,7 +286,7 @@ impl Sql {
             return self.hold_tables(session, entries).await.map(Some);
         }
         if session.locks.as_ref().is_none_or(|locks| locks.global.is_none()) {
-            let mut global = TableLocks::of_everything(self.engine());
+            let mut global = TableLocks::of_everything_but(self.engine(), log_tables::names().into());
             acquire_metadata(&**self.host(), session, || global.acquire()).await?;
             session.locks.get_or_insert_default().global = Some(global);
         }

@@ -345,6 +345,11 @@ impl Session {
         }
     }
 
+    /// Whether it is one of the server's own, without a connection.
+    pub fn is_internal(&self) -> bool {
+        self.connection_id == 0
+    }
+
     /// Gives a user variable a value; 1037, and the variable stays as it is, if all of them would hold more
     /// than
     /// [`KEPT_LIMIT`], or 1041 if those of all sessions do too much.

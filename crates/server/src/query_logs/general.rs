@@ -14,10 +14,13 @@ use std::sync::Arc;
 use palisade_base::MysqlError;
 use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
+use palisade_sql::Host as _;
 use parking_lot::Mutex;
 use tracing::warn;
 
-use super::{Argument, goes_to_file, open, path, time};
+use super::table::Row;
+use super::{Argument, goes_to_file, goes_to_table, open, path, time};
+use crate::host::ServerHost;
 
 /// The log of a server; there is a file while it is ON.
 #[derive(Default)]
@@ -29,7 +32,7 @@ impl GeneralLog {
     /// Opens the file that the settings name, if they say ON, and closes the one before: 29 if it cannot be
     /// opened. Blocks.
     pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
-        let file = match is_on(settings) {
+        let file = match is_on(settings) && goes_to_file(settings) {
             true => Some(open(&path(settings, sysvar::GENERAL_LOG_FILE, ".log"), settings)?),
             false => None,
         };
@@ -37,26 +40,53 @@ impl GeneralLog {
         Ok(())
     }
 
-    /// Writes a line for each statement, if the log is open. They are in the file when this returns.
-    pub async fn write(&self, micros: i64, connection: u64, command: &'static str, argument: Argument) {
+    /// Writes what was asked, an entry for each statement, where the settings say. They are there when this
+    /// returns.
+    pub async fn write(&self, host: &ServerHost, asked: Asked) {
+        let settings = host.globals.load();
+        let micros = host.unix_micros();
+        let Asked { connection, user_host, command, argument } = asked;
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
-            let lines = argument.entries().into_iter();
-            let lines: Vec<u8> = lines.flat_map(|text| line(micros, connection, command, &text)).collect();
-            match &mut *file.lock() {
-                Some(file) => file.write_all(&lines),
+            let entries = argument.entries();
+            let outcome = match &mut *file.lock() {
+                Some(file) => {
+                    let lines = entries.iter().flat_map(|text| line(micros, connection, command, text));
+                    file.write_all(&lines.collect::<Vec<u8>>())
+                }
                 None => Ok(()),
-            }
+            };
+            (entries, outcome)
         });
-        if let Ok(Err(error)) = written.await {
+        let Ok((entries, outcome)) = written.await else { return };
+        if let Err(error) = outcome {
             warn!("cannot write to the general log: {error}");
+        }
+        if goes_to_table(&settings) {
+            let server = settings.uint(sysvar::SERVER_ID);
+            for text in entries {
+                let row = Row::general(micros).bytes(user_host.clone().into_bytes()).number(connection);
+                row.number(server).bytes(command.into()).bytes(text).insert(&host.sql()).await;
+            }
         }
     }
 }
 
-/// Whether `general_log` is ON and `log_output` names the file.
+/// A command, or a login.
+pub struct Asked {
+    /// Its connection.
+    pub connection: u64,
+    /// Who it is, as [`Who`](super::Who) says it.
+    pub user_host: String,
+    /// Its name: `Query`.
+    pub command: &'static str,
+    /// Its text, without passwords.
+    pub argument: Argument,
+}
+
+/// Whether `general_log` is ON and `log_output` names the file or the table.
 pub fn is_on(settings: &Settings) -> bool {
-    settings.bool(sysvar::GENERAL_LOG) && goes_to_file(settings)
+    settings.bool(sysvar::GENERAL_LOG) && (goes_to_file(settings) || goes_to_table(settings))
 }
 
 fn line(micros: i64, connection: u64, command: &str, argument: &[u8]) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! What clients ask for, written down: the [`general`] log has each command before it is executed, the
-//! [`slow`] log statements that took long, after it.
+//! What clients ask for, written down, in files or [tables](table): the [`general`] log has each command
+//! before it is executed, the [`slow`] log statements that took long, after it.
 //!
 //! A log that is OFF costs nothing: a connection has a word that says whether anything is to be done before a
 //! command, and a statement's time is compared with `long_query_time` anyway, because `Slow_queries` counts.
@@ -11,6 +11,7 @@
 
 pub mod general;
 pub mod slow;
+pub mod table;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -25,8 +26,12 @@ use palisade_base::sysvar_catalogue as sysvar;
 use palisade_catalog::{SqlType, Timestamp, Value, Zone};
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
+use palisade_sql::Session;
 use palisade_sql::expr::convert::text_of;
 use tracing::warn;
+
+use crate::connections::Connection;
+use crate::login::Peer;
 
 /// The variables that say where the logs are and whether there are any.
 pub const VARIABLES: [VariableId; 5] = [
@@ -36,6 +41,33 @@ pub const VARIABLES: [VariableId; 5] = [
     sysvar::SLOW_QUERY_LOG,
     sysvar::SLOW_QUERY_LOG_FILE,
 ];
+
+/// Whose command it is.
+#[derive(Clone, Copy)]
+pub struct Who<'a> {
+    /// Its session.
+    pub session: &'a Session,
+    /// Its connection.
+    pub connection: &'a Connection,
+    /// Where the client comes from.
+    pub peer: Peer,
+}
+
+impl Who<'_> {
+    /// Account, user, host and address, as MySQL writes them.
+    pub fn shown(self) -> String {
+        let Session { account, user, client_host, .. } = self.session;
+        let name = account.rsplit_once('@').map_or(account.as_str(), |(name, _)| name);
+        match self.peer {
+            Peer::Local => format!("{name}[{user}] @ {client_host} []"),
+            Peer::Remote(address) => {
+                let address = address.to_canonical().to_string();
+                let host = if *client_host == address { "" } else { client_host };
+                format!("{name}[{user}] @ {host} [{address}]")
+            }
+        }
+    }
+}
 
 /// A log, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,10 +92,20 @@ pub fn is_of(variable: VariableId) -> Which {
 /// FILE among the values of `log_output`.
 const TO_FILE: u64 = 1 << 1;
 
+/// TABLE among the values of `log_output`.
+const TO_TABLE: u64 = 1 << 2;
+
+/// NONE, which counts for more than the others.
+const NOWHERE: u64 = 1;
+
 /// Whether `log_output` names files, and not NONE beside them.
 fn goes_to_file(settings: &Settings) -> bool {
-    const NONE: u64 = 1;
-    settings.flags(sysvar::LOG_OUTPUT) & (TO_FILE | NONE) == TO_FILE
+    settings.flags(sysvar::LOG_OUTPUT) & (TO_FILE | NOWHERE) == TO_FILE
+}
+
+/// Whether `log_output` names tables, and not NONE beside them.
+fn goes_to_table(settings: &Settings) -> bool {
+    settings.flags(sysvar::LOG_OUTPUT) & (TO_TABLE | NOWHERE) == TO_TABLE
 }
 
 /// A log's file: the one that `variable` names, or one named after the machine and `suffix`, in the data

@@ -14,7 +14,7 @@
 //! differences are the statement's. An entry is written after the answer was made and before it is sent.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,15 +23,16 @@ use palisade_base::sysvar::Settings;
 use palisade_base::sysvar_catalogue as sysvar;
 use palisade_parser::ParseOptions;
 use palisade_parser::ast::Statement;
-use palisade_sql::Session;
 use palisade_sql::session::Killed;
 use palisade_sql::work::{self, Work};
+use palisade_sql::{Host as _, Session};
 use parking_lot::Mutex;
 use tracing::warn;
 
-use super::{goes_to_file, next_statement, open, path, time, without_passwords};
+use super::table::Row;
+use super::{Who, goes_to_file, goes_to_table, next_statement, open, path, time, without_passwords};
 use crate::connections::Connection;
-use crate::login::Peer;
+use crate::host::ServerHost;
 use crate::status::{BYTES_RECEIVED, BYTES_SENT};
 
 /// The log of a server; there is a file while it is ON.
@@ -51,7 +52,7 @@ impl SlowLog {
     /// Opens the file that the settings name, if they say ON, and closes the one before: 29 if it cannot be
     /// opened. Blocks.
     pub fn follow(&self, settings: &Settings) -> Result<(), MysqlError> {
-        let file = match is_on(settings) {
+        let file = match is_on(settings) && goes_to_file(settings) {
             true => Some(open(&path(settings, sysvar::SLOW_QUERY_LOG_FILE, "-slow.log"), settings)?),
             false => None,
         };
@@ -59,30 +60,45 @@ impl SlowLog {
         Ok(())
     }
 
-    /// Writes entries, if the log is open. They are in the file when this returns.
-    async fn write(&self, entries: Vec<Entry>) {
+    /// Writes entries where the settings say. They are there when this returns.
+    async fn write(&self, host: &ServerHost, settings: &Settings, entries: Vec<Entry>) {
         let file = self.file.clone();
         let written = tokio::task::spawn_blocking(move || {
             let entries = entries.into_iter().filter_map(|entry| Some((entry.text.shown()?, entry)));
             let entries: Vec<(Vec<u8>, Entry)> = entries.collect();
-            let mut open = file.lock();
-            let Some(Open { file, database }) = &mut *open else { return Ok(()) };
-            let mut text = Vec::new();
-            for (shown, entry) in entries {
-                entry.put(&mut text, database.as_deref() != entry.database.as_deref(), &shown);
-                *database = entry.database;
-            }
-            file.write_all(&text)
+            let outcome = match &mut *file.lock() {
+                Some(open) => open.write(&entries),
+                None => Ok(()),
+            };
+            (entries, outcome)
         });
-        if let Ok(Err(error)) = written.await {
+        let Ok((entries, outcome)) = written.await else { return };
+        if let Err(error) = outcome {
             warn!("cannot write to the slow query log: {error}");
+        }
+        if goes_to_table(settings) {
+            let server = settings.uint(sysvar::SERVER_ID);
+            for (text, entry) in entries {
+                entry.row(server, text).insert(&host.sql()).await;
+            }
         }
     }
 }
 
-/// Whether `slow_query_log` is ON and `log_output` names the file.
+impl Open {
+    fn write(&mut self, entries: &[(Vec<u8>, Entry)]) -> io::Result<()> {
+        let mut text = Vec::new();
+        for (shown, entry) in entries {
+            entry.put(&mut text, self.database != entry.database, shown);
+            self.database.clone_from(&entry.database);
+        }
+        self.file.write_all(&text)
+    }
+}
+
+/// Whether `slow_query_log` is ON and `log_output` names the file or the table.
 pub fn is_on(settings: &Settings) -> bool {
-    settings.bool(sysvar::SLOW_QUERY_LOG) && goes_to_file(settings)
+    settings.bool(sysvar::SLOW_QUERY_LOG) && (goes_to_file(settings) || goes_to_table(settings))
 }
 
 /// What a session had counted before a statement.
@@ -147,33 +163,6 @@ impl Before {
     }
 }
 
-/// Whose statement it was.
-#[derive(Clone, Copy)]
-pub struct Who<'a> {
-    /// Its session.
-    pub session: &'a Session,
-    /// Its connection.
-    pub connection: &'a Connection,
-    /// Where the client comes from.
-    pub peer: Peer,
-}
-
-impl Who<'_> {
-    /// Account, user, host and address, as MySQL writes them.
-    fn shown(self) -> String {
-        let Session { account, user, client_host, .. } = self.session;
-        let name = account.rsplit_once('@').map_or(account.as_str(), |(name, _)| name);
-        match self.peer {
-            Peer::Local => format!("{name}[{user}] @ {client_host} []"),
-            Peer::Remote(address) => {
-                let address = address.to_canonical().to_string();
-                let host = if *client_host == address { "" } else { client_host };
-                format!("{name}[{user}] @ {host} [{address}]")
-            }
-        }
-    }
-}
-
 /// A statement that has ended.
 pub struct Ended<'a> {
     /// Its text, and maybe that of statements behind it.
@@ -191,12 +180,13 @@ impl SlowLog {
     /// before it.
     pub async fn look(
         &self,
+        host: &ServerHost,
         settings: &Settings,
         who: Who<'_>,
         before: &Before,
         ended: Ended<'_>,
-        now_micros: i64,
     ) {
+        let now_micros = host.unix_micros();
         let Who { session, connection, .. } = who;
         let took = ended.begun.elapsed();
         let is_slow = took.as_secs_f64() > session.settings.double(sysvar::LONG_QUERY_TIME);
@@ -237,7 +227,7 @@ impl SlowLog {
             });
         }
         if !entries.is_empty() {
-            self.write(entries).await;
+            self.write(host, settings, entries).await;
         }
     }
 }
@@ -358,6 +348,16 @@ struct Entry {
 }
 
 impl Entry {
+    /// As a row of the table.
+    fn row(&self, server: u64, text: Vec<u8>) -> Row {
+        let begun = self.micros - self.took.as_micros() as i64;
+        let row = Row::slow(begun).bytes(self.user_host.clone().into_bytes()).time(self.took).time(self.lock);
+        let row = row.rows(self.rows_sent).rows(self.rows_examined);
+        let row = row.bytes(self.database.clone().unwrap_or_default().into_bytes());
+        // last_insert_id and insert_id are those of statement-based replication.
+        row.number(0).number(0).number(server).bytes(text).number(self.connection)
+    }
+
     fn put(&self, out: &mut Vec<u8>, names_database: bool, text: &[u8]) {
         let mut head = format!(
             "# Time: {}\n# User@Host: {}  Id: {:5}\n\

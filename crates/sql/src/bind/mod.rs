@@ -238,6 +238,7 @@ impl<'a> Binder<'a> {
         if self.session.restricted {
             self.host.check_table(self.session, schema, table, access)?;
         }
+        crate::log_tables::check_access(self.session, schema, table, access)?;
         let name = ast::ObjectName { schema: Some(schema.to_owned()), name: table.to_owned() };
         self.accesses.push((access, name));
         Ok(())

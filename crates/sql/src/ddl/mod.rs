@@ -50,6 +50,7 @@ use self::alter::{Draft, Plan};
 use crate::bind::Binder;
 use crate::dml::store::{RowRules, duplicate_entry};
 use crate::expr::Context;
+use crate::log_tables;
 use crate::mode::SqlMode;
 use crate::run::send_rows;
 use crate::show::create;
@@ -397,6 +398,7 @@ impl Ddl<'_> {
         if self.session.variables.foreign_key_checks {
             foreign::check_drop(&dictionary, &there)?;
         }
+        there.iter().try_for_each(|name| log_tables::check_definition(self.host, name, "DROP"))?;
         if !there.is_empty() {
             self.engine.drop_tables(&lock, &there).await?;
             self.session.forget_locked(&there);
@@ -444,6 +446,7 @@ impl Ddl<'_> {
                 return Err(mysql_error!(ER_BAD_DB_ERROR, to.schema));
             }
         }
+        log_tables::check_rename(self.host, &pairs)?;
         self.engine.rename_tables(&lock, &pairs).await?;
         Ok(Completion::default())
     }
@@ -451,6 +454,7 @@ impl Ddl<'_> {
     async fn alter_table(&mut self, statement: &AlterTable) -> SqlResult<Completion> {
         let request = Request::of(statement)?;
         let name = self.qualify(&statement.table)?;
+        log_tables::check_definition(self.host, &name, "ALTER")?;
         let mut names = vec![name.clone()];
         for action in &statement.actions {
             if let AlterAction::RenameTo(target) = action {
