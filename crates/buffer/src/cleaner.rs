@@ -36,6 +36,8 @@
 //! ([`FatalHook`](crate::FatalHook)). A write for which the disk is too full is no such failure
 //! ([`Error::Full`]): the batch stays what it is and is tried again, before this cleaner writes anything
 //! else. Its pages may be torn by then, and the sink has what they are restored from until they are written.
+//! What changes need meanwhile - log and frames - is used up by and by, so the pool says how much of it is
+//! ([`BufferPool::full_disk_pressure`]), and lets those that wait for it look again with every attempt.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -108,6 +110,8 @@ pub(crate) struct Cleaner {
     candidates: Vec<Candidate>,
     /// Candidates that are not in the batch yet; empty between two batches.
     rest: Vec<Candidate>,
+    /// Pages of the batch that the disk was too full for, as [`Core`] counts them.
+    stuck: usize,
 }
 
 /// The cleaner that follows the log, too.
@@ -132,6 +136,15 @@ impl Cleaner {
             writing: Vec::new(),
             candidates: Vec::new(),
             rest: Vec::new(),
+            stuck: 0,
+        }
+    }
+
+    /// So many pages of the batch cannot be written for want of room.
+    fn set_stuck(&mut self, core: &Core, pages: usize) {
+        if self.stuck != pages {
+            core.count_stuck(self.stuck, pages);
+            self.stuck = pages;
         }
     }
 
@@ -261,6 +274,7 @@ impl Cleaner {
         });
         if self.writing.is_empty() {
             self.batch.clear();
+            self.set_stuck(core, 0);
             return Ok(0);
         }
         self.write_batch(core)
@@ -282,11 +296,16 @@ impl Cleaner {
                     written += before - self.writing.len();
                 }
                 Ok(None) => {
-                    // Who drops a table waits for the room of its file.
+                    // The batch holds files, and the room of a dropped table's is waited for.
                     self.batch.clear();
+                    self.set_stuck(core, 0);
                     return Ok(written);
                 }
-                Err(error) if is_no_space(&error) => return Err(Error::Full { source: Arc::new(error) }),
+                Err(error) if is_no_space(&error) => {
+                    self.set_stuck(core, self.writing.len());
+                    core.wake_waiters();
+                    return Err(Error::Full { source: Arc::new(error) });
+                }
                 Err(error) => return Err(core.stop(&format!("writing pages failed: {error}"))),
             }
         }

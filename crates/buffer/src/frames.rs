@@ -226,6 +226,16 @@ impl Frames {
         enough.iter().for_each(|(_, event)| event.complete());
     }
 
+    /// Completes the events of all that wait for frames.
+    pub(crate) fn wake_waiters(&self) {
+        let waiting = {
+            let mut free = self.free.lock();
+            self.awaited.store(0, Relaxed);
+            std::mem::take(&mut free.waiting)
+        };
+        waiting.iter().for_each(|(_, event)| event.complete());
+    }
+
     /// The page in the frame. To be trusted only under that page's latch.
     pub(crate) fn owner(&self, frame: u32) -> Option<PageId> {
         let packed = self.owner[frame as usize].load(Relaxed);

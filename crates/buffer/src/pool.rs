@@ -47,6 +47,15 @@ use crate::{guard, metrics, pacing, requests};
 /// Between two attempts to write while the disk is full.
 const DISK_FULL_PAUSE: Duration = Duration::from_millis(500);
 
+/// Between two reports that the disk is full: one that is nearly so can be full again and again.
+const FULL_DISK_REPORTS: Duration = Duration::from_secs(60);
+
+/// Whether it has been reported that the disk is full, and not yet that it has room again.
+enum FullDiskTold {
+    Yes,
+    No { not_before: Duration },
+}
+
 /// What is done when the disk has failed in a way after which nothing more may be written. Gets the reason.
 pub type FatalHook = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -148,6 +157,9 @@ pub(crate) struct Core {
     pub(crate) on_fatal: FatalHook,
     /// A write has failed: nothing is written any more.
     stopped: AtomicBool,
+    /// Pages of batches that the disk is too full for.
+    stuck: AtomicUsize,
+    full_disk_told: Mutex<FullDiskTold>,
     /// Where the eviction sweep is.
     pub(crate) hand: AtomicUsize,
     wanted: Wanted,
@@ -166,6 +178,39 @@ struct Wanted {
 }
 
 impl Core {
+    /// The batch of a cleaner had `before` pages that the disk was too full for, and has `now`.
+    pub(crate) fn count_stuck(&self, before: usize, now: usize) {
+        let all_before = self.stuck.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
+        let mut told = self.full_disk_told.lock();
+        let time = self.clock.monotonic();
+        match *told {
+            FullDiskTold::No { not_before } if all_before == 0 && time >= not_before => {
+                *told = FullDiskTold::Yes;
+                eprintln!(
+                    "palisade: the disk is full: {now} changed pages cannot be written, which is tried again; \
+                     changes are refused if the redo log or the buffer pool runs full by that"
+                );
+            }
+            FullDiskTold::Yes if all_before == before && now == 0 => {
+                *told = FullDiskTold::No { not_before: time + FULL_DISK_REPORTS };
+                eprintln!("palisade: the disk has room again for changed pages");
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets operations that wait for log or frames look again.
+    pub(crate) fn wake_waiters(&self) {
+        self.log.wake_waiters();
+        self.frames.wake_waiters();
+    }
+
+    #[cold]
+    fn pressure(&self, stuck: usize) -> f64 {
+        let held = (self.frames.dirty_count() + stuck) as f64 / self.frames.count() as f64;
+        self.log.capacity_used().max(held)
+    }
+
     /// A free frame; else the event that there are enough for what the caller does.
     pub(crate) fn take_frame(&self) -> Result<u32, Event> {
         let taken = self.frames.take_free(guard::new_pages());
@@ -277,6 +322,8 @@ impl BufferPool {
             tuning,
             on_fatal: config.on_fatal,
             stopped: AtomicBool::new(false),
+            stuck: AtomicUsize::new(0),
+            full_disk_told: Mutex::new(FullDiskTold::No { not_before: Duration::ZERO }),
             hand: AtomicUsize::new(0),
             wanted: Wanted::default(),
         };
@@ -448,6 +495,15 @@ impl BufferPool {
     /// Pages with changes that are not yet on their way to disk.
     pub fn dirty_pages(&self) -> usize {
         self.core.frames.dirty_count()
+    }
+
+    /// Nothing, unless pages cannot be written because the disk is too full for them, such as compressed ones
+    /// that have become larger. Else which part is used up of what changes need until there is room: of the
+    /// log, which no checkpoint can free, or of the frames, which no dirty page leaves.
+    #[inline]
+    pub fn full_disk_pressure(&self) -> Option<f64> {
+        let stuck = self.core.stuck.load(Ordering::Relaxed);
+        (stuck > 0).then(|| self.core.pressure(stuck))
     }
 
     /// Changes how many pages a second are written back.

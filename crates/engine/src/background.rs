@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use palisade_base::event::{retry_after, retry_blocking};
+use palisade_buffer::BufferPool;
 use palisade_txn::undo::UndoReserve;
 use palisade_txn::{ChangesLeft, SessionNo, Trx, TrxSystem};
 use parking_lot::{Condvar, Mutex};
@@ -17,6 +18,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::Error;
 use crate::engine::{Engine, Registry};
 use crate::metadata::MetadataLocks;
+use crate::rows::PURGE;
 
 /// How long purge rests when it found nothing to do.
 const REST: Duration = Duration::from_millis(20);
@@ -58,12 +60,18 @@ impl Background {
     }
 
     /// Starts `purgers` purge threads, and the rollback thread if `rolls_back`.
-    pub(crate) fn start(&self, trx: &Arc<TrxSystem>, purgers: usize, rolls_back: bool) -> Result<(), Error> {
+    pub(crate) fn start(
+        &self,
+        trx: &Arc<TrxSystem>,
+        pool: &Arc<BufferPool>,
+        purgers: usize,
+        rolls_back: bool,
+    ) -> Result<(), Error> {
         let mut threads = self.threads.lock();
         for number in 0..purgers {
-            let (shared, trx) = (self.shared.clone(), trx.clone());
+            let (shared, trx, pool) = (self.shared.clone(), trx.clone(), pool.clone());
             let thread = std::thread::Builder::new().name(format!("purge-{number}"));
-            threads.push(thread.spawn(move || purge(&shared, &trx))?);
+            threads.push(thread.spawn(move || purge(&shared, &trx, &pool))?);
         }
         if rolls_back {
             let shared = self.shared.clone();
@@ -238,10 +246,14 @@ impl Shared {
     }
 }
 
-fn purge(shared: &Shared, system: &TrxSystem) {
+fn purge(shared: &Shared, system: &TrxSystem, pool: &BufferPool) {
     let mut time = REST;
     let mut last_error = None;
     while !shared.is_ending() {
+        if pool.full_disk_pressure().is_some_and(|used| used > PURGE) {
+            shared.rest(LONG_REST, |_| false);
+            continue;
+        }
         time = match retry_blocking(|| purge_step(system)) {
             Ok(true) => REST,
             Ok(false) => (time * 2).min(LONG_REST),

@@ -202,7 +202,7 @@ impl Engine {
         let EngineConfig { purge_threads, force_recovery: force, .. } = self.config;
         let purgers = if force < ForceRecovery::NoPurge { purge_threads } else { 0 };
         let rolls_back = purge_threads > 0 && force < ForceRecovery::NoRollback;
-        self.background.start(&self.trx, purgers, rolls_back)
+        self.background.start(&self.trx, &self.pool, purgers, rolls_back)
     }
 }
 

@@ -58,6 +58,14 @@ impl RowWork {
 /// What the steps of an operation end with.
 type Steps = Attempt<UpdateOutcome>;
 
+/// While pages cannot be written because the disk is full, rows are inserted and updated up to this part of the log
+/// and of the frames ...
+const GROWTH: f64 = 0.6;
+/// ... rows are deleted up to this one ...
+const DELETES: f64 = 0.8;
+/// ... and purged up to this one; the rest is for rollbacks and for statements that make room.
+pub(crate) const PURGE: f64 = 0.85;
+
 /// One row operation under way.
 struct Operation<'a> {
     trx: &'a mut Trx,
@@ -73,7 +81,7 @@ impl Transaction {
     /// Inserts a row (encoded by [`palisade_catalog::row`]) and its entries in all indexes. On
     /// [`Error::DuplicateKey`] nothing is inserted. A hidden row id column holds [`Table::next_row_id`].
     pub fn insert(&mut self, table: &Arc<Table>, row: &[u8]) -> Attempt<()> {
-        let outcome = self.row_operation(table, |operation| operation.insert(row))?;
+        let outcome = self.row_operation(table, GROWTH, |operation| operation.insert(row))?;
         assert!(outcome == UpdateOutcome::Done, "an insert expects no version");
         Ok(())
     }
@@ -86,26 +94,37 @@ impl Transaction {
         old: &[u8],
         new: &[u8],
     ) -> Attempt<UpdateOutcome> {
-        self.row_operation(table, |operation| operation.update(stamp.into(), old, new))
+        self.row_operation(table, GROWTH, |operation| operation.update(stamp.into(), old, new))
     }
 
     /// Deletes the row that was read as `old` with `stamp`.
     pub fn delete(&mut self, table: &Arc<Table>, stamp: RowStamp, old: &[u8]) -> Attempt<UpdateOutcome> {
-        self.row_operation(table, |operation| operation.delete(stamp.into(), old))
+        self.row_operation(table, DELETES, |operation| operation.delete(stamp.into(), old))
     }
 
-    fn row_operation(&mut self, table: &Arc<Table>, run: impl FnOnce(&mut Operation<'_>) -> Steps) -> Steps {
+    /// Carries out an operation; on a disk that is too full for pages, only up to a `pressure` of
+    /// [`BufferPool::full_disk_pressure`](palisade_buffer::BufferPool::full_disk_pressure).
+    fn row_operation(
+        &mut self,
+        table: &Arc<Table>,
+        pressure: f64,
+        run: impl FnOnce(&mut Operation<'_>) -> Steps,
+    ) -> Steps {
         self.check_writable()?;
         self.use_table_for(table, Use::Write)?;
         if self.work.failure.is_some() {
             return self.undo_operation(table);
         }
+        let is_full = self.engine().pool.full_disk_pressure().is_some_and(|used| used > pressure);
         let (trx, work) = self.parts();
         let start = *work.start.get_or_insert_with(|| trx.savepoint());
         let RowWork { done, chain, buffers, .. } = work;
         let mut operation = Operation { trx, table, done, chain, buffers, next: 0 };
-        let outcome =
-            run(&mut operation).map_err(|blocked| blocked.map_err(|error| name_table(error, table)));
+        let outcome = match is_full {
+            true => Err(Error::DiskFull.into()),
+            false => run(&mut operation),
+        };
+        let outcome = outcome.map_err(|blocked| blocked.map_err(|error| name_table(error, table)));
         match outcome {
             Ok(UpdateOutcome::Done) => {
                 self.work.reset();

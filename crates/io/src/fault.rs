@@ -152,7 +152,8 @@ enum Change {
     SetLen {
         len: u64,
     },
-    ExtendTo {
+    Allocate {
+        offset: u64,
         len: u64,
     },
     PunchHole {
@@ -210,12 +211,12 @@ impl FaultFileSystem {
         self.state.lock().down
     }
 
-    /// Limits the sum of all file lengths to `bytes`: what would exceed it fails with ENOSPC.
+    /// Limits what all files [take](Self::used_space) to `bytes`: what would exceed it fails with ENOSPC.
     pub fn limit_space(&self, bytes: Option<u64>) {
         self.state.lock().space = bytes;
     }
 
-    /// The sum of all file lengths.
+    /// What all files take: their lengths without the holes that were punched.
     pub fn used_space(&self) -> u64 {
         self.state.lock().used_space()
     }
@@ -317,14 +318,20 @@ impl State {
     }
 
     fn used_space(&self) -> u64 {
-        self.names.values().map(|id| self.files[id].shown.len()).sum()
+        self.names.values().map(|id| self.files[id].shown.allocated()).sum()
     }
 
-    fn check_space(&self, file: FileId, end: u64) -> io::Result<()> {
+    /// Whether the disk has room for what the change needs: bytes behind the end of the file, and holes.
+    fn check_space(&self, file: FileId, change: &Change) -> io::Result<()> {
         let Some(limit) = self.space else { return Ok(()) };
-        let used = self.used_space();
-        let growth = end.saturating_sub(self.files[&file].shown.len());
-        if growth > 0 && used + growth > limit { Err(no_space()) } else { Ok(()) }
+        let shown = &self.files[&file].shown;
+        let growth = match change {
+            Change::Write { offset, bytes, .. } => shown.missing(*offset, bytes.len() as u64),
+            Change::Allocate { offset, len } => shown.missing(*offset, *len),
+            Change::SetLen { len } => len.saturating_sub(shown.len()),
+            Change::PunchHole { .. } => 0,
+        };
+        if growth > 0 && self.used_space() + growth > limit { Err(no_space()) } else { Ok(()) }
     }
 
     /// Of what would overwrite bytes of the file, writes the first sectors.
@@ -422,7 +429,7 @@ impl Change {
         match self {
             Change::Write { offset, bytes, .. } => image.write(bytes, *offset),
             Change::SetLen { len } => image.set_len(*len),
-            Change::ExtendTo { len } => image.extend_to(*len),
+            Change::Allocate { offset, len } => image.allocate(*offset, *len),
             Change::PunchHole { offset, len } => image.punch_hole(*offset, *len),
         }
     }
@@ -584,13 +591,7 @@ struct FaultFile {
 }
 
 impl FaultFile {
-    fn change(
-        &self,
-        call: Call,
-        change: Change,
-        grows_to: u64,
-        describe: impl FnOnce(&str) -> String,
-    ) -> io::Result<()> {
+    fn change(&self, call: Call, change: Change, describe: impl FnOnce(&str) -> String) -> io::Result<()> {
         let mut state = self.state.lock();
         let name = state.name_of(self.file);
         let crash = match state.enter(call, self.life, || describe(&name)) {
@@ -602,7 +603,7 @@ impl FaultFile {
                 return Err(error);
             }
         };
-        state.check_space(self.file, grows_to)?;
+        state.check_space(self.file, &change)?;
         let images = state.images(self.file);
         images.change(change);
         if crash {
@@ -618,7 +619,7 @@ impl FaultFile {
         let len = bytes.len();
         let change = Change::Write { offset, bytes: bytes.to_vec(), whole };
         let describe = |path: &str| format!("{call} {path} {offset}+{len}");
-        self.change(Call::Write, change, offset + len as u64, describe)?;
+        self.change(Call::Write, change, describe)?;
         self.rule.wrote(offset, len as u64);
         Ok(())
     }
@@ -696,14 +697,13 @@ impl File for FaultFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.change(Call::Resize, Change::SetLen { len }, len, |path| format!("set_len {path} {len}"))?;
+        self.change(Call::Resize, Change::SetLen { len }, |path| format!("set_len {path} {len}"))?;
         self.rule.resized();
         Ok(())
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        let end = offset + len;
-        self.change(Call::Resize, Change::ExtendTo { len: end }, end, |path| {
+        self.change(Call::Resize, Change::Allocate { offset, len }, |path| {
             format!("allocate {path} {offset}+{len}")
         })?;
         self.rule.resized();
@@ -711,7 +711,7 @@ impl File for FaultFile {
     }
 
     fn punch_hole(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.change(Call::Resize, Change::PunchHole { offset, len }, 0, |path| {
+        self.change(Call::Resize, Change::PunchHole { offset, len }, |path| {
             format!("punch_hole {path} {offset}+{len}")
         })?;
         self.rule.punched(offset, len);

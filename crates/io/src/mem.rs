@@ -109,7 +109,7 @@ impl File for MemFile {
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.bytes.write().extend_to(offset + len);
+        self.bytes.write().allocate(offset, len);
         Ok(())
     }
 

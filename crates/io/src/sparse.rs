@@ -1,6 +1,7 @@
-//! Bytes of a file in memory; what was never written takes no space.
+//! Bytes of a file in memory; what was never written takes no memory. What of it takes room on the disk that it
+//! stands for is counted: all up to its end, but for punched holes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const CHUNK: u64 = 4096;
 
@@ -8,6 +9,8 @@ const CHUNK: u64 = 4096;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SparseBytes {
     chunks: BTreeMap<u64, Box<[u8; CHUNK as usize]>>,
+    /// Chunks that have been punched, and neither written nor allocated since.
+    holes: BTreeSet<u64>,
     len: u64,
 }
 
@@ -27,9 +30,16 @@ impl SparseBytes {
         self.len
     }
 
-    /// Bytes that are kept in memory.
+    /// Bytes that take room.
     pub(crate) fn allocated(&self) -> u64 {
-        self.chunks.len() as u64 * CHUNK
+        self.len.saturating_sub(self.holes.len() as u64 * CHUNK)
+    }
+
+    /// Bytes that take more room once all of a range has room.
+    pub(crate) fn missing(&self, offset: u64, len: u64) -> u64 {
+        let mut holes = 0;
+        for_each_chunk(offset, len, |number, _, _| holes += u64::from(self.holes.contains(&number)));
+        holes * CHUNK + (offset + len).saturating_sub(self.len)
     }
 
     /// Fills `out` from `offset` on; zeros where nothing was written, the end of the file included.
@@ -47,6 +57,7 @@ impl SparseBytes {
         for_each_chunk(offset, bytes.len() as u64, |number, start, range| {
             let chunk = self.chunks.entry(number).or_insert_with(|| Box::new([0; CHUNK as usize]));
             chunk[start..start + range.len()].copy_from_slice(&bytes[range]);
+            self.holes.remove(&number);
         });
         self.len = self.len.max(offset + bytes.len() as u64);
     }
@@ -54,18 +65,24 @@ impl SparseBytes {
     pub(crate) fn set_len(&mut self, len: u64) {
         if len < self.len {
             self.punch_hole(len, self.len - len);
+            self.holes.split_off(&len.div_ceil(CHUNK));
         }
         self.len = len;
     }
 
-    pub(crate) fn extend_to(&mut self, len: u64) {
-        self.len = self.len.max(len);
+    /// Gives a range room; it may end behind the end.
+    pub(crate) fn allocate(&mut self, offset: u64, len: u64) {
+        for_each_chunk(offset, len, |number, _, _| {
+            self.holes.remove(&number);
+        });
+        self.len = self.len.max(offset + len);
     }
 
     pub(crate) fn punch_hole(&mut self, offset: u64, len: u64) {
         for_each_chunk(offset, len.min(self.len.saturating_sub(offset)), |number, start, range| {
             if range.len() as u64 == CHUNK {
                 self.chunks.remove(&number);
+                self.holes.insert(number);
             } else if let Some(chunk) = self.chunks.get_mut(&number) {
                 chunk[start..start + range.len()].fill(0);
             }
@@ -77,6 +94,20 @@ impl SparseBytes {
 mod tests {
     use super::*;
     use palisade_base::prng::{Prng, test_seed};
+
+    #[test]
+    fn holes_take_no_room_until_they_are_written_or_allocated() {
+        let mut bytes = SparseBytes::default();
+        bytes.allocate(0, 10 * CHUNK);
+        assert_eq!((bytes.allocated(), bytes.missing(0, 10 * CHUNK)), (10 * CHUNK, 0));
+        bytes.punch_hole(CHUNK, 4 * CHUNK);
+        assert_eq!((bytes.allocated(), bytes.missing(0, 11 * CHUNK)), (6 * CHUNK, 5 * CHUNK));
+        bytes.write(&[1; 100], 2 * CHUNK);
+        bytes.allocate(3 * CHUNK, CHUNK);
+        assert_eq!((bytes.allocated(), bytes.missing(CHUNK, CHUNK)), (8 * CHUNK, CHUNK));
+        bytes.set_len(CHUNK);
+        assert_eq!((bytes.len(), bytes.allocated()), (CHUNK, CHUNK));
+    }
 
     #[test]
     fn sparse_bytes_behave_like_a_vector() {

@@ -329,6 +329,11 @@ impl Log {
         Err(Blocked::Wait(event))
     }
 
+    /// Lets all that wait for room try again, although none has been made: their reason to go on may have gone.
+    pub fn wake_waiters(&self) {
+        self.admission.wake();
+    }
+
     /// The files say "full" by allowing nothing.
     fn files_are_full(&self) -> bool {
         self.admission.until() == 0 && !self.is_exchanging.load(Ordering::Relaxed)

@@ -9,6 +9,7 @@ mod ddl_crash;
 mod dropped;
 mod flush_method;
 mod full_disk;
+mod full_of_holes;
 pub(crate) mod harness;
 mod locking;
 mod long_rows;
