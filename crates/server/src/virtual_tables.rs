@@ -122,6 +122,18 @@ static TABLES: &[Definition] = &[
     Definition { schema: PERFORMANCE_SCHEMA, name: "threads", columns: thread_columns, rows: threads },
     Definition {
         schema: INFORMATION_SCHEMA,
+        name: "RESOURCE_GROUPS",
+        columns: resource_group_columns,
+        rows: |_, _| resource_groups(),
+    },
+    Definition {
+        schema: INFORMATION_SCHEMA,
+        name: "USER_ATTRIBUTES",
+        columns: user_attribute_columns,
+        rows: user_attributes,
+    },
+    Definition {
+        schema: INFORMATION_SCHEMA,
         name: "USER_PRIVILEGES",
         columns: || privilege_columns(&[]),
         rows: |host, session| {
@@ -164,6 +176,43 @@ static TABLES: &[Definition] = &[
         },
     },
 ];
+
+fn resource_group_columns() -> Columns {
+    vec![
+        ("RESOURCE_GROUP_NAME", text(64)),
+        ("RESOURCE_GROUP_TYPE", text(6)),
+        ("RESOURCE_GROUP_ENABLED", SqlType::INT),
+        ("VCPU_IDS", text(1024)),
+        ("THREAD_PRIORITY", SqlType::INT),
+    ]
+}
+
+/// The two that there are by themselves, with all processors.
+fn resource_groups() -> Rows {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let ids = if processors > 1 { format!("0-{}", processors - 1) } else { "0".to_owned() };
+    let row = |name: &str, kind: &str| {
+        let ids = Value::bytes(ids.clone());
+        vec![Value::bytes(name), Value::bytes(kind), Value::Int(1), ids, Value::Int(0)]
+    };
+    vec![row("USR_default", "USER"), row("SYS_default", "SYSTEM")]
+}
+
+fn user_attribute_columns() -> Columns {
+    vec![("USER", text(32)), ("HOST", text(255)), ("ATTRIBUTE", text(65_535))]
+}
+
+/// The accounts: none has attributes, because CREATE USER takes none.
+fn user_attributes(host: &ServerHost, session: &Session) -> Rows {
+    let sees_all = host.asked(session, |asker| asker.check_reads_accounts().is_ok());
+    let own = AccountName::of_session(&session.account);
+    let accounts = host.accounts.load();
+    let seen = accounts.iter().filter(|account| sees_all || account.name == own);
+    let row = |AccountName { user, host }: &AccountName| {
+        vec![Value::bytes(user.clone()), Value::bytes(host.clone()), Value::Null]
+    };
+    seen.map(|account| row(&account.name)).collect()
+}
 
 fn privilege_columns(on: &[&'static str]) -> Columns {
     let mut columns = vec![("GRANTEE", text(292)), ("TABLE_CATALOG", text(512))];

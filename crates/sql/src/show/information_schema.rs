@@ -198,10 +198,11 @@ fn definitions() -> impl Iterator<Item = &'static Definition> {
 
 /// What MySQL 5.7 and MariaDB call tables that have other names since: they are found by these, and listed by
 /// the others.
-const FORMER_NAMES: [(&str, &str); 3] = [
+const FORMER_NAMES: [(&str, &str); 4] = [
     ("INNODB_SYS_DATAFILES", "INNODB_DATAFILES"),
     ("INNODB_SYS_TABLES", "INNODB_TABLES"),
     ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES"),
+    ("INNODB_SYS_TABLESTATS", "INNODB_TABLESTATS"),
 ];
 
 /// The table of that name (in any case), with its rows if asked for.

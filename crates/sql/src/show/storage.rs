@@ -1,6 +1,6 @@
 //! Tables of information_schema about the storage engine (`INNODB_...`), about attributes that storage
-//! engines are given (`..._EXTENSIONS`), and about what this server has none of: roles, views, compressed
-//! pages.
+//! engines are given (`..._EXTENSIONS`), and about what this server has none of: roles, views, full-text
+//! indexes, compressed pages.
 //!
 //! What INNODB_CMP and INNODB_CMPMEM count is done to pages of ROW_FORMAT=COMPRESSED, which there are none
 //! of.
@@ -11,7 +11,7 @@ use palisade_catalog::descriptor::{ForeignKey, GENERATED_CLUSTERED_INDEX};
 use palisade_engine::Table;
 
 use super::information_schema::{
-    Definition, Rows, Source, catalog, each_table, none, number, shown_columns, text,
+    Definition, Rows, Source, catalog, each_table, none, number, shown_columns, shown_indexes, text,
 };
 
 pub(super) static TABLES: &[Definition] = &[
@@ -82,10 +82,29 @@ pub(super) static TABLES: &[Definition] = &[
         columns: "ID s129,FOR_COL_NAME s64,REF_COL_NAME s64,POS u",
         rows: foreign_key_columns,
     },
+    Definition { name: "INNODB_FT_BEING_DELETED", columns: "DOC_ID n", rows: none },
+    Definition { name: "INNODB_FT_CONFIG", columns: "KEY s193,VALUE s193", rows: none },
+    Definition { name: "INNODB_FT_DEFAULT_STOPWORD", columns: "value s18", rows: stopwords },
+    Definition { name: "INNODB_FT_DELETED", columns: "DOC_ID n", rows: none },
+    Definition {
+        name: "INNODB_FT_INDEX_CACHE",
+        columns: "WORD s337,FIRST_DOC_ID n,LAST_DOC_ID n,DOC_COUNT n,DOC_ID n,POSITION n",
+        rows: none,
+    },
+    Definition {
+        name: "INNODB_FT_INDEX_TABLE",
+        columns: "WORD s337,FIRST_DOC_ID n,LAST_DOC_ID n,DOC_COUNT n,DOC_ID n,POSITION n",
+        rows: none,
+    },
     Definition {
         name: "INNODB_INDEXES",
         columns: "INDEX_ID n,NAME s64,TABLE_ID n,TYPE j,N_FIELDS j,PAGE_NO j,SPACE j,MERGE_THRESHOLD j",
         rows: indexes,
+    },
+    Definition {
+        name: "INNODB_SESSION_TEMP_TABLESPACES",
+        columns: "ID u,SPACE u,PATH s4001,SIZE n,STATE s192,PURPOSE s192",
+        rows: none,
     },
     Definition {
         name: "INNODB_TABLES",
@@ -103,8 +122,38 @@ pub(super) static TABLES: &[Definition] = &[
         rows: tablespaces_in_brief,
     },
     Definition {
+        name: "INNODB_TABLESTATS",
+        columns: "TABLE_ID n,NAME s193,STATS_INITIALIZED s193,NUM_ROWS n,CLUST_INDEX_SIZE n,OTHER_INDEX_SIZE n,MODIFIED_COUNTER n,AUTOINC n,REF_COUNT j",
+        rows: table_statistics,
+    },
+    Definition {
         name: "INNODB_TEMP_TABLE_INFO",
         columns: "TABLE_ID n,NAME s21,N_COLS u,SPACE u",
+        rows: none,
+    },
+    Definition {
+        name: "JSON_DUALITY_VIEWS",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,DEFINER s288,SECURITY_TYPE s7,JSON_COLUMN_NAME s64,ROOT_TABLE_CATALOG s64,ROOT_TABLE_SCHEMA s64,ROOT_TABLE_NAME s64,ALLOW_INSERT s4,ALLOW_UPDATE s4,ALLOW_DELETE s4,READ_ONLY s4,STATUS s7",
+        rows: none,
+    },
+    Definition {
+        name: "JSON_DUALITY_VIEW_COLUMNS",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,REFERENCED_TABLE_CATALOG s64,REFERENCED_TABLE_SCHEMA s64,REFERENCED_TABLE_NAME s64,IS_ROOT_TABLE j,REFERENCED_TABLE_ID j,REFERENCED_COLUMN_NAME s64,JSON_KEY_NAME s64,ALLOW_INSERT j,ALLOW_UPDATE j,ALLOW_DELETE j,READ_ONLY j",
+        rows: none,
+    },
+    Definition {
+        name: "JSON_DUALITY_VIEW_LINKS",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,PARENT_TABLE_CATALOG s64,PARENT_TABLE_SCHEMA s64,PARENT_TABLE_NAME s64,CHILD_TABLE_CATALOG s64,CHILD_TABLE_SCHEMA s64,CHILD_TABLE_NAME s64,PARENT_COLUMN_NAME s64,CHILD_COLUMN_NAME s64,JOIN_TYPE s64,JSON_KEY_NAME s64",
+        rows: none,
+    },
+    Definition {
+        name: "JSON_DUALITY_VIEW_TABLES",
+        columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,REFERENCED_TABLE_CATALOG s64,REFERENCED_TABLE_SCHEMA s64,REFERENCED_TABLE_NAME s64,WHERE_CLAUSE s64,ALLOW_INSERT j,ALLOW_UPDATE j,ALLOW_DELETE j,READ_ONLY j,IS_ROOT_TABLE j,REFERENCED_TABLE_ID j,REFERENCED_TABLE_PARENT_ID j,REFERENCED_TABLE_PARENT_RELATIONSHIP s64",
+        rows: none,
+    },
+    Definition {
+        name: "LIBRARIES",
+        columns: "LIBRARY_CATALOG s64,LIBRARY_SCHEMA s64,LIBRARY_NAME s64,LIBRARY_DEFINITION t,LANGUAGE s64,CREATED d,LAST_ALTERED d,SQL_MODE t,LIBRARY_COMMENT t,CREATOR s288",
         rows: none,
     },
     Definition {
@@ -123,6 +172,11 @@ pub(super) static TABLES: &[Definition] = &[
         rows: none,
     },
     Definition {
+        name: "ROUTINE_LIBRARIES",
+        columns: "ROUTINE_CATALOG s64,ROUTINE_SCHEMA s64,ROUTINE_NAME s64,ROUTINE_TYPE s9,LIBRARY_CATALOG s64,LIBRARY_SCHEMA s100,LIBRARY_NAME s100,LIBRARY_VERSION s100",
+        rows: none,
+    },
+    Definition {
         name: "SCHEMATA_EXTENSIONS",
         columns: "CATALOG_NAME s64,SCHEMA_NAME s64,OPTIONS s256",
         rows: schema_extensions,
@@ -133,9 +187,19 @@ pub(super) static TABLES: &[Definition] = &[
         rows: none,
     },
     Definition {
+        name: "TABLESPACES_EXTENSIONS",
+        columns: "TABLESPACE_NAME s268,ENGINE_ATTRIBUTE t",
+        rows: tablespace_extensions,
+    },
+    Definition {
         name: "TABLES_EXTENSIONS",
         columns: "TABLE_CATALOG s64,TABLE_SCHEMA s64,TABLE_NAME s64,ENGINE_ATTRIBUTE t,SECONDARY_ENGINE_ATTRIBUTE t",
         rows: table_extensions,
+    },
+    Definition {
+        name: "TABLE_CONSTRAINTS_EXTENSIONS",
+        columns: "CONSTRAINT_CATALOG s64,CONSTRAINT_SCHEMA s64,CONSTRAINT_NAME s64,TABLE_NAME s64,ENGINE_ATTRIBUTE t,SECONDARY_ENGINE_ATTRIBUTE t",
+        rows: constraint_extensions,
     },
     Definition {
         name: "VIEW_ROUTINE_USAGE",
@@ -238,6 +302,59 @@ fn tables(source: &Source<'_>) -> Rows {
         ]
     };
     each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+/// The words that InnoDB's full-text indexes leave out by default.
+fn stopwords(_: &Source<'_>) -> Rows {
+    const WORDS: &str = "a about an are as at be by com de en for from how i in is it la of on or that the this to was \
+                         what when where who will with und the www";
+    WORDS.split(' ').map(|word| vec![text(word)]).collect()
+}
+
+/// Every table is open, and its statistics are there, from the start on. They are made anew by themselves,
+/// and how many changes there have been since is not told.
+fn table_statistics(source: &Source<'_>) -> Rows {
+    let row = |table: &Table| {
+        let def = table.descriptor().def();
+        let statistics = table.statistics();
+        let pages = |bytes: u64| number(bytes / palisade_engine::PAGE_SIZE as u64);
+        let counter = def.auto_increment_column().map_or(0, |_| table.auto_increment());
+        vec![
+            number(def.id),
+            path(&def.schema, &def.name),
+            text("Initialized"),
+            number(statistics.rows),
+            pages(statistics.data_bytes),
+            pages(statistics.index_bytes),
+            number(0u64),
+            number(counter),
+            Value::Int(1),
+        ]
+    };
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+fn tablespace_extensions(source: &Source<'_>) -> Rows {
+    let row = |table: &Table| {
+        let def = table.descriptor().def();
+        vec![path(&def.schema, &def.name), Value::Null]
+    };
+    each_table(source).map(|(_, table)| row(table)).collect()
+}
+
+/// A row for each index, unique or not, as in MySQL.
+fn constraint_extensions(source: &Source<'_>) -> Rows {
+    let mut rows = Rows::new();
+    for (_, table) in each_table(source) {
+        for (_, index) in shown_indexes(table) {
+            let names = [&table.schema, &index.name, &table.name].map(text);
+            let mut row = vec![catalog()];
+            row.extend(names);
+            row.extend([Value::Null, Value::Null]);
+            rows.push(row);
+        }
+    }
+    rows
 }
 
 fn tablespaces(source: &Source<'_>) -> Rows {

@@ -1,0 +1,20 @@
+-- Tables of information_schema with rows that do not depend on the server, and without rows.
+CREATE DATABASE more;
+USE more;
+CREATE TABLE t (a INT PRIMARY KEY AUTO_INCREMENT, b INT, c INT, UNIQUE KEY u (b), KEY k (c));
+INSERT INTO t (b, c) VALUES (1, 1), (2, 2), (3, 3);
+ANALYZE TABLE t;
+SELECT NAME, AUTOINC, REF_COUNT > 0 FROM information_schema.INNODB_TABLESTATS WHERE NAME = 'more/t';
+SELECT * FROM information_schema.TABLE_CONSTRAINTS_EXTENSIONS WHERE CONSTRAINT_SCHEMA = 'more' ORDER BY CONSTRAINT_NAME;
+SELECT * FROM information_schema.TABLESPACES_EXTENSIONS WHERE TABLESPACE_NAME = 'more/t';
+SELECT RESOURCE_GROUP_NAME, RESOURCE_GROUP_TYPE, RESOURCE_GROUP_ENABLED, THREAD_PRIORITY FROM information_schema.RESOURCE_GROUPS;
+SELECT COUNT(*), MIN(value), MAX(value), GROUP_CONCAT(value) FROM information_schema.INNODB_FT_DEFAULT_STOPWORD;
+SELECT * FROM information_schema.USER_ATTRIBUTES WHERE USER = 'root';
+SELECT * FROM information_schema.INNODB_FT_CONFIG;
+SELECT * FROM information_schema.INNODB_FT_DELETED;
+SELECT * FROM information_schema.INNODB_FT_INDEX_TABLE;
+SELECT * FROM information_schema.JSON_DUALITY_VIEWS;
+SELECT * FROM information_schema.JSON_DUALITY_VIEW_LINKS;
+SELECT * FROM information_schema.LIBRARIES;
+SELECT * FROM information_schema.ROUTINE_LIBRARIES;
+DROP DATABASE more;
