@@ -269,8 +269,8 @@ system_variables! {
     INIT_FILE = "init_file", Global, fixed_default, null(), "Only the default is taken: nothing is executed at the start yet.";
     INIT_REPLICA = "init_replica", Global, dynamic, text(""), REPLICATION;
     INIT_SLAVE = "init_slave", Global, dynamic, text(""), REPLICATION;
-    INNODB_ADAPTIVE_FLUSHING = "innodb_adaptive_flushing", Global, dynamic, bool(true), "No effect: pages are always written back by the age of the log.";
-    INNODB_ADAPTIVE_FLUSHING_LWM = "innodb_adaptive_flushing_lwm", Global, dynamic, uint(10, 0, 70, Plain), COMPATIBLE;
+    INNODB_ADAPTIVE_FLUSHING = "innodb_adaptive_flushing", Global, dynamic, bool(true), "Whether pages are written back at a rate that follows the log; if not, the log asks for nothing until three quarters of it are used.";
+    INNODB_ADAPTIVE_FLUSHING_LWM = "innodb_adaptive_flushing_lwm", Global, dynamic, uint(10, 0, 70, Plain), "From so many percent of the redo log's capacity on pages are written back.";
     INNODB_ADAPTIVE_HASH_INDEX = "innodb_adaptive_hash_index", Global, dynamic, bool(false), COMPATIBLE;
     INNODB_ADAPTIVE_HASH_INDEX_PARTS = "innodb_adaptive_hash_index_parts", Global, fixed, uint(8, 1, 512, Plain), COMPATIBLE;
     INNODB_ADAPTIVE_MAX_SLEEP_DELAY = "innodb_adaptive_max_sleep_delay", Global, dynamic, uint(150000, 0, 1000000, Plain), COMPATIBLE;
@@ -358,8 +358,8 @@ system_variables! {
     INNODB_LOG_WRITER_AFFINITY = "innodb_log_writer_affinity", Global, dynamic, text(""), "Processors that the log's writer thread runs on, such as 0,2-3; empty for all.";
     INNODB_LOG_WRITER_THREADS = "innodb_log_writer_threads", Global, dynamic, one_of(&["OFF", "ON", "AUTO"], 2), "ON: threads write and flush the log; OFF: a committing worker does it for all who wait; AUTO: the flusher thread does both when a worker asks for it.";
     INNODB_LRU_SCAN_DEPTH = "innodb_lru_scan_depth", Global, dynamic, uint(1024, 100, u32::MAX as u64, Plain), "Frames that the cleaners keep free.";
-    INNODB_MAX_DIRTY_PAGES_PCT = "innodb_max_dirty_pages_pct", Global, dynamic, double(90.0, 0.0, 99.999, Plain), "No effect: the age of the log decides when pages are written back.";
-    INNODB_MAX_DIRTY_PAGES_PCT_LWM = "innodb_max_dirty_pages_pct_lwm", Global, dynamic, double(10.0, 0.0, 99.0, Plain), COMPATIBLE;
+    INNODB_MAX_DIRTY_PAGES_PCT = "innodb_max_dirty_pages_pct", Global, dynamic, double(90.0, 0.0, 99.999, Plain), "Pages that may be dirty, in percent of the buffer pool: beyond it they are written back at innodb_io_capacity_max.";
+    INNODB_MAX_DIRTY_PAGES_PCT_LWM = "innodb_max_dirty_pages_pct_lwm", Global, dynamic, double(10.0, 0.0, 99.0, Plain), "From so many percent of dirty pages on some are written back, and more the more there are. The default, 10, stands for half of innodb_max_dirty_pages_pct, 0 for none below that.";
     INNODB_MAX_PURGE_LAG = "innodb_max_purge_lag", Global, dynamic, uint(0, 0, u32::MAX as u64, Plain), "Committed transactions that may await purge before statements that change rows are held up; 0 for any number.";
     INNODB_MAX_PURGE_LAG_DELAY = "innodb_max_purge_lag_delay", Global, dynamic, uint(0, 0, 10000000, Plain), "Longest time in microseconds for which such a statement is held up; with 0 none is.";
     INNODB_MAX_UNDO_LOG_SIZE = "innodb_max_undo_log_size", Global, dynamic, uint(1073741824, 10485760, u64::MAX, Bytes), "Free undo pages keep their room on the disk up to this size, or up to 64 MiB where it is more.";

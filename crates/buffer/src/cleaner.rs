@@ -398,10 +398,10 @@ impl Coordinator {
             tail: core.log.tail(),
             log_capacity: log_capacity(core),
             dirty: core.frames.dirty_count(),
-            frames: core.frames.count(),
+            frames: core.frames.size(),
         };
-        let limits = core.tuning.io_capacity();
-        let Some(plan) = self.pacer.plan(seen, limits) else { return Ok(0) };
+        let settings = core.tuning.flushing();
+        let Some(plan) = self.pacer.plan(seen, &settings) else { return Ok(0) };
         let metric = match plan.reason {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
             Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,

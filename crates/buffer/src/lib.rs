@@ -52,7 +52,7 @@ pub use cleaner::StepReport;
 pub use doublewrite::{AreaConfig, Doublewrite, Keeps, Repaired};
 pub use error::{Corruption, Error};
 pub use guard::{ExclusivePage, OptimisticPage, SharedPage};
-pub use pacing::IoCapacity;
+pub use pacing::{FlushSettings, IoCapacity};
 pub use packing::Packing;
 pub use page::{PAGE_HEADER, PAGE_SIZE, Page, PageRead};
 pub use pool::{BufferConfig, BufferPool, FatalHook, PageCheck};

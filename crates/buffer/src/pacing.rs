@@ -17,14 +17,15 @@
 //! target jumps. Below 0.75 `io_capacity_max` bounds the rate.
 //!
 //! Two more reasons to write: nothing was logged for a second (idle: clean at `io_capacity`), and too many dirty pages for
-//! the evictor to find clean ones.
+//! the evictor to find clean ones, or more than `innodb_max_dirty_pages_pct` allows.
+//!
+//! Without `innodb_adaptive_flushing` the log asks for nothing before 0.75; `innodb_adaptive_flushing_lwm` is where it
+//! begins, the 0.1 of the picture.
 
 use std::time::Duration;
 
 use palisade_base::Lsn;
 
-/// Below this age nothing is written for the log's sake.
-const LOW_WATER_AGE: f64 = 0.10;
 /// Here pages leave as fast as the log grows.
 const BALANCED_AGE: f64 = 0.50;
 /// Here twice as fast.
@@ -57,9 +58,6 @@ impl Observation {
     }
 }
 
-/// So many dirty frames leave too few for the evictor.
-const MOST_DIRTY: f64 = 0.9;
-
 /// How many pages a second may be written back, set by the administrator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoCapacity {
@@ -73,6 +71,48 @@ impl Default for IoCapacity {
     /// MySQL's.
     fn default() -> Self {
         IoCapacity { idle: 10_000, most: 20_000 }
+    }
+}
+
+/// When pages are written back, set by the administrator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlushSettings {
+    /// How many a second.
+    pub io_capacity: IoCapacity,
+    /// Frames that may be dirty, in percent (`innodb_max_dirty_pages_pct`): beyond it pages are written as fast as they
+    /// may be.
+    pub most_dirty_pct: f64,
+    /// From so many percent on some are written, and increasingly (`innodb_max_dirty_pages_pct_lwm`); `None` for half of
+    /// the most.
+    pub low_dirty_pct: Option<f64>,
+    /// Whether the rate follows the log (`innodb_adaptive_flushing`).
+    pub is_adaptive: bool,
+    /// From this age on, in percent of the log's capacity (`innodb_adaptive_flushing_lwm`).
+    pub low_age_pct: f64,
+}
+
+impl Default for FlushSettings {
+    fn default() -> Self {
+        FlushSettings {
+            io_capacity: IoCapacity::default(),
+            most_dirty_pct: 90.0,
+            low_dirty_pct: None,
+            is_adaptive: true,
+            low_age_pct: 10.0,
+        }
+    }
+}
+
+impl FlushSettings {
+    /// How urgent it is that pages become clean, 0 to 1, where `dirty` percent of the frames are not.
+    fn urgency(&self, dirty: f64) -> f64 {
+        let most = self.most_dirty_pct;
+        let low = self.low_dirty_pct.unwrap_or(most / 2.0);
+        match () {
+            () if dirty >= most => 1.0,
+            () if dirty <= low => 0.0,
+            () => (dirty - low) / (most - low),
+        }
     }
 }
 
@@ -105,7 +145,7 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     /// What to write at this step, if anything.
-    pub(crate) fn plan(&mut self, seen: Observation, limits: IoCapacity) -> Option<Plan> {
+    pub(crate) fn plan(&mut self, seen: Observation, settings: &FlushSettings) -> Option<Plan> {
         let (since, produced) = match self.last {
             Some((then, tail)) => (seen.now.saturating_sub(then), seen.tail.0.saturating_sub(tail.0)),
             None => (Duration::ZERO, 0),
@@ -118,9 +158,9 @@ impl Pacer {
         let since = since.min(LONGEST_STEP);
         // Idleness first: it wants all pages written, the log only the oldest, and who asks for these asks for them again as long as
         // the log is not told that they are gone.
-        self.for_idleness(seen, since, limits)
-            .or_else(|| self.for_the_log(seen, produced, since, limits))
-            .or_else(|| self.for_clean_frames(seen, since, limits))
+        self.for_idleness(seen, since, settings)
+            .or_else(|| self.for_the_log(seen, produced, since, settings))
+            .or_else(|| self.for_clean_frames(seen, since, settings))
     }
 
     fn for_the_log(
@@ -128,14 +168,15 @@ impl Pacer {
         seen: Observation,
         produced: u64,
         since: Duration,
-        limits: IoCapacity,
+        settings: &FlushSettings,
     ) -> Option<Plan> {
         let (capacity, age) = (seen.log_capacity.max(1) as f64, seen.age());
         self.target = self.target.max(seen.oldest.0);
-        if age < LOW_WATER_AGE {
+        let low = if settings.is_adaptive { settings.low_age_pct / 100.0 } else { HIGH_AGE };
+        if age < low {
             return None;
         }
-        self.target += (produced as f64 * gain(age)) as u64;
+        self.target += (produced as f64 * gain(age, low)) as u64;
         let mut pages = None;
         if age >= HIGH_AGE {
             pages = Some(usize::MAX);
@@ -144,29 +185,33 @@ impl Pacer {
             self.target = self.target.max(seen.tail.0 - (capacity * CATCH_UP_AGE) as u64);
         }
         self.target = self.target.min(seen.tail.0);
-        let pages = pages.unwrap_or_else(|| self.share(limits.most, since));
+        let pages = pages.unwrap_or_else(|| self.share(settings.io_capacity.most, since));
         let plan = Plan { below: Lsn(self.target), pages, reason: Reason::Adaptive };
         (pages > 0 && seen.oldest < plan.below).then_some(plan)
     }
 
-    fn for_idleness(&mut self, seen: Observation, since: Duration, limits: IoCapacity) -> Option<Plan> {
+    fn for_idleness(&mut self, seen: Observation, since: Duration, settings: &FlushSettings) -> Option<Plan> {
         if self.idle < IDLE_AFTER {
             return None;
         }
         // Nothing is logged either when everybody waits for room in the log.
         let pages = match seen.age() >= HIGH_AGE {
             true => usize::MAX,
-            false => self.share(limits.idle, since),
+            false => self.share(settings.io_capacity.idle, since),
         };
         (pages > 0).then_some(anything(pages, seen))
     }
 
-    /// From half the permitted share of dirty frames on, increasingly.
-    fn for_clean_frames(&mut self, seen: Observation, since: Duration, limits: IoCapacity) -> Option<Plan> {
-        let dirty = seen.dirty as f64 / seen.frames.max(1) as f64;
-        let half = MOST_DIRTY / 2.0;
-        let urgency = ((dirty - half) / half).clamp(0.0, 1.0);
-        let pages = self.share((f64::from(limits.most) * urgency) as u32, since);
+    /// Because too many frames are dirty.
+    fn for_clean_frames(
+        &mut self,
+        seen: Observation,
+        since: Duration,
+        settings: &FlushSettings,
+    ) -> Option<Plan> {
+        let dirty = 100.0 * seen.dirty as f64 / seen.frames.max(1) as f64;
+        let a_second = f64::from(settings.io_capacity.most) * settings.urgency(dirty);
+        let pages = self.share(a_second as u32, since);
         (pages > 0).then_some(anything(pages, seen))
     }
 
@@ -182,9 +227,10 @@ fn anything(pages: usize, seen: Observation) -> Plan {
     Plan { below: seen.tail, pages, reason: Reason::Background }
 }
 
-fn gain(age: f64) -> f64 {
+/// At an age of `low` and more.
+fn gain(age: f64, low: f64) -> f64 {
     if age < BALANCED_AGE {
-        (age - LOW_WATER_AGE) / (BALANCED_AGE - LOW_WATER_AGE)
+        (age - low) / (BALANCED_AGE - low)
     } else {
         1.0 + ((age - BALANCED_AGE) / (HIGH_AGE - BALANCED_AGE)).min(1.0)
     }
@@ -195,7 +241,13 @@ mod tests {
     use super::*;
     use palisade_base::prng::{Prng, test_seed};
 
-    const LIMITS: IoCapacity = IoCapacity { idle: 1000, most: 1_000_000 };
+    const SETTINGS: FlushSettings = FlushSettings {
+        io_capacity: IoCapacity { idle: 1000, most: 1_000_000 },
+        most_dirty_pct: 90.0,
+        low_dirty_pct: None,
+        is_adaptive: true,
+        low_age_pct: 10.0,
+    };
     const CAPACITY: u64 = 100_000_000;
     const STEP: Duration = Duration::from_millis(50);
 
@@ -209,6 +261,7 @@ mod tests {
         random: Prng,
         /// The log knows of the oldest change only so exactly: it begins in this part of the log.
         grain: u64,
+        settings: FlushSettings,
     }
 
     impl Simulation {
@@ -220,6 +273,7 @@ mod tests {
                 oldest: vec![u64::MAX; 20_000],
                 random: Prng::new(test_seed(5)),
                 grain: 1,
+                settings: SETTINGS,
             }
         }
 
@@ -239,7 +293,7 @@ mod tests {
                 dirty: self.oldest.iter().filter(|&&oldest| oldest != u64::MAX).count(),
                 frames: 1_000_000,
             };
-            let Some(plan) = self.pacer.plan(seen, LIMITS) else { return 0 };
+            let Some(plan) = self.pacer.plan(seen, &self.settings) else { return 0 };
             let mut written = 0;
             for oldest in self.oldest.iter_mut().filter(|oldest| **oldest < plan.below.0).take(plan.pages) {
                 *oldest = u64::MAX;
@@ -304,10 +358,41 @@ mod tests {
         for _ in 0..100 {
             simulation.step(500_000);
         }
-        assert!(simulation.age() > LOW_WATER_AGE);
+        assert!(simulation.age() > 0.1);
         let dirty = simulation.oldest.iter().filter(|&&oldest| oldest != u64::MAX).count();
         let idle = (0..20 + dirty / 50 + 5).map(|_| simulation.step(0)).sum::<usize>();
         assert_eq!((simulation.oldest(), idle), (Lsn(u64::MAX), dirty));
+    }
+
+    #[test]
+    fn the_log_asks_from_its_low_water_mark_on_and_late_if_flushing_is_not_adaptive() {
+        let first = |settings| {
+            let mut simulation = Simulation { settings, ..Simulation::new() };
+            // at the step before the one that writes
+            let mut age = 0.0;
+            while simulation.step(500_000) == 0 {
+                age = simulation.age();
+            }
+            age
+        };
+        for low in [0.0, 10.0, 40.0, 70.0] {
+            let age = 100.0 * first(FlushSettings { low_age_pct: low, ..SETTINGS });
+            assert!((age - low).abs() < 5.0, "{age} from {low}");
+        }
+        let age = first(FlushSettings { is_adaptive: false, ..SETTINGS });
+        assert!((age - HIGH_AGE).abs() < 0.02, "{age}");
+    }
+
+    #[test]
+    fn dirty_pages_are_urgent_between_their_marks() {
+        let urgency = |most_dirty_pct, low_dirty_pct, dirty| {
+            FlushSettings { most_dirty_pct, low_dirty_pct, ..SETTINGS }.urgency(dirty)
+        };
+        assert_eq!([45.0, 67.5, 90.0, 95.0].map(|dirty| urgency(90.0, None, dirty)), [0.0, 0.5, 1.0, 1.0]);
+        assert_eq!([20.0, 30.0, 40.0].map(|dirty| urgency(40.0, Some(20.0), dirty)), [0.0, 0.5, 1.0]);
+        // equal marks: nothing below, everything from there on
+        assert_eq!([49.9, 50.0].map(|dirty| urgency(50.0, Some(50.0), dirty)), [0.0, 1.0]);
+        assert_eq!([0.1, 99.0].map(|dirty| urgency(0.0, None, dirty)), [1.0, 1.0]);
     }
 
     #[test]
@@ -322,7 +407,7 @@ mod tests {
                 dirty,
                 frames: 1000,
             };
-            pacer.plan(seen, LIMITS).map_or(0, |plan| plan.pages)
+            pacer.plan(seen, &SETTINGS).map_or(0, |plan| plan.pages)
         };
         assert_eq!(plan(0, 400), 0);
         assert_eq!(plan(50, 400), 0);

@@ -37,7 +37,7 @@ use crate::cleaner::{Cleaner, Coordinator};
 use crate::error::Error;
 use crate::flush_list::FlushList;
 use crate::frames::Frames;
-use crate::pacing::IoCapacity;
+use crate::pacing::FlushSettings;
 use crate::page::{PAGE_SIZE, Page};
 use crate::resize::Resize;
 use crate::sink::PageSink;
@@ -74,8 +74,8 @@ pub struct BufferConfig {
     /// Cleaner threads (`innodb_page_cleaners`): one writes what the log wants written, the others keep
     /// frames free and help it when it is behind.
     pub page_cleaners: usize,
-    /// Pages to write back per second.
-    pub io_capacity: IoCapacity,
+    /// When pages are written back.
+    pub flushing: FlushSettings,
     /// Looks at every page that was read, its checksum being right: whether what is in it can be. What it
     /// lets through may be wrong, but must be such that no operation of the floors above breaks their own
     /// invariants on it.
@@ -96,7 +96,7 @@ impl BufferConfig {
             most_frames: frames,
             lru_scan_depth: 1024,
             page_cleaners: 4,
-            io_capacity: IoCapacity::default(),
+            flushing: FlushSettings::default(),
             check: |_| Ok(()),
             batch_pages: 128,
             clock: Arc::new(SystemClock::default()),
@@ -118,18 +118,15 @@ const DEFAULT_COMPRESSION_LEVEL: u32 = 6;
 /// Settings that may change while the server runs.
 pub(crate) struct Tuning {
     pub(crate) lru_scan_depth: AtomicU32,
-    io_capacity: AtomicU32,
-    io_capacity_max: AtomicU32,
+    flushing: Mutex<FlushSettings>,
     compression_level: AtomicU32,
 }
 
 impl Tuning {
     fn new(config: &BufferConfig) -> Tuning {
-        let IoCapacity { idle, most } = config.io_capacity;
         Tuning {
             lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
-            io_capacity: AtomicU32::new(idle),
-            io_capacity_max: AtomicU32::new(most),
+            flushing: Mutex::new(config.flushing),
             compression_level: AtomicU32::new(DEFAULT_COMPRESSION_LEVEL),
         }
     }
@@ -139,10 +136,8 @@ impl Tuning {
         self.compression_level.load(Ordering::Relaxed) as u8
     }
 
-    pub(crate) fn io_capacity(&self) -> IoCapacity {
-        let [idle, most] =
-            [&self.io_capacity, &self.io_capacity_max].map(|pages| pages.load(Ordering::Relaxed));
-        IoCapacity { idle, most }
+    pub(crate) fn flushing(&self) -> FlushSettings {
+        *self.flushing.lock()
     }
 }
 
@@ -207,7 +202,7 @@ impl Core {
 
     #[cold]
     fn pressure(&self, stuck: usize) -> f64 {
-        let held = (self.frames.dirty_count() + stuck) as f64 / self.frames.count() as f64;
+        let held = (self.frames.dirty_count() + stuck) as f64 / self.frames.size() as f64;
         self.log.capacity_used().max(held)
     }
 
@@ -506,10 +501,9 @@ impl BufferPool {
         (stuck > 0).then(|| self.core.pressure(stuck))
     }
 
-    /// Changes how many pages a second are written back.
-    pub fn set_io_capacity(&self, IoCapacity { idle, most }: IoCapacity) {
-        self.core.tuning.io_capacity.store(idle, Ordering::Relaxed);
-        self.core.tuning.io_capacity_max.store(most, Ordering::Relaxed);
+    /// Changes when pages are written back.
+    pub fn set_flushing(&self, settings: FlushSettings) {
+        *self.core.tuning.flushing.lock() = settings;
     }
 
     /// Changes `innodb_compression_level`, 0 to 9: how hard zlib tries, for spaces without a level of their

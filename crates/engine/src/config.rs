@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_buffer::IoCapacity;
+use palisade_buffer::FlushSettings;
 use palisade_io::{Placement, Syncing, Waiting};
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
@@ -236,8 +236,8 @@ pub struct EngineConfig {
     pub page_cleaners: usize,
     /// `innodb_lru_scan_depth`, pages.
     pub lru_scan_depth: usize,
-    /// `innodb_io_capacity` and `innodb_io_capacity_max`.
-    pub io_capacity: IoCapacity,
+    /// `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
+    pub flushing: FlushSettings,
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
@@ -288,7 +288,7 @@ impl Default for EngineConfig {
             io_waiting: Waiting::Kernel,
             page_cleaners: 4,
             lru_scan_depth: 1024,
-            io_capacity: IoCapacity::default(),
+            flushing: FlushSettings::default(),
             purge_threads: 1,
             undo_kept: Some(MAX_UNDO_KEPT),
             undo_reserve: UNDO_RESERVE,

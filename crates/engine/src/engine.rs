@@ -13,7 +13,7 @@ use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{Event, Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
-use palisade_buffer::{BufferPool, IoCapacity, ResizeError, Resizing, Space};
+use palisade_buffer::{BufferPool, FlushSettings, ResizeError, Resizing, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
@@ -379,9 +379,9 @@ impl Engine {
         }
     }
 
-    /// Sets `innodb_io_capacity` and `innodb_io_capacity_max`.
-    pub fn set_io_capacity(&self, pages_per_second: IoCapacity) {
-        self.pool.set_io_capacity(pages_per_second);
+    /// Sets `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
+    pub fn set_flushing(&self, settings: FlushSettings) {
+        self.pool.set_flushing(settings);
     }
 
     /// Sets `innodb_buffer_pool_size`. Does not wait: the pool grows or shrinks in the background, and tells [how

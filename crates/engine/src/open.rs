@@ -295,7 +295,7 @@ fn start_pool(
     pool.lru_scan_depth = config.lru_scan_depth as u32;
     pool.page_cleaners = config.page_cleaners.max(1);
     pool.batch_pages = sinks.batch_pages();
-    pool.io_capacity = config.io_capacity;
+    pool.flushing = config.flushing;
     pool.check = check_page;
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {

@@ -59,6 +59,7 @@ mod entry;
 pub mod event_loop;
 pub mod fault;
 pub mod files;
+mod flush_settings;
 pub mod host;
 mod innodb_status;
 pub mod listener;

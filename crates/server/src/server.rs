@@ -37,8 +37,8 @@ use crate::tls::Secrets;
 use crate::variables::Placements;
 use crate::worker::{Surroundings, Workers};
 use crate::{
-    doublewrite, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session, status, task,
-    time_zone, variables,
+    doublewrite, flush_settings, innodb_status, memory_limit, persisted, pool_dump, pool_resize, session,
+    status, task, time_zone, variables,
 };
 
 /// A running server, as its sessions see it.
@@ -216,7 +216,7 @@ fn open_engine(
         },
         page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
-        io_capacity: variables::io_capacity(settings),
+        flushing: flush_settings::of(settings),
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
         undo_kept: variables::undo_kept(settings),
         undo_reserve: settings.uint(sysvar::PALISADE_UNDO_RESERVE_SIZE),

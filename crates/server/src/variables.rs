@@ -17,13 +17,13 @@ use palisade_base::sysvar::{Given, Place, Scope, Setting, Settings, Variable, Va
 use palisade_base::sysvar_catalogue::{self as sysvar, sql_mode};
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::Value;
-use palisade_engine::{DoublewriteMode, Engine, FlushAtCommit, IoCapacity, LogWriterThreads, MAX_UNDO_KEPT};
+use palisade_engine::{DoublewriteMode, Engine, FlushAtCommit, LogWriterThreads, MAX_UNDO_KEPT};
 use palisade_io::{CpuList, Placement};
 use palisade_sql::Session;
 
 use crate::persisted::PersistedVariables;
 use crate::variable_sources::{Setter, Source};
-use crate::{doublewrite, pool_dump, pool_resize, session_variables};
+use crate::{doublewrite, flush_settings, pool_dump, pool_resize, session_variables};
 
 /// Where the kinds of threads run: the `..._affinity` variables.
 #[derive(Clone, Default)]
@@ -170,8 +170,8 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::INNODB_MAX_PURGE_LAG_DELAY, Setting::UInt(most_us)) => {
             engine.set_max_purge_lag_delay(*most_us);
         }
-        (sysvar::INNODB_IO_CAPACITY | sysvar::INNODB_IO_CAPACITY_MAX, _) => {
-            engine.set_io_capacity(io_capacity(settings));
+        (id, _) if flush_settings::VARIABLES.contains(&id) => {
+            engine.set_flushing(flush_settings::of(settings));
         }
         (sysvar::INNODB_DOUBLEWRITE, _) => {
             let mode = doublewrite::mode(settings);
@@ -188,43 +188,6 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (sysvar::PALISADE_UNDO_RESERVE_SIZE, Setting::UInt(bytes)) => engine.set_undo_reserve(*bytes),
         _ => {}
     }
-}
-
-/// Pages to write back per second.
-pub fn io_capacity(settings: &Settings) -> IoCapacity {
-    IoCapacity {
-        idle: settings.uint(sysvar::INNODB_IO_CAPACITY) as u32,
-        most: settings.uint(sysvar::INNODB_IO_CAPACITY_MAX) as u32,
-    }
-}
-
-/// `innodb_io_capacity` or its maximum gets a value beyond the other: what the other becomes, with MySQL's
-/// warnings.
-fn follow_io_capacity(
-    settings: &Settings,
-    session: &mut Session,
-    id: VariableId,
-    pages: u64,
-) -> Option<(VariableId, Setting)> {
-    let (idle, most) = (sysvar::INNODB_IO_CAPACITY, sysvar::INNODB_IO_CAPACITY_MAX);
-    let (other, follows, reason, name) = match id {
-        _ if id == idle && pages > settings.uint(most) => {
-            let before = settings.uint(most);
-            let reason =
-                format!("Setting innodb_io_capacity to {pages} higher than innodb_io_capacity_max {before}");
-            (most, pages.saturating_mul(2).min(u64::from(u32::MAX)), reason, "innodb_max_io_capacity")
-        }
-        _ if id == most && pages < settings.uint(idle) => {
-            let before = settings.uint(idle);
-            let reason = format!("innodb_io_capacity_max {pages} lower than innodb_io_capacity {before}.");
-            (idle, pages, reason, "innodb_io_capacity")
-        }
-        _ => return None,
-    };
-    for text in [reason, format!("Setting {name} to {follows}")] {
-        session.warnings.warn(MysqlError::with_message(&ER_WRONG_ARGUMENTS, text));
-    }
-    Some((other, Setting::UInt(follows)))
 }
 
 /// How many bytes of free undo pages keep their room on the disk; `None` for all.
@@ -354,6 +317,9 @@ pub fn assign(
                 Setting::Text(text) => {
                     Setting::Text(session_variables::check_text(variable.name, text)?.into())
                 }
+                Setting::Double(percent) if id == sysvar::INNODB_MAX_DIRTY_PAGES_PCT_LWM => {
+                    Setting::Double(flush_settings::lowered_pct(&globals.load(), session, *percent))
+                }
                 Setting::UInt(bytes) if id == sysvar::INNODB_LOG_WRITE_AHEAD_SIZE => {
                     Setting::UInt(power_of_two(variable, *bytes, session))
                 }
@@ -373,7 +339,12 @@ pub fn assign(
             let coupled = match setting {
                 Setting::Bool(_) => follow_read_only(id, &setting),
                 Setting::UInt(_) if id == sysvar::MAX_JOIN_SIZE => session_variables::coupled(id, &setting)?,
-                Setting::UInt(pages) => follow_io_capacity(&globals.load(), session, id, pages),
+                Setting::UInt(pages) => {
+                    flush_settings::follow_io_capacity(&globals.load(), session, id, pages)
+                }
+                Setting::Double(percent) => {
+                    flush_settings::follow_dirty_pct(&globals.load(), session, id, percent)
+                }
                 _ => session_variables::coupled(id, &setting)?,
             };
             if let Some((other, follows)) = coupled {

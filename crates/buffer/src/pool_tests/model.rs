@@ -1,7 +1,7 @@
 //! One thread, a few frames: what is read is what was written, wherever it was meanwhile.
 
 use super::*;
-use crate::{Corruption, IoCapacity, PageRead, cleaner::StepReport, metrics};
+use crate::{Corruption, FlushSettings, IoCapacity, PageRead, cleaner::StepReport, metrics};
 use palisade_base::prng::{Prng, test_seed};
 use palisade_io::{Call, Fault};
 
@@ -343,7 +343,8 @@ fn the_rate_of_writing_back_follows_its_setting() {
         world.change(created(page)).unwrap();
     }
     let steps = |most| {
-        world.pool.set_io_capacity(IoCapacity { idle: 1, most });
+        let io_capacity = IoCapacity { idle: 1, most };
+        world.pool.set_flushing(FlushSettings { io_capacity, ..FlushSettings::default() });
         world.clock.advance(Duration::from_millis(50));
         world.pool.step().unwrap().written
     };

@@ -23,7 +23,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use palisade_engine::{
-    DoublewriteMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, IoCapacity, LogWriterThreads,
+    DoublewriteMode, Engine, EngineConfig, FlushAtCommit, FlushMethod, FlushSettings, IoCapacity,
+    LogWriterThreads,
 };
 use palisade_io::OsFileSystem;
 
@@ -78,7 +79,7 @@ impl Options {
                 false => DoublewriteMode::Off,
             },
             purge_threads: self.get("purge", 1),
-            io_capacity: self.io_capacity(),
+            flushing: FlushSettings { io_capacity: self.io_capacity(), ..FlushSettings::default() },
             ..EngineConfig::default()
         }
     }

@@ -1,0 +1,28 @@
+-- Dirty pages' limits follow each other.
+select @@innodb_max_dirty_pages_pct, @@innodb_max_dirty_pages_pct_lwm, @@innodb_adaptive_flushing, @@innodb_adaptive_flushing_lwm;
+set global innodb_max_dirty_pages_pct=50;
+show warnings;
+set global innodb_max_dirty_pages_pct_lwm=60;
+show warnings;
+select @@innodb_max_dirty_pages_pct, @@innodb_max_dirty_pages_pct_lwm;
+set global innodb_max_dirty_pages_pct_lwm=30;
+set global innodb_max_dirty_pages_pct=20;
+show warnings;
+select @@innodb_max_dirty_pages_pct, @@innodb_max_dirty_pages_pct_lwm;
+set global innodb_max_dirty_pages_pct=200;
+show warnings;
+set global innodb_max_dirty_pages_pct=-1;
+show warnings;
+select @@innodb_max_dirty_pages_pct, @@innodb_max_dirty_pages_pct_lwm;
+set global innodb_max_dirty_pages_pct=33.5;
+select @@innodb_max_dirty_pages_pct;
+set global innodb_max_dirty_pages_pct='a';
+set global innodb_max_dirty_pages_pct_lwm=0;
+set global innodb_max_dirty_pages_pct=0;
+set global innodb_adaptive_flushing_lwm=71;
+show warnings;
+set global innodb_adaptive_flushing_lwm=0;
+set global innodb_max_dirty_pages_pct=default;
+set global innodb_max_dirty_pages_pct_lwm=default;
+set global innodb_adaptive_flushing_lwm=default;
+select @@innodb_max_dirty_pages_pct, @@innodb_max_dirty_pages_pct_lwm, @@innodb_adaptive_flushing, @@innodb_adaptive_flushing_lwm;
