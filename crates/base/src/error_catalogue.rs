@@ -319,13 +319,13 @@ error_codes! {
     ER_NO_PARTITION_FOR_GIVEN_VALUE = 1526, "HY000", "Table has no partition for value %-.64s";
     ER_EVENT_DOES_NOT_EXIST = 1539, "HY000", "Unknown event '%-.192s'";
     ER_DROP_INDEX_FK = 1553, "HY000", "Cannot drop index '%-.192s': needed in a foreign key constraint";
+    ER_CANT_LOCK_LOG_TABLE = 1556, "HY000", "You can't use locks with log tables.";
     ER_PARTITION_NO_TEMPORARY = 1562, "HY000", "Cannot create temporary table with partitions";
     ER_PARTITION_CONST_DOMAIN_ERROR = 1563, "HY000", "Partition constant is out of partition function domain";
     ER_PARTITION_FUNCTION_IS_NOT_ALLOWED = 1564, "HY000", "This partition function is not allowed";
     ER_NULL_IN_VALUES_LESS_THAN = 1566, "HY000", "Not allowed to use NULL value in VALUES LESS THAN";
     ER_WRONG_PARTITION_NAME = 1567, "HY000", "Incorrect partition name";
     ER_CANT_CHANGE_TX_CHARACTERISTICS = 1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress";
-    ER_CANT_LOCK_LOG_TABLE = 1556, "HY000", "You can't use locks with log tables.";
     ER_BASE64_DECODE_ERROR = 1575, "HY000", "Decoding of base64 string failed";
     ER_ONLY_INTEGERS_ALLOWED = 1578, "HY000", "Only integers allowed as number here";
     ER_BAD_LOG_STATEMENT = 1580, "HY000", "You cannot '%s' a log table if logging is enabled";
