@@ -279,7 +279,7 @@ system_variables! {
     INNODB_API_ENABLE_BINLOG = "innodb_api_enable_binlog", Global, fixed, bool(false), COMPATIBLE;
     INNODB_API_ENABLE_MDL = "innodb_api_enable_mdl", Global, fixed, bool(false), COMPATIBLE;
     INNODB_API_TRX_LEVEL = "innodb_api_trx_level", Global, dynamic, uint(0, 0, 3, Plain), COMPATIBLE;
-    INNODB_AUTOEXTEND_INCREMENT = "innodb_autoextend_increment", Global, dynamic, uint(64, 1, 1000, Plain), COMPATIBLE;
+    INNODB_AUTOEXTEND_INCREMENT = "innodb_autoextend_increment", Global, dynamic, uint(64, 1, 1000, Plain), "No effect: as in MySQL it is not for the files of tables, and there is no system tablespace.";
     INNODB_AUTOINC_LOCK_MODE = "innodb_autoinc_lock_mode", Global, fixed, uint(2, 0, 2, Plain), "Which statements keep a table's AUTO_INCREMENT values to themselves until they have ended: 0 all that insert rows, 1 those that insert what a query or a file gives, 2 none.";
     INNODB_BUFFER_POOL_CHUNK_SIZE = "innodb_buffer_pool_chunk_size", Global, fixed, uint(128 << 20, 1 << 20, 144115188075855871, Bytes, 1 << 20), "What innodb_buffer_pool_size is rounded up to multiples of when SET changes it; never more than the size at the start.";
     INNODB_BUFFER_POOL_DUMP_AT_SHUTDOWN = "innodb_buffer_pool_dump_at_shutdown", Global, dynamic, bool(true), "Whether a shutdown writes which pages are in memory to innodb_buffer_pool_filename.";
@@ -322,7 +322,7 @@ system_variables! {
     INNODB_FLUSH_LOG_AT_TIMEOUT = "innodb_flush_log_at_timeout", Global, dynamic, uint(1, 0, 2700, Seconds), "How often the log is flushed where commits do not wait for it; 0 is every 10 milliseconds.";
     INNODB_FLUSH_LOG_AT_TRX_COMMIT = "innodb_flush_log_at_trx_commit", Global, dynamic, uint(1, 0, 2, Plain), "1: a commit is answered when durable; 2: when written, 0: when in memory, flushed every innodb_flush_log_at_timeout.";
     INNODB_FLUSH_METHOD = "innodb_flush_method", Global, fixed, one_of(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"], 4), "How data and log files are opened and synced. O_DIRECT and O_DIRECT_NO_FSYNC pass the page cache by, the others do not. fsync, O_DIRECT: everything is synced. O_DSYNC: each write to the log is durable when it returns, and the log is not synced. O_DIRECT_NO_FSYNC: data files are synced only where their length or space changes; safe if log and data are on one device. littlesync: data files are not synced. nosync: nothing is; both are for tests, a power failure may lose everything.";
-    INNODB_FLUSH_NEIGHBORS = "innodb_flush_neighbors", Global, dynamic, uint(0, 0, 2, Plain), COMPATIBLE;
+    INNODB_FLUSH_NEIGHBORS = "innodb_flush_neighbors", Global, dynamic, uint(0, 0, 2, Plain), "Dirty pages that are written with a page: 0 none, 1 those beside it in its extent (64 pages), 2 all of its extent.";
     INNODB_FLUSH_SYNC = "innodb_flush_sync", Global, dynamic, bool(true), COMPATIBLE;
     INNODB_FLUSHING_AVG_LOOPS = "innodb_flushing_avg_loops", Global, dynamic, uint(30, 1, 1000, Seconds), "Time over which log_flush_avg_time, log_flush_max_time and log_flush_lsn_avg_rate look back.";
     INNODB_FORCE_LOAD_CORRUPTED = "innodb_force_load_corrupted", Global, fixed_default, bool(false), "Only the default is taken: a damaged table is not opened.";
@@ -382,8 +382,8 @@ system_variables! {
     INNODB_PURGE_BATCH_SIZE = "innodb_purge_batch_size", Global, dynamic, uint(300, 1, 5000, Plain), COMPATIBLE;
     INNODB_PURGE_RSEG_TRUNCATE_FREQUENCY = "innodb_purge_rseg_truncate_frequency", Global, dynamic, uint(128, 1, 128, Plain), COMPATIBLE;
     INNODB_PURGE_THREADS = "innodb_purge_threads", Global, fixed, uint(1, 1, 32, Plain), "Threads that remove what no snapshot needs.";
-    INNODB_RANDOM_READ_AHEAD = "innodb_random_read_ahead", Global, dynamic, bool(false), COMPATIBLE;
-    INNODB_READ_AHEAD_THRESHOLD = "innodb_read_ahead_threshold", Global, dynamic, uint(56, 0, 64, Plain), COMPATIBLE;
+    INNODB_RANDOM_READ_AHEAD = "innodb_random_read_ahead", Global, dynamic, bool(false), "Whether the rest of an extent (64 pages) is read once 13 pages of it are in memory and another is read.";
+    INNODB_READ_AHEAD_THRESHOLD = "innodb_read_ahead_threshold", Global, dynamic, uint(56, 0, 64, Plain), "Pages of an extent (64 pages) that are read from disk in order before the next extent is read ahead; 0 as 1. Long scans have the leaves that follow read in any case.";
     INNODB_READ_IO_THREADS = "innodb_read_io_threads", Global, fixed, uint(4, 1, 64, Plain), "Threads that let files grow, and that read and write pages where io_uring does not.";
     INNODB_READ_ONLY = "innodb_read_only", Global, fixed_default, bool(false), "Only the default is taken: the storage engine always writes.";
     INNODB_REDO_LOG_ARCHIVE_DIRS = "innodb_redo_log_archive_dirs", Global, dynamic, null(), COMPATIBLE;
@@ -424,7 +424,7 @@ system_variables! {
     INNODB_VALIDATE_TABLESPACE_PATHS = "innodb_validate_tablespace_paths", Global, fixed, bool(true), COMPATIBLE;
     INNODB_VERSION = "innodb_version", Global, fixed, text("8.4.0"), "Version of the engine.";
     INNODB_WORKER_AFFINITY = "innodb_worker_affinity", Global, dynamic, text(""), "Processors that the workers run on, such as 0,2-3; empty for all. Given at the start, worker_threads=0 is as many workers as it names.";
-    INNODB_WRITE_IO_THREADS = "innodb_write_io_threads", Global, fixed, uint(4, 1, 64, Plain), COMPATIBLE;
+    INNODB_WRITE_IO_THREADS = "innodb_write_io_threads", Global, fixed, uint(4, 1, 64, Plain), "Threads beside those of innodb_read_io_threads where io_uring does not read and write; so many help a page cleaner with a batch.";
     INSERT_ID = "insert_id", Session, dynamic, uint(0, 0, u64::MAX, Plain), "The next AUTO_INCREMENT value that the session is given.";
     INTERACTIVE_TIMEOUT = "interactive_timeout", Both, dynamic, uint(28800, 1, 31536000, Seconds), "wait_timeout of interactive clients.";
     INTERNAL_TMP_MEM_STORAGE_ENGINE = "internal_tmp_mem_storage_engine", Both, dynamic, one_of(&["MEMORY", "TempTable"], 1), "No effect.";

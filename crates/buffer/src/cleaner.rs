@@ -49,12 +49,12 @@ use palisade_io::{IoPool, WriteQueue};
 use crate::error::Error;
 use crate::flush_list::{Candidate, FlushList};
 use crate::frames::CLEAN;
-use crate::metrics;
 use crate::pacing::{Observation, Pacer, Plan, Reason};
 use crate::pool::{BufferPool, Core};
 use crate::sink::Batch;
 use crate::space::{Space, is_no_space};
-use crate::table::COLD;
+use crate::table::UNASKED;
+use crate::{metrics, neighbours};
 
 /// Between two steps while there is something to pace.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
@@ -163,9 +163,10 @@ impl Cleaner {
                 let frame = (core.hand.fetch_add(1, Ordering::Relaxed) % frames.count()) as u32;
                 let Some((id, space)) = pool.page_in(frame) else { continue };
                 let entry = space.owned_entry(id.page);
-                if entry.heat() != COLD {
-                    entry.set_heat(COLD);
-                } else if frames.oldest(frame) == CLEAN {
+                if entry.spare() {
+                    continue;
+                }
+                if frames.oldest(frame) == CLEAN {
                     report.evicted += usize::from(evict_page(core, &space, id, frame));
                 } else if again.is_ok() {
                     self.candidates.push((id, frame));
@@ -230,6 +231,7 @@ impl Cleaner {
         self.candidates.dedup();
         let mut rest = std::mem::take(&mut self.rest);
         rest.extend_from_slice(&self.candidates);
+        neighbours::add(pool, core.tuning.flushing().neighbours, &mut rest, self.batch.capacity());
         while !rest.is_empty() {
             let part = self.batch.parts();
             let mut sink = None;
@@ -361,6 +363,9 @@ fn evict_page(core: &Core, space: &Space, id: PageId, frame: u32) -> bool {
     }
     entry.latch.unlock_exclusive(evict);
     if evict {
+        if entry.heat() == UNASKED {
+            metrics::BUFFER_POOL_READ_AHEAD_EVICTED.increment();
+        }
         frames.give_free(frame);
     }
     evict
@@ -406,8 +411,9 @@ impl Coordinator {
             Reason::Adaptive => &metrics::BUFFER_FLUSH_ADAPTIVE,
             Reason::Background => &metrics::BUFFER_FLUSH_BACKGROUND,
         };
-        let chosen = self.choose(core, plan);
+        let mut chosen = self.choose(core, plan);
         let was_limited = chosen.len() == SLICE_PAGES;
+        neighbours::add(pool, settings.neighbours, &mut chosen, SLICE_PAGES);
         let list = Arc::new(FlushList::new(chosen, Some(now + SLICE), metric));
         if is_behind && list.len() > self.cleaner.batch_pages() {
             pool.share(&list);

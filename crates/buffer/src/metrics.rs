@@ -10,6 +10,10 @@ palisade_base::metrics! {
     pub static BUFFER_POOL_READS: Counter = "buffer_pool_reads", "buffer", "Number of reads directly from disk", "Innodb_buffer_pool_reads";
     /// Pages read from disk before somebody accessed them.
     pub static BUFFER_POOL_READ_AHEAD: Counter = "buffer_pool_read_ahead", "buffer", "Number of pages read as read ahead", "Innodb_buffer_pool_read_ahead";
+    /// Pages read because others of their extent were in memory.
+    pub static BUFFER_POOL_READ_AHEAD_RND: Counter = "buffer_pool_read_ahead_rnd", "buffer", "Number of pages read as random read ahead", "Innodb_buffer_pool_read_ahead_rnd";
+    /// Pages that left memory and had not been accessed since they were read.
+    pub static BUFFER_POOL_READ_AHEAD_EVICTED: Counter = "buffer_pool_read_ahead_evicted", "buffer", "Read-ahead pages evicted without being accessed", "Innodb_buffer_pool_read_ahead_evicted";
     /// Pages changed by mini-transactions.
     pub static BUFFER_POOL_WRITE_REQUESTS: Counter = "buffer_pool_write_requests", "buffer", "Number of write requests", "Innodb_buffer_pool_write_requests";
     /// Accesses that found no free frame.

@@ -26,6 +26,8 @@ use std::time::Duration;
 
 use palisade_base::Lsn;
 
+use crate::neighbours::Neighbours;
+
 /// Here pages leave as fast as the log grows.
 const BALANCED_AGE: f64 = 0.50;
 /// Here twice as fast.
@@ -89,6 +91,8 @@ pub struct FlushSettings {
     pub is_adaptive: bool,
     /// From this age on, in percent of the log's capacity (`innodb_adaptive_flushing_lwm`).
     pub low_age_pct: f64,
+    /// What is written with a page (`innodb_flush_neighbors`).
+    pub neighbours: Neighbours,
 }
 
 impl Default for FlushSettings {
@@ -99,6 +103,7 @@ impl Default for FlushSettings {
             low_dirty_pct: None,
             is_adaptive: true,
             low_age_pct: 10.0,
+            neighbours: Neighbours::None,
         }
     }
 }
@@ -247,6 +252,7 @@ mod tests {
         low_dirty_pct: None,
         is_adaptive: true,
         low_age_pct: 10.0,
+        neighbours: Neighbours::None,
     };
     const CAPACITY: u64 = 100_000_000;
     const STEP: Duration = Duration::from_millis(50);

@@ -41,7 +41,7 @@ use crate::pacing::FlushSettings;
 use crate::page::{PAGE_SIZE, Page};
 use crate::resize::Resize;
 use crate::sink::PageSink;
-use crate::space::Space;
+use crate::space::{ReadAhead, Space};
 use crate::{guard, metrics, pacing, requests};
 
 /// Between two attempts to write while the disk is full.
@@ -76,6 +76,8 @@ pub struct BufferConfig {
     pub page_cleaners: usize,
     /// When pages are written back.
     pub flushing: FlushSettings,
+    /// When pages are read that no session has asked for yet.
+    pub read_ahead: ReadAhead,
     /// Looks at every page that was read, its checksum being right: whether what is in it can be. What it
     /// lets through may be wrong, but must be such that no operation of the floors above breaks their own
     /// invariants on it.
@@ -97,6 +99,7 @@ impl BufferConfig {
             lru_scan_depth: 1024,
             page_cleaners: 4,
             flushing: FlushSettings::default(),
+            read_ahead: ReadAhead::default(),
             check: |_| Ok(()),
             batch_pages: 128,
             clock: Arc::new(SystemClock::default()),
@@ -119,6 +122,8 @@ const DEFAULT_COMPRESSION_LEVEL: u32 = 6;
 pub(crate) struct Tuning {
     pub(crate) lru_scan_depth: AtomicU32,
     flushing: Mutex<FlushSettings>,
+    read_ahead_threshold: AtomicU32,
+    is_random_read_ahead: AtomicBool,
     compression_level: AtomicU32,
 }
 
@@ -127,6 +132,8 @@ impl Tuning {
         Tuning {
             lru_scan_depth: AtomicU32::new(config.lru_scan_depth),
             flushing: Mutex::new(config.flushing),
+            read_ahead_threshold: AtomicU32::new(config.read_ahead.threshold),
+            is_random_read_ahead: AtomicBool::new(config.read_ahead.is_random),
             compression_level: AtomicU32::new(DEFAULT_COMPRESSION_LEVEL),
         }
     }
@@ -138,6 +145,13 @@ impl Tuning {
 
     pub(crate) fn flushing(&self) -> FlushSettings {
         *self.flushing.lock()
+    }
+
+    pub(crate) fn read_ahead(&self) -> ReadAhead {
+        ReadAhead {
+            threshold: self.read_ahead_threshold.load(Ordering::Relaxed),
+            is_random: self.is_random_read_ahead.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -504,6 +518,13 @@ impl BufferPool {
     /// Changes when pages are written back.
     pub fn set_flushing(&self, settings: FlushSettings) {
         *self.core.tuning.flushing.lock() = settings;
+    }
+
+    /// Changes when pages are read that no session has asked for yet.
+    pub fn set_read_ahead(&self, settings: ReadAhead) {
+        let tuning = &self.core.tuning;
+        tuning.read_ahead_threshold.store(settings.threshold, Ordering::Relaxed);
+        tuning.is_random_read_ahead.store(settings.is_random, Ordering::Relaxed);
     }
 
     /// Changes `innodb_compression_level`, 0 to 9: how hard zlib tries, for spaces without a level of their

@@ -35,7 +35,6 @@ use crate::metrics;
 use crate::page::PAGE_SIZE;
 use crate::pool::{BufferPool, Core};
 use crate::space::Space;
-use crate::table::COLD;
 
 /// Frames that become known, or are looked at to be vacated, in one step.
 const STEP: usize = 8192;
@@ -211,7 +210,7 @@ impl BufferPool {
 /// memory if it is cold and clean.
 fn move_page(core: &Core, space: &Space, id: PageId, from: u32) -> Vacated {
     let (frames, entry) = (&core.frames, space.owned_entry(id.page));
-    if entry.heat() == COLD && frames.oldest(from) == CLEAN {
+    if entry.is_cold() && frames.oldest(from) == CLEAN {
         entry.set_frame(None);
         metrics::BUFFER_LRU_EVICTED.add(1);
     } else {

@@ -42,8 +42,13 @@ use crate::page::{self, PAGE_SIZE, Page};
 use crate::pool::Core;
 use crate::sink::PageSink;
 use crate::stored::Codec;
-use crate::table::{Entry, LOADED, PageTable};
+use crate::table::{AHEAD, Entry, LOADED, MARK, PageTable};
 use crate::{metrics, requests, stored};
+
+mod ahead;
+
+pub(crate) use ahead::EXTENT;
+pub use ahead::ReadAhead;
 
 /// A file begins with so many pages (64 KiB) and is doubled ...
 const FIRST_PAGES: u32 = (64 << 10) / PAGE_SIZE as u32;
@@ -100,6 +105,7 @@ struct Slow {
     backed: HashSet<PageNo>,
     /// Pages that were read in order to be created, and hold nothing that is whole.
     empty: HashSet<PageNo>,
+    watch: ahead::Watch,
 }
 
 /// Something an I/O thread does or did for callers that will come again.
@@ -257,7 +263,9 @@ impl Space {
         loop {
             let version = entry.latch.optimistic().ok_or_else(come_again)?;
             if let Some(frame) = entry.frame() {
-                entry.touch();
+                if entry.touch() {
+                    self.reach_mark(page);
+                }
                 return Ok(OptimisticPage::new(self.place(entry, page, frame), version));
             }
             self.miss(page, entry)?;
@@ -274,7 +282,9 @@ impl Space {
                 return Err(come_again());
             }
             if let Some(frame) = entry.frame() {
-                entry.touch();
+                if entry.touch() {
+                    self.reach_mark(page);
+                }
                 return Ok(SharedPage::new(self.place(entry, page, frame)));
             }
             entry.latch.unlock_shared();
@@ -292,7 +302,9 @@ impl Space {
                 return Err(come_again());
             }
             if let Some(frame) = entry.frame() {
-                entry.touch();
+                if entry.touch() {
+                    self.reach_mark(page);
+                }
                 return Ok(ExclusivePage::existing(self.place(entry, page, frame)));
             }
             entry.latch.unlock_exclusive(false);
@@ -311,7 +323,9 @@ impl Space {
                 return Err(come_again());
             }
             if let Some(frame) = entry.frame() {
-                entry.touch();
+                if entry.touch() {
+                    self.reach_mark(page);
+                }
                 return Ok(ExclusivePage::recreated(self.place(entry, page, frame)));
             }
             entry.latch.unlock_exclusive(false);
@@ -554,9 +568,11 @@ impl Space {
         let frame = self.core.take_frame().map_err(Blocked::Wait)?;
         let (pending, event) = Pending::begin();
         slow.reads.insert(page, pending);
+        let more = self.watch_miss(&mut slow, page);
         drop(slow);
         metrics::BUFFER_POOL_READS.increment();
         self.read(Run::from_slice(&[(page, frame)]));
+        self.read_more(more);
         Err(Blocked::Wait(event))
     }
 
@@ -570,35 +586,6 @@ impl Space {
         match self.slow.lock().reads.get(&page)? {
             Pending::UnderWay { event, .. } => Some(event.clone()),
             Pending::Failed { .. } => None,
-        }
-    }
-
-    /// Has pages read for a scan that will want them soon, as far as they are not in memory and frames are
-    /// not scarce. Neighbours come in one read. What goes wrong is told to the callers that want them then.
-    /// Never waits.
-    pub fn read_ahead(&self, pages: impl IntoIterator<Item = PageNo>) {
-        let mut run = Run::new();
-        let mut slow = self.slow.lock();
-        if slow.detached {
-            return;
-        }
-        for page in pages {
-            if self.core.frames.free_count() <= self.core.free_target() / 4 {
-                break;
-            }
-            let is_wanted = page.0 < self.pages() && self.table.entry(page).frame().is_none();
-            if !is_wanted || slow.reads.contains_key(&page) {
-                continue;
-            }
-            let Ok(frame) = self.core.take_frame() else { break };
-            slow.reads.insert(page, Pending::UnderWay { event: Event::new(), callers: 0 });
-            run.push((page, frame));
-        }
-        drop(slow);
-        metrics::BUFFER_POOL_READ_AHEAD.add(run.len() as u64);
-        run.sort_unstable();
-        for neighbours in run.chunk_by(|(a, _), (b, _)| a.0 + 1 == b.0) {
-            self.read(Run::from_slice(neighbours));
         }
     }
 
@@ -669,16 +656,20 @@ impl Space {
             entry.latch.lock_exclusive();
             self.core.frames.set_owner(frame, Some(self.page_id(page)));
             entry.set_frame(Some(frame));
-            entry.set_heat(LOADED);
+            entry.set_heat(match callers {
+                0 if slow.watch.is_mark(page) => MARK,
+                0 => AHEAD,
+                _ => LOADED,
+            });
             entry.latch.unlock_exclusive(true);
         }
-        if let Err(error) = outcome {
+        if let Err(error) = outcome
+            && callers > 0
+        {
             if matches!(error, Error::Corrupted { .. }) {
                 metrics::BUFFER_PAGES_CORRUPTED.increment();
             }
-            if callers > 0 {
-                slow.reads.insert(page, Pending::Failed { error, callers, at: self.now() });
-            }
+            slow.reads.insert(page, Pending::Failed { error, callers, at: self.now() });
         }
         drop(slow);
         if !publish {

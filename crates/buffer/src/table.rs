@@ -10,7 +10,8 @@
 //! ```
 //!
 //! *Heat* drives second-chance eviction. A page comes in [`LOADED`]; the access it was loaded for makes it [`COLD`], a
-//! further one [`HOT`], and after that an access only reads. So a scan that touches each page once leaves no mark.
+//! further one [`HOT`], and after that an access only reads. So a scan that touches each page once leaves no trace. A
+//! page [`AHEAD`] of its readers may never be accessed: where the hand passes it, it becomes [`UNASKED`].
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -30,6 +31,12 @@ pub(crate) const COLD: u32 = 0;
 pub(crate) const HOT: u32 = 1;
 /// Just read; spared once, so that those who waited for it find it.
 pub(crate) const LOADED: u32 = 2;
+/// As [`LOADED`], before any session wanted it.
+pub(crate) const AHEAD: u32 = 3;
+/// As [`AHEAD`]; the first access is to be told of.
+pub(crate) const MARK: u32 = 4;
+/// As [`COLD`], and never accessed since it was read ahead.
+pub(crate) const UNASKED: u32 = 5;
 
 /// What the pool knows of one page.
 #[derive(Default)]
@@ -56,13 +63,31 @@ impl Entry {
         self.frame.store(frame.map_or(0, |index| index + 1), Relaxed);
     }
 
-    /// Marks the page as used.
+    /// Marks the page as used. Whether it was a [`MARK`].
     #[inline]
-    pub(crate) fn touch(&self) {
+    pub(crate) fn touch(&self) -> bool {
         let heat = self.heat.load(Relaxed);
-        if heat != HOT {
-            self.heat.store(if heat == LOADED { COLD } else { HOT }, Relaxed);
+        if heat == HOT {
+            return false;
         }
+        self.heat.store(if heat >= LOADED { COLD } else { HOT }, Relaxed);
+        heat == MARK
+    }
+
+    /// The hand of the eviction passes: whether it spares the page, this once.
+    pub(crate) fn spare(&self) -> bool {
+        let colder = match self.heat() {
+            COLD | UNASKED => return false,
+            AHEAD | MARK => UNASKED,
+            _ => COLD,
+        };
+        self.set_heat(colder);
+        true
+    }
+
+    /// Whether the hand does not spare the page.
+    pub(crate) fn is_cold(&self) -> bool {
+        matches!(self.heat(), COLD | UNASKED)
     }
 
     pub(crate) fn heat(&self) -> u32 {
@@ -199,13 +224,26 @@ mod tests {
 
     #[test]
     fn a_page_accessed_once_after_its_load_stays_cold() {
-        let entry = Entry::default();
-        entry.set_heat(LOADED);
-        entry.touch();
-        assert_eq!(entry.heat(), COLD);
-        entry.touch();
-        assert_eq!(entry.heat(), HOT);
-        entry.touch();
-        assert_eq!(entry.heat(), HOT);
+        for loaded in [LOADED, AHEAD, MARK, UNASKED] {
+            let entry = Entry::default();
+            entry.set_heat(loaded);
+            assert_eq!(entry.touch(), loaded == MARK);
+            assert_eq!(entry.heat(), COLD);
+            for _ in 0..2 {
+                assert!(!entry.touch());
+                assert_eq!(entry.heat(), HOT);
+            }
+        }
+    }
+
+    #[test]
+    fn the_hand_spares_a_page_once() {
+        for (heat, colder) in [(HOT, COLD), (LOADED, COLD), (AHEAD, UNASKED), (MARK, UNASKED)] {
+            let entry = Entry::default();
+            entry.set_heat(heat);
+            assert!(!entry.is_cold() && entry.spare());
+            assert_eq!(entry.heat(), colder);
+            assert!(entry.is_cold() && !entry.spare());
+        }
     }
 }

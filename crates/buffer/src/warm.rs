@@ -71,10 +71,10 @@ impl BufferPool {
 }
 
 impl Space {
-    /// Reads [ahead](Self::read_ahead) and waits for what is being read of `pages` then, whatever comes of
-    /// it. Blocks.
+    /// Reads [ahead](Self::read_ahead), without being counted as that, and waits for what is being read of
+    /// `pages` then, whatever comes of it. Blocks.
     fn read_and_wait(&self, pages: impl Iterator<Item = PageNo> + Clone) {
-        self.read_ahead(pages.clone());
+        self.read_uncounted(pages.clone());
         let reads: Vec<Event> = pages.filter_map(|page| self.read_under_way(page)).collect();
         reads.iter().for_each(Event::wait_blocking);
     }

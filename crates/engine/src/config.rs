@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_base::clock::{Clock, SystemClock};
-use palisade_buffer::FlushSettings;
+use palisade_buffer::{FlushSettings, ReadAhead};
 use palisade_io::{Placement, Syncing, Waiting};
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
@@ -230,6 +230,8 @@ pub struct EngineConfig {
     /// Threads that wait for files to grow, and for reads and writes where the kernel does not
     /// (`innodb_read_io_threads`).
     pub io_threads: usize,
+    /// Threads that write pages where io_uring does not (`innodb_write_io_threads`); with 0, `io_threads` do.
+    pub write_io_threads: usize,
     /// Who waits for reads and writes of pages (`innodb_use_native_aio`).
     pub io_waiting: Waiting,
     /// `innodb_page_cleaners`.
@@ -238,6 +240,8 @@ pub struct EngineConfig {
     pub lru_scan_depth: usize,
     /// `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
     pub flushing: FlushSettings,
+    /// `innodb_read_ahead_threshold` and `innodb_random_read_ahead`.
+    pub read_ahead: ReadAhead,
     /// `innodb_purge_threads`. With 0 (deterministic tests) nothing is purged unless
     /// [`Engine::purge_step`](crate::Engine::purge_step) is called.
     pub purge_threads: usize,
@@ -285,10 +289,12 @@ impl Default for EngineConfig {
             doublewrite_pages: 128,
             flush_method: FlushMethod::default(),
             io_threads: 4,
+            write_io_threads: 0,
             io_waiting: Waiting::Kernel,
             page_cleaners: 4,
             lru_scan_depth: 1024,
             flushing: FlushSettings::default(),
+            read_ahead: ReadAhead::default(),
             purge_threads: 1,
             undo_kept: Some(MAX_UNDO_KEPT),
             undo_reserve: UNDO_RESERVE,

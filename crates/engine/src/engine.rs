@@ -13,7 +13,7 @@ use palisade_base::metric::Metric;
 use palisade_base::monitor::{Monitors, Operation, Reading, Unknown};
 use palisade_base::{Event, Lsn, SpaceId, TrxId};
 use palisade_btree::Tree;
-use palisade_buffer::{BufferPool, FlushSettings, ResizeError, Resizing, Space};
+use palisade_buffer::{BufferPool, FlushSettings, ReadAhead, ResizeError, Resizing, Space};
 use palisade_io::{DirLock, IoPool};
 use palisade_log::{LEAST_BUFFER, WorkerInbox, WriterThreads};
 use palisade_txn::{ActiveTrx, Changed, Trees, TrxSystem};
@@ -382,6 +382,16 @@ impl Engine {
     /// Sets `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
     pub fn set_flushing(&self, settings: FlushSettings) {
         self.pool.set_flushing(settings);
+    }
+
+    /// Sets `innodb_lru_scan_depth`, frames.
+    pub fn set_lru_scan_depth(&self, frames: u32) {
+        self.pool.set_lru_scan_depth(frames);
+    }
+
+    /// Sets `innodb_read_ahead_threshold` and `innodb_random_read_ahead`.
+    pub fn set_read_ahead(&self, settings: ReadAhead) {
+        self.pool.set_read_ahead(settings);
     }
 
     /// Sets `innodb_buffer_pool_size`. Does not wait: the pool grows or shrinks in the background, and tells [how

@@ -68,7 +68,9 @@ pub use engine::{ActiveTransaction, Engine, LogPositions, RedoLog, StatusValue};
 pub use error::Error;
 pub use files::space_file_name;
 pub use metadata::{ExclusiveLock, Share, TableLocks, TableName};
-pub use palisade_buffer::{Codec, FlushSettings, IoCapacity, PAGE_SIZE, ResizeError, Resizing};
+pub use palisade_buffer::{
+    Codec, FlushSettings, IoCapacity, Neighbours, PAGE_SIZE, ReadAhead, ResizeError, Resizing,
+};
 pub use palisade_log::WorkerInbox;
 pub use palisade_txn::{Cut, LockWait, Locked, Mode as RowLockMode};
 pub use pool_dump::PoolTransfer;

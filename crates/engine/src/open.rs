@@ -287,7 +287,7 @@ fn start_pool(
     log: &Arc<Log>,
 ) -> Result<(Arc<BufferPool>, Arc<IoPool>), Error> {
     let io = Arc::new(match config.background {
-        true => IoPool::new(config.io_threads.max(1), config.io_waiting)?,
+        true => IoPool::with_writers(config.io_threads.max(1), config.write_io_threads, config.io_waiting)?,
         false => IoPool::inline(),
     });
     let mut pool = BufferConfig::new(frames_of(config.buffer_pool_size));
@@ -296,6 +296,7 @@ fn start_pool(
     pool.page_cleaners = config.page_cleaners.max(1);
     pool.batch_pages = sinks.batch_pages();
     pool.flushing = config.flushing;
+    pool.read_ahead = config.read_ahead;
     pool.check = check_page;
     pool.clock = config.clock.clone();
     if let Some(on_fatal) = &config.on_fatal {

@@ -51,14 +51,22 @@ struct State {
 impl IoPool {
     /// Starts `threads` I/O threads; there must be at least one.
     pub fn new(threads: usize, waiting: Waiting) -> std::io::Result<IoPool> {
+        Self::with_writers(threads, 0, waiting)
+    }
+
+    /// As [`new`](Self::new). Where the kernel does not wait, there are `writers` more threads, and a
+    /// [`WriteQueue`](crate::WriteQueue) has so many of all to help at most; with 0, all.
+    pub fn with_writers(threads: usize, writers: usize, waiting: Waiting) -> std::io::Result<IoPool> {
         assert!(threads > 0, "an I/O pool needs a thread; IoPool::inline() is the one without");
         let queue = Arc::new(Queue::default());
         let reader = match waiting {
             Waiting::Kernel => Reader::start()?,
             Waiting::Threads => None,
         };
+        let threads = if reader.is_none() { threads + writers } else { threads };
+        let helpers = if writers == 0 { threads } else { writers.min(threads) };
         let handles = Mutex::new(Vec::with_capacity(threads));
-        let pool = IoPool { queue: Some(queue.clone()), threads: handles, helpers: threads, reader };
+        let pool = IoPool { queue: Some(queue.clone()), threads: handles, helpers, reader };
         for number in 0..threads {
             let queue = queue.clone();
             let thread =
@@ -203,6 +211,29 @@ mod tests {
     use super::*;
     use crate::{AlignedBuf, File, FileSystem, OpenMode, OsFileSystem, Part};
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Each part of a batch waits until so many are under way as can be, and then a little for one too many.
+    #[test]
+    fn writers_help_with_a_batch_as_many_as_there_may_be() {
+        use std::time::Duration;
+        for (writers, most) in [(0, 3), (1, 2), (2, 3), (9, 10)] {
+            let pool = IoPool::with_writers(2, writers, Waiting::Threads).unwrap();
+            let (under_way, changed, seen) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
+            pool.for_each(12, &|_| {
+                let mut now = under_way.lock();
+                *now += 1;
+                seen.fetch_max(*now, Ordering::Relaxed);
+                changed.notify_all();
+                let is_awaited = || seen.load(Ordering::Relaxed) < most;
+                changed.wait_while_for(&mut now, |_| is_awaited(), Duration::from_secs(5));
+                changed.wait_while_for(&mut now, |now| *now <= most, Duration::from_millis(20));
+                *now -= 1;
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(seen.into_inner(), most, "{writers} writers beside the caller");
+        }
+    }
 
     #[test]
     fn shutdown_runs_every_job_that_was_submitted() {

@@ -1,4 +1,5 @@
-//! When pages are written back: `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like.
+//! When pages are written back: `innodb_io_capacity`, `innodb_max_dirty_pages_pct` and their like; and when they are
+//! read ahead.
 //!
 //! `innodb_max_dirty_pages_pct_lwm` has MySQL's default, 10, which would have pages written from a tenth of the pool on
 //! although nobody needs their frames: here the default stands for half of `innodb_max_dirty_pages_pct`, and only another
@@ -8,17 +9,18 @@ use palisade_base::MysqlError;
 use palisade_base::error_catalogue::ER_WRONG_ARGUMENTS;
 use palisade_base::sysvar::{Kind, Setting, Settings, VariableId};
 use palisade_base::sysvar_catalogue as sysvar;
-use palisade_engine::{FlushSettings, IoCapacity};
+use palisade_engine::{FlushSettings, IoCapacity, Neighbours, ReadAhead};
 use palisade_sql::Session;
 
 /// The variables that say it.
-pub const VARIABLES: [VariableId; 6] = [
+pub const VARIABLES: [VariableId; 7] = [
     sysvar::INNODB_IO_CAPACITY,
     sysvar::INNODB_IO_CAPACITY_MAX,
     sysvar::INNODB_MAX_DIRTY_PAGES_PCT,
     sysvar::INNODB_MAX_DIRTY_PAGES_PCT_LWM,
     sysvar::INNODB_ADAPTIVE_FLUSHING,
     sysvar::INNODB_ADAPTIVE_FLUSHING_LWM,
+    sysvar::INNODB_FLUSH_NEIGHBORS,
 ];
 
 /// What they say.
@@ -43,6 +45,15 @@ pub fn of(settings: &Settings) -> FlushSettings {
         low_dirty_pct,
         is_adaptive: settings.bool(sysvar::INNODB_ADAPTIVE_FLUSHING),
         low_age_pct: settings.uint(sysvar::INNODB_ADAPTIVE_FLUSHING_LWM) as f64,
+        neighbours: Neighbours::from_number(settings.uint(sysvar::INNODB_FLUSH_NEIGHBORS)),
+    }
+}
+
+/// When pages are read that no session has asked for yet.
+pub fn read_ahead(settings: &Settings) -> ReadAhead {
+    ReadAhead {
+        threshold: settings.uint(sysvar::INNODB_READ_AHEAD_THRESHOLD) as u32,
+        is_random: settings.bool(sysvar::INNODB_RANDOM_READ_AHEAD),
     }
 }
 
@@ -110,6 +121,17 @@ pub fn follow_io_capacity(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_defaults_are_the_buffer_pools() {
+        assert_eq!(read_ahead(&Settings::default()), ReadAhead::default());
+        let mut settings = Settings::default();
+        settings.set(sysvar::INNODB_READ_AHEAD_THRESHOLD, Setting::UInt(8));
+        settings.set(sysvar::INNODB_RANDOM_READ_AHEAD, Setting::Bool(true));
+        settings.set(sysvar::INNODB_FLUSH_NEIGHBORS, Setting::UInt(1));
+        assert_eq!(read_ahead(&settings), ReadAhead { threshold: 8, is_random: true });
+        assert_eq!(of(&settings).neighbours, Neighbours::Adjacent);
+    }
 
     #[test]
     fn the_default_of_the_low_mark_is_half_of_the_most_and_none_is_the_most() {

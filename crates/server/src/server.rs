@@ -210,6 +210,7 @@ fn open_engine(
         flush_method: FlushMethod::from_position(settings.enumerated(sysvar::INNODB_FLUSH_METHOD))
             .unwrap_or_default(),
         io_threads: settings.uint(sysvar::INNODB_READ_IO_THREADS) as usize,
+        write_io_threads: settings.uint(sysvar::INNODB_WRITE_IO_THREADS) as usize,
         io_waiting: match settings.bool(sysvar::INNODB_USE_NATIVE_AIO) {
             true => Waiting::Kernel,
             false => Waiting::Threads,
@@ -217,6 +218,7 @@ fn open_engine(
         page_cleaners: settings.uint(sysvar::INNODB_PAGE_CLEANERS) as usize,
         lru_scan_depth: settings.uint(sysvar::INNODB_LRU_SCAN_DEPTH) as usize,
         flushing: flush_settings::of(settings),
+        read_ahead: flush_settings::read_ahead(settings),
         purge_threads: settings.uint(sysvar::INNODB_PURGE_THREADS) as usize,
         undo_kept: variables::undo_kept(settings),
         undo_reserve: settings.uint(sysvar::PALISADE_UNDO_RESERVE_SIZE),

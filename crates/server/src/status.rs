@@ -133,8 +133,6 @@ const ZERO: &[&str] = &[
     "Handler_prepare",
     "Handler_read_rnd",
     "Innodb_buffer_pool_pages_misc",
-    "Innodb_buffer_pool_read_ahead_evicted",
-    "Innodb_buffer_pool_read_ahead_rnd",
     "Innodb_sampled_pages_read",
     "Innodb_sampled_pages_skipped",
     "Innodb_truncated_status_writes",

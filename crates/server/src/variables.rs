@@ -173,6 +173,10 @@ pub fn apply_to_engine(engine: &Engine, settings: &Settings, id: VariableId) {
         (id, _) if flush_settings::VARIABLES.contains(&id) => {
             engine.set_flushing(flush_settings::of(settings));
         }
+        (sysvar::INNODB_LRU_SCAN_DEPTH, Setting::UInt(frames)) => engine.set_lru_scan_depth(*frames as u32),
+        (sysvar::INNODB_READ_AHEAD_THRESHOLD | sysvar::INNODB_RANDOM_READ_AHEAD, _) => {
+            engine.set_read_ahead(flush_settings::read_ahead(settings));
+        }
         (sysvar::INNODB_DOUBLEWRITE, _) => {
             let mode = doublewrite::mode(settings);
             if mode != DoublewriteMode::Off {

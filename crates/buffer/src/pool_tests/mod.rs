@@ -4,9 +4,11 @@
 //! Changes are `(page, offset, eight bytes)`, logged as such; the history of them is the model: what a page
 //! must hold at an LSN is the replay of all changes that end at or before it.
 
+mod ahead;
 mod crash;
 mod full_disk;
 mod model;
+mod neighbours;
 mod packed;
 mod parts;
 mod resize;
