@@ -267,7 +267,7 @@ impl Parser<'_> {
         if self.accept(b'.') {
             whole = false;
             if !self.digits() {
-                return wrong("Missing fraction part in number.", self.at);
+                return wrong("Miss fraction part in number.", self.at);
             }
         }
         if self.accept(b'e') || self.accept(b'E') {
@@ -323,7 +323,7 @@ mod tests {
             ("abc", 0, INVALID_VALUE),
             ("nux", 2, INVALID_VALUE),
             ("-", 1, INVALID_VALUE),
-            ("1.", 2, "Missing fraction part in number."),
+            ("1.", 2, "Miss fraction part in number."),
             ("1e", 2, "Missing exponent in number."),
             ("[1e400]", 1, "Number too big to be stored in double."),
             ("01", 1, "The document root must not be followed by other values."),

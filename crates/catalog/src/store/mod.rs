@@ -27,6 +27,8 @@ use crate::watch::{PIECE, Watch, pieces};
 pub struct StoreContext<'a> {
     /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES, without IGNORE: problems are errors; else warnings.
     pub strict: bool,
+    /// What sql_mode alone says of it: some warnings have the number of their error then, with IGNORE, too.
+    pub strict_mode: bool,
     /// Which dates are let through.
     pub temporal: TemporalMode,
     /// The session's time zone, for TIMESTAMP columns.
@@ -188,6 +190,13 @@ impl Store<'_> {
             false => StoreError::new(StoreErrorKind::Truncated),
         };
         (self.warn)(Warning { level: Level::Note, error });
+    }
+
+    /// A warning beside what else is said of a value. In strict mode it is the error that follows that counts.
+    fn also(&mut self, kind: StoreErrorKind) {
+        if !self.context.strict {
+            (self.warn)(Warning { level: Level::Warning, error: StoreError::new(kind) });
+        }
     }
 
     fn note(&mut self, kind: StoreErrorKind) {

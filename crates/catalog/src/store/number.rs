@@ -104,7 +104,24 @@ impl Store<'_> {
         }
     }
 
+    /// A DECIMAL below zero. That a column without a sign cannot keep it is seen before it is rounded.
+    fn is_negative_decimal(&self) -> bool {
+        matches!(self.value, ValueRef::Decimal(value) if value.is_negative() && !value.is_zero())
+    }
+
+    /// A DECIMAL that is no integer of eight bytes. MySQL says so before it says that the column is too small.
+    fn is_huge_decimal(&self, unsigned: bool) -> bool {
+        match self.value {
+            ValueRef::Decimal(value) if unsigned => !value.is_negative() && value.to_u64().is_err(),
+            ValueRef::Decimal(value) => value.to_i64().is_err(),
+            _ => false,
+        }
+    }
+
     pub(super) fn integer(&mut self, width: IntWidth, unsigned: bool) -> Result<Value> {
+        if unsigned && self.is_negative_decimal() {
+            return self.problem(StoreErrorKind::OutOfRange, Value::UInt(0));
+        }
         let (value, end) = self.nearest_integer();
         let (low, high) = match unsigned {
             true => (0, i128::from(width.unsigned_max())),
@@ -112,6 +129,12 @@ impl Store<'_> {
         };
         let clamped = value.clamp(low, high);
         let stored = if unsigned { Value::UInt(clamped as u64) } else { Value::Int(clamped as i64) };
+        let is_double = matches!(self.value, ValueRef::Double(_) | ValueRef::Float(_));
+        if width != IntWidth::Big && self.is_huge_decimal(unsigned)
+            || is_double && unsigned && width == IntWidth::Int && value > high
+        {
+            self.also(StoreErrorKind::OutOfRange);
+        }
         // That something follows a number which does not fit is not told.
         match clamped == value {
             true => self.text_problem(end, "integer", stored),
@@ -151,8 +174,7 @@ impl Store<'_> {
             return self.problem(StoreErrorKind::OutOfRange, Value::Decimal(beyond(number.is_negative())));
         }
         let rounded = number.round(scale.into()).unwrap_or(number);
-        // Digits lost are worth a note; a double's are nobody's intention.
-        if rounded != number && !matches!(self.value, ValueRef::Double(_) | ValueRef::Float(_)) {
+        if rounded != number {
             self.note(StoreErrorKind::Truncated);
         }
         Ok(Value::Decimal(rounded))
@@ -225,27 +247,47 @@ impl Store<'_> {
                 (significant.len() <= 8)
                     .then(|| significant.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)))
             }
-            ValueRef::Decimal(value) if value.is_negative() => {
+            _ if self.is_negative_decimal() => {
                 return self.problem(StoreErrorKind::OutOfRange, Value::Bit { bits: 0, width });
             }
+            ValueRef::Decimal(_) if self.is_huge_decimal(true) => {
+                self.problem(StoreErrorKind::OutOfRange, Some(u64::MAX))?
+            }
+            // unlike other columns of numbers, this one cuts
+            ValueRef::Double(value) => Some(value as i64 as u64),
+            ValueRef::Float(value) => Some(value as i64 as u64),
+            // the text of a time is longer than any BIT
+            ValueRef::Time(_) | ValueRef::Date(_) | ValueRef::DateTime(_) | ValueRef::Timestamp(_) => None,
             _ => {
                 let (value, _) = self.nearest_integer();
                 i64::try_from(value).map(|value| value as u64).or_else(|_| u64::try_from(value)).ok()
             }
         };
+        let kind = match self.context.strict_mode {
+            true => StoreErrorKind::TooLong,
+            false => StoreErrorKind::OutOfRange,
+        };
         match bits.filter(|bits| *bits <= most) {
             Some(bits) => Ok(Value::Bit { bits, width }),
-            None => self.problem_or(
-                StoreErrorKind::TooLong,
-                StoreErrorKind::OutOfRange,
-                Value::Bit { bits: most, width },
-            ),
+            None => self.problem(kind, Value::Bit { bits: most, width }),
         }
     }
 
     pub(super) fn year(&mut self) -> Result<Value> {
         if let ValueRef::Year(year) = self.value {
             return Ok(Value::Year(year));
+        }
+        let double = match self.value {
+            ValueRef::Double(value) => value,
+            ValueRef::Float(value) => value.into(),
+            _ => 0.0,
+        };
+        // A number beyond the years is so before it loses its fraction.
+        if self.is_negative_decimal() || !(0.0..=2155.0).contains(&double) {
+            return self.problem(StoreErrorKind::OutOfRange, Value::Year(0));
+        }
+        if self.is_huge_decimal(true) {
+            self.also(StoreErrorKind::OutOfRange);
         }
         let (year, end) = match self.value {
             ValueRef::Date(date) => (i128::from(date.year()), TextEnd::Complete),
@@ -255,9 +297,7 @@ impl Store<'_> {
             }
             // a time of today
             ValueRef::Time(_) => (i128::from(self.context.today().year()), TextEnd::Complete),
-            // unlike other columns of numbers, this one cuts
-            ValueRef::Double(value) => (value as i128, TextEnd::Complete),
-            ValueRef::Float(value) => (value as i128, TextEnd::Complete),
+            ValueRef::Double(_) | ValueRef::Float(_) => (double as i128, TextEnd::Complete),
             _ => self.nearest_integer(),
         };
         // The text '0' is 2000; the number 0, the text '0000' and one that is no number are the zero year.

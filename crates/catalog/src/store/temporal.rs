@@ -2,17 +2,37 @@
 
 use super::{Result, Store, StoreErrorKind};
 use crate::decimal::Decimal;
-use crate::temporal::{Date, DateTime, Parsed, TemporalMode, Time, Timestamp, Zone};
+use crate::temporal::{DateTime, NoTime, Parsed, TemporalMode, Time, Timestamp, Zone};
 use crate::value::{Value, ValueRef};
 
 /// Why there is no datetime.
 enum Reason {
-    /// It reads as none.
+    /// It reads as none, or as a number that is none.
     Unreadable,
-    /// It reads as one that sql_mode or the calendar refuses.
-    Refused,
-    /// It is a negative number, or one that no date has the digits of.
-    Beyond,
+    /// It reads as one that sql_mode or the calendar refuses; it is a negative number, or one that no date has
+    /// the digits of.
+    OutOfRange,
+}
+
+/// What storing into a TIME column made of a value.
+struct Taken {
+    value: Time,
+    /// It had a date.
+    dated: bool,
+    /// Something that is no part of the time was left out.
+    truncated: bool,
+    /// The value is the nearest that a TIME can keep, or zero for want of one.
+    out_of_range: bool,
+}
+
+impl Taken {
+    fn whole(value: Time) -> Taken {
+        Taken { value, dated: false, truncated: false, out_of_range: false }
+    }
+
+    fn beyond(value: Time) -> Taken {
+        Taken { out_of_range: true, ..Taken::whole(value) }
+    }
 }
 
 impl Store<'_> {
@@ -40,7 +60,7 @@ impl Store<'_> {
             if mode.allows(value.date()) {
                 Ok(Parsed { value, truncated: false })
             } else {
-                Err(Reason::Refused)
+                Err(Reason::OutOfRange)
             }
         };
         match self.value {
@@ -54,15 +74,13 @@ impl Store<'_> {
             }
             ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => self.parse_datetime(mode),
             _ => {
-                let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
-                let (whole, micros) = self.whole_and_micros().ok_or(Reason::Beyond)?;
-                if whole < 0 {
-                    return Err(Reason::Beyond);
+                let (whole, micros) = self.whole_and_micros().ok_or(Reason::OutOfRange)?;
+                if whole < 0 || self.is_negative_fraction() {
+                    return Err(Reason::OutOfRange);
                 }
                 match DateTime::from_number(whole, micros, mode) {
                     Some(parsed) => Ok(parsed),
-                    None if DateTime::from_number(whole, micros, any).is_some() => Err(Reason::Refused),
-                    None if whole == i64::MAX => Err(Reason::Beyond),
+                    None if whole == 0 || whole == i64::MAX => Err(Reason::OutOfRange),
                     None => Err(Reason::Unreadable),
                 }
             }
@@ -73,23 +91,24 @@ impl Store<'_> {
         let text = self.text();
         let any = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
         let Some((mut parsed, offset)) = DateTime::parse(&text, mode) else {
-            return Err(if DateTime::parse(&text, any).is_some() {
-                Reason::Refused
-            } else {
-                Reason::Unreadable
+            return Err(match DateTime::parse(&text, any) {
+                Some(_) => Reason::OutOfRange,
+                None if is_part_of_zero_date(&text) => Reason::OutOfRange,
+                None => Reason::Unreadable,
             });
         };
         if let Some(seconds) = offset {
             // The time elsewhere, brought to the session's zone.
-            let there = parsed.value.to_micros().ok_or(Reason::Refused)?;
-            let utc = DateTime::from_micros(there - i64::from(seconds) * 1_000_000).ok_or(Reason::Refused)?;
+            let there = parsed.value.to_micros().ok_or(Reason::OutOfRange)?;
+            let utc =
+                DateTime::from_micros(there - i64::from(seconds) * 1_000_000).ok_or(Reason::OutOfRange)?;
             let local = match self.context.zone {
                 Zone::Fixed(own) => {
                     utc.to_micros().and_then(|utc| DateTime::from_micros(utc + i64::from(*own) * 1_000_000))
                 }
                 Zone::Named(_) => Zone::UTC.to_timestamp(utc).map(|point| self.context.zone.to_local(point)),
             };
-            parsed.value = local.ok_or(Reason::Refused)?;
+            parsed.value = local.ok_or(Reason::OutOfRange)?;
         }
         Ok(parsed)
     }
@@ -102,17 +121,8 @@ impl Store<'_> {
             Ok(Parsed { value, truncated: true }) => {
                 self.problem_or(incorrect, StoreErrorKind::Truncated, value)
             }
-            Err(Reason::Beyond) => self.problem_or(incorrect, StoreErrorKind::OutOfRange, DateTime::ZERO),
+            Err(Reason::OutOfRange) => self.problem_or(incorrect, StoreErrorKind::OutOfRange, DateTime::ZERO),
             Err(Reason::Unreadable) => self.problem_or(incorrect, StoreErrorKind::Truncated, DateTime::ZERO),
-            Err(Reason::Refused) => {
-                // Without strict mode, a zero date is refused in name only.
-                let lax = TemporalMode { no_zero_date: false, no_zero_in_date: false, ..mode };
-                let instead = match self.local_datetime(lax) {
-                    Ok(parsed) if parsed.value.date() == Date::ZERO => parsed.value,
-                    _ => DateTime::ZERO,
-                };
-                self.problem_or(incorrect, StoreErrorKind::OutOfRange, instead)
-            }
         }
     }
 
@@ -120,7 +130,10 @@ impl Store<'_> {
         if self.context.temporal.truncate_fractional {
             return Ok(value.truncate(fsp));
         }
-        match value.round(fsp) {
+        let carries = |rounded: &DateTime| rounded.truncate(0) != value.truncate(0);
+        let has_no_day = value.date().month() == 0 || value.date().day() == 0;
+        // No second is added to what is no day.
+        match value.round(fsp).filter(|rounded| !has_no_day || !carries(rounded)) {
             Some(rounded) => Ok(rounded),
             None => {
                 let incorrect = StoreErrorKind::IncorrectTemporal(type_name);
@@ -133,7 +146,7 @@ impl Store<'_> {
         // The fraction of the day's last second carries into the date.
         let value = self.datetime_or_zero(self.context.temporal, "date")?;
         let value = self.at_fsp(value, 0, "date")?;
-        if value.time() != Time::default() && !matches!(self.value, ValueRef::Time(_)) {
+        if value.time() != Time::default() {
             self.note_part("date");
         }
         Ok(Value::Date(value.date()))
@@ -165,71 +178,84 @@ impl Store<'_> {
         }
     }
 
-    fn is_number(&self) -> bool {
-        use ValueRef::{Bit, Decimal, Double, Float, Int, UInt, Year};
-        matches!(self.value, Int(_) | UInt(_) | Year(_) | Bit { .. } | Decimal(_) | Float(_) | Double(_))
+    /// A number between -1 and 0, whose sign its whole part cannot carry; as one that is nearer to zero than a
+    /// thousandth of a microsecond counts for nothing.
+    fn is_negative_fraction(&self) -> bool {
+        let least = Decimal::new(-1, 9);
+        match self.value {
+            ValueRef::Decimal(value) => value <= least && value > Decimal::from(-1i64),
+            ValueRef::Double(value) => value <= -1e-9 && value > -1.0,
+            ValueRef::Float(value) => value <= -1e-9 && value > -1.0,
+            _ => false,
+        }
     }
 
-    /// Whether a number or a text that is a time has a date before it.
-    fn has_date(&self) -> bool {
-        /// The least number that has one.
-        const DATED: i64 = 10_000_000_000;
-        if let ValueRef::Bytes(text) = self.value {
-            let text = text.trim_ascii();
-            let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            return digits >= 12 || digits > 0 && text.get(digits) == Some(&b'-');
+    /// The time of a number.
+    fn time_of_number(&self) -> Taken {
+        /// 838:59:59, the last.
+        const LAST: i64 = 8_385_959;
+        let Some((whole, micros)) = self.whole_and_micros() else {
+            let negative = match self.value {
+                ValueRef::Decimal(value) => value.is_negative(),
+                ValueRef::Double(value) => value < 0.0,
+                ValueRef::Float(value) => value < 0.0,
+                _ => false,
+            };
+            return Taken::beyond(if negative { Time::MIN } else { Time::MAX });
+        };
+        match Time::from_number(whole, micros) {
+            Some(Parsed { value, truncated: false }) if self.is_negative_fraction() => {
+                Taken::whole(Time::from_micros(-value.micros()).unwrap_or(value))
+            }
+            Some(Parsed { value, truncated: false }) => Taken { dated: whole > LAST, ..Taken::whole(value) },
+            Some(Parsed { value, truncated: true }) => Taken::beyond(value),
+            None => Taken::beyond(if whole > LAST { Time::MAX } else { Time::default() }),
         }
-        self.is_number() && self.whole_and_micros().is_some_and(|(whole, _)| whole >= DATED)
+    }
+
+    /// The time of a text.
+    fn time_of_text(&mut self) -> Taken {
+        let zero = Taken::whole(Time::default());
+        match Time::read(&self.text(), self.context.temporal) {
+            Ok(read) => Taken {
+                value: read.value,
+                dated: read.dated,
+                truncated: read.trailing,
+                out_of_range: read.clamped,
+            },
+            Err(NoTime::Empty | NoTime::Exponent) => zero,
+            Err(NoTime::OutOfRange) => Taken { out_of_range: true, ..zero },
+            Err(NoTime::Unreadable) => Taken { truncated: true, ..zero },
+        }
     }
 
     pub(super) fn time(&mut self, fsp: u8) -> Result<Value> {
+        let taken = match self.value {
+            ValueRef::Time(value) => Taken::whole(value),
+            ValueRef::Date(_) => Taken::whole(Time::default()),
+            ValueRef::DateTime(value) => Taken::whole(value.time()),
+            ValueRef::Timestamp(value) => Taken::whole(value.to_datetime(self.context.zone).time()),
+            ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => self.time_of_text(),
+            _ => self.time_of_number(),
+        };
         let incorrect = StoreErrorKind::IncorrectTemporal("time");
-        let parsed = match self.value {
-            ValueRef::Time(value) => Some(Parsed { value, truncated: false }),
-            ValueRef::Date(_) => Some(Parsed { value: Time::default(), truncated: false }),
-            ValueRef::DateTime(value) => Some(Parsed { value: value.time(), truncated: false }),
-            ValueRef::Timestamp(value) => {
-                Some(Parsed { value: value.to_datetime(self.context.zone).time(), truncated: false })
-            }
-            ValueRef::Bytes(b"") => Some(Parsed { value: Time::default(), truncated: false }),
-            ValueRef::Bytes(_) | ValueRef::Enum { .. } | ValueRef::Set { .. } => {
-                Time::parse(&self.text(), self.context.temporal)
-            }
-            _ => {
-                let parsed =
-                    self.whole_and_micros().and_then(|(whole, micros)| Time::from_number(whole, micros));
-                // A number between -1 and 0 has no whole part to carry its sign.
-                match (parsed, self.value) {
-                    (Some(parsed), ValueRef::Decimal(number))
-                        if number.is_negative() && parsed.value > Time::default() =>
-                    {
-                        Time::from_micros(-parsed.value.micros()).map(|value| Parsed { value, ..parsed })
-                    }
-                    (Some(parsed), ValueRef::Double(number))
-                        if number < 0.0 && parsed.value > Time::default() =>
-                    {
-                        Time::from_micros(-parsed.value.micros()).map(|value| Parsed { value, ..parsed })
-                    }
-                    (parsed, _) => parsed,
-                }
-            }
-        };
-        let value = match parsed {
-            None if self.is_number() => {
-                self.problem_or(incorrect, StoreErrorKind::OutOfRange, Time::default())?
-            }
-            None => self.problem_or(incorrect, StoreErrorKind::Truncated, Time::default())?,
-            Some(Parsed { value, truncated: false }) => value,
-            Some(Parsed { value, truncated: true }) => {
-                let clamped = value == Time::MAX || value == Time::MIN;
-                let lax = if clamped { StoreErrorKind::OutOfRange } else { StoreErrorKind::Truncated };
-                self.problem_or(incorrect, lax, value)?
-            }
-        };
-        if self.has_date() {
+        let value = taken.value;
+        if taken.truncated {
+            self.problem_or(incorrect, StoreErrorKind::Truncated, value)?;
+        }
+        if taken.out_of_range {
+            self.problem_or(incorrect, StoreErrorKind::OutOfRange, value)?;
+        }
+        if taken.dated && !taken.truncated {
             self.note_part("time");
         }
         let cut = self.context.temporal.truncate_fractional;
         Ok(Value::Time(if cut { value.truncate(fsp) } else { value.round(fsp) }))
     }
+}
+
+/// Whether a text that is no date is one of zeros that breaks off, such as `0` and `00-0`.
+fn is_part_of_zero_date(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    text.first() == Some(&b'0') && text.iter().all(|byte| *byte == b'0' || byte.is_ascii_punctuation())
 }

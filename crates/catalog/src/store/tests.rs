@@ -24,7 +24,7 @@ fn store_with(value: &Value, source: &SqlType, target: &SqlType, strict: bool) -
     let zone = Zone::Fixed(7200);
     let noon = DateTime::parse(b"2026-03-01 12:00:00", MODE).unwrap().0.value;
     let began = zone.to_timestamp(noon).unwrap();
-    let context = StoreContext { strict, temporal, zone: &zone, began, source };
+    let context = StoreContext { strict, strict_mode: strict, temporal, zone: &zone, began, source };
     let mut warnings = Vec::new();
     let mut warn = |warning: Warning| {
         warnings.push(format!("{:?} {}", warning.level, warning.error.kind.code()));
@@ -210,6 +210,7 @@ fn dates_and_times() {
     let column = Column::new("c", datetime, 0);
     let context = StoreContext {
         strict: true,
+        strict_mode: true,
         temporal: truncating,
         zone: &Zone::UTC,
         began: Timestamp::ZERO,
@@ -309,6 +310,7 @@ fn null_and_implicit_defaults() {
         let default = implicit_default(&column);
         let context = StoreContext {
             strict: true,
+            strict_mode: true,
             temporal: TemporalMode::default(),
             zone: &Zone::UTC,
             began: Timestamp::ZERO,
@@ -331,6 +333,7 @@ fn whatever_is_stored_is_of_the_columns_type() {
         let column = Column::new("c", target.clone(), 0);
         let context = StoreContext {
             strict: prng.one_in(2),
+            strict_mode: prng.one_in(2),
             temporal: mode,
             zone: &Zone::UTC,
             began: Timestamp::ZERO,

@@ -168,35 +168,48 @@ impl Store<'_> {
             ValueRef::UInt(value) => value,
             ValueRef::Year(value) => value.into(),
             ValueRef::Bit { bits, .. } => bits,
-            ValueRef::Decimal(value) => value.truncate(0).unwrap_or(value).to_u64().unwrap_or(u64::MAX),
-            ValueRef::Double(value) if value > -1.0 => value as u64,
-            ValueRef::Float(value) if value > -1.0 => value as u64,
-            ValueRef::Double(_) | ValueRef::Float(_) => u64::MAX,
+            // A DECIMAL is a double here, and what a BIGINT cannot hold is the nearest that it can.
+            ValueRef::Decimal(value) => value.to_f64() as i64 as u64,
+            ValueRef::Double(value) => value as i64 as u64,
+            ValueRef::Float(value) => value as i64 as u64,
             _ => return None,
         })
+    }
+
+    /// The value as text to look for among members: what the character set does not have is no part of one.
+    fn text_of_member(&mut self, charset: Charset) -> Vec<u8> {
+        let source = self.source_charset();
+        let text = self.text();
+        if source == charset || source == Charset::Binary || charset == Charset::Binary {
+            return text;
+        }
+        let mut converted = Vec::new();
+        convert_watched(&text, source, charset, &mut converted, self.watch);
+        converted
     }
 
     pub(super) fn enumeration(&mut self, members: &Members, collation: CollationId) -> Result<Value> {
         let index = match self.index() {
             Some(number) => usize::try_from(number).ok().filter(|index| (1..=members.len()).contains(index)),
             None => {
-                let text = self.text_in(collation.get().charset)?;
+                let text = self.text_of_member(collation.get().charset);
                 position(members, trim_spaces(&text), collation).map(|position| position + 1).or_else(|| {
-                    // A text that is no member may be a member's number.
+                    // A text that is no member may be a member's number; 0 is that of no member.
                     let number = number::parse_u64(&text);
                     let index =
                         usize::try_from(number.value).ok().filter(|_| number.complete && !number.overflow);
-                    index.filter(|index| (1..=members.len()).contains(index))
+                    index.filter(|index| (0..=members.len()).contains(index))
                 })
             }
         };
+        let none = || Value::Enum(Box::new(EnumValue { index: 0, text: Bytes::new() }));
+        if index == Some(0) {
+            return Ok(none());
+        }
         let member = index.and_then(|index| Some((index as u16, members.get(index.checked_sub(1)?)?)));
         match member {
             Some((index, text)) => Ok(Value::Enum(Box::new(EnumValue { index, text: text.clone() }))),
-            None => {
-                let error = Value::Enum(Box::new(EnumValue { index: 0, text: Bytes::new() }));
-                self.problem(StoreErrorKind::Truncated, error)
-            }
+            None => self.problem(StoreErrorKind::Truncated, none()),
         }
     }
 
@@ -205,8 +218,8 @@ impl Store<'_> {
         let (bits, sound) = match self.index() {
             Some(number) => (number & all, number <= all),
             None => {
-                let text = self.text_in(collation.get().charset)?;
-                let text = trim_spaces(&text);
+                let whole = self.text_of_member(collation.get().charset);
+                let text = trim_spaces(&whole);
                 let mut bits = 0u64;
                 let mut sound = true;
                 for part in text.split(|byte| *byte == b',').filter(|_| !text.is_empty()) {
@@ -215,11 +228,14 @@ impl Store<'_> {
                         None => sound = false,
                     }
                 }
-                if bits == 0 && !sound {
+                // No spaces may be behind a number, nor be all there is.
+                if bits == 0 && !whole.is_empty() {
                     let number = number::parse_u64(text);
-                    if number.complete && !number.overflow && number.value <= all {
-                        (bits, sound) = (number.value, true);
-                    }
+                    sound = number.complete
+                        && !number.overflow
+                        && number.value <= all
+                        && whole.len() == text.len();
+                    bits = if sound { number.value } else { 0 };
                 }
                 (bits, sound)
             }

@@ -9,7 +9,7 @@ mod format;
 mod parse;
 mod zone;
 
-pub use parse::{Parsed, TemporalMode};
+pub use parse::{NoTime, Parsed, ReadTime, TemporalMode};
 pub use zone::Zone;
 
 /// A DATE: year 0..=9999, month 0..=12, day 0..=31. Not every combination is a day of the calendar.

@@ -101,6 +101,34 @@ impl Cursor<'_> {
     }
 }
 
+/// What [`Time::read`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadTime {
+    /// The value, within its range.
+    pub value: Time,
+    /// Digits of the fraction, at most 6.
+    pub digits: u8,
+    /// Something followed that was ignored.
+    pub trailing: bool,
+    /// The text says more than a TIME can keep.
+    pub clamped: bool,
+    /// A date was before it.
+    pub dated: bool,
+}
+
+/// Why a text is no time. Stored into a column, each says something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoTime {
+    /// Nothing, or a sign alone.
+    Empty,
+    /// A number with an exponent.
+    Exponent,
+    /// A minute or second beyond 59.
+    OutOfRange,
+    /// Anything else.
+    Unreadable,
+}
+
 /// A year of two digits in full.
 fn full_year(year: u32) -> u32 {
     match year {
@@ -301,51 +329,51 @@ impl Time {
     /// Reads a time: `[-][D ]HH:MM:SS[.ffffff]`, `HHMMSS`, or the time of a full datetime. Beyond the range it is
     /// clamped, and `truncated`. Of the mode only the rule for digits beyond the sixth is asked.
     pub fn parse(text: &[u8], mode: TemporalMode) -> Option<Parsed<Time>> {
-        Time::read(text, mode.truncate_fractional).map(|(parsed, _)| parsed)
+        let read = Time::read(text, mode).ok()?;
+        Some(Parsed { value: read.value, truncated: read.trailing || read.clamped })
     }
 
     /// How many digits the fraction of a text has that is read as a time, at most 6; `None` if it is none.
     pub fn fraction_digits(text: &[u8]) -> Option<u8> {
-        Time::read(text, true).map(|(_, digits)| digits)
+        let mode = TemporalMode { truncate_fractional: true, ..TemporalMode::default() };
+        Time::read(text, mode).ok().map(|read| read.digits)
     }
 
-    fn read(text: &[u8], truncate: bool) -> Option<(Parsed<Time>, u8)> {
+    /// [`parse`](Self::parse), which tells what was read and why there is no time.
+    pub fn read(text: &[u8], mode: TemporalMode) -> Result<ReadTime, NoTime> {
+        let truncate = mode.truncate_fractional;
         let trimmed = text.trim_ascii();
-        // With delimiters, a datetime has a space or a T between its halves; `01:02:03.004` is none.
-        let is_time_only = trimmed.contains(&b':')
-            && !trimmed.iter().any(|byte| byte.is_ascii_whitespace() || byte.eq_ignore_ascii_case(&b't'));
-        if trimmed.len() >= 12
-            && !is_time_only
-            && !matches!(trimmed.first(), Some(b'-'))
-            && let Some(fields) = read_fields(trimmed, truncate).filter(|fields| fields.count > 3)
-            && let Some(value) = from_fields(fields.values, fields.micros)
-            && (value.date() != Date::ZERO || fields.count == 6)
-        {
-            return Some((Parsed { value: value.time(), truncated: fields.trailing }, fields.digits));
+        if let Some(read) = Time::read_datetime(trimmed, truncate) {
+            return read;
         }
         let mut cursor = Cursor { rest: trimmed };
         let negative = cursor.peek() == Some(b'-');
         if negative {
             cursor.skip_bytes(1);
         }
-        if cursor.digits_ahead() == 0 && cursor.peek() != Some(b'.') {
-            return None;
+        if cursor.rest.is_empty() {
+            return Err(NoTime::Empty);
         }
         let (digits, first) = (cursor.digits_ahead(), cursor.number(usize::MAX));
-        let mut parts = [0u32; 3];
-        let mut days = 0;
         let spaces = cursor.rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let day_part = digits > 0 && spaces > 0 && cursor.rest.get(spaces).is_some_and(u8::is_ascii_digit);
+        let ahead = from(cursor.rest, spaces);
+        let field_follows = |rest: &[u8]| matches!(rest, [b':', digit, ..] if digit.is_ascii_digit());
+        // A digit alone behind the space is no hour.
+        let day_part =
+            digits > 0 && spaces > 0 && ahead.len() > 1 && ahead.first().is_some_and(u8::is_ascii_digit);
+        if digits == 0 && cursor.peek() != Some(b'.') && !field_follows(ahead) {
+            return Err(NoTime::Unreadable);
+        }
+        let (mut parts, mut days, mut fields) = ([first, 0, 0], 0, 1);
         if day_part {
             days = first;
-            cursor.skip_bytes(spaces);
+            cursor.rest = ahead;
             parts[0] = cursor.number(usize::MAX);
-        } else {
-            parts[0] = first;
+        } else if field_follows(ahead) {
+            cursor.rest = ahead;
         }
-        let mut fields = 1;
         for place in parts.iter_mut().skip(1) {
-            if cursor.peek() != Some(b':') || !cursor.rest.get(1).is_some_and(u8::is_ascii_digit) {
+            if !field_follows(cursor.rest) {
                 break;
             }
             cursor.skip_bytes(1);
@@ -356,21 +384,48 @@ impl Time {
             // Undelimited: HHMMSS.
             parts = [first / 10_000, first / 100 % 100, first % 100];
         }
-        let (micros, fraction_digits) = cursor.fraction(truncate);
-        if parts[1] > 59 || parts[2] > 59 || cursor.is_at_exponent() {
-            return None;
+        let (micros, digits) = cursor.fraction(truncate);
+        if cursor.is_at_exponent() {
+            return Err(NoTime::Exponent);
+        }
+        if parts[1] > 59 || parts[2] > 59 {
+            return Err(NoTime::OutOfRange);
         }
         let hours = u64::from(days) * 24 + u64::from(parts[0]);
         let seconds = hours * 3600 + u64::from(parts[1]) * 60 + u64::from(parts[2]);
-        let mut parsed = Time::from_parts(negative, seconds, micros);
-        parsed.truncated |= !cursor.rest.is_empty();
-        Some((parsed, fraction_digits))
+        let Parsed { value, truncated: clamped } = Time::from_parts(negative, seconds, micros);
+        Ok(ReadTime { value, digits, trailing: !cursor.rest.is_empty(), clamped, dated: false })
+    }
+
+    /// The time of a text with a date before it; `None` if it has no date. With delimiters, there is a space
+    /// between date and time; `01:02:03.004` is none, and the `T` of `2020-02-29T10:00:00` ends a text that is
+    /// read as a time.
+    fn read_datetime(trimmed: &[u8], truncate: bool) -> Option<Result<ReadTime, NoTime>> {
+        let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let leading = digits(trimmed);
+        let undelimited = match trimmed.get(leading..) {
+            Some([b'T', time @ ..]) => time.get(digits(time)) != Some(&b':'),
+            _ => leading >= 12,
+        };
+        if trimmed.len() < 12 || leading == 0 || !undelimited && !trimmed.iter().any(u8::is_ascii_whitespace)
+        {
+            return None;
+        }
+        let fields = read_fields(trimmed, truncate).filter(|fields| fields.count > 3)?;
+        let Some(value) = from_fields(fields.values, fields.micros) else {
+            return Some(Err(NoTime::Unreadable));
+        };
+        let dated = value.date() != Date::ZERO;
+        (dated || fields.count == 6).then(|| {
+            let (value, digits) = (value.time(), fields.digits);
+            Ok(ReadTime { value, digits, trailing: fields.trailing, clamped: false, dated })
+        })
     }
 
     /// From a number: 235959; `micros` is the number's fraction. Ten digits and more are a datetime's time.
     pub fn from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         if number >= 10_000_000_000 {
-            let mode = TemporalMode { no_zero_in_date: true, ..TemporalMode::default() };
+            let mode = TemporalMode { allow_invalid_dates: true, ..TemporalMode::default() };
             let parsed = DateTime::from_number(number, micros, mode)?;
             return Some(Parsed { value: parsed.value.time(), truncated: false });
         }

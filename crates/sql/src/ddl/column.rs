@@ -288,6 +288,7 @@ impl Definer<'_> {
         let mode = self.mode;
         StoreContext {
             strict: true,
+            strict_mode: true,
             temporal: TemporalMode {
                 no_zero_date: mode.has(SqlMode::NO_ZERO_DATE),
                 no_zero_in_date: mode.has(SqlMode::NO_ZERO_IN_DATE),

@@ -202,9 +202,11 @@ impl Context<'_> {
             return self.store_long(value, ty, column, row);
         }
         let (temporal, began) = (self.storing_mode(), Timestamp(self.now_micros()));
+        let strict_mode = self.mode().is_strict();
         let session = &mut *self.session;
         let context = StoreContext {
             strict: self.strict,
+            strict_mode,
             temporal,
             zone: &session.variables.time_zone,
             source: ty,
@@ -230,8 +232,8 @@ impl Context<'_> {
         row: u64,
     ) -> SqlResult<Value> {
         let (strict, temporal, began) = (self.strict, self.storing_mode(), Timestamp(self.now_micros()));
-        let zone = self.session.variables.time_zone.clone();
-        let context = StoreContext { strict, temporal, zone: &zone, source: ty, began };
+        let (zone, strict_mode) = (self.session.variables.time_zone.clone(), self.mode().is_strict());
+        let context = StoreContext { strict, strict_mode, temporal, zone: &zone, source: ty, began };
         let mut warnings = Vec::new();
         let mut warn = |warning| warnings.push(warning);
         let stored =
