@@ -98,19 +98,21 @@ impl Store<'_> {
             });
         };
         if let Some(seconds) = offset {
-            // The time elsewhere, brought to the session's zone.
-            let there = parsed.value.to_micros().ok_or(Reason::OutOfRange)?;
-            let utc =
-                DateTime::from_micros(there - i64::from(seconds) * 1_000_000).ok_or(Reason::OutOfRange)?;
-            let local = match self.context.zone {
-                Zone::Fixed(own) => {
-                    utc.to_micros().and_then(|utc| DateTime::from_micros(utc + i64::from(*own) * 1_000_000))
-                }
-                Zone::Named(_) => Zone::UTC.to_timestamp(utc).map(|point| self.context.zone.to_local(point)),
-            };
-            parsed.value = local.ok_or(Reason::OutOfRange)?;
+            parsed.value = self.brought_home(parsed.value, seconds).ok_or(Reason::OutOfRange)?;
         }
         Ok(parsed)
+    }
+
+    /// A date and time at an offset from UTC, in the session's zone.
+    fn brought_home(&self, there: DateTime, seconds: i32) -> Option<DateTime> {
+        let utc = there.to_micros()? - i64::from(seconds) * 1_000_000;
+        match self.context.zone {
+            Zone::Fixed(own) => DateTime::from_micros(utc + i64::from(*own) * 1_000_000),
+            Zone::Named(_) => {
+                let point = Zone::UTC.to_timestamp(DateTime::from_micros(utc)?)?;
+                Some(self.context.zone.to_local(point))
+            }
+        }
     }
 
     /// The value as a local datetime, or the zero one with the problem reported.
@@ -218,7 +220,10 @@ impl Store<'_> {
         let zero = Taken::whole(Time::default());
         match Time::read(&self.text(), self.context.temporal) {
             Ok(read) => Taken {
-                value: read.value,
+                value: match read.elsewhere {
+                    Some((there, seconds)) => self.brought_home(there, seconds).unwrap_or(there).time(),
+                    None => read.value,
+                },
                 dated: read.dated,
                 truncated: read.trailing,
                 out_of_range: read.clamped,

@@ -204,7 +204,7 @@ fn dates_and_times() {
     );
     assert_eq!(lax("839:00:00", &time), ("838:59:59.0".into(), vec!["Warning 1264".into()]));
     assert_eq!(strict(101_112, &time), "10:11:12.0");
-    let noon = Value::Time(crate::Time::parse(b"12:00:00", MODE).unwrap().value);
+    let noon = Value::Time(crate::Time::parse_clock(b"12:00:00", MODE).unwrap().value);
     assert_eq!(strict(noon, &datetime), "2026-03-01 12:00:00");
     let truncating = TemporalMode { truncate_fractional: true, ..MODE };
     let column = Column::new("c", datetime, 0);

@@ -114,6 +114,8 @@ pub struct ReadTime {
     pub clamped: bool,
     /// A date was before it.
     pub dated: bool,
+    /// The date and time that it is part of, and how many seconds that is ahead of UTC, if the text says so.
+    pub elsewhere: Option<(DateTime, i32)>,
 }
 
 /// Why a text is no time. Stored into a column, each says something else.
@@ -150,6 +152,21 @@ struct Fields {
     digits: u8,
     offset: Option<i32>,
     trailing: bool,
+    /// Punctuation or white space stands between fields.
+    delimited: bool,
+    /// White space follows the day.
+    spaced: bool,
+    /// The text ends with what is neither a field nor white space.
+    garbled: bool,
+    /// Nothing but `-`, one space or `T`, and `:` stands between fields, and no white space around them.
+    plain: bool,
+}
+
+impl Fields {
+    /// What this is to a reader of times: a text with delimiters has white space between date and time.
+    fn is_time_with_date(&self) -> bool {
+        self.spaced || !self.delimited && (self.count > 3 || self.count < 3 && self.garbled)
+    }
 }
 
 fn is_punctuation(byte: u8) -> bool {
@@ -163,9 +180,19 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
     if leading == 0 {
         return None;
     }
-    let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.' | b' ')) && leading > 4
-        || cursor.rest.get(leading) == Some(&b'T') && leading >= 5;
-    let mut fields = Fields { values: [0; 6], count: 0, micros: 0, digits: 0, offset: None, trailing: false };
+    let undelimited = matches!(cursor.rest.get(leading), None | Some(b'.' | b'T')) && leading > 4;
+    let mut fields = Fields {
+        values: [0; 6],
+        count: 0,
+        micros: 0,
+        digits: 0,
+        offset: None,
+        trailing: false,
+        delimited: false,
+        spaced: false,
+        garbled: false,
+        plain: cursor.rest.len() == text.len(),
+    };
     let year_digits = match (undelimited, leading) {
         (true, 8 | 14..) => 4,
         (true, _) => 2,
@@ -197,16 +224,18 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         }
         if field == 2 {
             // Between date and time.
-            if matches!(cursor.peek(), Some(b'T' | b't'))
-                && cursor.rest.get(1).is_some_and(u8::is_ascii_digit)
-            {
+            if cursor.peek() == Some(b'T') && cursor.rest.get(1).is_some_and(u8::is_ascii_digit) {
                 cursor.skip_bytes(1);
             } else if !cursor.rest.is_empty() {
                 let mut lookahead = Cursor { rest: cursor.rest };
-                lookahead.skip(|byte| byte.is_ascii_whitespace() || is_punctuation(byte));
+                let skipped = lookahead.skip(|byte| byte.is_ascii_whitespace() || is_punctuation(byte));
+                let between = cursor.rest.get(..skipped).unwrap_or_default();
+                fields.delimited |= skipped > 0;
+                fields.spaced = between.iter().any(u8::is_ascii_whitespace);
                 if lookahead.digits_ahead() == 0 {
                     break;
                 }
+                fields.plain &= between == b" ";
                 cursor = lookahead;
             }
             continue;
@@ -216,25 +245,27 @@ fn read_fields(text: &[u8], truncate: bool) -> Option<Fields> {
         }
         // A fraction belongs to the second alone; elsewhere the point is a delimiter.
         let mut lookahead = Cursor { rest: cursor.rest };
-        if lookahead.skip(is_punctuation) == 0 || lookahead.digits_ahead() == 0 {
+        let skipped = lookahead.skip(is_punctuation);
+        fields.delimited |= skipped > 0;
+        if skipped == 0 || lookahead.digits_ahead() == 0 {
             break;
         }
-        // An offset from UTC after the minute is no second.
-        if field >= 3 && parse_offset(cursor.rest.trim_ascii_end()).is_some() {
-            break;
-        }
+        let usual = if field < 2 { b"-" } else { b":" };
+        fields.plain &= cursor.rest.get(..skipped) == Some(usual);
         cursor = lookahead;
     }
     fields.values = values;
     if fields.count == 6 || undelimited {
         (fields.micros, fields.digits) = cursor.fraction(truncate);
     }
-    if fields.count > 3 && matches!(cursor.peek(), Some(b'+' | b'-')) {
+    if fields.count == 6 && matches!(cursor.peek(), Some(b'+' | b'-')) {
         fields.offset = parse_offset(cursor.rest.trim_ascii_end());
         if fields.offset.is_some() {
             cursor.rest = &[];
         }
     }
+    fields.plain &= cursor.rest.is_empty();
+    fields.garbled = cursor.peek().is_some_and(|byte| !byte.is_ascii_whitespace());
     cursor.skip(|byte| byte.is_ascii_whitespace());
     fields.trailing = !cursor.rest.is_empty();
     if two_digit_year {
@@ -284,6 +315,21 @@ impl DateTime {
         Some((Parsed { value, truncated: fields.trailing }, fields.offset))
     }
 
+    /// Reads a date and time that is written with the usual delimiters and nothing else; its offset comes
+    /// apart, in seconds. It may be no day of the calendar.
+    pub fn parse_plain(text: &[u8], mode: TemporalMode) -> Option<(DateTime, Option<i32>)> {
+        let fields = read_fields(text, mode.truncate_fractional)?;
+        if fields.count < 3 || !fields.plain {
+            return None;
+        }
+        Some((from_fields(fields.values, fields.micros)?, fields.offset))
+    }
+
+    /// Whether a text that is read as a date and time says a time of day.
+    pub fn has_clock(text: &[u8]) -> bool {
+        read_fields(text, true).is_some_and(|fields| fields.count > 3)
+    }
+
     /// How many digits the fraction of a text has that is read as a date and time, at most 6; `None` if it is
     /// none.
     pub fn fraction_digits(text: &[u8]) -> Option<u8> {
@@ -327,9 +373,21 @@ impl Time {
     }
 
     /// Reads a time: `[-][D ]HH:MM:SS[.ffffff]`, `HHMMSS`, or the time of a full datetime. Beyond the range it is
-    /// clamped, and `truncated`. Of the mode only the rule for digits beyond the sixth is asked.
-    pub fn parse(text: &[u8], mode: TemporalMode) -> Option<Parsed<Time>> {
+    /// clamped, and `truncated`. Of the mode only the rule for digits beyond the sixth is asked. `at_offset` says
+    /// what a datetime at an offset from UTC, in seconds, is in the session's zone.
+    pub fn parse(
+        text: &[u8],
+        mode: TemporalMode,
+        at_offset: impl FnOnce(DateTime, i32) -> DateTime,
+    ) -> Option<Parsed<Time>> {
         let read = Time::read(text, mode).ok()?;
+        let home = read.elsewhere.map(|(there, seconds)| at_offset(there, seconds).time());
+        Some(Parsed { value: home.unwrap_or(read.value), truncated: read.trailing || read.clamped })
+    }
+
+    /// Reads a time that has no date before it.
+    pub fn parse_clock(text: &[u8], mode: TemporalMode) -> Option<Parsed<Time>> {
+        let read = Time::read(text, mode).ok().filter(|read| !read.dated)?;
         Some(Parsed { value: read.value, truncated: read.trailing || read.clamped })
     }
 
@@ -342,10 +400,14 @@ impl Time {
     /// [`parse`](Self::parse), which tells what was read and why there is no time.
     pub fn read(text: &[u8], mode: TemporalMode) -> Result<ReadTime, NoTime> {
         let truncate = mode.truncate_fractional;
-        let trimmed = text.trim_ascii();
-        if let Some(read) = Time::read_datetime(trimmed, truncate) {
-            return read;
+        match Time::read_datetime(text.trim_ascii_start(), truncate) {
+            Some(read) => read,
+            None => Time::read_clock(text.trim_ascii(), truncate),
         }
+    }
+
+    /// Reads a time without a date, trimmed.
+    fn read_clock(trimmed: &[u8], truncate: bool) -> Result<ReadTime, NoTime> {
         let mut cursor = Cursor { rest: trimmed };
         let negative = cursor.peek() == Some(b'-');
         if negative {
@@ -391,35 +453,42 @@ impl Time {
         if parts[1] > 59 || parts[2] > 59 {
             return Err(NoTime::OutOfRange);
         }
+        // More than 32 bits can say.
+        if first == u32::MAX {
+            return Err(NoTime::Unreadable);
+        }
         let hours = u64::from(days) * 24 + u64::from(parts[0]);
         let seconds = hours * 3600 + u64::from(parts[1]) * 60 + u64::from(parts[2]);
         let Parsed { value, truncated: clamped } = Time::from_parts(negative, seconds, micros);
-        Ok(ReadTime { value, digits, trailing: !cursor.rest.is_empty(), clamped, dated: false })
+        Ok(ReadTime {
+            value,
+            digits,
+            trailing: !cursor.rest.is_empty(),
+            clamped,
+            dated: false,
+            elsewhere: None,
+        })
     }
 
     /// The time of a text with a date before it; `None` if it has no date. With delimiters, there is a space
     /// between date and time; `01:02:03.004` is none, and the `T` of `2020-02-29T10:00:00` ends a text that is
     /// read as a time.
     fn read_datetime(trimmed: &[u8], truncate: bool) -> Option<Result<ReadTime, NoTime>> {
-        let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let leading = digits(trimmed);
-        let undelimited = match trimmed.get(leading..) {
-            Some([b'T', time @ ..]) => time.get(digits(time)) != Some(&b':'),
-            _ => leading >= 12,
-        };
-        if trimmed.len() < 12 || leading == 0 || !undelimited && !trimmed.iter().any(u8::is_ascii_whitespace)
-        {
+        let unsigned = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
+        if unsigned.len() < 12 || !unsigned.first().is_some_and(u8::is_ascii_digit) {
             return None;
         }
-        let fields = read_fields(trimmed, truncate).filter(|fields| fields.count > 3)?;
-        let Some(value) = from_fields(fields.values, fields.micros) else {
-            return Some(Err(NoTime::Unreadable));
-        };
-        let dated = value.date() != Date::ZERO;
-        (dated || fields.count == 6).then(|| {
-            let (value, digits) = (value.time(), fields.digits);
-            Ok(ReadTime { value, digits, trailing: fields.trailing, clamped: false, dated })
-        })
+        let fields = read_fields(unsigned, truncate).filter(Fields::is_time_with_date)?;
+        let moment = from_fields(fields.values, fields.micros);
+        let is_whole = fields.count > 3 && unsigned.len() == trimmed.len();
+        Some(moment.filter(|_| is_whole).ok_or(NoTime::Unreadable).map(|moment| ReadTime {
+            value: moment.time(),
+            digits: fields.digits,
+            trailing: fields.trailing,
+            clamped: false,
+            dated: moment.date() != Date::ZERO,
+            elsewhere: fields.offset.map(|seconds| (moment, seconds)),
+        }))
     }
 
     /// From a number: 235959; `micros` is the number's fraction. Ten digits and more are a datetime's time.

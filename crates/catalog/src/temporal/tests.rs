@@ -9,6 +9,10 @@ fn date(text: &str) -> Date {
     Date::parse(text.as_bytes(), TemporalMode::default()).unwrap().value
 }
 
+fn time_of(text: &[u8], mode: TemporalMode) -> Option<Parsed<Time>> {
+    Time::parse(text, mode, |there, _| there)
+}
+
 fn datetime(text: &str) -> DateTime {
     DateTime::parse(text.as_bytes(), TemporalMode::default()).unwrap().0.value
 }
@@ -104,7 +108,6 @@ fn reads_what_mysql_reads() {
         ("20260131235958", "2026-01-31 23:59:58"),
         ("260131235958", "2026-01-31 23:59:58"),
         ("20260131T235958", "2026-01-31 23:59:58"),
-        ("20260131 235958", "2026-01-31 23:59:58"),
         ("2026-01-31 23:59:58.5", "2026-01-31 23:59:58.500000"),
         ("2026-01-31 23:59:58.1234567", "2026-01-31 23:59:58.123457"),
         ("2026-01-31 23:59:59.9999999", "2026-02-01 00:00:00"),
@@ -122,9 +125,18 @@ fn reads_what_mysql_reads() {
             "{text}"
         );
     }
-    for text in
-        ["", "x", "2026", "2026-01", "2026-13-01", "2026-01-32", "2026-02-30", "2026-01-31 24:00:00", "1:2"]
-    {
+    for text in [
+        "",
+        "x",
+        "2026",
+        "2026-01",
+        "2026-13-01",
+        "2026-01-32",
+        "2026-02-30",
+        "2026-01-31 24:00:00",
+        "1:2",
+        "20260131 235958",
+    ] {
         assert_eq!(DateTime::parse(text.as_bytes(), TemporalMode::default()), None, "{text}");
     }
     for (text, value) in [
@@ -137,11 +149,63 @@ fn reads_what_mysql_reads() {
     }
     let with_offset = DateTime::parse(b"2026-01-31 10:00:00.5-05:30", TemporalMode::default()).unwrap();
     assert_eq!((with_offset.1, with_offset.0.truncated), (Some(-19_800), false));
+    // An offset follows the second; elsewhere its sign is one more delimiter.
     let to_the_minute = DateTime::parse(b"2026-01-31 10:00+02:00", TemporalMode::default()).unwrap();
     assert_eq!(
-        (to_the_minute.0.value.to_string().as_str(), to_the_minute.1),
-        ("2026-01-31 10:00:00", Some(7200))
+        (to_the_minute.0.value.to_string().as_str(), to_the_minute.0.truncated, to_the_minute.1),
+        ("2026-01-31 10:00:02", true, None)
     );
+}
+
+#[test]
+fn plain_dates_have_nothing_that_is_deprecated() {
+    let read = |text: &str| DateTime::parse_plain(text.as_bytes(), TemporalMode::default());
+    for text in
+        ["2026-01-31", "2026-1-31 10", "2026-01-31T10:11:12.5", "20260131101112", "2026-02-30 10:11:12+01:00"]
+    {
+        assert!(read(text).is_some(), "{text}");
+    }
+    for text in [
+        " 2026-01-31",
+        "2026-01-31 ",
+        "2026.01-31",
+        "2026-01-31  10:11",
+        "2026-01-31 10.11",
+        "2026-01-31x",
+        "2026-01-31 10:11:12 +01:00",
+        "10:11:12",
+        "2026-13-01",
+    ] {
+        assert_eq!(read(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_date_before_a_time_has_a_space_behind_it() {
+    let read = |text: &str| {
+        let parsed = Time::parse(text.as_bytes(), TemporalMode::default(), |there, seconds| {
+            let micros = there.to_micros().unwrap() - i64::from(seconds) * 1_000_000;
+            DateTime::from_micros(micros).unwrap()
+        });
+        parsed.map(|parsed| (parsed.value.to_string(), parsed.truncated))
+    };
+    for (text, value, truncated) in [
+        ("2026-01-31 10:11:12", "10:11:12", false),
+        ("2026-01-31 00:11:12+01:00", "23:11:12", false),
+        ("20260131T101112", "10:11:12", false),
+        ("2026-02-30 10:11:12x", "10:11:12", true),
+        ("2026-01-31T10:11:12", "00:20:26", true),
+        ("1 10:11:12.789", "34:11:12.789000", false),
+        ("12:34abcdefghij", "12:34:00", true),
+    ] {
+        assert_eq!(read(text), Some((value.to_owned(), truncated)), "{text}");
+    }
+    for text in
+        ["2026-13-30 10:00:00", "2026-01-31 xxx", "-2026-01-31 10:00:00", "12abcdefghijk", "12345678901"]
+    {
+        assert_eq!(read(text), None, "{text}");
+    }
+    assert_eq!(Time::parse_clock(b"2026-01-31 10:11:12", TemporalMode::default()), None);
 }
 
 #[test]
@@ -218,7 +282,7 @@ fn times_as_mysql_reads_them() {
         ("abc", None),
         ("", None),
     ] {
-        let parsed = Time::parse(text.as_bytes(), TemporalMode::default())
+        let parsed = time_of(text.as_bytes(), TemporalMode::default())
             .map(|parsed| (parsed.value.to_string(), parsed.truncated));
         assert_eq!(parsed, expected.map(|(text, truncated)| (text.to_owned(), truncated)), "{text}");
     }
@@ -235,7 +299,7 @@ fn digits_of_fractions_are_those_of_the_second() {
         assert_eq!(Time::fraction_digits(text.as_bytes()), digits, "{text}");
     }
     let cutting = TemporalMode { truncate_fractional: true, ..TemporalMode::default() };
-    let cut = Time::parse(b"10:00:00.9999999", cutting).unwrap();
+    let cut = time_of(b"10:00:00.9999999", cutting).unwrap();
     assert_eq!(cut.value.to_string(), "10:00:00.999999");
 }
 
@@ -303,10 +367,10 @@ fn formats_with_the_digits_asked_for() {
     Time::MIN.format(1, &mut out);
     assert_eq!(out, b"-838:59:59.0");
     assert_eq!(
-        Time::parse(b"10:00:00.95", TemporalMode::default()).unwrap().value.round(1).to_string(),
+        time_of(b"10:00:00.95", TemporalMode::default()).unwrap().value.round(1).to_string(),
         "10:00:01"
     );
-    assert_eq!(Time::parse(b"-0:00:00.06", TemporalMode::default()).unwrap().value.to_number(), 0);
+    assert_eq!(time_of(b"-0:00:00.06", TemporalMode::default()).unwrap().value.to_number(), 0);
     assert_eq!(date("0026-01-02").to_string(), "0026-01-02");
 }
 
@@ -357,7 +421,7 @@ fn garbage_never_panics() {
         let text: Vec<u8> = (0..length).map(|_| *prng.pick(b"0123456789012345-:. T+/x\xff")).collect();
         let mode = TemporalMode { allow_invalid_dates: prng.one_in(2), ..TemporalMode::default() };
         let _ = Date::parse(&text, mode);
-        let _ = Time::parse(&text, mode);
+        let _ = time_of(&text, mode);
         if let Some((parsed, _)) = DateTime::parse(&text, mode) {
             let shown = parsed.value.to_string();
             let again = DateTime::parse(shown.as_bytes(), mode).map(|(parsed, _)| parsed.value);

@@ -57,6 +57,12 @@ impl Zone {
         local.and_then(DateTime::from_micros).unwrap_or(DateTime::ZERO)
     }
 
+    /// A date and time at an offset from UTC, in seconds, in this zone; as it is before 1970 and after 3001.
+    pub fn at_offset(&self, there: DateTime, seconds: i32) -> DateTime {
+        let micros = Zone::Fixed(seconds).to_unix_micros(there);
+        micros.map_or(there, |micros| self.to_local(Timestamp(micros)))
+    }
+
     /// The point in time that is `local` here; `None` outside TIMESTAMP's range or for an impossible date. The zero
     /// date is the zero timestamp. A local time that a clock change skips becomes the moment of the change, as in
     /// MySQL; of one that comes twice the earlier is taken.

@@ -8,7 +8,7 @@ use palisade_parser::lexer::Keyword;
 
 use super::json::adapt_documents;
 use super::scope::Clause;
-use super::types::{chosen_as_number, transcode_to, transcode_when_met};
+use super::types::{chosen_as_number, chosen_date_as_number, transcode_to, transcode_when_met};
 use super::{Binder, not_supported};
 use crate::expr::compare::{aggregate_collations, domain_of, result_collation};
 use crate::expr::{Coercibility, Domain, Expr, Node};
@@ -93,6 +93,9 @@ impl Binder<'_> {
             && let Some(condition) = arguments.first_mut()
         {
             *condition = chosen_as_number(std::mem::replace(condition, Expr::null()));
+        }
+        if func::number::FUNCTIONS.iter().any(|known| known.name == function.name) {
+            arguments = arguments.into_iter().map(chosen_date_as_number).collect();
         }
         adapt_documents(function, &mut arguments)?;
         self.reconcile_charsets(function, &mut arguments)?;

@@ -7,7 +7,9 @@ use palisade_parser::ast::{self, BinaryOp};
 use super::Binder;
 use super::beforehand::text_beside_date;
 use super::json::json_as_integer;
-use super::types::{as_number, chosen_as_number, transcode_beside_document, transcode_to};
+use super::types::{
+    as_number, chosen_as_number, chosen_date_as_number, transcode_beside_document, transcode_to,
+};
 use crate::SqlResult;
 use crate::expr::beforehand::Standing;
 use crate::expr::bits;
@@ -217,7 +219,7 @@ pub fn negation(mut expr: Expr) -> Expr {
 }
 
 pub(super) fn bit_operation(op: BitOp, left: Expr, right: Expr) -> Expr {
-    let (left, right) = (json_as_integer(left), json_as_integer(right));
+    let [left, right] = [left, right].map(|operand| chosen_date_as_number(json_as_integer(operand)));
     let nullable = left.nullable || right.nullable;
     let ty = bits::result_type(op, &left, &right);
     Expr::computed(Node::Bits { op, left: Box::new(left), right: Box::new(right) }, ty, nullable)

@@ -10,7 +10,7 @@ use palisade_parser::ast::{self, BinaryOp, IsTest, TrimSide, UnaryOp};
 use super::compare::{bit_operation, compare_texts, comparison, negation, row_parts};
 use super::json::json_as_integer;
 use super::literal::{charset_collation, text_literal};
-use super::types::{as_number, chosen_as_number, text_length, transcode_to};
+use super::types::{as_number, chosen_as_number, chosen_date_as_number, text_length, transcode_to};
 use super::{Binder, not_supported, parameter_type};
 use crate::bind::pace::UNITS_AN_EXPRESSION;
 use crate::expr::arithmetic::{double_of_scale, double_scale, numeric_of, result_type};
@@ -302,7 +302,7 @@ impl Binder<'_> {
             UnaryOp::Not => negation(chosen_as_number(operand)),
             UnaryOp::Plus => operand,
             UnaryOp::BitNot => {
-                let operand = json_as_integer(operand);
+                let operand = chosen_date_as_number(json_as_integer(operand));
                 let ty = match bits::is_bit_string(&operand) {
                     true => SqlType::VarBinary { length: bits::length(&operand) },
                     false => SqlType::BIGINT_UNSIGNED,
@@ -448,8 +448,11 @@ impl Binder<'_> {
         if cast.array || cast.at_time_zone.is_some() {
             return Err(not_supported(if cast.array { "CAST ... ARRAY" } else { "AT TIME ZONE" }));
         }
-        let operand = self.expr(&cast.operand)?;
+        let mut operand = self.expr(&cast.operand)?;
         let target = self.cast_target(&cast.target)?;
+        if target.is_number() {
+            operand = chosen_date_as_number(operand);
+        }
         let ty = target.result_type(&operand.ty);
         let nullable = operand.nullable || ty.is_temporal() || ty == SqlType::Year;
         let node = Node::Cast { operand: Box::new(operand), target };

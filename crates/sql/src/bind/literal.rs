@@ -12,7 +12,7 @@ use crate::{SqlResult, expr::Coercibility};
 
 impl Binder<'_> {
     /// A literal as an expression.
-    pub fn literal(&self, literal: &Literal) -> SqlResult<Expr> {
+    pub fn literal(&mut self, literal: &Literal) -> SqlResult<Expr> {
         Ok(match literal {
             Literal::Null => Expr::null(),
             Literal::Bool(value) => Expr::literal(
@@ -58,7 +58,7 @@ impl Binder<'_> {
         })
     }
 
-    fn temporal_literal(&self, kind: TemporalKind, text: &[u8]) -> SqlResult<Expr> {
+    fn temporal_literal(&mut self, kind: TemporalKind, text: &[u8]) -> SqlResult<Expr> {
         let mode = self.session.variables.sql_mode;
         let reading = palisade_catalog::temporal::TemporalMode {
             no_zero_date: mode.has(SqlMode::NO_ZERO_DATE),
@@ -72,19 +72,29 @@ impl Binder<'_> {
         let wrong = |name: &str| mysql_error!(ER_WRONG_VALUE, name, String::from_utf8_lossy(text));
         Ok(match kind {
             TemporalKind::Date => match Date::parse(text, reading) {
-                Some(parsed) if !parsed.truncated => Expr::literal(Value::Date(parsed.value), SqlType::Date),
+                Some(parsed) if !parsed.truncated && !DateTime::has_clock(text) => {
+                    Expr::literal(Value::Date(parsed.value), SqlType::Date)
+                }
                 _ => return Err(wrong("DATE")),
             },
             // A literal is rounded to microseconds in every mode.
-            TemporalKind::Time => match Time::parse(text, Default::default()) {
+            TemporalKind::Time => match Time::parse_clock(text, Default::default()) {
                 Some(parsed) if !parsed.truncated => {
                     Expr::literal(Value::Time(parsed.value), SqlType::Time { fsp })
                 }
                 _ => return Err(wrong("TIME")),
             },
             TemporalKind::Timestamp => match DateTime::parse(text, reading) {
-                Some((parsed, _)) if !parsed.truncated => {
-                    Expr::literal(Value::DateTime(parsed.value), SqlType::DateTime { fsp })
+                Some((parsed, offset)) if !parsed.truncated && DateTime::has_clock(text) => {
+                    let local = match offset {
+                        Some(seconds) => {
+                            // It is another one in another zone.
+                            self.cacheable = false;
+                            self.session.variables.time_zone.at_offset(parsed.value, seconds)
+                        }
+                        None => parsed.value,
+                    };
+                    Expr::literal(Value::DateTime(local), SqlType::DateTime { fsp })
                 }
                 _ => return Err(wrong("DATETIME")),
             },

@@ -98,15 +98,11 @@ pub fn is_written(expr: &Expr) -> bool {
 /// make, is the number of that date.
 pub fn as_number(mut expr: Expr) -> Expr {
     let nullable = expr.nullable;
-    match &mut expr.node {
+    match &expr.node {
+        _ if expr.ty.is_temporal() => chosen_date_as_number(expr),
         _ if !expr.ty.is_string() => expr,
-        Node::Case { branches, otherwise } => {
-            let chosen = branches.iter_mut().map(|(_, chosen)| chosen).chain(otherwise.as_deref_mut());
-            chosen.for_each(choice_as_number);
-            Expr::computed(expr.node, SqlType::DOUBLE, nullable)
-        }
-        Node::Call { function, arguments } if function.name == IF => {
-            arguments.iter_mut().skip(1).for_each(choice_as_number);
+        _ if is_choice(&expr) => {
+            choices(&mut expr).into_iter().for_each(choice_as_number);
             Expr::computed(expr.node, SqlType::DOUBLE, nullable)
         }
         _ if expr.ty == SqlType::Json => double(expr, CastTarget::Double),
@@ -119,12 +115,53 @@ pub fn as_number(mut expr: Expr) -> Expr {
 
 /// What IF and CASE choose, among texts, where a number or a truth value is wanted; others as they are.
 pub fn chosen_as_number(expr: Expr) -> Expr {
-    let is_choice = match &expr.node {
+    if is_choice(&expr) && expr.ty != SqlType::Json { as_number(expr) } else { expr }
+}
+
+/// What IF and CASE choose among dates and times of several types, where a number is wanted: MySQL asks the
+/// one that is chosen for its number. Others as they are.
+pub fn chosen_date_as_number(mut expr: Expr) -> Expr {
+    if !expr.ty.is_temporal() || !chooses_among_types(&mut expr) {
+        return expr;
+    }
+    for choice in choices(&mut expr) {
+        let taken = chosen_date_as_number(std::mem::replace(choice, Expr::null()));
+        *choice = match taken.ty {
+            SqlType::Null => taken,
+            _ => {
+                let (nullable, target) = (taken.nullable, CastTarget::Chosen);
+                Expr::computed(Node::Cast { operand: Box::new(taken), target }, SqlType::Null, nullable)
+            }
+        };
+    }
+    expr
+}
+
+/// Whether IF or CASE chooses, here or below, among values of which some are not of the type of all.
+fn chooses_among_types(expr: &mut Expr) -> bool {
+    let ty = expr.ty.clone();
+    let mut choices = choices(expr).into_iter().filter(|choice| choice.ty != SqlType::Null);
+    choices.any(|choice| choice.ty != ty || chooses_among_types(choice))
+}
+
+fn is_choice(expr: &Expr) -> bool {
+    match &expr.node {
         Node::Case { .. } => true,
         Node::Call { function, .. } => function.name == IF,
         _ => false,
-    };
-    if is_choice && expr.ty != SqlType::Json { as_number(expr) } else { expr }
+    }
+}
+
+/// What IF or CASE chooses among; nothing of other expressions.
+fn choices(expr: &mut Expr) -> Vec<&mut Expr> {
+    match &mut expr.node {
+        Node::Case { branches, otherwise } => {
+            let chosen = branches.iter_mut().map(|(_, chosen)| chosen);
+            chosen.chain(otherwise.as_deref_mut()).collect()
+        }
+        Node::Call { function, arguments } if function.name == IF => arguments.iter_mut().skip(1).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn choice_as_number(choice: &mut Expr) {

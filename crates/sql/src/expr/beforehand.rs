@@ -130,7 +130,7 @@ impl Context<'_> {
             };
         }
         if matches!(beside.ty, SqlType::Time { .. }) {
-            let is_time = match Time::parse(&text, self.reading_mode()) {
+            let is_time = match self.time_of_text(&text) {
                 Some(parsed) => !parsed.truncated,
                 // No text at all is no time, of which only a list says so.
                 None => text.is_empty() && !is_listed,

@@ -1,7 +1,7 @@
 //! CAST and CONVERT.
 
 use palisade_base::error_catalogue::{
-    ER_DATA_TOO_LONG, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE,
+    ER_DATA_TOO_LONG, ER_DATETIME_FUNCTION_OVERFLOW, ER_INVALID_CHARACTER_STRING, ER_TRUNCATED_WRONG_VALUE,
     ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WARN_DATA_OUT_OF_RANGE, ER_WRONG_VALUE,
 };
 use palisade_base::mysql_error;
@@ -64,6 +64,9 @@ pub enum CastTarget {
         precision: u8,
         scale: u8,
     },
+    /// Not in SQL: a date or time that IF or CASE chooses, where a number is wanted: it is the number of what it
+    /// is, and not of the type that it would have as a date.
+    Chosen,
     /// Not in SQL: the text of a document that says a date or time, to which an interval is added; NULL of
     /// any other document, which 3156 tells.
     MomentText,
@@ -112,6 +115,12 @@ impl CastTarget {
         )
     }
 
+    /// Whether it gives numbers.
+    pub fn is_number(&self) -> bool {
+        use CastTarget::{Decimal, Double, Float, Signed, Unsigned};
+        matches!(self, Signed | Unsigned | Decimal { .. } | Float | Double)
+    }
+
     /// Whether it stands for no CAST, but for another conversion that the statement does not name.
     pub fn is_added(&self) -> bool {
         matches!(
@@ -121,6 +130,7 @@ impl CastTarget {
                 | CastTarget::DateNumber
                 | CastTarget::SummedText
                 | CastTarget::SummedDate { .. }
+                | CastTarget::Chosen
                 | CastTarget::MomentText
                 | CastTarget::KeptYear
         )
@@ -148,6 +158,8 @@ impl CastTarget {
             CastTarget::SummedDate { precision, scale } => {
                 SqlType::Decimal { precision: *precision, scale: *scale, unsigned: false }
             }
+            // Its type is that of the choice.
+            CastTarget::Chosen => SqlType::Null,
             CastTarget::MomentText => {
                 SqlType::Text { size: LobSize::Long, collation: CollationId::UTF8MB4_BIN }
             }
@@ -252,7 +264,13 @@ impl Context<'_> {
             }),
             CastTarget::DateTime { fsp } => Ok(match self.to_datetime(value.as_ref())? {
                 Some(datetime) if !self.reading_mode().allows(datetime.date()) => Value::Null,
-                Some(datetime) => Value::DateTime(self.datetime_of_digits(datetime, *fsp)),
+                Some(datetime) => match self.rounded(datetime, *fsp) {
+                    Some(rounded) => Value::DateTime(rounded),
+                    None => {
+                        self.warn_or_fail(mysql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"))?;
+                        Value::Null
+                    }
+                },
                 None => Value::Null,
             }),
             CastTarget::Year => self.cast_year(&value),
@@ -268,7 +286,7 @@ impl Context<'_> {
                 self.warn_or_fail(mysql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "decimal", shown, "", 1))?;
                 Ok(Value::Decimal(Decimal::ZERO.round(i32::from(*scale)).unwrap_or(Decimal::ZERO)))
             }
-            CastTarget::MomentText => Ok(value),
+            CastTarget::Chosen | CastTarget::MomentText => Ok(value),
             CastTarget::ListedTime => Ok(Value::Time(self.listed_time(&value, &operand.ty)?)),
             CastTarget::ComparedDate { beside, unfit, day } => {
                 let text = text_of(&value, &operand.ty);
@@ -353,7 +371,7 @@ impl Context<'_> {
         let moment = match DateTime::parse(text, any) {
             Some((parsed, _)) if is_date && text.contains(&b':') => Value::DateTime(parsed.value),
             Some((parsed, _)) if is_date => Value::Date(parsed.value.date()),
-            _ => match Time::parse(text, any) {
+            _ => match self.time_of_text(text) {
                 Some(parsed) => Value::Time(parsed.value),
                 None => Value::bytes(text.to_vec()),
             },
@@ -447,10 +465,15 @@ impl Context<'_> {
         if self.reading_mode().truncate_fractional { time.truncate(fsp) } else { round_time(time, fsp) }
     }
 
-    /// The same of a date and time.
+    /// The same of a date and time; one that would be rounded up to the year 10000 is cut.
     pub fn datetime_of_digits(&self, datetime: DateTime, fsp: u8) -> DateTime {
+        self.rounded(datetime, fsp).unwrap_or_else(|| datetime.truncate(fsp))
+    }
+
+    /// A date and time with so many digits of the second's fraction; `None` in the year 10000.
+    fn rounded(&self, datetime: DateTime, fsp: u8) -> Option<DateTime> {
         if self.reading_mode().truncate_fractional {
-            datetime.truncate(fsp)
+            Some(datetime.truncate(fsp))
         } else {
             round_datetime(datetime, fsp)
         }
@@ -474,17 +497,14 @@ pub fn round_time(time: Time, fsp: u8) -> Time {
     Time::from_micros(rounded).unwrap_or(time)
 }
 
-/// Rounded half up to `fsp` digits.
-pub fn round_datetime(datetime: palisade_catalog::DateTime, fsp: u8) -> palisade_catalog::DateTime {
+/// Rounded half up to `fsp` digits; `None` in the year 10000.
+fn round_datetime(datetime: DateTime, fsp: u8) -> Option<DateTime> {
     let unit = unit(fsp);
-    if i64::from(datetime.micros()) % unit == 0 {
-        return datetime;
-    }
     match datetime.to_micros() {
-        Some(micros) => {
-            palisade_catalog::DateTime::from_micros((micros + unit / 2) / unit * unit).unwrap_or(datetime)
+        Some(micros) if i64::from(datetime.micros()) % unit != 0 => {
+            DateTime::from_micros((micros + unit / 2) / unit * unit)
         }
-        None => datetime,
+        _ => Some(datetime),
     }
 }
 

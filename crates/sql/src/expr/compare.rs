@@ -487,7 +487,7 @@ impl Context<'_> {
     pub fn time_to_compare(&mut self, value: ValueRef<'_>) -> SqlResult<Option<Time>> {
         match value {
             ValueRef::Bytes(text) => {
-                let parsed = Time::parse(text, self.reading_mode());
+                let parsed = self.time_of_text(text);
                 Ok(parsed.filter(|parsed| !parsed.truncated).map(|parsed| parsed.value))
             }
             ValueRef::Int(_)

@@ -49,7 +49,7 @@ impl Context<'_> {
     pub(super) fn listed_time(&mut self, value: &Value, ty: &SqlType) -> SqlResult<Time> {
         let time = match value {
             Value::Bytes(_) | Value::Bit { .. } => {
-                Time::parse(&text_of(value, ty), self.reading_mode()).map(|parsed| parsed.value)
+                self.time_of_text(&text_of(value, ty)).map(|parsed| parsed.value)
             }
             _ => self.number_as_time(value.as_ref())?,
         };
@@ -112,7 +112,7 @@ impl Context<'_> {
     /// The time that TIME(`fsp`) keeps for a constant, or the constant itself if it is no time.
     pub(super) fn compared_time(&mut self, value: Value, fsp: u8) -> SqlResult<Value> {
         let (parsed, negative) = match &value {
-            Value::Bytes(text) => (Time::parse(text, self.reading_mode()), false),
+            Value::Bytes(text) => (self.time_of_text(text), false),
             _ => {
                 let number = self.to_decimal(value.as_ref())?;
                 let (whole, micros) = self.whole_and_micros(&value)?;

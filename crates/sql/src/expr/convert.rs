@@ -4,10 +4,10 @@ use palisade_base::error_catalogue::{ER_CANNOT_CONVERT_STRING, ER_TRUNCATED_WRON
 use palisade_base::{MysqlError, mysql_error};
 use palisade_catalog::charset::convert_watched;
 use palisade_catalog::decimal::ParseEnd;
-use palisade_catalog::temporal::TemporalMode;
+use palisade_catalog::temporal::{Parsed, TemporalMode};
 use palisade_catalog::value::SetText;
 use palisade_catalog::{
-    Bytes, Charset, Date, DateTime, Decimal, SqlType, Time, Timestamp, Value, ValueRef, Watch, number,
+    Bytes, Charset, Date, DateTime, Decimal, SqlType, Time, Value, ValueRef, Watch, number,
 };
 
 use super::{Context, Expr, Node};
@@ -325,21 +325,41 @@ impl Context<'_> {
     /// As a date of which only some parts are wanted, as YEAR() does: month and day may be 0 whatever the
     /// sql_mode.
     pub fn to_partial_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
-        self.read_date(value, TemporalMode { no_zero_in_date: false, ..self.reading_mode() })
+        let mode = self.mode_of_parts(value);
+        self.read_date(value, mode)
     }
 
-    fn read_date(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
+    /// As a date of which the day is counted, as TO_DAYS() does: that of a number may be one too many for its
+    /// month.
+    pub fn to_counted_date(&mut self, value: ValueRef<'_>) -> SqlResult<Option<DateTime>> {
+        let mode = self.reading_mode();
+        let allow_invalid_dates = mode.allow_invalid_dates || is_number(value);
+        self.read_date(value, TemporalMode { allow_invalid_dates, ..mode })
+    }
+
+    /// How a date is read of which only some parts are wanted: of a number it may be no day of the calendar.
+    pub fn mode_of_parts(&self, value: ValueRef<'_>) -> TemporalMode {
+        let mode = self.reading_mode();
+        let allow_invalid_dates = mode.allow_invalid_dates || is_number(value);
+        TemporalMode { no_zero_in_date: false, allow_invalid_dates, ..mode }
+    }
+
+    /// As a date, read in a mode.
+    pub fn read_date(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
         let small = match value {
             ValueRef::Bytes(text) => return self.text_to_date(text, mode),
             ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Double(_) | ValueRef::Float(_) => {
                 self.to_f64(value)?
             }
             ValueRef::Decimal(number) => number.to_f64(),
-            // Only its whole days count: a second before midnight is of today.
+            // A time of a day is one of today, any other is counted from now.
             ValueRef::Time(time) => {
                 const DAY: i64 = 86_400_000_000;
-                let days = Time::from_micros(time.micros() / DAY * DAY).unwrap_or(time);
-                return self.read_datetime(ValueRef::Time(days), mode);
+                let now = self.now();
+                let today = now.date().at_midnight();
+                let from = if (0..DAY).contains(&time.micros()) { today } else { now };
+                let moved = from.to_micros().and_then(|from| DateTime::from_micros(from + time.micros()));
+                return Ok(moved.map(|moved| moved.date().at_midnight()));
             }
             _ => return self.read_datetime(value, mode),
         };
@@ -380,10 +400,12 @@ impl Context<'_> {
         if is_zero {
             return Ok(Some(DateTime::ZERO));
         }
-        self.read_datetime(value, TemporalMode { no_zero_in_date: false, ..self.reading_mode() })
+        let mode = self.mode_of_parts(value);
+        self.read_datetime(value, mode)
     }
 
-    fn read_datetime(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
+    /// As a date and time, read in a mode.
+    pub fn read_datetime(&mut self, value: ValueRef<'_>, mode: TemporalMode) -> SqlResult<Option<DateTime>> {
         Ok(match value {
             ValueRef::Null => None,
             ValueRef::Date(v) => Some(v.at_midnight()),
@@ -430,7 +452,7 @@ impl Context<'_> {
     }
 
     /// A number as a date and time, if it is one.
-    pub(super) fn number_as_datetime(
+    pub fn number_as_datetime(
         &mut self,
         number: ValueRef<'_>,
         mode: TemporalMode,
@@ -464,9 +486,12 @@ impl Context<'_> {
 
     /// A date and time at an offset from UTC, in the session's zone.
     pub fn at_offset(&self, local: DateTime, seconds: i32) -> DateTime {
-        palisade_catalog::Zone::Fixed(seconds)
-            .to_unix_micros(local)
-            .map_or(local, |micros| Timestamp(micros).to_datetime(self.zone()))
+        self.zone().at_offset(local, seconds)
+    }
+
+    /// The time that a text says: of one with an offset from UTC that in the session's zone.
+    pub fn time_of_text(&self, text: &[u8]) -> Option<Parsed<Time>> {
+        Time::parse(text, self.reading_mode(), |local, seconds| self.at_offset(local, seconds))
     }
 
     /// A number's fraction in microseconds, with the number's sign; what is less is rounded or cut as the
@@ -491,7 +516,7 @@ impl Context<'_> {
             ValueRef::Date(_) | ValueRef::Year(_) => Time::from_micros(0),
             ValueRef::DateTime(v) => Some(v.time()),
             ValueRef::Timestamp(v) => Some(v.to_datetime(self.zone()).time()),
-            ValueRef::Bytes(text) => match Time::parse(text, self.reading_mode()) {
+            ValueRef::Bytes(text) => match self.time_of_text(text) {
                 Some(parsed) => {
                     if parsed.truncated {
                         self.truncated("time", text)?;
@@ -521,6 +546,11 @@ impl Context<'_> {
             },
         })
     }
+}
+
+fn is_number(value: ValueRef<'_>) -> bool {
+    use ValueRef::{Decimal, Double, Float, Int, UInt};
+    matches!(value, Int(_) | UInt(_) | Decimal(_) | Float(_) | Double(_))
 }
 
 fn clamp_f64(value: f64) -> i128 {

@@ -473,6 +473,8 @@ impl Context<'_> {
     pub fn adapt_chosen(&mut self, value: Value, from: &SqlType, to: &SqlType) -> SqlResult<Value> {
         match (to, &value) {
             (_, Value::Null) | (SqlType::Decimal { .. }, Value::Decimal(_)) => Ok(value),
+            // CastTarget::Chosen
+            _ if *from == SqlType::Null => Ok(value),
             (SqlType::Decimal { .. }, _) => Ok(Value::Decimal(self.to_decimal(value.as_ref())?)),
             _ => self.adapt(value, from, to),
         }

@@ -42,13 +42,13 @@ pub static FUNCTIONS: &[Function] = &[
         "dayofweek",
         (1, 1),
         int,
-        Strict(|cx, v, _, _| of_date(cx, v, |d| Some((i64::from(d.weekday()?) + 1) % 7 + 1))),
+        Strict(|cx, v, _, _| of_day(cx, v, |d| Some((i64::from(d.weekday()?) + 1) % 7 + 1))),
     ),
     function(
         "dayofyear",
         (1, 1),
         int,
-        Strict(|cx, v, _, _| of_date(cx, v, |d| d.day_of_year().map(i64::from))),
+        Strict(|cx, v, _, _| of_day(cx, v, |d| d.day_of_year().map(i64::from))),
     ),
     function("extract", (2, 2), int, Strict(extract)),
     function("from_days", (1, 1), date_type, Strict(from_days)),
@@ -88,15 +88,15 @@ pub static FUNCTIONS: &[Function] = &[
     function("timestamp", (1, 2), timestamp_type, Strict(timestamp)),
     function("timestampadd", (3, 3), timestampadd_type, Strict(timestampadd)),
     function("timestampdiff", (3, 3), int, Strict(timestampdiff)),
-    function("to_days", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.to_days()))),
+    function("to_days", (1, 1), int, Strict(to_days)),
     function("to_seconds", (1, 1), int, Strict(to_seconds)),
     volatile("unix_timestamp", (0, 1), unix_timestamp_type, Strict(unix_timestamp)),
     volatile("utc_date", (0, 0), date_never_null, Strict(utc_date)),
     volatile("utc_time", (0, 1), now_time_type, Strict(utc_time)),
     volatile("utc_timestamp", (0, 1), now_type, Strict(utc_timestamp)),
     function("week", (1, 2), int, Nullable(week)),
-    function("weekday", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| d.weekday().map(i64::from)))),
-    function("weekofyear", (1, 1), int, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.week(3)?.0.into())))),
+    function("weekday", (1, 1), int, Strict(|cx, v, _, _| of_day(cx, v, |d| d.weekday().map(i64::from)))),
+    function("weekofyear", (1, 1), int, Strict(|cx, v, _, _| of_day(cx, v, |d| Some(d.week(3)?.0.into())))),
     function("year", (1, 1), year_type, Strict(|cx, v, _, _| of_date(cx, v, |d| Some(d.year().into())))),
     function("yearweek", (1, 2), int, Nullable(yearweek)),
 ];
@@ -281,6 +281,18 @@ fn of_date(cx: &mut Context<'_>, values: &[Value], part: fn(Date) -> Option<i64>
     number_or_null(datetime.and_then(|datetime| part(datetime.date())))
 }
 
+/// The same of a part that only a day of the calendar has.
+fn of_day(cx: &mut Context<'_>, values: &[Value], part: fn(Date) -> Option<i64>) -> SqlResult<Value> {
+    let mode = TemporalMode { no_zero_in_date: false, ..cx.reading_mode() };
+    let datetime = cx.read_date(values.at(0)?.as_ref(), mode)?;
+    number_or_null(datetime.and_then(|datetime| part(datetime.date())))
+}
+
+fn to_days(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
+    let datetime = cx.to_counted_date(values.at(0)?.as_ref())?;
+    number_or_null(datetime.and_then(|datetime| datetime.date().to_days()))
+}
+
 type Parts = (bool, u16, u8, u8, u32);
 
 /// The time of day of a date and time, or a TIME itself: text is either.
@@ -454,7 +466,8 @@ fn added(
 }
 
 fn datediff(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let (left, right) = (cx.to_date(values.at(0)?.as_ref())?, cx.to_date(values.at(1)?.as_ref())?);
+    let left = cx.to_counted_date(values.at(0)?.as_ref())?;
+    let right = cx.to_counted_date(values.at(1)?.as_ref())?;
     let days = |value: Option<DateTime>| value.and_then(|value| value.date().to_days());
     number_or_null(days(left).zip(days(right)).map(|(left, right)| left - right))
 }
@@ -468,39 +481,68 @@ fn timestampdiff(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: 
 fn extract(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
     let unit = Unit::of(arguments.at(0)?)?;
     let value = values.at(1)?;
-    let date = match value {
-        _ if unit.is_days() => cx.to_partial_datetime(value.as_ref())?,
-        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => cx.to_datetime(value.as_ref())?,
-        value => date_within(cx, value)?,
-    };
     if unit.is_days() {
+        let date = cx.to_partial_datetime(value.as_ref())?;
         return number_or_null(date.and_then(|date| unit.extract(date)));
     }
-    let time = match date {
-        Some(date) if unit.needs_date() => return number_or_null(unit.extract(date)),
-        Some(date) => Some(date.time()),
-        None => cx.to_time(value.as_ref())?,
+    let within = match value {
+        Value::Date(_) | Value::DateTime(_) | Value::Timestamp(_) => {
+            cx.to_datetime(value.as_ref())?.map_or(Within::Nothing, Within::Moment)
+        }
+        Value::Bytes(text) => moment_of_text(cx, text)?,
+        value => moment_of_number(cx, value)?.map_or(Within::Time, Within::Moment),
+    };
+    let time = match within {
+        Within::Nothing => None,
+        Within::Moment(date) if unit.needs_date() => return number_or_null(unit.extract(date)),
+        Within::Moment(date) => Some(date.time()),
+        Within::Time => cx.to_time(value.as_ref())?,
     };
     number_or_null(time.map(|time| unit.extract_time(time)))
 }
 
-/// The date and time that a number or text is from which EXTRACT takes the time of day; `None` if it is a
-/// time only. An integer is a date if it can be one, another number if it has a date and a time.
-fn date_within(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<DateTime>> {
+/// What EXTRACT takes the time of day from.
+enum Within {
+    /// A date and time.
+    Moment(DateTime),
+    /// A value that is to be read as a time.
+    Time,
+    /// A date that is none.
+    Nothing,
+}
+
+/// A text as what EXTRACT takes the time of day from. It has a date if it is written as dates are, and
+/// without anything that MySQL warns of.
+fn moment_of_text(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Within> {
     let mode = TemporalMode { no_zero_in_date: false, ..cx.reading_mode() };
+    let Some((moment, offset)) = DateTime::parse_plain(text, mode) else { return Ok(Within::Time) };
+    if moment.date() == Date::ZERO && moment != DateTime::ZERO {
+        return Ok(Within::Time);
+    }
+    if !mode.allows(moment.date()) {
+        cx.incorrect("datetime", text)?;
+        return Ok(Within::Nothing);
+    }
+    Ok(Within::Moment(offset.map_or(moment, |seconds| cx.at_offset(moment, seconds))))
+}
+
+/// The date and time that a number is from which EXTRACT takes the time of day; `None` if it is a time only.
+/// One of five digits or more that can be a date is one; but a DECIMAL of twelve characters or more only with a
+/// time of day.
+fn moment_of_number(cx: &mut Context<'_>, value: &Value) -> SqlResult<Option<DateTime>> {
     let number = match value {
-        Value::Int(number) if *number > 0 => *number,
-        Value::UInt(number) => i64::try_from(*number).unwrap_or(i64::MAX),
-        Value::Decimal(_) | Value::Double(_) | Value::Float(_) => match cx.to_f64(value.as_ref())? {
-            number if number >= 1e10 => return cx.to_datetime(value.as_ref()),
-            _ => return Ok(None),
-        },
-        Value::Bytes(text) if text.contains(&b'-') && !text.starts_with(b"-") => {
-            return Ok(DateTime::parse(text, mode).map(|(parsed, _)| parsed.value));
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {
+            cx.to_decimal(value.as_ref())?
         }
         _ => return Ok(None),
     };
-    Ok(DateTime::from_number(number, 0, mode).map(|parsed| parsed.value))
+    let is_long = matches!(value, Value::Decimal(number) if number.to_string().len() >= 12);
+    let least = Decimal::from(if is_long { 10_000_000_000i64 } else { 10_000 });
+    if number < least {
+        return Ok(None);
+    }
+    let mode = cx.mode_of_parts(value.as_ref());
+    cx.number_as_datetime(value.as_ref(), mode)
 }
 
 fn dayname(cx: &mut Context<'_>, values: &[Value], _: &[Expr], _: &Expr) -> SqlResult<Value> {
@@ -649,7 +691,15 @@ fn format_date(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &E
 }
 
 fn format_time(cx: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Expr) -> SqlResult<Value> {
-    let Some(time) = clock(cx, values.at(0)?)? else { return Ok(Value::Null) };
+    let time = match values.at(0)? {
+        // An offset from UTC does not count.
+        Value::Bytes(text) => match Time::parse(text, cx.reading_mode(), |there, _| there) {
+            Some(parsed) if !parsed.truncated => Some(parsed.value),
+            _ => clock(cx, values.at(0)?)?,
+        },
+        value => clock(cx, value)?,
+    };
+    let Some(time) = time else { return Ok(Value::Null) };
     Ok(formatted(Moment::Time(time), values.at(1)?, arguments.at(1)?))
 }
 
@@ -708,9 +758,12 @@ fn get_format(_: &mut Context<'_>, values: &[Value], arguments: &[Expr], _: &Exp
 
 fn unix_timestamp(cx: &mut Context<'_>, values: &[Value], _: &[Expr], call: &Expr) -> SqlResult<Value> {
     let Some(value) = values.first() else { return Ok(Value::Int(cx.now_micros() / 1_000_000)) };
-    let local = cx.to_datetime(value.as_ref())?;
+    let mode = cx.mode_of_parts(value.as_ref());
+    let local = cx.read_datetime(value.as_ref(), mode)?;
+    // The day after the last one of a month is the first one of the next.
+    let counted = local.and_then(DateTime::to_micros).and_then(DateTime::from_micros);
     // 0 is what MySQL answers for what is no date, and for times before 1970 and after 3001.
-    let micros = local.and_then(|local| cx.zone().to_unix_micros(local)).unwrap_or(0);
+    let micros = counted.and_then(|local| cx.zone().to_unix_micros(local)).unwrap_or(0);
     match &call.ty {
         SqlType::Decimal { scale, .. } => {
             let exact = Decimal::new(i128::from(micros), 6);

@@ -97,7 +97,7 @@ fn text_moment(cx: &mut Context<'_>, text: &[u8]) -> SqlResult<Option<Moment>> {
             return Ok(None);
         }
     }
-    match Time::parse(text, any) {
+    match Time::parse(text, any, |local, seconds| cx.at_offset(local, seconds)) {
         Some(parsed) => {
             if parsed.truncated {
                 cx.truncated("time", text)?;
